@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"maps"
+	"slices"
+)
+
+// Answer is what the fleet said to one question. Each asked member is in
+// exactly one of Values and Silent.
+type Answer[T any] struct {
+	// Values holds what each member that answered has; the zero T when it has none.
+	Values map[string]T
+	// Silent holds why each other asked member's part is missing.
+	Silent map[string]*Silence
+	// Absent names the members of Values that do not serve the API, or do not know the metric.
+	Absent []string
+}
+
+// NewAnswer returns an empty answer to which members are added.
+func NewAnswer[T any]() Answer[T] {
+	return Answer[T]{Values: map[string]T{}, Silent: map[string]*Silence{}}
+}
+
+// Add files one member's result under what its error counts as; see [Classify].
+func (a *Answer[T]) Add(cluster string, value T, err error) {
+	silence, absent := Classify(err)
+	if silence != nil {
+		a.Silent[cluster] = silence
+		return
+	}
+	a.Values[cluster] = value
+	if absent {
+		a.Absent = append(a.Absent, cluster)
+	}
+}
+
+// Coverage says who took part, in name order.
+func (a Answer[T]) Coverage() Coverage {
+	c := Coverage{
+		Answered: slices.Sorted(maps.Keys(a.Values)),
+		Absent:   slices.Sorted(slices.Values(a.Absent)),
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Silent)) {
+		c.Silent = append(c.Silent, SilentMember{Cluster: name, Silence: *a.Silent[name]})
+	}
+	return c
+}
