@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fleetscale autoscales one workload that runs in many Kubernetes clusters. It holds no code: this page is the
+// map of the repository, and imports_test.go beside it holds the map to be true.
+//
+// The hub is the API server that people and autoscalers talk to. The members are the clusters where pods run. All
+// members together are the fleet.
+//
+// Packages stand in rings. A package imports only from rings inside its own; what is pure stays pure, and a reader who
+// opens an inner package need not know the outer ones.
+//
+//	5 programs   cmd/*             main, and nothing else
+//	4 wiring     cmd/*/app         options, validate, wire, run
+//	3 edges      pkg/metricsadapter
+//	             pkg/webhook
+//	             pkg/controllers/* one package per API or controller: gather, decide, apply
+//	2 I/O        pkg/member        member clusters: registrations, connections, health
+//	             pkg/usage         cpu and memory of the fleet's pods and nodes
+//	             pkg/pods          compact records of the fleet's pods
+//	             pkg/capacity      what each member could still run
+//	             pkg/certs         how certificates come to be
+//	1 decisions  pkg/replicas      how many replicas
+//	             pkg/assignment    which of them where
+//	             pkg/schedule      when: cron and time zones
+//	             pkg/merge         one metric from many clusters
+//	             pkg/admission     what may be stored, and why not
+//	0 words      pkg/apis          API types and their defaults
+//	             pkg/fleet         answers with their coverage
+//
+// Not every package of the map is written yet; each has its place before its first line.
+//
+// Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
+// (test/e2e) and the demo; tools/ is one more, with pinned tools; deploy/ holds manifests; docs/ explains, and
+// docs/architecture.md is where to begin.
+package fleetscale

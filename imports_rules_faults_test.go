@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleetscale
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The rules themselves are tried on planted faults: each row is a tree of one file, and what is said of it.
+func TestImportFaults(t *testing.T) {
+	tests := map[string]struct {
+		file, text string
+		want       []string
+	}{
+		"an outer ring may import inner ones": {
+			"pkg/metricsadapter/rest.go", imports("context", "k8s.io/klog/v2", module+"/pkg/usage", module+"/pkg/fleet"), nil,
+		},
+		"a package may import what lies below it": {
+			"pkg/metricsadapter/server.go", imports(module + "/pkg/metricsadapter/openapi"), nil,
+		},
+		"an inner ring may not import an outer one": {
+			"pkg/member/a.go", imports(module + "/pkg/metricsadapter/openapi"),
+			[]string{"pkg/member/a.go imports " + module + "/pkg/metricsadapter/openapi: ring 2 may import only rings inside it, and pkg/metricsadapter is in ring 3"},
+		},
+		"a test follows the rings too": {
+			"pkg/member/a_test.go", imports(module + "/pkg/webhook"),
+			[]string{"pkg/member/a_test.go imports " + module + "/pkg/webhook: ring 2 may import only rings inside it, and pkg/webhook is in ring 3"},
+		},
+		"a ring does not import itself": {
+			"pkg/controllers/federatedhpa/a.go", imports(module + "/pkg/controllers/cronfederatedhpa"),
+			[]string{"pkg/controllers/federatedhpa/a.go imports " + module + "/pkg/controllers/cronfederatedhpa: ring 3 may import only rings inside it, and pkg/controllers/cronfederatedhpa is in ring 3"},
+		},
+		"save for named neighbours": {
+			"pkg/usage/a.go", imports(module + "/pkg/member"), nil,
+		},
+		"and neighbours in one direction only": {
+			"pkg/member/a.go", imports(module + "/pkg/usage"),
+			[]string{"pkg/member/a.go imports " + module + "/pkg/usage: ring 2 may import only rings inside it, and pkg/usage is in ring 2"},
+		},
+		"a package without a ring is refused": {
+			"pkg/util/a.go", imports("fmt"),
+			[]string{"pkg/util/a.go: its package has no ring; give it one in imports_test.go and doc.go"},
+		},
+		"as is one beside pkg and cmd": {
+			"hack/a.go", imports("fmt"),
+			[]string{"hack/a.go: its package has no ring; give it one in imports_test.go and doc.go"},
+		},
+		"and the import of one": {
+			"pkg/usage/a.go", imports(module + "/pkg/util"),
+			[]string{"pkg/usage/a.go imports " + module + "/pkg/util: it has no ring; give it one in imports_test.go and doc.go"},
+		},
+		"a name that only begins alike has no ring": {
+			"pkg/fleetwide/a.go", imports("fmt"),
+			[]string{"pkg/fleetwide/a.go: its package has no ring; give it one in imports_test.go and doc.go"},
+		},
+		"a decision is pure": {
+			"pkg/replicas/a.go", imports("context", "net/http", "net/url", "os", "time", "k8s.io/client-go/rest", "k8s.io/klog/v2"),
+			[]string{
+				"pkg/replicas/a.go imports context: ring 1 is pure: a decision does not wait",
+				"pkg/replicas/a.go imports net/http: ring 1 is pure: a decision is given what it needs and asks nobody",
+				"pkg/replicas/a.go imports os: ring 1 is pure: a decision is given what it needs and asks nobody",
+				"pkg/replicas/a.go imports k8s.io/client-go/rest: ring 1 is pure: a decision is given what it needs and asks nobody",
+				"pkg/replicas/a.go imports k8s.io/klog/v2: ring 1 is pure: a decision returns its reason, and the caller logs it",
+			},
+		},
+		"a word is pure": {
+			"pkg/apis/autoscaling/v1alpha1/a.go", imports("math/rand/v2"),
+			[]string{"pkg/apis/autoscaling/v1alpha1/a.go imports math/rand/v2: ring 0 is pure: the same input gives the same decision"},
+		},
+		"a test of a decision need not be": {
+			"pkg/replicas/a_test.go", imports("context", "os"), nil,
+		},
+		"a decision reads no clock and starts nothing": {
+			"pkg/schedule/a.go", "package a\nimport \"time\"\nvar at = time.Now\nfunc f(d time.Duration) { go f(time.Until(time.Time{})) }\n",
+			[]string{
+				"pkg/schedule/a.go uses time.Now: ring 1 is pure, and is told the time",
+				"pkg/schedule/a.go starts a goroutine: ring 1 is pure, and leaves that to its caller",
+				"pkg/schedule/a.go uses time.Until: ring 1 is pure, and is told the time",
+			},
+		},
+		"I/O may do both": {
+			"pkg/usage/a.go", "package a\nimport \"time\"\nfunc f(t time.Time) { go f(time.Now()) }\n", nil,
+		},
+		"main imports its own wiring": {
+			"cmd/metrics-adapter/main.go", imports(module + "/cmd/metrics-adapter/app"), nil,
+		},
+		"and nobody else does": {
+			"cmd/webhook/app/a.go", imports(module + "/cmd/metrics-adapter/app"),
+			[]string{"cmd/webhook/app/a.go imports " + module + "/cmd/metrics-adapter/app: a program is imported by nobody; what two programs share belongs under pkg/"},
+		},
+		"not even the end-to-end tests": {
+			"test/e2e/a_test.go", imports(module + "/cmd/metrics-adapter/app"),
+			[]string{"test/e2e/a_test.go imports " + module + "/cmd/metrics-adapter/app: a program is imported by nobody; what two programs share belongs under pkg/"},
+		},
+		"the end-to-end tests may import the rest": {
+			"test/lab/a.go", imports("k8s.io/kubernetes/pkg/controller", module+"/pkg/fleet", module+"/test/lab/bin"), nil,
+		},
+		"nothing outside test imports test": {
+			"pkg/usage/a_test.go", imports(module + "/test/lab"),
+			[]string{"pkg/usage/a_test.go imports " + module + "/test/lab: test/ is a module of its own that nothing outside it needs"},
+		},
+		"nor Kubernetes itself": {
+			"pkg/controllers/federatedhpa/a_test.go", imports("k8s.io/kubernetes/pkg/controller"),
+			[]string{"pkg/controllers/federatedhpa/a_test.go imports k8s.io/kubernetes/pkg/controller: only the module test/ may; its replace directives would reach everyone who imports fleetscale"},
+		},
+		"examples of broken code are left alone": {
+			"pkg/usage/testdata/a.go", "not Go at all", nil,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := importFaults(fstest.MapFS{tc.file: {Data: []byte(tc.text)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestImportFaultsNamesTheFileThatDoesNotParse(t *testing.T) {
+	_, err := importFaults(fstest.MapFS{"pkg/usage/a.go": {Data: []byte("not Go at all")}})
+	if err == nil || err.Error() != "pkg/usage/a.go:1:1: expected 'package', found not" {
+		t.Errorf("got error %v, want one that names pkg/usage/a.go and the place", err)
+	}
+}
+
+// imports is a Go file that imports these packages.
+func imports(packages ...string) string {
+	text := "package a\n"
+	for _, pkg := range packages {
+		text += "import _ \"" + pkg + "\"\n"
+	}
+	return text
+}

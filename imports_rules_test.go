@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleetscale
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const module = "github.com/fleetscale/fleetscale"
+
+// source is one Go file of the repository.
+type source struct {
+	name  string // path from the repository's root, with slashes
+	place string // the entry of rings that holds it; empty outside pkg/ and cmd/
+	ring  int    // meaningless without a place
+	tree  *ast.File
+}
+
+// importFaults reads every Go file below root and returns what breaks the rules, in the order of the files. The error
+// is for a file that can not be read.
+func importFaults(root fs.FS) ([]string, error) {
+	var faults []string
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && skipped(name):
+			return fs.SkipDir
+		case entry.IsDir() || path.Ext(name) != ".go":
+			return nil
+		}
+		file, err := parse(root, name)
+		if err != nil {
+			return err
+		}
+		faults = append(faults, file.faults()...)
+		return nil
+	})
+	return faults, err
+}
+
+// skipped says which directories hold no source of ours.
+func skipped(dir string) bool {
+	base := path.Base(dir)
+	return base == "testdata" || dir == "bin" || dir != "." && strings.HasPrefix(base, ".")
+}
+
+func parse(root fs.FS, name string) (source, error) {
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
+		return source{}, err
+	}
+	tree, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return source{}, err
+	}
+	place := placeOf(path.Dir(name))
+	return source{name: name, place: place, ring: rings[place], tree: tree}, nil
+}
+
+// placeOf returns the longest entry of rings that is dir or above it, or "".
+func placeOf(dir string) string {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if _, known := rings[dir]; known {
+			return dir
+		}
+	}
+	return ""
+}
+
+func (s source) faults() []string {
+	inTest := strings.HasPrefix(s.name, "test/")
+	if s.place == "" && path.Dir(s.name) != "." && !inTest && !strings.HasPrefix(s.name, "tools/") {
+		return []string{s.name + ": its package has no ring; give it one in imports_test.go and doc.go"}
+	}
+	var faults []string
+	for _, spec := range s.tree.Imports {
+		imported, _ := strconv.Unquote(spec.Path.Value) // the parser accepts only quoted strings
+		if why := s.mayNot(imported, inTest); why != "" {
+			faults = append(faults, fmt.Sprintf("%s imports %s: %s", s.name, imported, why))
+		}
+	}
+	if s.pure() {
+		faults = append(faults, s.effects()...)
+	}
+	return faults
+}
+
+// mayNot returns why the file may not import this package, or "".
+func (s source) mayNot(imported string, inTest bool) string {
+	if below(imported, "k8s.io/kubernetes") && !inTest {
+		return "only the module test/ may; its replace directives would reach everyone who imports fleetscale"
+	}
+	if ours, found := strings.CutPrefix(imported, module+"/"); found {
+		return s.mayNotReach(ours, inTest)
+	}
+	if !s.pure() || slices.Contains(pureParts, imported) {
+		return ""
+	}
+	for pkg, why := range impure {
+		if below(imported, pkg) {
+			return fmt.Sprintf("ring %d is pure: %s", s.ring, why)
+		}
+	}
+	return ""
+}
+
+// mayNotReach returns why the file may not import this package of ours, or "".
+func (s source) mayNotReach(ours string, inTest bool) string {
+	place := placeOf(ours)
+	switch {
+	case below(ours, "test"):
+		if inTest {
+			return ""
+		}
+		return "test/ is a module of its own that nothing outside it needs"
+	case place == "":
+		return "it has no ring; give it one in imports_test.go and doc.go"
+	case place == s.place || slices.Contains(neighbours[s.place], place):
+		return ""
+	case below(place, "cmd") && !below(place, s.place):
+		return "a program is imported by nobody; what two programs share belongs under pkg/"
+	case inTest || s.place == "" || rings[place] < s.ring:
+		return ""
+	}
+	return fmt.Sprintf("ring %d may import only rings inside it, and %s is in ring %d", s.ring, place, rings[place])
+}
+
+// pure says whether the file is held to the purity of rings 0 and 1. Tests of pure code may do as they like.
+func (s source) pure() bool {
+	return s.place != "" && s.ring <= 1 && !strings.HasSuffix(s.name, "_test.go")
+}
+
+// effects finds the reading of clocks and the starting of goroutines.
+func (s source) effects() []string {
+	var faults []string
+	ast.Inspect(s.tree, func(node ast.Node) bool {
+		switch n := node.(type) {
+		case *ast.GoStmt:
+			faults = append(faults, fmt.Sprintf("%s starts a goroutine: ring %d is pure, and leaves that to its caller", s.name, s.ring))
+		case *ast.SelectorExpr:
+			if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "time" && slices.Contains(clock, n.Sel.Name) {
+				faults = append(faults, fmt.Sprintf("%s uses time.%s: ring %d is pure, and is told the time", s.name, n.Sel.Name, s.ring))
+			}
+		}
+		return true
+	})
+	return faults
+}
+
+// below says whether an import path is parent or under it.
+func below(imported, parent string) bool {
+	return imported == parent || strings.HasPrefix(imported, parent+"/")
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleetscale
+
+import (
+	"os"
+	"testing"
+)
+
+// rings places every package, and with it the packages below it, in the map of doc.go: 0 is the innermost. A new
+// package gets its line here before its first import.
+var rings = map[string]int{
+	"pkg/apis":  0,
+	"pkg/fleet": 0,
+
+	"pkg/admission":  1,
+	"pkg/assignment": 1,
+	"pkg/merge":      1,
+	"pkg/replicas":   1,
+	"pkg/schedule":   1,
+
+	"pkg/capacity": 2,
+	"pkg/certs":    2,
+	"pkg/member":   2,
+	"pkg/pods":     2,
+	"pkg/usage":    2,
+
+	"pkg/controllers/cronfederatedhpa": 3,
+	"pkg/controllers/federatedhpa":     3,
+	"pkg/metricsadapter":               3,
+	"pkg/webhook":                      3,
+
+	"cmd/controller-manager/app": 4,
+	"cmd/metrics-adapter/app":    4,
+	"cmd/webhook/app":            4,
+
+	"cmd/controller-manager": 5,
+	"cmd/metrics-adapter":    5,
+	"cmd/webhook":            5,
+}
+
+// neighbours are the only imports allowed inside one ring.
+var neighbours = map[string][]string{
+	"pkg/admission": {"pkg/schedule"},
+	"pkg/capacity":  {"pkg/member", "pkg/pods"},
+	"pkg/pods":      {"pkg/member"},
+	"pkg/usage":     {"pkg/member"},
+}
+
+// impure are the imports that rings 0 and 1 do without, each with its reason. A path stands for all below it.
+var impure = map[string]string{
+	"context":          "a decision does not wait",
+	"k8s.io/client-go": "a decision is given what it needs and asks nobody",
+	"k8s.io/klog":      "a decision returns its reason, and the caller logs it",
+	"log":              "a decision returns its reason, and the caller logs it",
+	"math/rand":        "the same input gives the same decision",
+	"net":              "a decision is given what it needs and asks nobody",
+	"os":               "a decision is given what it needs and asks nobody",
+	"sync":             "a decision shares nothing",
+}
+
+// pureParts may be imported in rings 0 and 1 although impure names what is above them: they only parse.
+var pureParts = []string{"net/netip", "net/url"}
+
+// clock are the functions of package time that read the clock or wait for it.
+var clock = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"}
+
+// The files are read here and not through `go list`: Go's test cache knows which files a test opened, so a broken rule
+// is seen even where the test has passed before.
+func TestImportsFollowTheRings(t *testing.T) {
+	faults, err := importFaults(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range faults {
+		t.Error(fault)
+	}
+}
