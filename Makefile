@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make help` lists what there is. The repository holds three Go modules: the product (here), test/ (real control
+# planes and end-to-end tests) and tools/ (pinned tools, built once into a cache).
+
+GO      ?= go
+MEMBERS ?= 2
+LAB_DIR ?= $(CURDIR)/.lab
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# The race detector needs cgo, and so a C compiler.
+RACE = $(shell test "$$($(GO) env CGO_ENABLED)" = 1 && command -v $$($(GO) env CC) >/dev/null && echo -race)
+SAY_RACE = test -n "$(RACE)" || echo "No C compiler found (gcc or clang): the tests run WITHOUT the race detector."
+
+# Tools are kept outside the repository under a key of what they are built from.
+TOOLS_KEY = $(shell { cat tools/go.mod tools/go.sum; $(GO) env GOVERSION; } | git hash-object --stdin | cut -c 1-12)
+TOOLS     = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/fleetscale/tools/$(TOOLS_KEY)
+TOOL      = test -x $(TOOLS)/$(1) || { echo "Building $(1) from source (once; golangci-lint takes minutes on two cores) ..." && \
+            mkdir -p $(TOOLS) && $(GO) -C tools build -o $(TOOLS)/$(1).new $(2) && mv $(TOOLS)/$(1).new $(TOOLS)/$(1); }
+OPENAPI_GEN   = $(call TOOL,openapi-gen,k8s.io/kube-openapi/cmd/openapi-gen)
+GOLANGCI_LINT = $(call TOOL,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
+
+OPENAPI = pkg/metricsadapter/openapi
+OPENAPI_INPUTS = $(addprefix k8s.io/,metrics/pkg/apis/metrics/v1 metrics/pkg/apis/metrics/v1beta1 \
+    apimachinery/pkg/apis/meta/v1 apimachinery/pkg/api/resource apimachinery/pkg/version apimachinery/pkg/runtime)
+# $(1) is the directory to write to.
+GENERATE_OPENAPI = $(TOOLS)/openapi-gen --go-header-file hack/boilerplate.go.txt --report-filename /dev/null \
+    --output-pkg github.com/fleetscale/fleetscale/$(OPENAPI) --output-file zz_generated.openapi.go --output-dir $(1) $(OPENAPI_INPUTS)
+
+.PHONY: help
+help: ## List the targets
+	@echo "fleetscale autoscales one workload that runs in many Kubernetes clusters. Targets:"
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: need-go
+need-go:
+	@command -v $(GO) >/dev/null || { echo "Go is not installed, or not on PATH. Get it from https://go.dev/dl, then run make again."; exit 1; }
+	@$(GO) list -m >/dev/null 2>&1 || { echo "Go $$($(GO) env GOVERSION) can not build this: $$(sed -n 's/^go //p' go.mod) or newer is needed." \
+	    "Get it from https://go.dev/dl, or let Go fetch it itself with GOTOOLCHAIN=auto."; exit 1; }
+
+##-- Build and see
+
+.PHONY: build
+build: need-go ## Build the programs into bin/
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
+
+.PHONY: demo
+demo: need-go ## Show kubectl top over two real clusters, on this machine; the first time takes a while
+	$(GO) -C test run ./cmd/demo
+
+.PHONY: lab-up
+lab-up: need-go ## Start a hub and members on this machine (MEMBERS=2, LAB_DIR=.lab)
+	$(GO) -C test run ./cmd/lab up --members $(MEMBERS) --dir $(LAB_DIR)
+
+.PHONY: lab-down
+lab-down: need-go ## End what lab-up started
+	$(GO) -C test run ./cmd/lab down --dir $(LAB_DIR)
+
+##-- Test
+
+.PHONY: test
+test: test-unit test-e2e ## Run all tests in their short form: at most 20 minutes once the caches are warm
+
+.PHONY: test-unit
+test-unit: need-go ## Run the unit tests, with the race detector where there is a C compiler
+	@$(SAY_RACE)
+	$(GO) test $(RACE) -short -timeout 5m ./...
+
+# One package at a time (-p 1): two labs side by side would starve each other on a small machine, and only then does
+# Go show the output while a test runs. Building first is not bound by that.
+.PHONY: test-e2e
+test-e2e: need-go ## Run the end-to-end tests on real control planes, in their short form
+	@echo "Building the tests ..."
+	$(GO) -C test vet ./...
+	$(GO) -C test test -short -count 1 -p 1 -v -timeout 15m ./...
+
+.PHONY: test-full
+test-full: need-go ## Run everything in its long form, with the race detector; takes hours
+	@$(SAY_RACE)
+	$(GO) test $(RACE) -count 1 -timeout 1h ./...
+	$(GO) -C test test $(RACE) -count 1 -p 1 -v -timeout 4h ./...
+
+.PHONY: bench
+bench: need-go ## Measure the adapter's memory and answers
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 1h ./pkg/usage/... ./pkg/metricsadapter/...
+
+##-- Keep the house
+
+.PHONY: lint
+lint: need-go ## Check the code against the rules of .golangci.yml, and with go vet
+	@$(GOLANGCI_LINT)
+	$(GO) vet ./...
+	$(GO) -C test vet ./...
+	$(TOOLS)/golangci-lint run
+	cd test && $(TOOLS)/golangci-lint run
+
+.PHONY: generate
+generate: need-go ## Write the generated files anew
+	@$(OPENAPI_GEN)
+	$(call GENERATE_OPENAPI,$(OPENAPI))
+
+.PHONY: verify
+verify: need-go ## Check that files are formatted, generated ones current, and go.mod tidy; changes nothing
+	@$(OPENAPI_GEN)
+	@echo "Checking the format ..."
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$unformatted" || { echo "Not formatted; run gofmt -w on:" $$unformatted; exit 1; }
+	@echo "Checking the generated files ..."
+	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && $(call GENERATE_OPENAPI,"$$fresh") && \
+	    diff -u $(OPENAPI)/zz_generated.openapi.go "$$fresh/zz_generated.openapi.go" || { echo "Not current; run make generate."; exit 1; }
+	@for module in . test tools; do echo "Checking $$module/go.mod ..."; \
+	    $(GO) -C $$module mod tidy -diff || { echo "Not tidy; run go mod tidy in $$module."; exit 1; }; done
