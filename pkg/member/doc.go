@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package member holds the fleet: which clusters are registered, how each is
+// reached, and whether it answers.
+//
+// A registration is an object on the hub, read by a source:
+//
+//	Secret    one namespace, label fleetscale.io/member=true, a kubeconfig in it
+//	Cluster   cluster.karmada.io/v1alpha1, syncMode Push, wherever that API is served
+//
+// Its way to the callers, who see [Member] values only:
+//
+//	object ── parse ──► registration ── one goroutine each ──► connection + probes
+//	          (pure)    (or refused:                               │ uid of kube-system
+//	                     the reason)                               ▼
+//	                                         rule (pure): names, duplicates, conflicts
+//	                                                               │
+//	                                     Members() ◄───────────────┘ ──► OnChange
+//
+// What callers may hold on to:
+//
+//   - A registered cluster that cannot be asked is listed all the same, not
+//     ready and with its reason: it is silent, never forgotten. The one
+//     exception is a second registration of a cluster that is listed already.
+//   - One *Member is one cluster under one name. Credentials, address, labels
+//     and readiness change behind the pointer; when the name comes to mean
+//     another cluster there is another pointer, and what was known of the
+//     former one must not be used for it.
+//   - Nothing here waits for a member while it holds a lock, and every request
+//     to a member ends within [Options].Timeout.
+//
+// A member becomes not ready, in short: at once when it refuses us or is not
+// whom we expect; when it did not answer a probe for a whole deadline; or when
+// two probes in a row found no connection or an overloaded server. A request
+// of a caller that succeeded meanwhile outweighs the last two. It becomes ready
+// at the first probe that succeeds.
+package member

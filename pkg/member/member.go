@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// Member is one registered cluster under one name, for as long as both are
+// what they were. Everything but the name may change behind it at any time, so
+// ask for a client before each request instead of keeping one.
+type Member struct {
+	name  string
+	meter *meter
+	view  atomic.Pointer[view]
+}
+
+// view is everything that changes about a member, replaced as one.
+type view struct {
+	labels   map[string]string
+	topology Topology
+	hub      bool
+	client   rest.Interface
+	metrics  rest.Interface
+	state    State
+}
+
+// Topology is where a cluster runs. Any part may be unknown, thus empty.
+type Topology struct {
+	Provider string
+	Region   string
+	Zones    []string
+}
+
+// State is what is known of a member's health.
+type State struct {
+	Ready bool
+	// Reason is one word, ReasonReady included.
+	Reason fleet.Reason
+	// Message is for people: what is wrong and how to mend it; empty when ready.
+	Message string
+	// Since is when Ready became what it is.
+	Since time.Time
+	// LastSuccess is when the member last answered any request; zero if never.
+	LastSuccess time.Time
+	// Contacted is true once there is something to say: the first probe
+	// succeeded or failed, or the registration was refused.
+	Contacted bool
+}
+
+// Name is unique in the fleet: a label value without dots. A registration that
+// could not get the name it asks for is listed as <source>.<object>, which no
+// asked member can be called.
+func (m *Member) Name() string { return m.name }
+
+// Labels are the registration's. The map is shared: do not write to it.
+func (m *Member) Labels() map[string]string { return m.view.Load().labels }
+
+// Topology is what the registration says of the cluster's place.
+func (m *Member) Topology() Topology { return m.view.Load().topology }
+
+// IsHub is true when the cluster is the hub itself.
+func (m *Member) IsHub() bool { return m.view.Load().hub }
+
+// Client asks the member's API server. It is never nil: for a member that has
+// no connection each request fails with what Silence says.
+func (m *Member) Client() rest.Interface { return m.view.Load().client }
+
+// MetricsClient asks the member's metrics.k8s.io: it is Client, except for the
+// hub, whose own API server would ask us.
+func (m *Member) MetricsClient() rest.Interface { return m.view.Load().metrics }
+
+// State is the present state.
+func (m *Member) State() State {
+	s := m.view.Load().state
+	s.LastSuccess = m.meter.lastSuccess()
+	return s
+}
+
+// Silence is why asking the member is not worth while: a [*fleet.Silence], or
+// nil when it is ready.
+func (m *Member) Silence() error {
+	s := m.view.Load().state
+	if s.Ready {
+		return nil
+	}
+	return s.silence()
+}
+
+func (s State) silence() *fleet.Silence {
+	return &fleet.Silence{Reason: s.Reason, Detail: s.Message}
+}
