@@ -105,9 +105,9 @@ generate: need-go ## Write the generated files anew
 verify: need-go ## Check that files are formatted, generated ones current, and go.mod tidy; changes nothing
 	@$(OPENAPI_GEN)
 	@echo "Checking the format ..."
-	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$unformatted" || { echo "Not formatted; run gofmt -w on:" $$unformatted; exit 1; }
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) || exit 1; test -z "$$unformatted" || { echo "Not formatted; run gofmt -w on:" $$unformatted; exit 1; }
 	@echo "Checking the generated files ..."
 	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && $(call GENERATE_OPENAPI,"$$fresh") && \
 	    diff -u $(OPENAPI)/zz_generated.openapi.go "$$fresh/zz_generated.openapi.go" || { echo "Not current; run make generate."; exit 1; }
 	@for module in . test tools; do echo "Checking $$module/go.mod ..."; \
-	    $(GO) -C $$module mod tidy -diff || { echo "Not tidy; run go mod tidy in $$module."; exit 1; }; done
+	    $(GO) -C $$module mod tidy -diff || { echo "Not tidy; run go -C $$module mod tidy."; exit 1; }; done
