@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/fleetscale/fleetscale/test/lab/internal/build"
+)
+
+// Build makes sure that the programs of a lab exist, and returns their folder.
+// The first time takes minutes; log, which may be nil, shows how it goes.
+func Build(ctx context.Context, log io.Writer) (dir string, err error) {
+	if log == nil {
+		log = io.Discard
+	}
+	return build.Programs(ctx, log)
+}
+
+// programPath returns the program of that name: from $KUBEBUILDER_ASSETS where
+// it is there, otherwise one that Build made.
+func programPath(built, name string) string {
+	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
+		path := filepath.Join(assets, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return filepath.Join(built, name)
+}

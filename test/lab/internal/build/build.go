@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package build compiles the programs of a lab from Go modules, once, and keeps
+// them in the user's cache.
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fleetscale/fleetscale/test/lab/internal/filelock"
+)
+
+// A step is one run of the compiler.
+type step struct {
+	programs []string // that come out of it, for people
+	packages []string
+	flags    []string
+	links    map[string][]string // further names of a program that does several jobs
+}
+
+// kubernetesFlags make the programs say which version they are. A build without
+// them says v0.0.0, which version checks of clients refuse.
+var kubernetesFlags = []string{"-ldflags", "-s -w" +
+	" -X k8s.io/component-base/version.gitVersion=v1.37.1" +
+	" -X k8s.io/component-base/version.gitMajor=1" +
+	" -X k8s.io/component-base/version.gitMinor=37"}
+
+func steps() []step {
+	kube := []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
+	return []step{{
+		programs: kube,
+		packages: []string{"./lab/bin/kube"},
+		flags:    kubernetesFlags,
+		links:    map[string][]string{"kube": kube},
+	}, {
+		programs: []string{"etcd", "kwok", "metrics-server", "test-adapter", "keeper"},
+		packages: []string{
+			"./lab/bin/etcd", "./lab/bin/test-adapter", "./lab/bin/keeper",
+			"sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/metrics-server/cmd/metrics-server",
+		},
+		flags: []string{"-ldflags", "-s -w"},
+	}}
+}
+
+// Programs returns the folder that holds the lab's programs, building them
+// first if this version of them is not there yet. Of several callers one
+// builds; an interrupted build leaves nothing behind but what Go's own cache
+// kept of it.
+func Programs(ctx context.Context, log io.Writer) (string, error) {
+	module, err := moduleDir()
+	if err != nil {
+		return "", err
+	}
+	key, err := cacheKey(module)
+	if err != nil {
+		return "", err
+	}
+	root, err := cacheRoot()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, key)
+	if complete(dir) {
+		return dir, nil
+	}
+	unlock, err := waitForTurn(ctx, filepath.Join(root, key+".lock"), log)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if complete(dir) {
+		return dir, nil
+	}
+	return dir, into(ctx, dir, builder{module: module, log: log})
+}
+
+// cacheRoot is $XDG_CACHE_HOME/fleetscale/lab, or the platform's equivalent.
+func cacheRoot() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the cache for the lab's programs (set XDG_CACHE_HOME): %w", err)
+	}
+	return filepath.Join(cache, "fleetscale", "lab"), nil
+}
+
+// complete holds for a folder that into has finished: it appears as a whole.
+func complete(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
+}
+
+const turnInterval = 200 * time.Millisecond
+
+func waitForTurn(ctx context.Context, lock string, log io.Writer) (unlock func(), err error) {
+	said := false
+	for {
+		unlock, err := filelock.TryLock(lock)
+		if !errors.Is(err, filelock.ErrHeld) {
+			return unlock, err
+		}
+		if !said {
+			said = true
+			fmt.Fprintln(log, "waiting for another process that builds the lab's programs")
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for another process that builds the lab's programs: %w", context.Cause(ctx))
+		case <-time.After(turnInterval):
+		}
+	}
+}
+
+// into builds beside dir and moves the result there in one step. The caller
+// holds the lock, so whatever an earlier builder left half done is nobody's.
+func into(ctx context.Context, dir string, b builder) error {
+	partial := dir + ".partial"
+	if err := os.RemoveAll(partial); err != nil {
+		return fmt.Errorf("clearing an unfinished build: %w", err)
+	}
+	if err := os.MkdirAll(partial, 0o755); err != nil {
+		return fmt.Errorf("creating the cache for the lab's programs: %w", err)
+	}
+	for _, s := range steps() {
+		if err := b.run(ctx, s, partial); err != nil {
+			return errors.Join(err, os.RemoveAll(partial))
+		}
+	}
+	if err := os.Rename(partial, dir); err != nil {
+		return fmt.Errorf("storing the lab's programs: %w", err)
+	}
+	return nil
+}
+
+func link(dir string, links map[string][]string) error {
+	for program, names := range links {
+		for _, name := range names {
+			if err := os.Symlink(program, filepath.Join(dir, name)); err != nil {
+				return fmt.Errorf("naming %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
