@@ -96,7 +96,7 @@ func TestImportFaults(t *testing.T) {
 			[]string{"test/e2e/a_test.go imports " + module + "/cmd/metrics-adapter/app: a program is imported by nobody; what two programs share belongs under pkg/"},
 		},
 		"the end-to-end tests may import the rest": {
-			"test/lab/a.go", imports("k8s.io/kubernetes/pkg/controller", module+"/pkg/fleet", module+"/test/lab/bin"), nil,
+			"test/lab/a.go", imports("os", "k8s.io/kubernetes/pkg/controller", module+"/pkg/fleet", module+"/test/lab/bin"), nil,
 		},
 		"nothing outside test imports test": {
 			"pkg/usage/a_test.go", imports(module + "/test/lab"),
@@ -105,6 +105,12 @@ func TestImportFaults(t *testing.T) {
 		"nor Kubernetes itself": {
 			"pkg/controllers/federatedhpa/a_test.go", imports("k8s.io/kubernetes/pkg/controller"),
 			[]string{"pkg/controllers/federatedhpa/a_test.go imports k8s.io/kubernetes/pkg/controller: only the module test/ may; its replace directives would reach everyone who imports fleetscale"},
+		},
+		"tools stand aside": {
+			"tools/a.go", imports("fmt"), nil,
+		},
+		"hidden directories are not ours": {
+			".lab/a.go", "not Go at all", nil,
 		},
 		"examples of broken code are left alone": {
 			"pkg/usage/testdata/a.go", "not Go at all", nil,
