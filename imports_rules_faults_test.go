@@ -81,6 +81,9 @@ func TestImportFaults(t *testing.T) {
 				"pkg/schedule/a.go uses time.Until: ring 1 is pure, and is told the time",
 			},
 		},
+		"a method that is named like the clock's is not the clock": {
+			"pkg/schedule/a.go", "package a\nfunc f(rule interface{ Since() int }) int { return rule.Since() }\n", nil,
+		},
 		"I/O may do both": {
 			"pkg/usage/a.go", "package a\nimport \"time\"\nfunc f(t time.Time) { go f(time.Now()) }\n", nil,
 		},
