@@ -34,7 +34,8 @@ func Open(dir string) Table {
 	return Table{dir: dir}
 }
 
-func (t Table) path() string { return filepath.Join(t.dir, "processes.json") }
+// Path is the file. It exists from Create to EndAll.
+func (t Table) Path() string { return filepath.Join(t.dir, "processes.json") }
 
 // Create makes an empty table, or refuses if one is there.
 func (t Table) Create() error {
@@ -44,7 +45,7 @@ func (t Table) Create() error {
 	}
 	defer unlock()
 	if _, err := t.read(); !errors.Is(err, ErrNoTable) {
-		return errors.Join(fmt.Errorf("%s exists", t.path()), err)
+		return errors.Join(fmt.Errorf("%s exists", t.Path()), err)
 	}
 	return t.write(nil)
 }
@@ -145,7 +146,7 @@ func (t Table) EndAll() error {
 	if err := endTogether(records); err != nil {
 		return err
 	}
-	return os.Remove(t.path())
+	return os.Remove(t.Path())
 }
 
 func endTogether(records []Record) error {
@@ -163,7 +164,7 @@ func (t Table) lock() (unlock func(), err error) {
 }
 
 func (t Table) read() ([]Record, error) {
-	data, err := os.ReadFile(t.path())
+	data, err := os.ReadFile(t.Path())
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, ErrNoTable
 	}
@@ -172,7 +173,7 @@ func (t Table) read() ([]Record, error) {
 	}
 	var records []Record
 	if err := json.Unmarshal(data, &records); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", t.path(), err)
+		return nil, fmt.Errorf("reading %s: %w", t.Path(), err)
 	}
 	return records, nil
 }
@@ -183,11 +184,11 @@ func (t Table) write(records []Record) error {
 	if err != nil {
 		return fmt.Errorf("encoding the list of processes: %w", err)
 	}
-	next := t.path() + ".next"
+	next := t.Path() + ".next"
 	if err := os.WriteFile(next, data, 0o600); err != nil {
 		return fmt.Errorf("writing the list of processes: %w", err)
 	}
-	return os.Rename(next, t.path())
+	return os.Rename(next, t.Path())
 }
 
 func index(records []Record, name string) int {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+func newUpCommand(dir *string) *cobra.Command {
+	var members int
+	options := lab.Options{}
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start a lab, and leave it running until \"lab down\"",
+		Long: `Start a lab. When this returns, all of it answers: every API server, every metrics
+API, and metrics of every node. The lab then runs in the background until "lab down".
+Ctrl-C meanwhile ends what was started.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if members < 0 {
+				return fmt.Errorf("--members: must be 0 or more, got %d", members)
+			}
+			options.Dir, options.Members, options.Log = *dir, lab.Members(members), cmd.ErrOrStderr()
+			return up(cmd, options)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&members, "members", 2, "Member clusters to start: member1, member2, ...")
+	flags.BoolVar(&options.Hub.Workloads, "hub-workloads", false, "Give the hub nodes, pods, all controllers and a metrics-server of its own. Without it the hub holds templates only.")
+	flags.StringArrayVar(&options.Hub.ControllerManagerArgs, "hub-controller-manager-arg", nil, "Further argument of the hub's kube-controller-manager. May be repeated.")
+	flags.DurationVar(&options.MetricResolution, "metric-resolution", 15*time.Second, "Period of every metrics-server, 10s or more.")
+	return cmd
+}
+
+func up(cmd *cobra.Command, options lab.Options) error {
+	l, err := lab.Up(cmd.Context(), options)
+	if err != nil {
+		return err
+	}
+	if err := l.Release(); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "export KUBECONFIG=%s\n", l.Kubeconfig())
+	return nil
+}
+
+func newAddCommand(dir *string) *cobra.Command {
+	var member lab.Member
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Start one more member in a lab that is up",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := lab.Load(*dir)
+			if err != nil {
+				return err
+			}
+			member.Name = args[0]
+			_, err = l.AddMember(cmd.Context(), member, cmd.ErrOrStderr())
+			return err
+		},
+	}
+	cmd.Flags().IntVar(&member.Nodes, "nodes", 2, "Nodes of the member, 1 or more. A node holds 5000 pods.")
+	cmd.Flags().BoolVar(&member.WithoutMetricsServer, "without-metrics-server", false, "Leave metrics.k8s.io unserved.")
+	cmd.Flags().BoolVar(&member.WithoutTestAdapter, "without-test-adapter", false, "Leave custom and external metrics unserved.")
+	return cmd
+}
+
+func newBuildCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "build",
+		Short: "Build the lab's programs, if they are not in the cache yet, and print their folder",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			programs, err := lab.Build(cmd.Context(), cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), programs)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/kwok/kustomize/crd"
+	metricpath "sigs.k8s.io/kwok/kustomize/metrics/resource"
+	heartbeat "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
+	podstage "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
+)
+
+//go:embed manifests/node-initialize.yaml
+var nodeInitialize string
+
+const fakeNodeAnnotation = "kwok.x-k8s.io/node"
+
+// fakeNodes starts kwok, which plays the nodes and their pods, and waits until
+// the nodes are there. kwok reads its resources once it is up, so they and the
+// nodes are made first.
+func (b *bringUp) fakeNodes(ctx context.Context) error {
+	usage, err := usages{}.manifest()
+	if err != nil {
+		return err
+	}
+	err = b.apply(ctx,
+		string(crd.Stage), string(crd.Metric), string(crd.ClusterResourceUsage),
+		nodeInitialize, heartbeat.DefaultNodeHeartbeatWithLease,
+		podstage.DefaultPodReady, podstage.DefaultPodComplete, podstage.DefaultPodDelete,
+		metricpath.DefaultMetricsResource, usage)
+	if err != nil {
+		return err
+	}
+	if err := b.createNodes(ctx); err != nil {
+		return err
+	}
+	args, err := b.kwokArgs()
+	if err != nil {
+		return err
+	}
+	return b.run(ctx, "kwok", local(b.ports.kwok, "/healthz"), args)
+}
+
+func (b *bringUp) kwokArgs() ([]string, error) {
+	const user = "kwok"
+	kubeconfig, err := b.programKubeconfig(user, admins)
+	if err != nil {
+		return nil, err
+	}
+	serving, err := b.servingFlags(user, "localhost", "127.0.0.1")
+	if err != nil {
+		return nil, err
+	}
+	return append(serving,
+		"--kubeconfig="+kubeconfig,
+		"--manage-all-nodes=false",
+		"--manage-nodes-with-annotation-selector="+fakeNodeAnnotation+"=fake",
+		// metrics-server takes the port of a node's kubelet from the node's
+		// status, and kwok serves it where it serves all else.
+		"--node-ip=127.0.0.1",
+		fmt.Sprintf("--node-port=%d", b.ports.kwok),
+		fmt.Sprintf("--server-address=127.0.0.1:%d", b.ports.kwok),
+		"--cidr=10.101.0.1/16",
+		"--enable-crds=Stage,Metric,ClusterResourceUsage",
+		"--node-lease-duration-seconds=40",
+	), nil
+}
+
+// servingFlags issues the serving certificate of a program and returns the
+// flags that name it.
+func (b *bringUp) servingFlags(program string, hosts ...string) ([]string, error) {
+	pair, err := b.ServingCertificate(hosts...)
+	if err != nil {
+		return nil, err
+	}
+	certFile, keyFile, err := pair.Write(b.pkiDir(), program)
+	return []string{"--tls-cert-file=" + certFile, "--tls-private-key-file=" + keyFile}, err
+}
+
+func (b *bringUp) createNodes(ctx context.Context) error {
+	config, err := b.RESTConfig()
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("connecting to %s: %w", b.Name, err)
+	}
+	for i := range b.plan.nodes {
+		node := fakeNode(fmt.Sprintf("%s-node%d", b.Name, i+1), b.ports.kwok)
+		if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("creating node %s: %w", node.Name, err)
+		}
+	}
+	return nil
+}
+
+// fakeNode is complete from its birth, so that metrics-server's first look
+// finds it.
+func fakeNode(name string, kubeletPort int) *corev1.Node {
+	size := corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("64"),
+		corev1.ResourceMemory: resource.MustParse("256Gi"),
+		corev1.ResourcePods:   resource.MustParse("5000"),
+	}
+	now := metav1.Now()
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:   name,
+			Labels: map[string]string{"type": "kwok", corev1.LabelHostname: name, corev1.LabelOSStable: "linux"},
+			Annotations: map[string]string{
+				fakeNodeAnnotation:                     "fake",
+				"metrics.k8s.io/resource-metrics-path": "/metrics/nodes/" + name + "/metrics/resource",
+			},
+		},
+		Status: corev1.NodeStatus{
+			Capacity:    size,
+			Allocatable: size,
+			Phase:       corev1.NodeRunning,
+			Addresses: []corev1.NodeAddress{
+				{Type: corev1.NodeInternalIP, Address: "127.0.0.1"},
+				{Type: corev1.NodeHostName, Address: name},
+			},
+			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(kubeletPort)}},
+			Conditions: []corev1.NodeCondition{{
+				Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+				LastHeartbeatTime: now, LastTransitionTime: now,
+			}},
+		},
+	}
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+const (
+	hubName                 = "hub"
+	defaultNodes            = 2
+	defaultMetricResolution = 15 * time.Second
+	// metrics-server refuses less.
+	minMetricResolution = 10 * time.Second
+)
+
+// Options say what kind of lab to start. Only Dir has no default.
+type Options struct {
+	// Dir holds the lab's state, logs, keys, data and kubeconfigs. It is
+	// created; it must be empty, or left by a lab that is down.
+	Dir string
+	// Hub is the cluster that our programs serve.
+	Hub Hub
+	// Members are the clusters that they ask. None is allowed.
+	Members []Member
+	// MetricResolution is the period of every metrics-server: 15s by default,
+	// 10s or more.
+	MetricResolution time.Duration
+	// Log shows people what happens. Nil is silent.
+	Log io.Writer
+}
+
+// Hub says what the hub runs beside its kube-apiserver. The zero value holds
+// templates only, as a Karmada control plane does: Deployments get no pods.
+type Hub struct {
+	// Workloads gives the hub all that a member has, except the test-adapter:
+	// nodes, pods, every controller with that of HorizontalPodAutoscalers, and
+	// a metrics-server behind v1beta1.metrics.k8s.io.
+	Workloads bool
+	// ControllerManagerArgs are added to those of kube-controller-manager, such
+	// as --horizontal-pod-autoscaler-sync-period=2s.
+	ControllerManagerArgs []string
+}
+
+// Member is one member cluster.
+type Member struct {
+	// Name is a DNS label, and not "hub".
+	Name string
+	// Nodes is 2 by default. A node holds 5000 pods.
+	Nodes int
+	// WithoutMetricsServer leaves metrics.k8s.io unserved.
+	WithoutMetricsServer bool
+	// WithoutTestAdapter leaves custom and external metrics unserved.
+	WithoutTestAdapter bool
+}
+
+// Members returns n members, called member1 and so on.
+func Members(n int) []Member {
+	var members []Member
+	for i := range n {
+		members = append(members, Member{Name: fmt.Sprintf("member%d", i+1)})
+	}
+	return members
+}
+
+// complete returns the options with their defaults filled in.
+func (o Options) complete() (Options, error) {
+	if o.MetricResolution == 0 {
+		o.MetricResolution = defaultMetricResolution
+	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	if err := o.validate(); err != nil {
+		return Options{}, err
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return Options{}, fmt.Errorf("finding the lab's folder: %w", err)
+	}
+	o.Dir = dir
+	o.Log = &synchronized{writer: o.Log}
+	return o, nil
+}
+
+// validate returns every fault at once.
+func (o Options) validate() error {
+	var errs []error
+	if o.Dir == "" {
+		errs = append(errs, errors.New("the lab's folder (--dir) is not set: name one for its state, logs and kubeconfigs"))
+	}
+	if o.MetricResolution < minMetricResolution {
+		errs = append(errs, fmt.Errorf("the metric resolution must be %v or more, which is the least that metrics-server accepts; got %v", minMetricResolution, o.MetricResolution))
+	}
+	taken := map[string]bool{hubName: true}
+	for _, member := range o.Members {
+		errs = append(errs, member.validate(taken))
+		taken[member.Name] = true
+	}
+	return errors.Join(errs...)
+}
+
+func (m Member) validate(taken map[string]bool) error {
+	if faults := validation.IsDNS1123Label(m.Name); len(faults) > 0 {
+		return fmt.Errorf("member %q: its name must be a DNS label: %s", m.Name, strings.Join(faults, "; "))
+	}
+	if taken[m.Name] {
+		return fmt.Errorf("member %q: a cluster of this name exists; choose another", m.Name)
+	}
+	if m.Nodes < 0 {
+		return fmt.Errorf("member %q: its nodes must be 1 or more (0 means %d); got %d", m.Name, defaultNodes, m.Nodes)
+	}
+	return nil
+}

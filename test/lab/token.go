@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gopkg.in/go-jose/go-jose.v2"
+	"gopkg.in/go-jose/go-jose.v2/jwt"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/fleetscale/fleetscale/test/lab/internal/pki"
+)
+
+const serviceAccountIssuer = "https://kubernetes.default.svc"
+
+// serviceAccountClaims is what makes a token one of a service account.
+type serviceAccountClaims struct {
+	Kubernetes struct {
+		Namespace      string    `json:"namespace"`
+		ServiceAccount objectRef `json:"serviceaccount"`
+	} `json:"kubernetes.io"`
+}
+
+type objectRef struct {
+	Name string    `json:"name"`
+	UID  types.UID `json:"uid"`
+}
+
+// ServiceAccountToken returns a token of an existing service account that is
+// good for ttl. It is signed here and not asked of the API server, which grants
+// no less than ten minutes: a test of expiry can not wait for that. An expired
+// token may be accepted for ten seconds more, which is how long API servers
+// remember one.
+func (c *Cluster) ServiceAccountToken(ctx context.Context, namespace, name string, ttl time.Duration) (string, error) {
+	config, err := c.RESTConfig()
+	if err != nil {
+		return "", err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return "", fmt.Errorf("connecting to %s: %w", c.Name, err)
+	}
+	account, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("reading service account %s/%s in %s: %w", namespace, name, c.Name, err)
+	}
+	return c.signToken(namespace, objectRef{Name: name, UID: account.UID}, ttl)
+}
+
+func (c *Cluster) signToken(namespace string, account objectRef, ttl time.Duration) (string, error) {
+	data, err := os.ReadFile(filepath.Join(c.pkiDir(), serviceAccountKeyName))
+	if err != nil {
+		return "", fmt.Errorf("reading the key of service accounts in %s: %w", c.Name, err)
+	}
+	key, err := pki.ParseKey(data)
+	if err != nil {
+		return "", err
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, nil)
+	if err != nil {
+		return "", fmt.Errorf("signing a token: %w", err)
+	}
+	now := time.Now()
+	claims := jwt.Claims{
+		Issuer:    serviceAccountIssuer,
+		Audience:  jwt.Audience{serviceAccountIssuer},
+		Subject:   "system:serviceaccount:" + namespace + ":" + account.Name,
+		IssuedAt:  jwt.NewNumericDate(now),
+		NotBefore: jwt.NewNumericDate(now),
+		Expiry:    jwt.NewNumericDate(now.Add(ttl)),
+	}
+	var private serviceAccountClaims
+	private.Kubernetes.Namespace = namespace
+	private.Kubernetes.ServiceAccount = account
+	return jwt.Signed(signer).Claims(claims).Claims(private).CompactSerialize()
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fleetscale/fleetscale/test/lab/internal/process"
+)
+
+// Up starts a lab and returns when all of it answers: every API server, every
+// aggregated API, and metrics of every node. That takes half a minute, and some
+// minutes more the first time, when the programs are built. If it fails, or ctx
+// ends meanwhile, nothing is left running.
+//
+// The lab ends with this process, however that ends, unless Release was called.
+func Up(ctx context.Context, o Options) (*Lab, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	programs, err := Build(ctx, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	l, err := prepare(o, programs)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.up(ctx, o); err != nil {
+		return nil, errors.Join(err, l.Down())
+	}
+	return l, nil
+}
+
+// prepare makes the lab's folder, empty of what an earlier lab left, and binds
+// what will run to the life of this process.
+func prepare(o Options, programs string) (*Lab, error) {
+	if err := checkDir(o.Dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("creating the lab's folder: %w", err)
+	}
+	l := &Lab{dir: o.Dir, table: process.Open(o.Dir)}
+	if err := l.table.Create(); err != nil {
+		return nil, fmt.Errorf("a lab is up in %s; end it with \"lab down --dir %s\", or choose another folder: %w", o.Dir, o.Dir, err)
+	}
+	if err := l.clear(); err != nil {
+		return nil, errors.Join(err, l.table.EndAll())
+	}
+	owner, err := own(o.Dir, filepath.Join(programs, "keeper"))
+	if err != nil {
+		return nil, errors.Join(err, l.table.EndAll())
+	}
+	l.owner = owner
+	l.state = state{Programs: programs, MetricResolution: o.MetricResolution}
+	return l, nil
+}
+
+// checkDir refuses a folder with files that are not a lab's: starting one
+// deletes what the last one left.
+func checkDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the lab's folder: %w", err)
+	}
+	for _, entry := range entries {
+		if !slices.Contains(dirContents(), entry.Name()) {
+			return fmt.Errorf("folder %s holds %s, which is no lab's; choose an empty folder, or one that does not exist yet", dir, entry.Name())
+		}
+	}
+	return nil
+}
+
+func dirContents() []string {
+	return []string{".gitignore", "bin", "clusters", "etcd", "kubeconfig", "lab.json", "lab.lock", "logs", "processes.json", "processes.lock"}
+}
+
+func (l *Lab) clear() error {
+	var errs []error
+	for _, name := range []string{"bin", "clusters", "etcd", "kubeconfig", "lab.json", "logs"} {
+		errs = append(errs, os.RemoveAll(filepath.Join(l.dir, name)))
+	}
+	errs = append(errs,
+		os.MkdirAll(filepath.Join(l.dir, "logs"), 0o755),
+		os.WriteFile(filepath.Join(l.dir, ".gitignore"), []byte("*\n"), 0o644))
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("clearing the lab's folder: %w", err)
+	}
+	return nil
+}
+
+func (l *Lab) up(ctx context.Context, o Options) error {
+	begin := time.Now()
+	if err := l.linkPrograms(); err != nil {
+		return err
+	}
+	if err := l.startEtcd(ctx); err != nil {
+		return err
+	}
+	plans := []plan{o.Hub.plan()}
+	for _, member := range o.Members {
+		plans = append(plans, member.plan())
+	}
+	clusters := make([]*Cluster, len(plans))
+	group, groupCtx := errgroup.WithContext(ctx)
+	for i, p := range plans {
+		group.Go(func() (err error) {
+			clusters[i], err = l.bringUp(groupCtx, p, o.Log)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("starting the lab: %w", context.Cause(ctx))
+		}
+		return err
+	}
+	for _, c := range clusters {
+		l.adopt(c)
+		l.state.Clusters = append(l.state.Clusters, *c)
+	}
+	if err := l.save(l.state); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Log, "lab is up in %v: %s\n", since(begin), l.dir)
+	return nil
+}
+
+func (l *Lab) save(s state) error {
+	return errors.Join(mergeKubeconfigs(l.Kubeconfig(), s.Clusters), s.write(l.dir))
+}
+
+// linkPrograms puts the programs that people may want in reach.
+func (l *Lab) linkPrograms() error {
+	bin := filepath.Join(l.dir, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return fmt.Errorf("creating %s: %w", bin, err)
+	}
+	return os.Symlink(l.program("kubectl"), filepath.Join(bin, "kubectl"))
+}
+
+// AddMember starts one more member in a lab that is up. It may be asked of a
+// lab that another process started.
+func (l *Lab) AddMember(ctx context.Context, m Member, log io.Writer) (*Cluster, error) {
+	if log == nil {
+		log = io.Discard
+	}
+	if err := m.validate(l.names()); err != nil {
+		return nil, err
+	}
+	c, err := l.bringUp(ctx, m.plan(), log)
+	if err != nil {
+		return nil, err
+	}
+	err = changeState(l.dir, func(s *state) error {
+		s.Clusters = append(s.Clusters, *c)
+		return mergeKubeconfigs(l.Kubeconfig(), s.Clusters)
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.adopt(c)
+	return c, nil
+}
+
+func (l *Lab) names() map[string]bool {
+	names := map[string]bool{l.Hub().Name: true}
+	for _, member := range l.Members() {
+		names[member.Name] = true
+	}
+	return names
+}
