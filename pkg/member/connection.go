@@ -22,7 +22,7 @@ import (
 // A connection that carries nothing for pingAfter is asked whether it lives,
 // and closed when it does not say so within the request deadline: a peer that
 // vanished without a word does not hold it for ever.
-const pingAfter = 10 * time.Second
+const pingAfter = 5 * time.Second
 
 // connection is a way to one API server with one set of credentials. It has a
 // transport of its own, not client-go's shared cache, so that it can be closed.
@@ -34,7 +34,6 @@ type connection struct {
 	wire    *wire
 	sockets *http.Transport
 	timeout time.Duration
-	secrets []string
 }
 
 // dialing is what all connections of one member have in common.
@@ -68,8 +67,7 @@ func (d dialing) connect(e endpoint) (*connection, error) {
 		digest:  e.digest(),
 		sockets: sockets,
 		timeout: d.options.Timeout,
-		secrets: e.secrets(),
-		wire:    &wire{next: authenticated, meter: d.meter, onFail: d.onFail},
+		wire:    &wire{next: authenticated, meter: d.meter, onFail: d.onFail, secrets: e.secrets()},
 	}
 	c.http = &http.Client{
 		Transport: c.wire,
@@ -121,13 +119,13 @@ func (c *connection) prepareClient(config *rest.Config, limiter flowcontrol.Rate
 	return nil
 }
 
-// retire ends a connection that is not used for new requests any more. Those
-// under way may end; none lasts longer than the deadline.
+// retire ends a connection. Who has just taken its client may use it for one
+// deadline more; after another one, all requests have ended and so can the sockets.
 func (c *connection) retire() {
 	c.sockets.CloseIdleConnections()
 	time.AfterFunc(c.timeout, func() {
 		c.wire.ended.Store(true)
-		c.sockets.CloseIdleConnections()
+		time.AfterFunc(c.timeout, c.sockets.CloseIdleConnections)
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -33,7 +32,7 @@ func (c *connection) identify(ctx context.Context) (types.UID, *fleet.Silence) {
 	body, code, err := c.get(ctx, identityPath)
 	if err != nil {
 		silence, _ := fleet.Classify(err)
-		return "", c.redact(silence)
+		return "", brief(silence)
 	}
 	if code != http.StatusOK {
 		return "", silenceOfCode(code)
@@ -106,15 +105,9 @@ func (c *connection) get(ctx context.Context, path string) (body []byte, code in
 // mostDetail bounds the words of others that we repeat.
 const mostDetail = 300
 
-// redact keeps a failure's words within bounds and without our secrets, which a
-// proxy or server might repeat to us.
-func (c *connection) redact(s *fleet.Silence) *fleet.Silence {
-	detail := s.Detail
-	for _, secret := range c.secrets {
-		detail = strings.ReplaceAll(detail, secret, "[redacted]")
+func brief(s *fleet.Silence) *fleet.Silence {
+	if runes := []rune(s.Detail); len(runes) > mostDetail {
+		return &fleet.Silence{Reason: s.Reason, Detail: string(runes[:mostDetail]) + "…"}
 	}
-	if runes := []rune(detail); len(runes) > mostDetail {
-		detail = string(runes[:mostDetail]) + "…"
-	}
-	return &fleet.Silence{Reason: s.Reason, Detail: detail}
+	return s
 }

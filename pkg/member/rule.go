@@ -87,11 +87,11 @@ func duplicate(c, first claim, name string) *fleet.Silence {
 }
 
 func conflict(c, holder claim) *fleet.Silence {
-	which := "for another cluster"
+	which := "which leads to another cluster"
 	if holder.uid == "" {
-		which = "and could not be contacted yet, so that nobody can tell whether it is the same cluster"
+		which = "which was never contacted, so nobody can tell whether both lead to one cluster"
 	}
-	return silencef(ReasonNameConflict, "the name %s is held by %s %s; give one of them another name (Secrets: annotation %s)",
+	return silencef(ReasonNameConflict, "the name %s is held by %s, %s; give one of them another name (Secrets: annotation %s)",
 		c.wants, holder.describe, which, nameAnnotation)
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,27 +19,35 @@ import (
 type secretSource struct {
 	options  Options
 	enqueue  func(key)
-	follower *follower // set by start
+	follower atomic.Pointer[follower] // nil until started
 }
 
 // start follows the Secrets until ctx ends.
-func (s *secretSource) start(ctx context.Context, running *sync.WaitGroup) (err error) {
+func (s *secretSource) start(ctx context.Context, running *sync.WaitGroup) error {
 	informer, err := secretInformer(s.options.Hub, s.options.Namespace, func(o *metav1.ListOptions) {
 		o.LabelSelector = MemberLabel + "=true"
 	})
 	if err != nil {
 		return err
 	}
-	s.follower, err = follow(ctx, running, informer, following{
+	f, err := follow(ctx, running, informer, following{
 		changed: func(name string) { s.enqueue(key{fromSecret, name}) },
 		synced:  func() { s.enqueue(key{source: fromSecret}) },
 		failed:  func() {},
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	s.follower.Store(f)
+	return nil
 }
 
 func (s *secretSource) registration(name string) (registration, bool) {
-	object, found := s.follower.get(s.options.Namespace + "/" + name)
+	f := s.follower.Load()
+	if f == nil {
+		return registration{}, false // started a moment ago; the sign that led here will not be the last
+	}
+	object, found := f.get(s.options.Namespace + "/" + name)
 	secret, ok := object.(*corev1.Secret)
 	if !found || !ok {
 		return registration{}, false
@@ -48,10 +57,10 @@ func (s *secretSource) registration(name string) (registration, bool) {
 
 func (s *secretSource) awaited() string {
 	what := fmt.Sprintf("the registration Secrets of namespace %s", s.options.Namespace)
-	if s.follower == nil {
-		return what
+	if f := s.follower.Load(); f != nil {
+		return f.why(what)
 	}
-	return s.follower.why(what)
+	return what
 }
 
 // secretInformer sees those Secrets of the namespace that narrow selects.

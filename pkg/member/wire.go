@@ -23,6 +23,8 @@ type wire struct {
 	meter  *meter
 	ended  atomic.Bool
 	onFail func(fleet.Reason)
+	// secrets are what no error may show: servers and proxies repeat what they were sent.
+	secrets []string
 	// nestedAt is the API in whose answers the hub's header was seen last; nil when it was not.
 	nestedAt atomic.Pointer[string]
 }
@@ -39,7 +41,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if err != nil {
 		w.done(resultOf(nil, err), start)
-		return nil, err
+		return nil, w.redact(err)
 	}
 	resp.Body = &meteredBody{ReadCloser: resp.Body, done: func(err error) { w.done(resultOf(resp, err), start) }}
 	return resp, nil
@@ -52,6 +54,28 @@ func (w *wire) nested(req *http.Request, resp *http.Response) error {
 	return &fleet.Silence{Reason: ReasonNestedHub,
 		Detail: "the cluster is itself served by fleetscale (" + api + "): its answers hold other clusters' items; register those clusters here instead"}
 }
+
+// redact rewords an error that shows a secret; it stays the same error otherwise.
+func (w *wire) redact(err error) error {
+	text := err.Error()
+	for _, secret := range w.secrets {
+		text = strings.ReplaceAll(text, secret, "[redacted]")
+	}
+	if text == err.Error() {
+		return err
+	}
+	return &reworded{err, text}
+}
+
+// reworded is an error with other words.
+type reworded struct {
+	error
+
+	text string
+}
+
+func (r *reworded) Error() string { return r.text }
+func (r *reworded) Unwrap() error { return r.error }
 
 func (w *wire) done(result string, start time.Time) {
 	w.meter.observe(result, time.Since(start))

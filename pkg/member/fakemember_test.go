@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"encoding/pem"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// fakeMember is an API server over TLS and HTTP/2 that knows its kube-system
+// and can be made to fail in each way a member can.
+type fakeMember struct {
+	*httptest.Server
+
+	mu     sync.Mutex
+	token  string
+	uid    string
+	nested string        // paths that begin so are served by fleetscale, unless empty
+	code   int           // answers with it, unless zero
+	hang   chan struct{} // answers nothing until closed, unless nil
+	tokens []string      // as presented, in order
+
+	requests, probes, opened, open atomic.Int64
+}
+
+func newFakeMember(t testing.TB, uid string) *fakeMember {
+	m := &fakeMember{token: "s3cret", uid: uid}
+	m.Server = httptest.NewUnstartedServer(m)
+	m.EnableHTTP2 = true
+	m.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		switch s {
+		case http.StateNew:
+			m.opened.Add(1)
+			m.open.Add(1)
+		case http.StateClosed, http.StateHijacked:
+			m.open.Add(-1)
+		}
+	}
+	m.StartTLS()
+	t.Cleanup(func() {
+		m.thaw()
+		m.CloseClientConnections()
+		m.Close()
+	})
+	return m
+}
+
+func (m *fakeMember) set(change func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change()
+}
+
+func (m *fakeMember) freeze() { m.set(func() { m.hang = make(chan struct{}) }) }
+
+func (m *fakeMember) thaw() {
+	m.set(func() {
+		if m.hang != nil {
+			close(m.hang)
+			m.hang = nil
+		}
+	})
+}
+
+func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	m.requests.Add(1)
+	m.mu.Lock()
+	token, hang, code, uid, nested := m.token, m.hang, m.code, m.uid, m.nested
+	presented := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+	m.tokens = append(m.tokens, presented)
+	m.mu.Unlock()
+	if hang != nil {
+		select {
+		case <-hang:
+		case <-req.Context().Done():
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case code != 0:
+		w.WriteHeader(code)
+	case presented != token:
+		w.WriteHeader(http.StatusUnauthorized)
+	case req.URL.Path == identityPath:
+		m.probes.Add(1)
+		answer(w, namespaceObject(uid))
+	case nested != "" && strings.HasPrefix(req.URL.Path, nested):
+		w.Header().Set(fleet.HubHeader, "a-hub")
+		answer(w, map[string]any{})
+	case req.URL.Path == "/apis/metrics.k8s.io/v1beta1/pods":
+		answer(w, map[string]any{"from": uid, "agent": req.UserAgent()})
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+func (m *fakeMember) ca() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: m.Certificate().Raw})
+}
+
+// kubeconfig leads to the member with the token that it accepts.
+func (m *fakeMember) kubeconfig(t testing.TB, edits ...func(*clientcmdapi.Config)) []byte {
+	t.Helper()
+	return kubeconfigWith(t, append([]func(*clientcmdapi.Config){
+		onCluster(func(c *clientcmdapi.Cluster) { c.Server, c.CertificateAuthorityData = m.URL, m.ca() }),
+		onUser(func(u *clientcmdapi.AuthInfo) { m.set(func() { u.Token = m.token }) }),
+	}, edits...)...)
+}
+
+// secret registers the member under a name.
+func (m *fakeMember) secret(t testing.TB, name string, edits ...func(*corev1.Secret)) *corev1.Secret {
+	t.Helper()
+	return secretWith(m.kubeconfig(t), append([]func(*corev1.Secret){named(name)}, edits...)...)
+}

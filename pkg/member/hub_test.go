@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+func TestHubAsMember(t *testing.T) {
+	hub, self, metricsServer := newFakeHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "its metrics-server")
+	self.nested = "/apis/metrics.k8s.io" // as the hub's API server asks us
+	metricsServer.token = "for-the-hub"
+	hub.put(t, self.secret(t, "hub"))
+	r := start(t, hub, func(o *Options) {
+		o.HubMetricsServer = &rest.Config{
+			Host: metricsServer.URL, BearerToken: "for-the-hub",
+			TLSClientConfig: rest.TLSClientConfig{CAData: metricsServer.ca()},
+		}
+	})
+	r.becomes("hub=Ready")
+	if !r.member("hub").IsHub() {
+		t.Error("IsHub() = false")
+	}
+	r.asks("hub", "its metrics-server")
+	if _, err := r.member("hub").Client().Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(t.Context()); reasonOf(err) != ReasonNestedHub {
+		t.Errorf("asking the hub's API server for what we serve: %v, want NestedHub", err)
+	}
+	probes := self.probes.Load()
+	r.eventually("probed again", func() string {
+		if self.probes.Load() > probes+3 {
+			return "probed again"
+		}
+		return ""
+	})
+	r.becomes("hub=Ready") // it is no nested hub for that
+}
+
+func TestHubAsMemberWithoutItsMetricsServer(t *testing.T) {
+	hub, self := newFakeHub(t), newFakeMember(t, "hub-uid")
+	hub.put(t, self.secret(t, "hub"))
+	r := start(t, hub)
+	r.becomes("hub=HubMetricsServerUnset")
+	want := "the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is"
+	if got := r.member("hub").State().Message; got != want {
+		t.Errorf("message = %q, want %q", got, want)
+	}
+	if _, err := ask(t.Context(), r.member("hub")); reasonOf(err) != ReasonHubMetricsServerUnset {
+		t.Errorf("asking it: %v, want HubMetricsServerUnset", err)
+	}
+}
+
+// A hub that cannot be identified is served by us all the same, and so is
+// found out as a nested one until it is known for what it is.
+func TestHubIsIdentifiedLater(t *testing.T) {
+	hub, self, metricsServer := newFakeHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "its metrics-server")
+	self.nested = "/apis/metrics.k8s.io"
+	hub.forbidden[identityPath] = true
+	hub.put(t, self.secret(t, "hub"))
+	r := start(t, hub, func(o *Options) {
+		o.HubMetricsServer = &rest.Config{
+			Host: metricsServer.URL, BearerToken: "s3cret", TLSClientConfig: rest.TLSClientConfig{CAData: metricsServer.ca()},
+		}
+	})
+	r.becomes("hub=NestedHub")
+	hub.set(func() { hub.forbidden[identityPath] = false })
+	r.becomes("hub=Ready")
+	r.asks("hub", "its metrics-server")
+}
+
+func TestNestedHub(t *testing.T) {
+	tests := map[string]struct {
+		nested string
+		ask    string // what has to be asked for before it shows
+	}{
+		"found at first contact": {nested: "/apis/metrics.k8s.io/"},
+		"found when asked for its own metrics": {
+			nested: "/apis/custom.metrics.k8s.io/v1beta2", ask: "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			hub, east := newFakeHub(t), newFakeMember(t, "1")
+			east.nested = tc.nested
+			hub.put(t, east.secret(t, "east"))
+			r := start(t, hub)
+			if tc.ask != "" {
+				r.becomes("east=Ready")
+				_, err := r.member("east").Client().Get().AbsPath(tc.ask).DoRaw(t.Context())
+				if silence, _ := fleet.Classify(err); silence == nil || silence.Reason != ReasonNestedHub {
+					t.Errorf("asking it: %v, want NestedHub", err)
+				}
+			}
+			r.becomes("east=NestedHub")
+			if got := r.member("east").State().Message; !strings.HasPrefix(got, "the cluster is itself served by fleetscale (/apis/") {
+				t.Errorf("message = %q", got)
+			}
+			probes := east.probes.Load()
+			r.eventually("probed again", func() string {
+				if east.probes.Load() > probes+3 {
+					return "probed again"
+				}
+				return ""
+			})
+			r.becomes("east=NestedHub")
+			east.set(func() { east.nested = "" })
+			r.becomes("east=Ready")
+		})
+	}
+}
+
+func TestAPIOf(t *testing.T) {
+	tests := map[string]string{
+		"/apis/metrics.k8s.io/v1beta1":                            "/apis/metrics.k8s.io/v1beta1",
+		"/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods":       "/apis/metrics.k8s.io/v1beta1",
+		"/k8s/clusters/c-1/apis/metrics.k8s.io/v1beta1/pods":      "/k8s/clusters/c-1/apis/metrics.k8s.io/v1beta1",
+		"/apis/external.metrics.k8s.io/v1beta1/namespaces/a/apis": "/apis/external.metrics.k8s.io/v1beta1",
+		"/apis/metrics.k8s.io": "/apis/metrics.k8s.io",
+		"/api/v1/pods":         "/api/v1/pods",
+	}
+	for path, want := range tests {
+		if got := apiOf(path); got != want {
+			t.Errorf("apiOf(%q) = %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestHubMetricsServerConfig(t *testing.T) {
+	ca, key := selfSigned()
+	dir := t.TempDir()
+	caFile, keyFile := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "key.pem")
+	for file, data := range map[string][]byte{caFile: ca, keyFile: key} {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hub := &rest.Config{
+		Host: "https://hub:6443", APIPath: "/x", BearerToken: "s3cret", Timeout: time.Minute,
+		TLSClientConfig: rest.TLSClientConfig{CAData: key, ServerName: "hub", CertData: ca, KeyData: key},
+	}
+	got, err := HubMetricsServerConfig(hub, "https://metrics-server.kube-system.svc", caFile, false)
+	if err != nil {
+		t.Fatalf("HubMetricsServerConfig() error = %v", err)
+	}
+	want := rest.TLSClientConfig{CAData: ca, CertData: ca, KeyData: key}
+	if got.Host != "https://metrics-server.kube-system.svc" || got.BearerToken != "s3cret" || got.APIPath != "" || got.String() == "" {
+		t.Errorf("config = %v", got)
+	}
+	if string(got.CAData) != string(want.CAData) || got.ServerName != "" || string(got.CertData) != string(want.CertData) || got.Insecure {
+		t.Errorf("TLS = %v, want %v", got.TLSClientConfig, want)
+	}
+	if got, err = HubMetricsServerConfig(hub, "https://metrics-server", "", true); err != nil || !got.Insecure || got.CAData != nil {
+		t.Errorf("insecure: %v, %v; want no authority", got, err)
+	}
+
+	refusals := map[string]struct {
+		server, caFile string
+		insecure       bool
+		want           string
+	}{
+		"http":           {"http://metrics-server", "", false, "--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc"},
+		"no address":     {"", "", false, "--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc"},
+		"both":           {"https://metrics-server", caFile, true, "--hub-metrics-server-ca-file and --hub-metrics-server-insecure exclude each other"},
+		"no file":        {"https://metrics-server", "/no/file", false, "--hub-metrics-server-ca-file: open /no/file: no such file or directory"},
+		"no certificate": {"https://metrics-server", keyFile, false, "--hub-metrics-server-ca-file: the certificate authority holds no PEM certificate"},
+	}
+	for name, tc := range refusals {
+		if _, err := HubMetricsServerConfig(hub, tc.server, tc.caFile, tc.insecure); err == nil || err.Error() != tc.want {
+			t.Errorf("%s: error = %v, want %s", name, err, tc.want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// withoutNumbers is what is exported, a line for each series, without values that vary.
+func series(t *testing.T, reg *prometheus.Registry) string {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatalf("gathering: %v", err)
+	}
+	var lines []string
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			line := strings.TrimPrefix(f.GetName(), "fleetscale_")
+			for _, l := range m.GetLabel() {
+				line += fmt.Sprintf(" %s=%s", l.GetName(), l.GetValue())
+			}
+			if m.GetGauge() != nil && !strings.HasSuffix(f.GetName(), "timestamp_seconds") {
+				line += fmt.Sprintf(" %v", m.GetGauge().GetValue())
+			}
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestMetrics(t *testing.T) {
+	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	reg := prometheus.NewPedanticRegistry()
+	metrics := NewMetrics(reg)
+	if got := series(t, reg); got != "" {
+		t.Errorf("before there is a registry:\n%s", got)
+	}
+	hub.put(t, east.secret(t, "east"))
+	hub.put(t, east.secret(t, "copy-of-east", named("zulu")))
+	west.set(func() { west.code = 503 })
+	hub.put(t, west.secret(t, "west"))
+	r := start(t, hub, func(o *Options) { o.Metrics = metrics })
+	r.becomes("east=Ready west=ServerError")
+	r.eventually(`cluster_last_success_timestamp_seconds cluster=east
+cluster_last_success_timestamp_seconds cluster=west
+cluster_ready cluster=east 1
+cluster_ready cluster=west 0
+cluster_registration_info cluster=east reason=Ready registration=secret.east 1
+cluster_registration_info cluster=west reason=ServerError registration=secret.west 1
+cluster_registration_info cluster=zulu reason=Duplicate registration=secret.zulu 1
+cluster_request_duration_seconds cluster=east
+cluster_request_duration_seconds cluster=west
+cluster_request_duration_seconds cluster=zulu
+cluster_requests_total cluster=east result=Answered
+cluster_requests_total cluster=west result=ServerError
+cluster_requests_total cluster=zulu result=Answered
+clusters 2`, func() string { return series(t, reg) })
+	if problems, err := testutil.GatherAndLint(reg); err != nil || len(problems) > 0 {
+		t.Errorf("promlint: %v %v", problems, err)
+	}
+
+	hub.remove("/api/v1/namespaces/fleet/secrets", "west")
+	hub.remove("/api/v1/namespaces/fleet/secrets", "zulu")
+	r.becomes("east=Ready")
+	r.eventually(`cluster_last_success_timestamp_seconds cluster=east
+cluster_ready cluster=east 1
+cluster_registration_info cluster=east reason=Ready registration=secret.east 1
+cluster_request_duration_seconds cluster=east
+cluster_requests_total cluster=east result=Answered
+clusters 1`, func() string { return series(t, reg) })
+}
+
+func TestLateRequestsBringNoSeriesBack(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	m := &meter{cluster: "east", metrics: NewMetrics(reg)}
+	m.observe(resultAnswered, 0)
+	m.close()
+	m.observe(resultAnswered, 0)
+	if got := series(t, reg); got != "" {
+		t.Errorf("after the cluster has left:\n%s", got)
+	}
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// running is a registry at work, with a hub of its own. Deadlines and periods
+// are short, so that what takes seconds takes a fraction of one.
+type running struct {
+	*Registry
+
+	t   *testing.T
+	log func() string
+}
+
+func start(t *testing.T, h *fakeHub, edits ...func(*Options)) *running {
+	t.Helper()
+	o := h.options(t)
+	o.Timeout, o.ProbePeriod, o.DiscoveryPeriod = 400*time.Millisecond, 40*time.Millisecond, 20*time.Millisecond
+	for _, edit := range edits {
+		edit(&o)
+	}
+	r := New(o)
+	return &running{Registry: r, t: t, log: runRegistry(t, r)}
+}
+
+func runRegistry(t *testing.T, r *Registry) (log func() string) {
+	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("Run() = %v", err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("Run() did not end")
+		}
+	})
+	return logger.GetSink().(ktesting.Underlier).GetBuffer().String
+}
+
+// eventually waits until what is seen is what is wanted.
+func (r *running) eventually(want string, see func() string) {
+	r.t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got := see()
+		if got == want {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			r.t.Fatalf("after 30 s (-want +got):\n%s", cmp.Diff(want, got))
+		}
+	}
+}
+
+// summary is the fleet in one line: names and reasons.
+func (r *running) summary() string {
+	var words []string
+	for _, m := range r.Members() {
+		words = append(words, m.Name()+"="+string(m.State().Reason))
+	}
+	return strings.Join(words, " ")
+}
+
+func (r *running) becomes(want string) {
+	r.t.Helper()
+	r.eventually(want, r.summary)
+}
+
+func (r *running) member(name string) *Member {
+	r.t.Helper()
+	for _, m := range r.Members() {
+		if m.Name() == name {
+			return m
+		}
+	}
+	r.t.Fatalf("no member %s in %q", name, r.summary())
+	return nil
+}
+
+// ask reads the pods' metrics of a member as the adapter would.
+func ask(ctx context.Context, m *Member) (string, error) {
+	body, err := m.MetricsClient().Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(ctx)
+	return string(body), err
+}
+
+func (r *running) asks(name, wantFrom string) {
+	r.t.Helper()
+	got, err := ask(r.t.Context(), r.member(name))
+	if err != nil {
+		r.t.Fatalf("asking %s: %v", name, err)
+	}
+	if want := fmt.Sprintf(`"from":%q`, wantFrom); !strings.Contains(got, want) {
+		r.t.Errorf("%s answered %s, want %s", name, got, want)
+	}
+}
+
+func reasonOf(err error) fleet.Reason {
+	var silence *fleet.Silence
+	if errors.As(err, &silence) {
+		return silence.Reason
+	}
+	return ""
+}
+
+func TestJoinAndLeave(t *testing.T) {
+	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub, func(o *Options) { o.UserAgent = "fleetscale-test" })
+	r.becomes("east=Ready")
+	r.asks("east", "1")
+	if got, _ := ask(t.Context(), r.member("east")); !strings.Contains(got, `"agent":"fleetscale-test"`) {
+		t.Errorf("answer = %s, want the user agent in it", got)
+	}
+
+	hub.put(t, west.secret(t, "west"))
+	r.becomes("east=Ready west=Ready")
+	pointer := r.member("east")
+
+	hub.put(t, west.secret(t, "west", func(s *corev1.Secret) { s.Labels = nil }))
+	r.becomes("east=Ready")
+	hub.put(t, west.secret(t, "west"))
+	r.becomes("east=Ready west=Ready")
+	hub.remove("/api/v1/namespaces/fleet/secrets", "west")
+	r.becomes("east=Ready")
+	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", west.open.Load()) })
+	asked := west.requests.Load()
+	r.eventually("ended", func() string { // the former client ends with the deadline, if not at once
+		if east.probes.Load() > 20 {
+			return "ended"
+		}
+		return "not yet"
+	})
+	if now := west.requests.Load(); now != asked {
+		t.Errorf("%d requests to a cluster that has left", now-asked)
+	}
+	if r.member("east") != pointer {
+		t.Error("another cluster's coming and going made east another member")
+	}
+}
+
+func TestOnlyLabelledSecretsAreRead(t *testing.T) {
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub.put(t, east.secret(t, "east"))
+	hub.put(t, east.secret(t, "other", func(s *corev1.Secret) { s.Labels = map[string]string{MemberLabel: "false"} }))
+	hub.karmada = true
+	hub.put(t, karmadaObject(newFakeMember(t, "2"), "south"))
+	r := start(t, hub)
+	r.becomes("east=Ready south=MissingCredentials")
+	for _, q := range hub.secretQueries() {
+		registrations := strings.HasPrefix(q, "/api/v1/namespaces/fleet/secrets?") && strings.Contains(q, "labelSelector=fleetscale.io%2Fmember%3Dtrue")
+		credentials := strings.HasPrefix(q, "/api/v1/namespaces/karmada-cluster/secrets?") && strings.Contains(q, "fieldSelector=metadata.name%3Dsouth")
+		if !registrations && !credentials {
+			t.Errorf("read %s: neither the label nor one name is selected", q)
+		}
+	}
+}
+
+func TestLabelsFollowWithoutReconnecting(t *testing.T) {
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub)
+	r.becomes("east=Ready")
+	m, client := r.member("east"), r.member("east").Client()
+	hub.put(t, east.secret(t, "east", func(s *corev1.Secret) {
+		s.Labels = map[string]string{MemberLabel: "true", "tier": "gold", corev1.LabelTopologyRegion: "eu"}
+	}))
+	r.eventually("gold eu", func() string { return m.Labels()["tier"] + " " + m.Topology().Region })
+	if r.member("east") != m || m.Client() != client || east.opened.Load() != 1 {
+		t.Errorf("new labels made another member or connection (%d opened)", east.opened.Load())
+	}
+}
+
+func TestRotation(t *testing.T) {
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub)
+	r.becomes("east=Ready")
+	m, old := r.member("east"), r.member("east").Client()
+
+	east.set(func() { east.token = "n3w" }) // as if the old one had expired
+	r.becomes("east=Forbidden")
+	if got, want := m.State().Message, "401 to GET /api/v1/namespaces/kube-system: the cluster does not accept the registration's token or certificate; it may have expired"; got != want {
+		t.Errorf("message = %q, want %q", got, want)
+	}
+	if got := reasonOf(m.Silence()); got != fleet.ReasonForbidden {
+		t.Errorf("Silence() has reason %q, want Forbidden", got)
+	}
+	hub.put(t, east.secret(t, "east"))
+	r.becomes("east=Ready")
+	r.asks("east", "1")
+	if r.member("east") != m || m.Client() == old {
+		t.Error("rotation must keep the member and change its client")
+	}
+	r.eventually("replaced", func() string {
+		if _, err := old.Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(t.Context()); errors.Is(err, errReplaced) {
+			return "replaced"
+		}
+		return "in use"
+	})
+	r.eventually("1 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
+}
+
+func TestRotationIsInvisibleToCallers(t *testing.T) {
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub)
+	r.becomes("east=Ready")
+	since := r.member("east").State().Since
+	for i := range 20 {
+		hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.ImpersonateUID = fmt.Sprint(i) }))))
+		r.asks("east", "1")
+	}
+	if state := r.member("east").State(); !state.Ready || !state.Since.Equal(since) {
+		t.Errorf("state = %+v, want ready since %v", state, since)
+	}
+}
+
+func TestChangeOfAddress(t *testing.T) {
+	hub, east, moved := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub)
+	r.becomes("east=Ready")
+	m := r.member("east")
+	hub.put(t, moved.secret(t, "east"))
+	r.eventually("moved", func() string {
+		if moved.probes.Load() > 1 {
+			return "moved"
+		}
+		return "not yet"
+	})
+	r.becomes("east=Ready")
+	if r.member("east") != m {
+		t.Error("the same cluster at another address became another member")
+	}
+	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
+}
+
+func TestAnotherClusterUnderTheNameIsAnotherMember(t *testing.T) {
+	tests := map[string]func(*fakeHub, *fakeMember){
+		"by its registration": func(hub *fakeHub, _ *fakeMember) {
+			hub.put(t, newFakeMember(t, "2").secret(t, "east"))
+		},
+		"behind its address": func(_ *fakeHub, east *fakeMember) { east.set(func() { east.uid = "2" }) },
+	}
+	for name, replace := range tests {
+		t.Run(name, func(t *testing.T) {
+			hub, east := newFakeHub(t), newFakeMember(t, "1")
+			hub.put(t, east.secret(t, "east"))
+			r := start(t, hub)
+			r.becomes("east=Ready")
+			former := r.member("east")
+			replace(hub, east)
+			r.eventually("another", func() string {
+				if m := r.member("east"); m != former && m.State().Ready {
+					return "another"
+				}
+				return "the former"
+			})
+			r.asks("east", "2")
+			if got, err := ask(t.Context(), former); err == nil && strings.Contains(got, `"from":"2"`) {
+				t.Error("the former member leads to the new cluster")
+			}
+		})
+	}
+}
+
+func TestFirstContactFailsThenWorks(t *testing.T) {
+	tests := map[string]struct {
+		fail, mend func(*fakeMember)
+		want       fleet.Reason
+		message    string
+	}{
+		"hanging": {(*fakeMember).freeze, (*fakeMember).thaw, fleet.ReasonTimeout, "no answer within the deadline"},
+		"overloaded": {
+			func(m *fakeMember) { m.set(func() { m.code = 503 }) }, func(m *fakeMember) { m.set(func() { m.code = 0 }) },
+			fleet.ReasonServerError, "503 to GET /api/v1/namespaces/kube-system",
+		},
+		"without rights": {
+			func(m *fakeMember) { m.set(func() { m.code = 403 }) }, func(m *fakeMember) { m.set(func() { m.code = 0 }) },
+			fleet.ReasonForbidden, "403 to GET /api/v1/namespaces/kube-system: the registration's identity lacks rights in the cluster; grant those of deploy/member",
+		},
+		"no API server": {
+			func(m *fakeMember) { m.set(func() { m.uid = "" }) }, func(m *fakeMember) { m.set(func() { m.uid = "1" }) },
+			fleet.ReasonBadAnswer, "the answer to GET /api/v1/namespaces/kube-system is no namespace with a uid: is the address that of a Kubernetes API server?",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hub, east := newFakeHub(t), newFakeMember(t, "1")
+			tc.fail(east)
+			hub.put(t, east.secret(t, "east"))
+			r := start(t, hub)
+			r.becomes("east=" + string(tc.want))
+			m := r.member("east")
+			if got := m.State(); got.Message != tc.message || !got.Contacted {
+				t.Errorf("state = %+v, want contacted, with message %q", got, tc.message)
+			}
+			tc.mend(east)
+			r.becomes("east=Ready")
+			if r.member("east") != m || m.Silence() != nil || m.State().LastSuccess.IsZero() {
+				t.Errorf("after recovery: %+v, %v; want the same member, ready, with a success", m.State(), m.Silence())
+			}
+		})
+	}
+}
+
+func TestWrongAuthority(t *testing.T) {
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	ca, _ := selfSigned()
+	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) { c.CertificateAuthorityData = ca }))))
+	r := start(t, hub)
+	r.becomes("east=CertificateInvalid")
+	hub.put(t, east.secret(t, "east"))
+	r.becomes("east=Ready")
+}
+
+func TestUnreachable(t *testing.T) {
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub)
+	r.becomes("east=Ready")
+	east.CloseClientConnections()
+	east.Listener.Close()
+	east.CloseClientConnections()
+	r.becomes("east=Unreachable")
+}
+
+func TestHangingMemberDelaysNobody(t *testing.T) {
+	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	west.freeze()
+	hub.put(t, east.secret(t, "east"))
+	hub.put(t, west.secret(t, "west"))
+	r := start(t, hub, func(o *Options) { o.Timeout = time.Hour })
+	r.becomes("east=Ready west=NotContacted")
+	if err := r.Settled(); err == nil || err.Error() != "waiting for first contact with west" {
+		t.Errorf("Settled() = %v, want it to wait for west", err)
+	}
+	south := newFakeMember(t, "3")
+	hub.put(t, south.secret(t, "south"))
+	r.becomes("east=Ready south=Ready west=NotContacted")
+	hub.remove("/api/v1/namespaces/fleet/secrets", "east")
+	r.becomes("south=Ready west=NotContacted")
+	hub.remove("/api/v1/namespaces/fleet/secrets", "west")
+	r.becomes("south=Ready")
+}
+
+func TestEveryRequestIsBounded(t *testing.T) {
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub, func(o *Options) { o.ProbePeriod = time.Hour })
+	r.becomes("east=Ready")
+	east.freeze()
+	if _, err := ask(t.Context(), r.member("east")); err == nil {
+		t.Fatal("a frozen member answered")
+	} else if silence, _ := fleet.Classify(err); silence.Reason != fleet.ReasonTimeout {
+		t.Errorf("error = %v, want it to be a time-out", err)
+	}
+	r.becomes("east=Timeout") // long before the hour is over: the failure gave cause to look
+}
+
+func TestOwnLimitIsBoundedAndSaysWhoseItIs(t *testing.T) {
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub, func(o *Options) { o.QPS, o.Burst = 0.001, 1 })
+	r.becomes("east=Ready")
+	r.asks("east", "1")
+	_, err := ask(t.Context(), r.member("east"))
+	want := "RateLimited: our own limit of requests to this cluster (--member-qps, --member-burst) is reached"
+	if silence, _ := fleet.Classify(err); silence == nil || silence.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
+	}
+	r.becomes("east=Ready") // probes are not under the limit
+}
+
+func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	insecure := onCluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify, c.CertificateAuthorityData = true, nil })
+	hub.put(t, secretWith(east.kubeconfig(t, insecure)))
+	r := start(t, hub)
+	r.becomes("east=InsecureNotAllowed")
+	m := r.member("east")
+	r.eventually("settled", func() string {
+		if r.Settled() == nil {
+			return "settled"
+		}
+		return "waiting"
+	})
+	if _, err := ask(t.Context(), m); reasonOf(err) != ReasonInsecureNotAllowed {
+		t.Errorf("asking it: %v, want InsecureNotAllowed", err)
+	}
+	if n := east.requests.Load(); n != 0 {
+		t.Errorf("%d requests went to a refused cluster", n)
+	}
+	hub.put(t, east.secret(t, "east"))
+	r.becomes("east=Ready")
+	hub.put(t, secretWith(east.kubeconfig(t, insecure)))
+	r.becomes("east=InsecureNotAllowed")
+	if _, err := ask(t.Context(), r.member("east")); reasonOf(err) != ReasonInsecureNotAllowed {
+		t.Errorf("asking it after it had been accepted: %v, want InsecureNotAllowed", err)
+	}
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// wish is a registration in short: "secret/east", what it asks for and leads to.
+type wish struct {
+	object string
+	name   string // default: the object's name
+	uid    string // as the cluster told it
+	id     string // as the source declares it
+	fault  *fault
+}
+
+func (w wish) key() key {
+	kind, object, _ := strings.Cut(w.object, "/")
+	if kind == "karmada" {
+		return key{fromKarmada, object}
+	}
+	return key{fromSecret, object}
+}
+
+func judge(wishes []wish) map[string]string {
+	regs := map[key]registration{}
+	claims := make([]claim, 0, len(wishes))
+	for _, w := range wishes {
+		reg := registration{key: w.key(), name: w.name}
+		if reg.name == "" {
+			reg.name = reg.key.object
+		}
+		if w.fault != nil {
+			reg.faults = []fault{*w.fault}
+		}
+		regs[reg.key] = reg
+		c := claim{key: reg.key, wants: reg.name, refused: reg.refused(), uid: types.UID(w.id), describe: w.object}
+		if w.uid != "" {
+			c.uid, c.observed = types.UID(w.uid), true
+		}
+		claims = append(claims, c)
+	}
+	names := nameClaims(regs)
+	refusals := rule(claims, names)
+	got := map[string]string{}
+	for _, w := range wishes {
+		got[w.object] = names[w.key()]
+		if refusal := refusals[w.key()]; refusal != nil {
+			got[w.object] += " " + refusal.Error()
+		}
+	}
+	return got
+}
+
+func TestRule(t *testing.T) {
+	exec := &fault{ReasonExecNotAllowed, "no"}
+	pull := &fault{ReasonPullMode, "no"}
+	invalid := &fault{ReasonInvalidName, "no"}
+	tests := map[string]struct {
+		wishes []wish
+		want   map[string]string
+	}{
+		"each its own cluster and name": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/west", uid: "2"}},
+			map[string]string{"secret/east": "east", "karmada/west": "west"},
+		},
+		"unknown identities are not one identity": {
+			[]wish{{object: "secret/east"}, {object: "karmada/west"}},
+			map[string]string{"secret/east": "east", "karmada/west": "west"},
+		},
+		"one cluster under two names: the Secret's is used": {
+			[]wish{{object: "secret/zulu", uid: "1"}, {object: "karmada/alpha", uid: "1"}},
+			map[string]string{
+				"secret/zulu":   "zulu",
+				"karmada/alpha": "alpha Duplicate: leads to the same cluster as secret/zulu (kube-system has uid 1 in both), which is used under the name zulu",
+			},
+		},
+		"one cluster, two Secrets: the lesser is used": {
+			[]wish{{object: "secret/b", uid: "1"}, {object: "secret/a", uid: "1"}},
+			map[string]string{
+				"secret/a": "a",
+				"secret/b": "b Duplicate: leads to the same cluster as secret/a (kube-system has uid 1 in both), which is used under the name a",
+			},
+		},
+		"one cluster, one name": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", uid: "1"}},
+			map[string]string{
+				"secret/east":  "east",
+				"karmada/east": "karmada.east Duplicate: leads to the same cluster as secret/east (kube-system has uid 1 in both), which is used under the name east",
+			},
+		},
+		"one name, two clusters: the later source loses": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", uid: "2"}},
+			map[string]string{
+				"secret/east":  "east",
+				"karmada/east": "karmada.east NameConflict: the name east is held by secret/east, which leads to another cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
+			},
+		},
+		"one name, two Secrets": {
+			[]wish{{object: "secret/a", name: "east", uid: "1"}, {object: "secret/b", name: "east", uid: "2"}},
+			map[string]string{
+				"secret/a": "east",
+				"secret/b": "secret.b NameConflict: the name east is held by secret/a, which leads to another cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
+			},
+		},
+		"one name, and its holder was never contacted": {
+			[]wish{{object: "secret/east"}, {object: "karmada/east", uid: "2"}},
+			map[string]string{
+				"secret/east":  "east",
+				"karmada/east": "karmada.east NameConflict: the name east is held by secret/east, which was never contacted, so nobody can tell whether both lead to one cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
+			},
+		},
+		"one name, and its loser was never contacted: it has reasons of its own": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east"}},
+			map[string]string{"secret/east": "east", "karmada/east": "karmada.east"},
+		},
+		"what Karmada declares makes a duplicate before contact": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", id: "1"}},
+			map[string]string{
+				"secret/east":  "east",
+				"karmada/east": "karmada.east Duplicate: leads to the same cluster as secret/east (kube-system has uid 1 in both), which is used under the name east",
+			},
+		},
+		"what the cluster says outweighs what Karmada declares": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/west", id: "1", uid: "2"}},
+			map[string]string{"secret/east": "east", "karmada/west": "west"},
+		},
+		"a refused registration leaves its name to one without faults": {
+			[]wish{{object: "secret/east", fault: exec}, {object: "karmada/east", uid: "1"}},
+			map[string]string{"secret/east": "secret.east", "karmada/east": "east"},
+		},
+		"a pull-mode Cluster registered by a Secret too is a duplicate": {
+			[]wish{{object: "secret/west", uid: "1"}, {object: "karmada/east", id: "1", fault: pull}},
+			map[string]string{
+				"secret/west":  "west",
+				"karmada/east": "east Duplicate: leads to the same cluster as secret/west (kube-system has uid 1 in both), which is used under the name west",
+			},
+		},
+		"refused ones keep their names while nobody else asks for them": {
+			[]wish{{object: "secret/east", fault: exec}, {object: "karmada/west", fault: pull}},
+			map[string]string{"secret/east": "east", "karmada/west": "west"},
+		},
+		"names that are none do not become names": {
+			[]wish{{object: "secret/a.b", fault: invalid}, {object: "karmada/a.b", fault: invalid}},
+			map[string]string{"secret/a.b": "secret.a.b", "karmada/a.b": "karmada.a.b"},
+		},
+		"a cluster is used by whom its name was left, not by who lost his": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", uid: "2"}, {object: "karmada/zulu", uid: "2"}},
+			map[string]string{
+				"secret/east":  "east",
+				"karmada/zulu": "zulu",
+				"karmada/east": "karmada.east Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 2 in both), which is used under the name zulu",
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for range 10 { // maps have no order: no run may differ
+				if diff := cmp.Diff(tc.want, judge(tc.wishes)); diff != "" {
+					t.Fatalf("(-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
