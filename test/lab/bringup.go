@@ -48,6 +48,10 @@ func (m Member) plan() plan {
 	return p
 }
 
+func clusterPrograms() []string {
+	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "metrics-server", "test-adapter"}
+}
+
 // bringUp starts a cluster and returns when all of it answers.
 func (l *Lab) bringUp(ctx context.Context, p plan, log io.Writer) (*Cluster, error) {
 	begin := time.Now()

@@ -12,13 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/kwok/kustomize/crd"
-	metricpath "sigs.k8s.io/kwok/kustomize/metrics/resource"
 	heartbeat "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
 	podstage "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
 )
 
-//go:embed manifests/node-initialize.yaml
-var nodeInitialize string
+var (
+	//go:embed manifests/node-initialize.yaml
+	nodeInitialize string
+	//go:embed manifests/kubelet-metrics.yaml
+	kubeletMetrics string
+)
 
 const fakeNodeAnnotation = "kwok.x-k8s.io/node"
 
@@ -34,7 +37,7 @@ func (b *bringUp) fakeNodes(ctx context.Context) error {
 		string(crd.Stage), string(crd.Metric), string(crd.ClusterResourceUsage),
 		nodeInitialize, heartbeat.DefaultNodeHeartbeatWithLease,
 		podstage.DefaultPodReady, podstage.DefaultPodComplete, podstage.DefaultPodDelete,
-		metricpath.DefaultMetricsResource, usage)
+		kubeletMetrics, usage)
 	if err != nil {
 		return err
 	}
@@ -70,6 +73,7 @@ func (b *bringUp) kwokArgs() ([]string, error) {
 		"--cidr=10.101.0.1/16",
 		"--enable-crds=Stage,Metric,ClusterResourceUsage",
 		"--node-lease-duration-seconds=40",
+		"--v=ERROR", // it warns at every scrape of a node without pods
 	), nil
 }
 
@@ -124,6 +128,7 @@ func fakeNode(name string, kubeletPort int) *corev1.Node {
 			Capacity:    size,
 			Allocatable: size,
 			Phase:       corev1.NodeRunning,
+			NodeInfo:    corev1.NodeSystemInfo{KubeletVersion: "kwok", OperatingSystem: "linux"},
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeInternalIP, Address: "127.0.0.1"},
 				{Type: corev1.NodeHostName, Address: name},

@@ -110,12 +110,20 @@ func (l *Lab) logPath(process string) string {
 // FreePorts reserves n ports of 127.0.0.1 for as long as the lab is up. No
 // other lab of this user gets them, even while nobody listens there.
 func (l *Lab) FreePorts(n int) ([]int, error) {
+	book, err := portBook()
+	if err != nil {
+		return nil, err
+	}
+	return book.Reserve(n, l.table.Path())
+}
+
+// portBook is one for all labs of this user.
+func portBook() (ports.Book, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return nil, fmt.Errorf("finding the register of ports (set XDG_CACHE_HOME): %w", err)
+		return ports.Book{}, fmt.Errorf("finding the register of ports (set XDG_CACHE_HOME): %w", err)
 	}
-	book := ports.Book{Path: filepath.Join(cache, "fleetscale", "lab", "ports.json")}
-	return book.Reserve(n, l.table.Path())
+	return ports.Book{Path: filepath.Join(cache, "fleetscale", "lab", "ports.json")}, nil
 }
 
 // Down ends every process of the lab, also frozen ones, and deletes its data.

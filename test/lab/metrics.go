@@ -30,6 +30,7 @@ func (b *bringUp) metricsServer(ctx context.Context) error {
 		"--kubelet-insecure-tls",
 		"--kubelet-preferred-address-types=InternalIP",
 		"--kubelet-use-node-status-port",
+		"--kubelet-request-timeout=5s", // must be less than the resolution
 		"--metric-resolution="+b.lab.state.MetricResolution.String(),
 	)
 	if err := b.run(ctx, program, local(b.ports.metricsServer, "/livez"), args); err != nil {

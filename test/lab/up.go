@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,6 +56,13 @@ func prepare(o Options, programs string) (*Lab, error) {
 		return nil, fmt.Errorf("a lab is up in %s; end it with \"lab down --dir %s\", or choose another folder: %w", o.Dir, o.Dir, err)
 	}
 	if err := l.clear(); err != nil {
+		return nil, errors.Join(err, l.table.EndAll())
+	}
+	book, err := portBook()
+	if err == nil {
+		err = book.Release(l.table.Path()) // an earlier lab's in this folder
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.table.EndAll())
 	}
 	owner, err := own(o.Dir, filepath.Join(programs, "keeper"))
@@ -152,36 +158,4 @@ func (l *Lab) linkPrograms() error {
 		return fmt.Errorf("creating %s: %w", bin, err)
 	}
 	return os.Symlink(l.program("kubectl"), filepath.Join(bin, "kubectl"))
-}
-
-// AddMember starts one more member in a lab that is up. It may be asked of a
-// lab that another process started.
-func (l *Lab) AddMember(ctx context.Context, m Member, log io.Writer) (*Cluster, error) {
-	if log == nil {
-		log = io.Discard
-	}
-	if err := m.validate(l.names()); err != nil {
-		return nil, err
-	}
-	c, err := l.bringUp(ctx, m.plan(), log)
-	if err != nil {
-		return nil, err
-	}
-	err = changeState(l.dir, func(s *state) error {
-		s.Clusters = append(s.Clusters, *c)
-		return mergeKubeconfigs(l.Kubeconfig(), s.Clusters)
-	})
-	if err != nil {
-		return nil, err
-	}
-	l.adopt(c)
-	return c, nil
-}
-
-func (l *Lab) names() map[string]bool {
-	names := map[string]bool{l.Hub().Name: true}
-	for _, member := range l.Members() {
-		names[member.Name] = true
-	}
-	return names
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -40,24 +41,48 @@ type reservation struct {
 
 // Reserve returns n different ports that nobody listens on or has reserved.
 // They stay reserved for as long as the file or folder owner exists.
-func (b Book) Reserve(n int, owner string) ([]int, error) {
+func (b Book) Reserve(n int, owner string) (ports []int, err error) {
+	err = b.change(func(reserved map[int]reservation) error {
+		if ports, err = pick(n, reserved); err != nil {
+			return err
+		}
+		for _, port := range ports {
+			reserved[port] = reservation{Owner: owner, Since: time.Now()}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reserving %d ports: %w", n, err)
+	}
+	return ports, nil
+}
+
+// Release gives back every port of the owner.
+func (b Book) Release(owner string) error {
+	err := b.change(func(reserved map[int]reservation) error {
+		maps.DeleteFunc(reserved, func(_ int, r reservation) bool { return r.Owner == owner })
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("giving ports back: %w", err)
+	}
+	return nil
+}
+
+func (b Book) change(change func(map[int]reservation) error) error {
 	unlock, err := filelock.Lock(b.Path + ".lock")
 	if err != nil {
-		return nil, fmt.Errorf("reserving ports: %w", err)
+		return err
 	}
 	defer unlock()
 	reserved, err := b.read()
 	if err != nil {
-		return nil, fmt.Errorf("reserving ports: %w", err)
+		return err
 	}
-	ports, err := pick(n, reserved)
-	if err != nil {
-		return nil, err
+	if err := change(reserved); err != nil {
+		return err
 	}
-	for _, port := range ports {
-		reserved[port] = reservation{Owner: owner, Since: time.Now()}
-	}
-	return ports, b.write(reserved)
+	return b.write(reserved)
 }
 
 func pick(n int, reserved map[int]reservation) ([]int, error) {
@@ -72,7 +97,7 @@ func pick(n int, reserved map[int]reservation) ([]int, error) {
 		}
 	}
 	if len(ports) < n {
-		return nil, fmt.Errorf("reserving ports: only %d of %d ports are free between %d and %d", len(ports), n, first, last)
+		return nil, fmt.Errorf("only %d are free between %d and %d", len(ports), first, last)
 	}
 	return ports, nil
 }

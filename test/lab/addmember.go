@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+)
+
+// AddMember starts one more member in a lab that is up. It may be asked of a
+// lab that another process started.
+func (l *Lab) AddMember(ctx context.Context, m Member, log io.Writer) (*Cluster, error) {
+	if log == nil {
+		log = io.Discard
+	}
+	if err := m.validate(l.names()); err != nil {
+		return nil, err
+	}
+	c, err := l.bringUp(ctx, m.plan(), log)
+	if err != nil {
+		return nil, errors.Join(err, l.abandon(m.Name))
+	}
+	err = changeState(l.dir, func(s *state) error {
+		s.Clusters = append(s.Clusters, *c)
+		return mergeKubeconfigs(l.Kubeconfig(), s.Clusters)
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.adopt(c)
+	return c, nil
+}
+
+// abandon ends what a cluster that did not come up has running.
+func (l *Lab) abandon(cluster string) error {
+	processes, err := l.Processes()
+	if err != nil {
+		return err
+	}
+	half := &Cluster{Name: cluster, lab: l}
+	var errs []error
+	for _, p := range processes {
+		if slices.ContainsFunc(clusterPrograms(), func(program string) bool { return half.processName(program) == p.Name }) {
+			errs = append(errs, p.Kill())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Lab) names() map[string]bool {
+	names := map[string]bool{l.Hub().Name: true}
+	for _, member := range l.Members() {
+		names[member.Name] = true
+	}
+	return names
+}
