@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package apiservice cares for the APIServices that lead the hub's
+// metrics.k8s.io to us.
+//
+//	Takeover  an administrator's act: points them at our Service, and writes
+//	          what stood there before into an annotation
+//	Guard     the adapter's watch: tells when somebody points them elsewhere,
+//	          and never writes
+//	Restore   an administrator's act: puts back what stood there before
+//
+// Only the two acts write, with the rights of the person who runs them: a
+// program that may rewrite APIServices could become any API of its hub.
+package apiservice

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apiservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+)
+
+// ReasonTakenByOther is the reason of the Event on an APIService that points
+// elsewhere.
+const ReasonTakenByOther = "TakenByOther"
+
+// advice is what to do about an APIService that is not ours.
+const advice = "run `metrics-adapter takeover` to have it again, and keep others from applying it; to leave it to them, run `metrics-adapter restore` and uninstall the adapter"
+
+// GuardOptions say what a Guard watches over.
+type GuardOptions struct {
+	Client aggregator.Interface
+	// Service is ours: where the APIServices should point.
+	Service types.NamespacedName
+	// Period is the time between two looks, and the longest that one may take.
+	Period time.Duration
+
+	Metrics *Metrics
+	// Recorder writes Events on APIServices. May be nil.
+	Recorder record.EventRecorder
+}
+
+// Guard tells when an APIService of ours points elsewhere. It needs the right
+// to get them, and never writes.
+type Guard struct {
+	options GuardOptions
+	last    map[string]finding // by APIService
+	silent  bool               // the hub could not be asked the last time
+}
+
+// NewGuard returns a guard that knows nothing until it runs.
+func NewGuard(o GuardOptions) *Guard {
+	return &Guard{options: o, last: map[string]finding{}}
+}
+
+// finding is what was seen of an APIService.
+type finding struct {
+	exists bool
+	target types.NamespacedName
+	uid    types.UID
+}
+
+// Run looks at the APIServices at once and then every period until ctx ends.
+// It must be called once.
+func (g *Guard) Run(ctx context.Context) {
+	wait.UntilWithContext(ctx, g.look, g.options.Period)
+}
+
+func (g *Guard) look(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, g.options.Period)
+	defer cancel()
+	var errs []error
+	for _, gv := range served() {
+		name := nameOf(gv)
+		now, err := g.find(limited, name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		g.judge(ctx, name, now)
+	}
+	if ctx.Err() == nil {
+		g.admit(ctx, errors.Join(errs...))
+	}
+}
+
+func (g *Guard) find(ctx context.Context, name string) (finding, error) {
+	api, err := g.options.Client.ApiregistrationV1().APIServices().Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return finding{}, nil
+	}
+	if err != nil {
+		return finding{}, fmt.Errorf("getting APIService %s: %w", name, err)
+	}
+	return finding{exists: true, target: target(api), uid: api.UID}, nil
+}
+
+// judge raises the alarm once for each change.
+func (g *Guard) judge(ctx context.Context, name string, now finding) {
+	before, known := g.last[name]
+	g.last[name] = now
+	g.options.Metrics.set(name, g.ours(now))
+	logger := klog.FromContext(ctx).WithValues("apiservice", name)
+	switch {
+	case known && before.exists == now.exists && before.target == now.target:
+	case !g.ours(now):
+		logger.Error(nil, "APIService is not ours, so questions for metrics do not reach us",
+			"pointsTo", now.describe(), "want", describe(g.options.Service), "advice", advice)
+		g.record(name, now)
+	case known:
+		logger.Info("APIService is ours again")
+	}
+}
+
+// admit says once that the hub can not be asked: that is no alarm, since who
+// can not be asked may still lead to us.
+func (g *Guard) admit(ctx context.Context, err error) {
+	if err != nil && !g.silent {
+		klog.FromContext(ctx).Info("Hub does not tell where our APIServices point", "reason", err.Error())
+	}
+	g.silent = err != nil
+}
+
+func (g *Guard) ours(f finding) bool { return f.exists && f.target == g.options.Service }
+
+func (f finding) describe() string {
+	if !f.exists {
+		return "nowhere: it does not exist"
+	}
+	return describe(f.target)
+}
+
+// record leaves an Event where there is an object to bear it.
+func (g *Guard) record(name string, now finding) {
+	if g.options.Recorder == nil || !now.exists {
+		return
+	}
+	ref := &corev1.ObjectReference{
+		APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService", Name: name, UID: now.uid,
+	}
+	g.options.Recorder.Eventf(ref, corev1.EventTypeWarning, ReasonTakenByOther,
+		"It points at %s and not at %s; %s", describe(now.target), describe(g.options.Service), advice)
+}

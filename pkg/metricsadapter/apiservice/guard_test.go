@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apiservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
+	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
+)
+
+// watch returns the look of a new guard, which returns the lines logged in it.
+func watch(t *testing.T, client *fake.Clientset, metrics *Metrics, recorder record.EventRecorder) (look func() []string) {
+	t.Helper()
+	var lines []string
+	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	ctx := logr.NewContext(t.Context(), logger)
+	guard := NewGuard(GuardOptions{
+		Client: client, Service: ourOptions().Service, Period: 30 * time.Second, Metrics: metrics, Recorder: recorder,
+	})
+	return func() []string {
+		lines = nil
+		guard.look(ctx)
+		return lines
+	}
+}
+
+func held() *fake.Clientset {
+	return fake.NewClientset(ours("v1beta1", nothingBefore()), ours("v1", nothingBefore()))
+}
+
+func checkOurs(t *testing.T, metrics *Metrics, beta, stable int) {
+	t.Helper()
+	want := fmt.Sprintf(`
+# HELP fleetscale_apiservice_ours 1 if the APIService points at our Service, 0 if it points elsewhere or does not exist.
+# TYPE fleetscale_apiservice_ours gauge
+fleetscale_apiservice_ours{apiservice="v1.metrics.k8s.io"} %d
+fleetscale_apiservice_ours{apiservice="v1beta1.metrics.k8s.io"} %d
+`, stable, beta)
+	if err := testutil.CollectAndCompare(metrics.ours, strings.NewReader(want)); err != nil {
+		t.Error(err)
+	}
+}
+
+func checkLines(t *testing.T, when string, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: logged %q, want %d lines", when, got, len(want))
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("%s: logged %s\nwant it to contain %s", when, got[i], want[i])
+		}
+	}
+}
+
+func TestGuardRaisesOneAlarmPerChange(t *testing.T) {
+	client, metrics := held(), NewMetrics(prometheus.NewRegistry())
+	look := watch(t, client, metrics, nil)
+
+	checkLines(t, "ours", look())
+	checkOurs(t, metrics, 1, 1)
+
+	pointAt(t, client, "kube-system", "metrics-server")
+	checkLines(t, "rewritten", look(), `"apiservice"="v1beta1.metrics.k8s.io" "pointsTo"="Service kube-system/metrics-server"`+
+		` "want"="Service fleetscale-system/metrics-adapter" "advice"="run `)
+	checkOurs(t, metrics, 0, 1)
+	checkLines(t, "still rewritten", look())
+
+	pointAt(t, client, "monitoring", "prometheus-adapter")
+	checkLines(t, "rewritten by another", look(), `"pointsTo"="Service monitoring/prometheus-adapter"`)
+	checkOurs(t, metrics, 0, 1)
+
+	takeOverAll(t, client, ourOptions())
+	checkLines(t, "taken back", look(), `"msg"="APIService is ours again" "apiservice"="v1beta1.metrics.k8s.io"`)
+	checkOurs(t, metrics, 1, 1)
+}
+
+func TestGuardMissesWhatDoesNotExist(t *testing.T) {
+	metrics, recorder := NewMetrics(prometheus.NewRegistry()), record.NewFakeRecorder(10)
+	look := watch(t, fake.NewClientset(metricsServers()), metrics, recorder)
+	checkLines(t, "first look", look(),
+		`"pointsTo"="Service kube-system/metrics-server"`, `"pointsTo"="nowhere: it does not exist"`)
+	checkOurs(t, metrics, 0, 0)
+
+	// Only what exists can bear an Event.
+	want := "Warning TakenByOther It points at Service kube-system/metrics-server and not at Service fleetscale-system/metrics-adapter; " + advice
+	if diff := cmp.Diff(want, <-recorder.Events); diff != "" {
+		t.Errorf("event (-want +got):\n%s", diff)
+	}
+	if more := len(recorder.Events); more != 0 {
+		t.Errorf("%d further events, want none", more)
+	}
+}
+
+func TestGuardNeedsNoAlarmForASilentHub(t *testing.T) {
+	client, metrics := held(), NewMetrics(prometheus.NewRegistry())
+	silent := false
+	client.PrependReactor("get", "apiservices", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return silent, nil, errors.New("connection refused")
+	})
+	look := watch(t, client, metrics, nil)
+	checkLines(t, "ours", look())
+
+	silent = true
+	checkLines(t, "silent", look(), `"msg"="Hub does not tell where our APIServices point"`+
+		` "reason"="getting APIService v1beta1.metrics.k8s.io: connection refused\ngetting APIService v1.metrics.k8s.io: connection refused"`)
+	checkOurs(t, metrics, 1, 1)
+	checkLines(t, "still silent", look())
+
+	silent = false
+	checkLines(t, "back", look())
+	silent = true
+	checkLines(t, "silent again", look(), "Hub does not tell")
+}
+
+func TestGuardOnlyReadsAndOncePerPeriod(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(metricsServers())
+		ctx, cancel := context.WithTimeout(t.Context(), 75*time.Second)
+		defer cancel()
+		NewGuard(GuardOptions{
+			Client: client, Service: ourOptions().Service, Period: 30 * time.Second, Metrics: NewMetrics(prometheus.NewRegistry()),
+		}).Run(ctx)
+		if got := writes(client); len(got) > 0 {
+			t.Errorf("the guard wrote: %v", got)
+		}
+		if got, want := len(client.Actions()), 3*2; got != want {
+			t.Errorf("asked %d times, want two APIServices at 0 s, 30 s and 60 s", got)
+		}
+	})
+}
+
+// A hub that hangs must not keep the guard from its next look.
+func TestGuardGivesEachLookADeadline(t *testing.T) {
+	hub := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer hub.Close()
+	client, err := aggregator.NewForConfig(&rest.Config{Host: hub.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	guard := NewGuard(GuardOptions{Client: client, Service: ourOptions().Service, Period: 50 * time.Millisecond, Metrics: NewMetrics(prometheus.NewRegistry())})
+	guard.look(logr.NewContext(t.Context(), logger))
+	checkLines(t, "hanging", lines, "Hub does not tell")
+}
+
+func TestMetricsFollowTheConventions(t *testing.T) {
+	metrics := NewMetrics(prometheus.NewRegistry())
+	metrics.set(beta, true)
+	problems, err := testutil.CollectAndLint(metrics.ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Errorf("%s: %s", problem.Metric, problem.Text)
+	}
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apiservice
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+	typed "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/typed/apiregistration/v1"
+)
+
+// Restore undoes [Takeover]: what stood there before stands there again, and
+// where nothing stood nothing does. An APIService that was not taken over is
+// left alone; one that somebody else has pointed elsewhere since is an error.
+// The steps are those that succeeded, and the restore may be repeated.
+func Restore(ctx context.Context, client aggregator.Interface) ([]Step, error) {
+	return each("restoring", func(gv schema.GroupVersion) (string, error) {
+		return restore(ctx, client.ApiregistrationV1().APIServices(), nameOf(gv))
+	})
+}
+
+func restore(ctx context.Context, apis typed.APIServiceInterface, name string) (done string, err error) {
+	api, err := apis.Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return "not there, so nothing was restored", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	record, err := recordOf(api)
+	switch {
+	case err != nil:
+		return "", err
+	case record == nil:
+		return fmt.Sprintf("left alone: it points at %s and was not taken over", describe(target(api))), nil
+	case !record.holds(api):
+		return "", fmt.Errorf("since the takeover by %s somebody has pointed it at %s; if that is how it shall be, remove the annotation: kubectl annotate apiservice %s %s-",
+			describe(types.NamespacedName(record.By)), describe(target(api)), name, FormerAnnotation)
+	case record.Former == nil:
+		return "deleted: nothing stood there before the takeover", remove(ctx, apis, api)
+	}
+	return "given back to " + describe(record.Former.target()), put(ctx, apis, api, record.Former)
+}
+
+// remove deletes what was looked at, not what somebody may have put there since.
+func remove(ctx context.Context, apis typed.APIServiceInterface, api *apiregistrationv1.APIService) error {
+	return apis.Delete(ctx, api.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &api.UID, ResourceVersion: &api.ResourceVersion},
+	})
+}
+
+func put(ctx context.Context, apis typed.APIServiceInterface, api *apiregistrationv1.APIService, was *former) error {
+	api.Labels, api.Annotations, api.Spec = was.Labels, was.Annotations, was.Spec
+	_, err := apis.Update(ctx, api, metav1.UpdateOptions{})
+	return err
+}
+
+func (f *former) target() types.NamespacedName {
+	return target(&apiregistrationv1.APIService{Spec: f.Spec})
+}

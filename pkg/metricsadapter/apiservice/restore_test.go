@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apiservice
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
+)
+
+func TestRestorePutsBackWhatStoodThere(t *testing.T) {
+	client := fake.NewClientset(metricsServers())
+	takeOverAll(t, client, ourOptions())
+	steps, err := Restore(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Step{{beta, "given back to Service kube-system/metrics-server"}, {stable, "deleted: nothing stood there before the takeover"}}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(metricsServers(), get(t, client, beta)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", beta, diff)
+	}
+	if api := get(t, client, stable); api != nil {
+		t.Errorf("%s is still there: %v", stable, api)
+	}
+}
+
+func TestRestoreTwiceWritesOnce(t *testing.T) {
+	client := fake.NewClientset(metricsServers())
+	takeOverAll(t, client, ourOptions())
+	if _, err := Restore(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	client.ClearActions()
+	steps, err := Restore(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Step{
+		{beta, "left alone: it points at Service kube-system/metrics-server and was not taken over"},
+		{stable, "not there, so nothing was restored"},
+	}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if got := writes(client); len(got) > 0 {
+		t.Errorf("the second restore wrote: %v", got)
+	}
+}
+
+func TestRestoreBringsBackAnAPIOfTheHubItself(t *testing.T) {
+	local := metricsServers()
+	local.Spec.Service, local.Spec.CABundle = nil, nil
+	client := fake.NewClientset(local)
+	takeOverAll(t, client, ourOptions())
+	if _, err := Restore(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(local, get(t, client, beta)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", beta, diff)
+	}
+}
+
+func TestRestoreRefusesWhatSomebodyRewrote(t *testing.T) {
+	client := fake.NewClientset(metricsServers())
+	takeOverAll(t, client, ourOptions())
+	pointAt(t, client, "monitoring", "prometheus-adapter")
+	before := get(t, client, beta)
+	steps, err := Restore(t.Context(), client)
+
+	want := "restoring APIService v1beta1.metrics.k8s.io: since the takeover by Service fleetscale-system/metrics-adapter" +
+		" somebody has pointed it at Service monitoring/prometheus-adapter; if that is how it shall be, remove the annotation:" +
+		" kubectl annotate apiservice v1beta1.metrics.k8s.io fleetscale.io/former-apiservice-"
+	if err == nil || err.Error() != want {
+		t.Errorf("error = %v\nwant    %s", err, want)
+	}
+	if diff := cmp.Diff(before, get(t, client, beta)); diff != "" {
+		t.Errorf("it was written (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Step{{stable, "deleted: nothing stood there before the takeover"}}, steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+func TestRestoreTriesAgainWhenItCameSecond(t *testing.T) {
+	for _, verb := range []string{"update", "delete"} {
+		t.Run(verb, func(t *testing.T) {
+			client := fake.NewClientset(metricsServers())
+			takeOverAll(t, client, ourOptions())
+			failOnce(client, verb, conflict())
+			if _, err := Restore(t.Context(), client); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(metricsServers(), get(t, client, beta)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", beta, diff)
+			}
+			if api := get(t, client, stable); api != nil {
+				t.Errorf("%s is still there: %v", stable, api)
+			}
+		})
+	}
+}
+
+// The fake does not know preconditions; a real hub refuses with a conflict.
+func TestRestoreDeletesOnlyWhatItLookedAt(t *testing.T) {
+	api := ours("v1", nothingBefore())
+	api.UID, api.ResourceVersion = "a11", "7"
+	client := fake.NewClientset(api)
+	if _, err := Restore(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	actions := client.Actions()
+	deletion, ok := actions[len(actions)-1].(clienttesting.DeleteActionImpl)
+	if !ok {
+		t.Fatalf("last action = %v, want a deletion", actions[len(actions)-1])
+	}
+	want := &metav1.Preconditions{UID: new(types.UID("a11")), ResourceVersion: new("7")}
+	if diff := cmp.Diff(want, deletion.DeleteOptions.Preconditions); diff != "" {
+		t.Errorf("preconditions (-want +got):\n%s", diff)
+	}
+}
+
+func TestRestoreOfWhatWasOnlyApplied(t *testing.T) {
+	applied := ours("v1beta1", "")
+	applied.Annotations = nil
+	client := fake.NewClientset(applied)
+	steps, err := Restore(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Step{beta, "left alone: it points at Service fleetscale-system/metrics-adapter and was not taken over"}
+	if steps[0] != want {
+		t.Errorf("step = %v, want %v", steps[0], want)
+	}
+	if diff := cmp.Diff(applied, get(t, client, beta)); diff != "" {
+		t.Errorf("it was written (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apiservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+	typed "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/typed/apiregistration/v1"
+)
+
+// priority is what metrics-server's own APIService has, for its group and for
+// its version: clients prefer the same APIs before and after a takeover.
+const priority = 100
+
+// Options say where the APIServices shall point, and how the hub verifies who
+// answers there.
+type Options struct {
+	Service types.NamespacedName
+	Port    int32
+	// CABundle is PEM. Without it the hub trusts its system's authorities.
+	CABundle []byte
+	// InsecureSkipTLSVerify excludes CABundle.
+	InsecureSkipTLSVerify bool
+}
+
+// Step is what became of one APIService.
+type Step struct {
+	APIService string
+	// Done is for people: a clause in the past tense.
+	Done string
+}
+
+// Takeover points the APIServices at our Service. What stood there before is
+// kept in an annotation for [Restore]; a second takeover keeps the first one's.
+// The steps are those that succeeded; the error names all that did not, and
+// the takeover may be repeated.
+func Takeover(ctx context.Context, client aggregator.Interface, o Options) ([]Step, error) {
+	return each("taking over", func(gv schema.GroupVersion) (string, error) {
+		return takeOver(ctx, client.ApiregistrationV1().APIServices(), gv, o)
+	})
+}
+
+// each acts on every APIService, so that one that fails does not keep the others back.
+func each(gerund string, act func(schema.GroupVersion) (string, error)) ([]Step, error) {
+	var steps []Step
+	var errs []error
+	for _, gv := range served() {
+		var done string
+		err := retry.OnError(retry.DefaultRetry, raced, func() (err error) {
+			done, err = act(gv)
+			return err
+		})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s APIService %s: %w", gerund, nameOf(gv), err))
+			continue
+		}
+		steps = append(steps, Step{nameOf(gv), done})
+	}
+	return steps, errors.Join(errs...)
+}
+
+// raced is true for errors of those who came second: to look again helps.
+func raced(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
+}
+
+func takeOver(ctx context.Context, apis typed.APIServiceInterface, gv schema.GroupVersion, o Options) (done string, err error) {
+	before, err := apis.Get(ctx, nameOf(gv), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return create(ctx, apis, gv, o)
+	}
+	if err != nil {
+		return "", err
+	}
+	record, err := recordOf(before)
+	if err != nil {
+		return "", err
+	}
+	after, done := before.DeepCopy(), "updated: it was ours already"
+	after.Spec = o.spec(gv)
+	switch ours := record.holds(before) || target(before) == o.Service; {
+	case !ours:
+		done = "taken over from " + describe(target(before))
+		err = o.claim(&after.ObjectMeta, formerOf(before))
+	case record != nil:
+		record.By = serviceName(o.Service)
+		err = record.annotate(&after.ObjectMeta)
+	}
+	if err != nil {
+		return "", err
+	}
+	if equality.Semantic.DeepEqual(before, after) {
+		return "left as it is: it is ours already", nil
+	}
+	_, err = apis.Update(ctx, after, metav1.UpdateOptions{})
+	return done, err
+}
+
+func create(ctx context.Context, apis typed.APIServiceInterface, gv schema.GroupVersion, o Options) (done string, err error) {
+	api := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: nameOf(gv)}, Spec: o.spec(gv)}
+	if err := o.claim(&api.ObjectMeta, nil); err != nil {
+		return "", err
+	}
+	_, err = apis.Create(ctx, api, metav1.CreateOptions{})
+	return "created", err
+}
+
+// claim replaces the labels and annotations of others by ours: a tool that
+// finds its objects by them must not hold this one for its own.
+func (o Options) claim(meta *metav1.ObjectMeta, was *former) error {
+	meta.Labels = map[string]string{
+		"app.kubernetes.io/name":    "metrics-adapter",
+		"app.kubernetes.io/part-of": "fleetscale",
+	}
+	meta.Annotations = nil
+	return (&takeoverRecord{By: serviceName(o.Service), Former: was}).annotate(meta)
+}
+
+func (o Options) spec(gv schema.GroupVersion) apiregistrationv1.APIServiceSpec {
+	return apiregistrationv1.APIServiceSpec{
+		Group:                 gv.Group,
+		Version:               gv.Version,
+		Service:               &apiregistrationv1.ServiceReference{Namespace: o.Service.Namespace, Name: o.Service.Name, Port: new(o.Port)},
+		CABundle:              o.CABundle,
+		InsecureSkipTLSVerify: o.InsecureSkipTLSVerify,
+		GroupPriorityMinimum:  priority,
+		VersionPriority:       priority,
+	}
+}
