@@ -54,7 +54,9 @@ func newFakeHub(t testing.TB) *fakeHub {
 		objects:  map[string]map[string]*unstructured.Unstructured{},
 		watchers: map[*hubWatcher]bool{},
 	}
-	h.Server = httptest.NewServer(h)
+	h.Server = httptest.NewUnstartedServer(h)
+	h.EnableHTTP2 = true
+	h.StartTLS()
 	t.Cleanup(func() {
 		h.CloseClientConnections()
 		h.Close()
@@ -64,7 +66,7 @@ func newFakeHub(t testing.TB) *fakeHub {
 
 func (h *fakeHub) options(t testing.TB) Options {
 	t.Helper()
-	config := &rest.Config{Host: h.URL, QPS: -1}
+	config := &rest.Config{Host: h.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatalf("making a client: %v", err)

@@ -122,8 +122,8 @@ func TestAPIOf(t *testing.T) {
 		"/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods":       "/apis/metrics.k8s.io/v1beta1",
 		"/k8s/clusters/c-1/apis/metrics.k8s.io/v1beta1/pods":      "/k8s/clusters/c-1/apis/metrics.k8s.io/v1beta1",
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/a/apis": "/apis/external.metrics.k8s.io/v1beta1",
-		"/apis/metrics.k8s.io": "/apis/metrics.k8s.io",
-		"/api/v1/pods":         "/api/v1/pods",
+		"/apis/metrics.k8s.io":                                    "/apis/metrics.k8s.io",
+		"/api/v1/pods":                                            "/api/v1/pods",
 	}
 	for path, want := range tests {
 		if got := apiOf(path); got != want {

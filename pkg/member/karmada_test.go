@@ -99,7 +99,7 @@ func TestUnreadableCredentialsAreWaitedForOneDeadline(t *testing.T) {
 	hub.put(t, west.karmadaSecret("west"))
 	r := start(t, hub)
 	r.becomes("east=Ready west=MissingCredentials")
-	want := "Secret karmada-cluster/west, which spec.secretRef names, could not be read yet (Forbidden: failed to list *v1.Secret: no)"
+	want := "Secret karmada-cluster/west, which spec.secretRef names, could not be read yet (Forbidden: no)"
 	if got := r.member("west").State().Message; got != want {
 		t.Errorf("message = %q, want %q", got, want)
 	}
@@ -159,7 +159,7 @@ func TestUnreadableSourcesAreNamed(t *testing.T) {
 	hub.forbidden[clustersPath] = true
 	hub.forbidden[identityPath] = true
 	r := start(t, hub)
-	r.eventually("waiting for the registration Secrets of namespace fleet (Forbidden: failed to list *v1.Secret: no); Karmada's Clusters (Forbidden: failed to list cluster.karmada.io/v1alpha1, Resource=clusters: no)", func() string { return orSettled(r.Settled()) })
+	r.eventually("waiting for the registration Secrets of namespace fleet (Forbidden: no); Karmada's Clusters (Forbidden: no)", func() string { return orSettled(r.Settled()) })
 	hub.set(func() { clear(hub.forbidden) })
 	r.eventually("settled", func() string { return orSettled(r.Settled()) })
 }

@@ -41,6 +41,11 @@ func start(t *testing.T, h *fakeHub, edits ...func(*Options)) *running {
 
 func runRegistry(t *testing.T, r *Registry) (log func() string) {
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
+	runWith(t, r, logger)
+	return logger.GetSink().(ktesting.Underlier).GetBuffer().String
+}
+
+func runWith(t *testing.T, r *Registry, logger klog.Logger) {
 	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
@@ -55,7 +60,6 @@ func runRegistry(t *testing.T, r *Registry) (log func() string) {
 			t.Error("Run() did not end")
 		}
 	})
-	return logger.GetSink().(ktesting.Underlier).GetBuffer().String
 }
 
 // eventually waits until what is seen is what is wanted.

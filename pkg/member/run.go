@@ -2,21 +2,16 @@
 
 package member
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
-// Run keeps the registry until ctx ends, and returns when everything it
+// Run keeps the registry until ctx ends, and returns nil when everything it
 // started has ended. It must be called once.
 func (r *Registry) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.running.Wait()
 	defer cancel()
 	context.AfterFunc(ctx, r.queue.ShutDown)
-	if err := r.secrets.start(ctx, &r.running); err != nil {
-		return fmt.Errorf("watching Secrets: %w", err)
-	}
+	r.secrets.start(ctx, &r.running)
 	r.running.Go(func() { r.karmada.run(ctx) })
 	r.running.Go(func() { r.identifyHub(ctx) })
 	r.running.Go(func() { r.notify(ctx) })

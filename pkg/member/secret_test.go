@@ -165,7 +165,9 @@ func refusedSecrets(t testing.TB) map[string]struct {
 	want   string
 } {
 	ca, _ := selfSigned()
-	user := func(edit func(*clientcmdapi.AuthInfo)) *corev1.Secret { return secretWith(kubeconfigWith(t, onUser(edit))) }
+	user := func(edit func(*clientcmdapi.AuthInfo)) *corev1.Secret {
+		return secretWith(kubeconfigWith(t, onUser(edit)))
+	}
 	cluster := func(edit func(*clientcmdapi.Cluster)) *corev1.Secret {
 		return secretWith(kubeconfigWith(t, onCluster(edit)))
 	}

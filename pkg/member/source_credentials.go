@@ -30,37 +30,27 @@ func (k *karmadaSource) credentialsOf(ctx context.Context, c *karmadaCluster) cr
 	watch := k.credentials[c.Name]
 	if watch == nil || watch.ref != *ref {
 		k.unfollow(c.Name)
-		var err error
-		if watch, err = k.followSecret(ctx, c.Name, *ref); err != nil {
-			return credentials{awaiting: err.Error()}
-		}
+		watch = k.followSecret(ctx, c.Name, *ref)
 		k.credentials[c.Name] = watch
 	}
-	if !watch.synced.Load() {
+	if !watch.shelf.isSynced() {
 		return credentials{awaiting: watch.why(fmt.Sprintf("Secret %s/%s, which spec.secretRef names, could not be read yet", ref.Namespace, ref.Name))}
 	}
-	object, _ := watch.get(ref.Namespace + "/" + ref.Name)
+	object, _ := watch.shelf.get(ref.Name)
 	secret, _ := object.(*corev1.Secret)
 	return credentials{secret: secret}
 }
 
-func (k *karmadaSource) followSecret(ctx context.Context, cluster string, ref karmadaSecretRef) (*credentialWatch, error) {
-	informer, err := secretInformer(k.options.Hub, ref.Namespace, func(o *metav1.ListOptions) {
+func (k *karmadaSource) followSecret(ctx context.Context, cluster string, ref karmadaSecretRef) *credentialWatch {
+	q := askSecrets(k.options.Hub, ref.Namespace, func(o *metav1.ListOptions) {
 		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, ref.Name).String()
 	})
-	if err != nil {
-		return nil, err
-	}
 	again := func() { k.enqueue(key{fromKarmada, cluster}) }
 	ctx, stop := context.WithCancel(ctx)
-	f, err := follow(ctx, k.running, informer, following{
+	f := follow(ctx, k.running, "credentials of a Karmada Cluster", q, following{
 		changed: func(string) { again() }, synced: again, failed: again,
 	})
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	return &credentialWatch{follower: f, ref: ref, stop: stop}, nil
+	return &credentialWatch{follower: f, ref: ref, stop: stop}
 }
 
 func (k *karmadaSource) unfollow(cluster string) {

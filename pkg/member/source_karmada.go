@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/klog/v2"
 )
 
@@ -88,31 +88,20 @@ func (k *karmadaSource) appear(ctx context.Context) {
 	if k.clusters.Load() != nil {
 		return
 	}
-	logger := klog.FromContext(ctx)
+	klog.FromContext(ctx).Info("Karmada Clusters are followed")
 	ctx, stop := context.WithCancel(ctx)
-	informer := dynamicinformer.NewFilteredDynamicInformer(k.options.HubDynamic, karmadaClusters, metav1.NamespaceAll, 0, nil, nil).Informer()
-	err := informer.SetTransform(slimCluster)
-	var f *follower
-	if err == nil {
-		f, err = follow(ctx, k.running, informer, following{
-			changed: func(name string) { k.enqueue(key{fromKarmada, name}) },
-			synced:  func() { k.enqueue(key{source: fromKarmada}) },
-			failed:  func() {},
-		})
-	}
-	if err != nil {
-		stop()
-		logger.Error(err, "Karmada Clusters cannot be followed")
-		return
-	}
+	f := follow(ctx, k.running, "Karmada Clusters", askClusters(k.options.HubDynamic), following{
+		changed: func(name string) { k.enqueue(key{fromKarmada, name}) },
+		synced:  func() { k.enqueue(key{source: fromKarmada}) },
+		failed:  func() {},
+	})
 	k.clusters.Store(&clusterWatch{follower: f, stop: stop})
-	logger.Info("Karmada Clusters are followed")
 }
 
 // disappear forgets the Clusters once the API has been absent often enough.
 func (k *karmadaSource) disappear(ctx context.Context, absences int) {
-	watch := k.clusters.Load()
-	if watch == nil {
+	clusters := k.clusters.Load()
+	if clusters == nil {
 		k.enqueue(key{source: fromKarmada})
 		return
 	}
@@ -120,23 +109,21 @@ func (k *karmadaSource) disappear(ctx context.Context, absences int) {
 		return
 	}
 	klog.FromContext(ctx).Info("Karmada Clusters are not served any more")
-	watch.stop()
+	clusters.stop()
 	k.clusters.Store(nil)
-	for _, object := range watch.informer.GetStore().List() {
-		if c, ok := object.(*karmadaCluster); ok {
-			k.enqueue(key{fromKarmada, c.Name})
-		}
+	for _, name := range clusters.shelf.names() {
+		k.enqueue(key{fromKarmada, name})
 	}
 	k.enqueue(key{source: fromKarmada})
 }
 
 func (k *karmadaSource) registration(ctx context.Context, name string) (registration, bool) {
-	watch := k.clusters.Load()
-	if watch == nil {
+	clusters := k.clusters.Load()
+	if clusters == nil {
 		k.unfollow(name)
 		return registration{}, false
 	}
-	object, found := watch.get(name)
+	object, found := clusters.shelf.get(name)
 	cluster, ok := object.(*karmadaCluster)
 	if !found || !ok {
 		k.unfollow(name)
@@ -146,8 +133,8 @@ func (k *karmadaSource) registration(ctx context.Context, name string) (registra
 }
 
 func (k *karmadaSource) awaited() string {
-	if watch := k.clusters.Load(); watch != nil {
-		return watch.why("Karmada's Clusters")
+	if clusters := k.clusters.Load(); clusters != nil {
+		return clusters.why("Karmada's Clusters")
 	}
 	what := "the hub's word whether it serves Karmada's Clusters"
 	if trouble := k.trouble.Load(); trouble != nil {
@@ -156,17 +143,30 @@ func (k *karmadaSource) awaited() string {
 	return what
 }
 
+// askClusters reads all Clusters.
+func askClusters(hub dynamic.Interface) questions {
+	clusters := hub.Resource(karmadaClusters)
+	return questions{
+		client: hub,
+		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return clusters.List(ctx, o)
+		},
+		watch: clusters.Watch,
+		keep:  slimCluster,
+	}
+}
+
 // slimCluster keeps of a Cluster what we read: its status alone may be tens of
 // kilobytes. One that cannot be read keeps its name, and is refused for the rest.
-func slimCluster(object any) (any, error) {
+func slimCluster(object any) metav1.Object {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {
-		return object, nil
+		panic(fmt.Sprintf("a dynamic list holds unstructured objects, not %T", object))
 	}
 	c := &karmadaCluster{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c); err != nil {
 		c = &karmadaCluster{ObjectMeta: metav1.ObjectMeta{Name: u.GetName(), UID: u.GetUID()}}
 	}
 	c.ManagedFields = nil
-	return c, nil
+	return c
 }

@@ -10,9 +10,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 )
 
 // secretSource reads the labelled Secrets of one namespace, and sees no others.
@@ -23,31 +23,17 @@ type secretSource struct {
 }
 
 // start follows the Secrets until ctx ends.
-func (s *secretSource) start(ctx context.Context, running *sync.WaitGroup) error {
-	informer, err := secretInformer(s.options.Hub, s.options.Namespace, func(o *metav1.ListOptions) {
-		o.LabelSelector = MemberLabel + "=true"
-	})
-	if err != nil {
-		return err
-	}
-	f, err := follow(ctx, running, informer, following{
+func (s *secretSource) start(ctx context.Context, running *sync.WaitGroup) {
+	q := askSecrets(s.options.Hub, s.options.Namespace, func(o *metav1.ListOptions) { o.LabelSelector = MemberLabel + "=true" })
+	s.follower.Store(follow(ctx, running, "registration Secrets", q, following{
 		changed: func(name string) { s.enqueue(key{fromSecret, name}) },
 		synced:  func() { s.enqueue(key{source: fromSecret}) },
 		failed:  func() {},
-	})
-	if err != nil {
-		return err
-	}
-	s.follower.Store(f)
-	return nil
+	}))
 }
 
 func (s *secretSource) registration(name string) (registration, bool) {
-	f := s.follower.Load()
-	if f == nil {
-		return registration{}, false // started a moment ago; the sign that led here will not be the last
-	}
-	object, found := f.get(s.options.Namespace + "/" + name)
+	object, found := s.follower.Load().shelf.get(name)
 	secret, ok := object.(*corev1.Secret)
 	if !found || !ok {
 		return registration{}, false
@@ -63,11 +49,26 @@ func (s *secretSource) awaited() string {
 	return what
 }
 
-// secretInformer sees those Secrets of the namespace that narrow selects.
-func secretInformer(hub kubernetes.Interface, namespace string, narrow func(*metav1.ListOptions)) (cache.SharedIndexInformer, error) {
-	informer := coreinformers.NewFilteredSecretInformer(hub, namespace, 0, nil, narrow)
-	if err := informer.SetTransform(withoutManagedFields); err != nil {
-		return nil, fmt.Errorf("setting the transform: %w", err)
+// askSecrets reads those Secrets of the namespace that narrow selects.
+func askSecrets(hub kubernetes.Interface, namespace string, narrow func(*metav1.ListOptions)) questions {
+	secrets := hub.CoreV1().Secrets(namespace)
+	return questions{
+		client: hub,
+		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			narrow(&o)
+			return secrets.List(ctx, o)
+		},
+		watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			narrow(&o)
+			return secrets.Watch(ctx, o)
+		},
+		keep: func(object any) metav1.Object {
+			secret, ok := object.(*corev1.Secret)
+			if !ok {
+				panic(fmt.Sprintf("a list of Secrets holds Secrets, not %T", object))
+			}
+			secret.ManagedFields = nil
+			return secret
+		},
 	}
-	return informer, nil
 }
