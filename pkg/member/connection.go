@@ -63,6 +63,9 @@ func (d dialing) connect(e endpoint) (*connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing credentials: %w", err)
 	}
+	if config.ExecProvider != nil {
+		authenticated = &impatient{next: authenticated, pending: make(chan struct{}, mostPending)}
+	}
 	c := &connection{
 		digest:  e.digest(),
 		sockets: sockets,

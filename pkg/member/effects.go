@@ -25,8 +25,9 @@ type notice struct {
 	cluster  string
 	ref      corev1.ObjectReference
 	describe string
-	left     bool
-	silence  *fleet.Silence // nil: ready
+	// event is what happened apart from the state, unless empty.
+	event   string
+	silence *fleet.Silence // nil: ready
 }
 
 func (fx *effects) retire(conns ...*connection) {
@@ -55,8 +56,8 @@ func (r *Registry) carryOut(ctx context.Context, fx effects) {
 func (n notice) log(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("cluster", n.cluster, "registration", n.describe)
 	switch {
-	case n.left:
-		logger.Info("Cluster left")
+	case n.event != "":
+		logger.Info(n.event)
 	case n.silence == nil:
 		logger.Info("Cluster is ready")
 	default:
@@ -64,12 +65,22 @@ func (n notice) log(ctx context.Context) {
 	}
 }
 
+// What may happen to a registration apart from its cluster's state.
+const (
+	clusterLeft     = "Cluster left"
+	clusterReplaced = "Another cluster answers under this name"
+)
+
+func (e *entry) happened(event string) notice {
+	return notice{cluster: e.member.name, ref: e.reg.ref, describe: e.reg.describe(), event: event}
+}
+
 // mostEventMessage is what the Events API allows.
 const mostEventMessage = 1024
 
 // record writes an Event where the registration's owner has something to mend.
 func (r *Registry) record(n notice) {
-	if r.options.Recorder == nil || n.left || n.silence == nil || !definite(n.silence.Reason) {
+	if r.options.Recorder == nil || n.event != "" || n.silence == nil || !definite(n.silence.Reason) {
 		return
 	}
 	message := n.silence.Detail

@@ -2,7 +2,11 @@
 
 package member
 
-import "context"
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // task is what an entry's goroutine has to do now.
 func (r *Registry) task(e *entry) task {
@@ -17,12 +21,28 @@ func (r *Registry) task(e *entry) task {
 // file records what an entry's goroutine found, and says when it has to look again.
 func (r *Registry) file(ctx context.Context, e *entry, f finding) patience {
 	r.mu.Lock()
+	before := e.standing()
 	fx := r.take(ctx, e, f)
-	fx.add(r.publish())
+	if e.standing() != before {
+		fx.add(r.publish())
+	}
 	again := patience{wait: e.health.wait(r.options.ProbePeriod), wary: e.health.failures == 0}
 	r.mu.Unlock()
 	r.carryOut(ctx, fx)
 	return again
+}
+
+// standing is what a finding may change. Most change nothing, and the others
+// need not be looked at.
+type standing struct {
+	health        health
+	uid           types.UID
+	moved         bool
+	conn, hubConn *connection
+}
+
+func (e *entry) standing() standing {
+	return standing{e.health, e.uid, e.moved, e.conn, e.hubConn}
 }
 
 // take turns a finding into what is known of the entry.
@@ -33,6 +53,7 @@ func (r *Registry) take(ctx context.Context, e *entry, f finding) (fx effects) {
 		return fx
 	case f.silence == nil && e.uid != "" && f.uid != e.uid:
 		fx.retire(f.opened()...)
+		fx.notices = append(fx.notices, e.happened(clusterReplaced))
 		e.moved, e.health = true, health{}
 		r.queue.Add(e.reg.key) // to be replaced
 		return fx

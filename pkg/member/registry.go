@@ -78,7 +78,7 @@ func (r *Registry) arrange(ctx context.Context) (fx effects) {
 		}
 		fx.add(r.end(e))
 		if !registered {
-			fx.notices = append(fx.notices, notice{cluster: e.member.name, ref: e.reg.ref, describe: e.reg.describe(), left: true})
+			fx.notices = append(fx.notices, e.happened(clusterLeft))
 		}
 	}
 	for k, reg := range r.regs {

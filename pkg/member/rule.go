@@ -25,13 +25,12 @@ type claim struct {
 }
 
 // nameClaims gives each registration the name that it is listed under. A name
-// goes to the first who asks for it: those without faults before those with,
-// Secrets before Karmada Clusters, then the lesser object name. Whoever goes
-// away empty-handed is listed as <source>.<object>. Reachability has no say, so
-// that a name never passes to another cluster because one is down.
+// goes to the first who asks for it: Secrets before Karmada Clusters, then the
+// lesser object name. Whoever goes away empty-handed is listed as
+// <source>.<object>. Neither reachability nor faults have a say, so that a name
+// never comes to mean another cluster because one is down or mistyped.
 func nameClaims(regs map[key]registration) map[key]string {
 	sorted := sortedRegistrations(regs)
-	slices.SortStableFunc(sorted, func(a, b registration) int { return compareBool(a.refused(), b.refused()) })
 	names := make(map[key]string, len(sorted))
 	taken := make(map[string]bool, len(sorted))
 	for _, r := range sorted {

@@ -130,9 +130,26 @@ func TestRule(t *testing.T) {
 			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/west", id: "1", uid: "2"}},
 			map[string]string{"secret/east": "east", "karmada/west": "west"},
 		},
-		"a refused registration leaves its name to one without faults": {
+		"a refused registration keeps its name, which may be another cluster's": {
 			[]wish{{object: "secret/east", fault: exec}, {object: "karmada/east", uid: "1"}},
-			map[string]string{"secret/east": "secret.east", "karmada/east": "east"},
+			map[string]string{
+				"secret/east":  "east",
+				"karmada/east": "karmada.east NameConflict: the name east is held by secret/east, which was never contacted, so nobody can tell whether both lead to one cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
+			},
+		},
+		"a refused registration does not keep another from its cluster": {
+			[]wish{{object: "karmada/alpha", id: "1", fault: exec}, {object: "karmada/beta", uid: "1"}},
+			map[string]string{
+				"karmada/alpha": "alpha Duplicate: leads to the same cluster as karmada/beta (kube-system has uid 1 in both), which is used under the name beta",
+				"karmada/beta":  "beta",
+			},
+		},
+		"a pull-mode Cluster registered by a Secret of its name is a duplicate": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", id: "1", fault: pull}},
+			map[string]string{
+				"secret/east":  "east",
+				"karmada/east": "karmada.east Duplicate: leads to the same cluster as secret/east (kube-system has uid 1 in both), which is used under the name east",
+			},
 		},
 		"a pull-mode Cluster registered by a Secret too is a duplicate": {
 			[]wish{{object: "secret/west", uid: "1"}, {object: "karmada/east", id: "1", fault: pull}},

@@ -49,6 +49,7 @@ func (k *karmadaSource) run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
+			absences = 0 // in a row, or it may be chance
 			text := err.Error()
 			k.trouble.Store(&text)
 		case served:

@@ -175,6 +175,29 @@ func TestDeadConnectionIsLeftForANewOne(t *testing.T) {
 	r.asks("east", "1")
 }
 
+// A connection that is never idle cannot be closed for being so: pings end it.
+func TestDeadConnectionInConstantUseIsLeftToo(t *testing.T) {
+	t.Parallel() // it takes a ping's time
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hole := newBlackHole(t, east.Listener.Addr().String())
+	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) {
+		c.Server = "https://" + hole.Addr().String()
+	}))))
+	r := start(t, hub)
+	r.becomes("east=Ready")
+	hole.swallow()
+	m := r.member("east")
+	for range 4 { // overlapping, so that there is always one under way
+		go func() {
+			for t.Context().Err() == nil {
+				_, _ = ask(t.Context(), m)
+			}
+		}()
+	}
+	r.becomes("east=Timeout")
+	r.becomes("east=Ready")
+}
+
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	elsewhere := newFakeMember(t, "2")
 	m := &meter{}
