@@ -33,11 +33,13 @@ type objectRef struct {
 	UID  types.UID `json:"uid"`
 }
 
-// ServiceAccountToken returns a token of an existing service account that is
-// good for ttl. It is signed here and not asked of the API server, which grants
-// no less than ten minutes: a test of expiry can not wait for that. An expired
-// token may be accepted for ten seconds more, which is how long API servers
-// remember one.
+// leeway is how long API servers accept a token after its time.
+const leeway = time.Minute
+
+// ServiceAccountToken returns a token of an existing service account that the
+// API server accepts for ttl, and for ten seconds more if it was just used. It
+// is signed here and not asked of the API server, which grants no less than ten
+// minutes: a test of expiry can not wait for that.
 func (c *Cluster) ServiceAccountToken(ctx context.Context, namespace, name string, ttl time.Duration) (string, error) {
 	config, err := c.RESTConfig()
 	if err != nil {
@@ -67,14 +69,14 @@ func (c *Cluster) signToken(namespace string, account objectRef, ttl time.Durati
 	if err != nil {
 		return "", fmt.Errorf("signing a token: %w", err)
 	}
-	now := time.Now()
+	begin := time.Now().Add(-leeway)
 	claims := jwt.Claims{
 		Issuer:    serviceAccountIssuer,
 		Audience:  jwt.Audience{serviceAccountIssuer},
 		Subject:   "system:serviceaccount:" + namespace + ":" + account.Name,
-		IssuedAt:  jwt.NewNumericDate(now),
-		NotBefore: jwt.NewNumericDate(now),
-		Expiry:    jwt.NewNumericDate(now.Add(ttl)),
+		IssuedAt:  jwt.NewNumericDate(begin),
+		NotBefore: jwt.NewNumericDate(begin),
+		Expiry:    jwt.NewNumericDate(begin.Add(ttl)),
 	}
 	var private serviceAccountClaims
 	private.Kubernetes.Namespace = namespace

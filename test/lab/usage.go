@@ -105,12 +105,15 @@ func (u usages) expression(annotation, fallback string, value func(Usage) *resou
 }
 
 func (u Usage) condition() string {
-	parts := []string{"true"}
+	var parts []string
 	if u.Namespace != "" {
 		parts = append(parts, "pod.metadata.namespace == "+strconv.Quote(u.Namespace))
 	}
 	for _, key := range slices.Sorted(maps.Keys(u.Labels)) {
 		parts = append(parts, fmt.Sprintf("%[1]q in pod.metadata.labels && pod.metadata.labels[%[1]q] == %[2]q", key, u.Labels[key]))
+	}
+	if len(parts) == 0 {
+		return "true"
 	}
 	return "(" + strings.Join(parts, " && ") + ")"
 }
