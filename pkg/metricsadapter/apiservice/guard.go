@@ -101,7 +101,7 @@ func (g *Guard) judge(ctx context.Context, name string, now finding) {
 	g.options.Metrics.set(name, g.ours(now))
 	logger := klog.FromContext(ctx).WithValues("apiservice", name)
 	switch {
-	case known && before.exists == now.exists && before.target == now.target:
+	case known && before.describe() == now.describe():
 	case !g.ours(now):
 		logger.Error(nil, "APIService is not ours, so questions for metrics do not reach us",
 			"pointsTo", now.describe(), "want", describe(g.options.Service), "advice", advice)
@@ -120,7 +120,7 @@ func (g *Guard) admit(ctx context.Context, err error) {
 	g.silent = err != nil
 }
 
-func (g *Guard) ours(f finding) bool { return f.exists && f.target == g.options.Service }
+func (g *Guard) ours(f finding) bool { return f.target == g.options.Service }
 
 func (f finding) describe() string {
 	if !f.exists {

@@ -131,6 +131,19 @@ func TestGuardNeedsNoAlarmForASilentHub(t *testing.T) {
 	checkLines(t, "silent again", look(), "Hub does not tell")
 }
 
+func TestGuardEndsInSilence(t *testing.T) {
+	client := held()
+	client.PrependReactor("get", "apiservices", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, context.Canceled
+	})
+	var lines []string
+	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	ctx, stop := context.WithCancel(logr.NewContext(t.Context(), logger))
+	stop()
+	NewGuard(GuardOptions{Client: client, Service: ourOptions().Service, Period: time.Second, Metrics: NewMetrics(prometheus.NewRegistry())}).look(ctx)
+	checkLines(t, "stopped", lines)
+}
+
 func TestGuardOnlyReadsAndOncePerPeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(metricsServers())
