@@ -78,7 +78,10 @@ func (d dialing) connect(e endpoint) (*connection, error) {
 		// An API server does not redirect; credentials must not follow one elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return c, c.prepareClient(config, d.limiter)
+	if err := c.prepareClient(config, d.limiter); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func (d dialing) sockets(settings *transport.Config, proxyHeader http.Header) (*http.Transport, error) {

@@ -70,7 +70,7 @@ func resultOf(resp *http.Response, err error) string {
 	if errors.Is(err, context.Canceled) {
 		return resultCanceled
 	}
-	if err == nil && resp.StatusCode >= http.StatusBadRequest {
+	if err == nil && resp.StatusCode >= http.StatusMultipleChoices {
 		err = apierrors.NewGenericServerResponse(resp.StatusCode, "", schema.GroupResource{}, "", "", 0, false)
 	}
 	if silence, _ := fleet.Classify(err); silence != nil {

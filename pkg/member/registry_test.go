@@ -428,4 +428,14 @@ func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
 	if _, err := ask(t.Context(), r.member("east")); reasonOf(err) != ReasonInsecureNotAllowed {
 		t.Errorf("asking it after it had been accepted: %v, want InsecureNotAllowed", err)
 	}
+	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
+}
+
+func TestAllNamespacesAreNeverRead(t *testing.T) {
+	hub := newFakeHub(t)
+	o := hub.options(t)
+	o.Namespace = ""
+	if err := New(o).Run(t.Context()); err == nil || len(hub.secretQueries()) > 0 {
+		t.Errorf("Run() = %v after asking %q, want an error and no question", err, hub.secretQueries())
+	}
 }

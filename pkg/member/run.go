@@ -2,11 +2,18 @@
 
 package member
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Run keeps the registry until ctx ends, and returns nil when everything it
-// started has ended. It must be called once.
+// started has ended. It must be called once. Options that would make it read
+// more than it should are an error.
 func (r *Registry) Run(ctx context.Context) error {
+	if r.options.Namespace == "" {
+		return errors.New("member.Options.Namespace is empty: the Secrets of all namespaces would be read")
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.running.Wait()
 	defer cancel()

@@ -68,6 +68,7 @@ func askSecrets(hub kubernetes.Interface, namespace string, narrow func(*metav1.
 				panic(fmt.Sprintf("a list of Secrets holds Secrets, not %T", object))
 			}
 			secret.ManagedFields = nil
+			delete(secret.Annotations, corev1.LastAppliedConfigAnnotation) // another copy of all that is in it
 			return secret
 		},
 	}
