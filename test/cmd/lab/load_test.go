@@ -36,8 +36,8 @@ func TestUsageFlags(t *testing.T) {
 			wantErr: `--memory: must be a quantity such as 100Mi, got "much"`,
 		},
 		"a selector that is more than labels": {
-			flags:   loadFlags{cpu: "1", selector: "app in (a,b)"},
-			wantErr: "--selector: must be labels such as app=web,tier=front: invalid selector: [app in (a b)]",
+			flags:   loadFlags{cpu: "1", selector: "app"},
+			wantErr: "--selector: must be labels such as app=web,tier=front: invalid selector: [app]",
 		},
 	}
 	for name, tc := range tests {

@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -17,9 +16,6 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := newCommand().ExecuteContext(ctx); err != nil {
-		if ctx.Err() != nil {
-			err = errors.New("interrupted; nothing of what was being started is left running")
-		}
 		fmt.Fprintln(os.Stderr, "lab:", err)
 		os.Exit(1)
 	}
