@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/util/cert"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/scheme"
+)
+
+// apiServiceHub keeps APIServices by name, as the hub's API server would.
+type apiServiceHub map[string]*apiregistrationv1.APIService
+
+func (h apiServiceHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	name := path.Base(r.URL.Path)
+	var sent apiregistrationv1.APIService
+	switch r.Method {
+	case http.MethodPost, http.MethodPut:
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			_, _, err = scheme.Codecs.UniversalDeserializer().Decode(body, nil, &sent) // JSON or protobuf
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		name = sent.Name
+		h[name] = &sent
+	case http.MethodDelete:
+		delete(h, name)
+		json.NewEncoder(w).Encode(metav1.Status{Status: metav1.StatusSuccess})
+		return
+	}
+	if h[name] == nil {
+		w.WriteHeader(http.StatusNotFound)
+		json.NewEncoder(w).Encode(metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound})
+		return
+	}
+	json.NewEncoder(w).Encode(h[name])
+}
+
+// serveAPIServices returns the path of a kubeconfig for the hub.
+func serveAPIServices(t *testing.T, hub apiServiceHub) string {
+	t.Helper()
+	server := httptest.NewServer(hub)
+	t.Cleanup(server.Close)
+	config := clientcmdapi.NewConfig()
+	config.Clusters["hub"] = &clientcmdapi.Cluster{Server: server.URL}
+	config.Contexts["hub"] = &clientcmdapi.Context{Cluster: "hub"}
+	config.CurrentContext = "hub"
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func runCommand(t *testing.T, cmd *cobra.Command, args ...string) (output string, err error) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err = cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func metricsServersAPI() *apiregistrationv1.APIService {
+	return &apiregistrationv1.APIService{
+		ObjectMeta: metav1.ObjectMeta{Name: "v1beta1.metrics.k8s.io", Labels: map[string]string{"k8s-app": "metrics-server"}},
+		Spec: apiregistrationv1.APIServiceSpec{
+			Group: "metrics.k8s.io", Version: "v1beta1", InsecureSkipTLSVerify: true,
+			Service:              &apiregistrationv1.ServiceReference{Namespace: "kube-system", Name: "metrics-server", Port: new(int32(443))},
+			GroupPriorityMinimum: 100, VersionPriority: 100,
+		},
+	}
+}
+
+func TestTakeoverAndBack(t *testing.T) {
+	hub := apiServiceHub{"v1beta1.metrics.k8s.io": metricsServersAPI()}
+	kubeconfig := serveAPIServices(t, hub)
+
+	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", kubeconfig, "--insecure-skip-tls-verify",
+		"--service-namespace", "fleet", "--service-name", "adapter", "--service-port", "8443")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "v1beta1.metrics.k8s.io: taken over from Service kube-system/metrics-server\nv1.metrics.k8s.io: created\n"
+	if diff := cmp.Diff(want, out); diff != "" {
+		t.Errorf("takeover printed (-want +got):\n%s", diff)
+	}
+	wantSpec := metricsServersAPI().Spec
+	wantSpec.Service = &apiregistrationv1.ServiceReference{Namespace: "fleet", Name: "adapter", Port: new(int32(8443))}
+	if diff := cmp.Diff(wantSpec, hub["v1beta1.metrics.k8s.io"].Spec); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+
+	out, err = runCommand(t, newRestoreCommand(), "--kubeconfig", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = "v1beta1.metrics.k8s.io: given back to Service kube-system/metrics-server\nv1.metrics.k8s.io: deleted: nothing stood there before the takeover\n"
+	if diff := cmp.Diff(want, out); diff != "" {
+		t.Errorf("restore printed (-want +got):\n%s", diff)
+	}
+	if len(hub) != 1 {
+		t.Errorf("the hub has %d APIServices after the restore, want 1", len(hub))
+	}
+	if diff := cmp.Diff(metricsServersAPI().Spec, hub["v1beta1.metrics.k8s.io"].Spec); diff != "" {
+		t.Errorf("restored spec (-want +got):\n%s", diff)
+	}
+}
+
+func TestTakeoverWithAnAuthority(t *testing.T) {
+	pem, _, err := cert.GenerateSelfSignedCertKey("metrics-adapter.fleetscale-system.svc", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(file, pem, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hub := apiServiceHub{}
+	if _, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", serveAPIServices(t, hub), "--ca-file", file); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"v1beta1.metrics.k8s.io", "v1.metrics.k8s.io"} {
+		spec := hub[name].Spec
+		if !bytes.Equal(spec.CABundle, pem) || spec.InsecureSkipTLSVerify {
+			t.Errorf("%s is verified with %q (insecure: %v), want the file's contents", name, spec.CABundle, spec.InsecureSkipTLSVerify)
+		}
+		if got := spec.Service.Namespace + "/" + spec.Service.Name; got != "fleetscale-system/metrics-adapter" || *spec.Service.Port != 443 {
+			t.Errorf("%s points at %s:%d, want what deploy/ makes", name, got, *spec.Service.Port)
+		}
+	}
+}
+
+// What was done is told even when not all could be done.
+func TestTakeoverTellsStepsBesideTheError(t *testing.T) {
+	broken := metricsServersAPI()
+	broken.Annotations = map[string]string{"fleetscale.io/former-apiservice": "{"}
+	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", serveAPIServices(t, apiServiceHub{broken.Name: broken}), "--insecure-skip-tls-verify")
+	if err == nil || out != "v1.metrics.k8s.io: created\n" {
+		t.Errorf("printed %q, error %v; want one step and an error", out, err)
+	}
+}
+
+func TestTakeoverRefusesFlags(t *testing.T) {
+	noCertificate := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(noCertificate, []byte("none"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"neither verified nor not":      {nil, "at least one of the flags in the group [ca-file insecure-skip-tls-verify] is required"},
+		"both":                          {[]string{"--ca-file", noCertificate, "--insecure-skip-tls-verify"}, "none of the others can be"},
+		"an authority without any":      {[]string{"--ca-file", noCertificate}, "--ca-file: reading " + noCertificate},
+		"an authority that is not here": {[]string{"--ca-file", noCertificate + ".not"}, "--ca-file: open "},
+		"a kubeconfig that is not here": {[]string{"--insecure-skip-tls-verify", "--kubeconfig", noCertificate + ".not"}, "--kubeconfig: "},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := runCommand(t, newTakeoverCommand(), tc.args...)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want it to contain %q", err, tc.want)
+			}
+		})
+	}
+}
