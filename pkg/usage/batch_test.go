@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/metrics/pkg/apis/metrics"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+)
+
+func TestDecodeGivesBackWhatTheMemberSaid(t *testing.T) {
+	list := metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{
+		pod("shop", "web-1", map[string]string{
+			"app": "web", "apps.kubernetes.io/pod-index": "1", "statefulset.kubernetes.io/pod-name": "web-1", "empty": "",
+		}),
+		pod("shop", "web-0", nil),
+		pod("bank", "vault", map[string]string{"long": strings.Repeat("v", 300)}),
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "no-containers"}, Timestamp: metav1.Unix(1, 0)},
+	}}
+	asJSON, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for contentType, body := range map[string][]byte{
+		contentTypeProtobuf:                 protobufOf(&list),
+		contentTypeJSON + "; charset=utf-8": asJSON,
+	} {
+		t.Run(contentType, func(t *testing.T) {
+			b, err := decodePods(body, contentType)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []metricsv1beta1.PodMetrics
+			for i := range b.Len() {
+				got = append(got, versioned(b.At(i)))
+			}
+			items := list.Items
+			want := []metricsv1beta1.PodMetrics{items[2], items[3], items[1], items[0]} // by namespace and name
+			if diff := cmp.Diff(text(t, want), text(t, got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func versioned(s Sample) metricsv1beta1.PodMetrics {
+	var m metrics.PodMetrics
+	s.Pod(&m, 0)
+	out := metricsv1beta1.PodMetrics{ObjectMeta: m.ObjectMeta, Timestamp: m.Timestamp, Window: m.Window}
+	if len(m.Labels) == 0 {
+		out.Labels = nil
+	}
+	for _, c := range m.Containers {
+		out.Containers = append(out.Containers, metricsv1beta1.ContainerMetrics{Name: c.Name, Usage: c.Usage})
+	}
+	return out
+}
+
+// text is the JSON that a client would see.
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	tests := map[string]struct {
+		contentType, body, want string
+	}{
+		"no content type": {"", "{}", `BadAnswer: decoding the answer: content type "": mime: no media type`},
+		"another one":     {"text/html", "<p>", `BadAnswer: decoding the answer: content type "text/html" is neither protobuf nor JSON`},
+		"bare protobuf":   {contentTypeProtobuf, "\x0a", `BadAnswer: decoding the answer: the protobuf lacks Kubernetes' leading bytes`},
+		"half JSON":       {contentTypeJSON, "{", `BadAnswer: decoding the answer: unexpected end of JSON input`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := decodeNodes([]byte(tc.body), tc.contentType)
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("error = %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestNumberIsExactAndSaturates(t *testing.T) {
+	for _, exact := range []string{
+		"0", "1n", "123456789n", "-5m", "1500m", "65536Ki", "9223372036854775807", "10G", "1Ei", "0.5Ki",
+	} {
+		q := resource.MustParse(exact)
+		value, scale := number(q)
+		if back := resource.NewScaledQuantity(value, scale); back.Cmp(q) != 0 {
+			t.Errorf("number(%s) = %d*10^%d, which is %s", exact, value, scale, back)
+		}
+	}
+	if value, scale := number(resource.MustParse("12345678901234567890n")); value != 12345678901234568 || scale != resource.Micro {
+		t.Errorf("12345678901234567890n = %d*10^%d, want it rounded up to the micro", value, scale)
+	}
+	for text, want := range map[string]int64{"9223372036854775808": math.MaxInt64, "1e30": math.MaxInt64, "-1e30": math.MinInt64} {
+		if value, scale := number(resource.MustParse(text)); value != want || scale != 0 {
+			t.Errorf("number(%s) = %d*10^%d, want %d", text, value, scale, want)
+		}
+	}
+}
+
+func FuzzQuantitySurvives(f *testing.F) {
+	for _, seed := range []string{"1", "250m", "128Mi", "0.1", "1e3", "17n", "-3Ki"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		q, err := resource.ParseQuantity(text)
+		if err != nil || q.AsDec().UnscaledBig().BitLen() > 62 {
+			return // larger ones saturate; see TestNumberIsExactAndSaturates
+		}
+		q = resource.MustParse(text)
+		s, values := newShape([]container{{"c", corev1.ResourceList{"cpu": q}}}, nil)
+		for _, usage := range s.usages(values) {
+			if got := usage["cpu"]; got.Cmp(q) != 0 || got.Format != q.Format {
+				t.Errorf("%q came back as %s (%s), want format %s", text, got.String(), got.Format, q.Format)
+			}
+		}
+	})
+}
+
+func FuzzLabelsSurvive(f *testing.F) {
+	f.Add("app", "web", "web-0")
+	f.Add("apps.kubernetes.io/pod-index", "7", "web-7")
+	f.Add("name", "web-0", "web-0")
+	f.Fuzz(func(t *testing.T, key, value, name string) {
+		want := map[string]string{key: value, "batch.kubernetes.io/job-completion-index": value, "z": name}
+		set := newLabelSet(want, name)
+		got := maps.Collect(set.all(name))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		view := sampleLabels{set: set, name: name}
+		if !view.Has(key) || view.Get(key) != want[key] || view.Has(key+"x") != (want[key+"x"] != "") {
+			t.Errorf("lookup of %q in %v is wrong", key, want)
+		}
+	})
+}
+
+func TestCompare(t *testing.T) {
+	at := func(seconds int64, names ...string) *Batch {
+		b := &batchBuilder{}
+		for _, name := range names {
+			b.add(&metav1.ObjectMeta{Name: name}, metav1.Unix(seconds, 0), metav1.Duration{}, nil)
+		}
+		return b.batch()
+	}
+	tests := map[string]struct {
+		old, new *Batch
+		want     comparison
+	}{
+		"nothing before":               {nil, at(1, "a"), comparison{}},
+		"nothing now":                  {at(1, "a"), nil, comparison{}},
+		"the same":                     {at(1, "a", "b"), at(1, "a", "b"), comparison{tells: true}},
+		"a later time":                 {at(1, "a"), at(2, "a"), comparison{newer: true, tells: true}},
+		"others altogether":            {at(1, "a"), at(2, "b"), comparison{}},
+		"one came, and one went":       {at(1, "a", "b"), at(1, "b", "c"), comparison{tells: true}},
+		"one stayed, and has new time": {at(1, "a", "m"), at(2, "m", "z"), comparison{newer: true, tells: true}},
+	}
+	for name, tc := range tests {
+		if got := tc.new.compare(tc.old); got != tc.want {
+			t.Errorf("%s: compare = %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+// statefulPods is a list as a member with many StatefulSets gives it: distinct
+// names, labels that are unique to each pod, two containers.
+func statefulPods(n int) *metricsv1beta1.PodMetricsList {
+	list := &metricsv1beta1.PodMetricsList{}
+	for i := range n {
+		set := fmt.Sprintf("orders-%03d", i/50)
+		name := fmt.Sprintf("%s-%d", set, i%50)
+		p := pod("production", name, map[string]string{
+			"app.kubernetes.io/name": set, "app.kubernetes.io/part-of": "shop", "team": "payments",
+			"controller-revision-hash":     set + "-6d5f7c9b8",
+			"apps.kubernetes.io/pod-index": fmt.Sprint(i % 50), "statefulset.kubernetes.io/pod-name": name,
+		})
+		p.Containers[0].Usage["cpu"] = *resource.NewScaledQuantity(int64(i*7919+1), resource.Nano)
+		p.Containers[0].Usage["memory"] = *resource.NewQuantity(int64(i*4096+4096), resource.BinarySI)
+		list.Items = append(list.Items, p)
+	}
+	return list
+}
+
+// BenchmarkHeapPerPod reports the live heap of 100 000 pods after the way from
+// a member's bytes to memory.
+func BenchmarkHeapPerPod(b *testing.B) {
+	const n = 100_000
+	body := protobufOf(statefulPods(n))
+	for b.Loop() {
+		before := liveHeap()
+		batch, err := decodePods(body, contentTypeProtobuf)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(liveHeap()-before)/n, "heap-B/pod")
+		runtime.KeepAlive(batch)
+	}
+	runtime.KeepAlive(body)
+}
+
+// TestHeapPerPod holds the figure that we promise.
+func TestHeapPerPod(t *testing.T) {
+	const n, promised = 20_000, 300
+	body := protobufOf(statefulPods(n))
+	before := liveHeap()
+	batch, err := decodePods(body, contentTypeProtobuf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if perPod := float64(liveHeap()-before) / n; perPod > promised {
+		t.Errorf("%.0f bytes of heap per pod, promised are %d", perPod, promised)
+	}
+	runtime.KeepAlive(batch)
+	runtime.KeepAlive(body)
+}
+
+func liveHeap() int64 {
+	for range 3 { // what unique forgets goes with the next collection
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, n := range []int{200, 2_000, 20_000} {
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
+			body := protobufOf(statefulPods(n))
+			b.ReportAllocs()
+			start := time.Now()
+			for b.Loop() {
+				if _, err := decodePods(body, contentTypeProtobuf); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(time.Since(start).Nanoseconds())/float64(b.N)/float64(n), "ns/pod")
+		})
+	}
+}

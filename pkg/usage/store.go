@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// Options of a Store. All durations must be above 0.
+type Options struct {
+	// Members gives the registered members; it must not block.
+	Members func() []Source
+	// Period is the time between two questions to a member for the same thing.
+	Period time.Duration
+	// MaxAge is the age past which samples are not served; for a member seen to
+	// measure more slowly than every MaxAge/2 it is twice its own period.
+	MaxAge time.Duration
+	// IdleAfter is how long a namespace is kept hot after it was last asked for.
+	IdleAfter time.Duration
+	// Timeout bounds one question to one member.
+	Timeout time.Duration
+	// MaxHot bounds the namespaces kept hot; beyond it the one not asked for the longest is dropped.
+	MaxHot int
+	// Metrics counts. It must not be nil.
+	Metrics *Metrics
+}
+
+// Store answers for the fleet. All methods may be called from any goroutine.
+type Store struct {
+	o       Options
+	changed chan struct{}
+
+	mu       sync.Mutex
+	ctx      context.Context // of Run; nil before
+	hot      map[key]*hotKey
+	scrapers map[string]*scraper
+	running  sync.WaitGroup
+}
+
+// hotKey is a question that is put again each period.
+type hotKey struct {
+	asked time.Time
+	// warm is closed when every member asked at first has answered or failed.
+	warm chan struct{}
+}
+
+// New returns a store that knows no member until it runs.
+func New(o Options) *Store {
+	s := &Store{o: o, changed: make(chan struct{}, 1), hot: map[key]*hotKey{}, scrapers: map[string]*scraper{}}
+	o.Metrics.collectFrom(s)
+	return s
+}
+
+// Run keeps the store until ctx ends, and returns when everything it started has ended.
+func (s *Store) Run(ctx context.Context) {
+	s.mu.Lock()
+	s.ctx = ctx
+	s.mu.Unlock()
+	ticker := time.NewTicker(s.o.Period)
+	defer ticker.Stop()
+	for {
+		s.followMembers()
+		s.dropIdle(time.Now())
+		select {
+		case <-ctx.Done():
+			s.running.Wait()
+			return
+		case <-s.changed:
+		case <-ticker.C:
+		}
+	}
+}
+
+// MembersChanged says that Members would now say something else. It never blocks.
+func (s *Store) MembersChanged() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Question is put to the fleet.
+type Question struct {
+	// Namespace; empty for all, and for nodes.
+	Namespace string
+	// Selector on the labels of pods or nodes.
+	Selector labels.Selector
+	// Clusters says which members are asked, by name.
+	Clusters func(name string) bool
+}
+
+// Pods answers with the pods of one namespace, or of all.
+func (s *Store) Pods(ctx context.Context, q Question) fleet.Answer[Selection] {
+	return s.answer(ctx, q, key{resource: podsResource, namespace: q.Namespace})
+}
+
+// Nodes answers with the nodes.
+func (s *Store) Nodes(ctx context.Context, q Question) fleet.Answer[Selection] {
+	return s.answer(ctx, q, key{resource: nodesResource})
+}
+
+// grace lets members' deadlines end before ours, so that their silence has its true reason.
+const grace = time.Second
+
+// answer asks for everything under k and selects here. Members whose samples
+// bear no labels are asked to select themselves.
+func (s *Store) answer(ctx context.Context, q Question, k key) fleet.Answer[Selection] {
+	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout+grace)
+	defer cancel()
+	asked := s.asked(q)
+	batches := s.batches(ctx, asked, k)
+	answer := fleet.NewAnswer[Selection]()
+	var unlabelled []*scraper
+	for i, sc := range asked {
+		if !q.Selector.Empty() && batches[i].batch.unlabelled() {
+			unlabelled = append(unlabelled, sc)
+			continue
+		}
+		answer.Add(sc.source.Name(), selectFrom(batches[i].batch, q.Selector), batches[i].err)
+	}
+	if len(unlabelled) > 0 {
+		k.selector = q.Selector.String()
+		for i, b := range s.batches(ctx, unlabelled, k) {
+			answer.Add(unlabelled[i].source.Name(), selectFrom(b.batch, labels.Everything()), b.err)
+		}
+	}
+	return answer
+}
+
+// result is one member's.
+type result struct {
+	batch *Batch
+	err   error
+}
+
+// batches gives each scraper's result, in order: from memory for a question
+// that is kept hot, from the members for one that is not.
+func (s *Store) batches(ctx context.Context, asked []*scraper, k key) []result {
+	results := make([]result, len(asked))
+	if k.resource == podsResource && k.namespace == "" {
+		var all sync.WaitGroup
+		for i, sc := range asked {
+			all.Go(func() { results[i].batch, results[i].err = sc.fetchOnce(ctx, k) })
+		}
+		all.Wait()
+		return results
+	}
+	select {
+	case <-s.touch(k, asked).warm:
+	case <-ctx.Done():
+	}
+	now := time.Now()
+	for i, sc := range asked {
+		results[i].batch, results[i].err = sc.read(k, now, s.o.MaxAge)
+	}
+	return results
+}
+
+// asked are the scrapers of the members that the question is for.
+func (s *Store) asked(q Question) []*scraper {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := make([]*scraper, 0, len(s.scrapers))
+	for name, sc := range s.scrapers {
+		if q.Clusters(name) {
+			asked = append(asked, sc)
+		}
+	}
+	return asked
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// ReasonNotYetAsked: the member has joined since the question was last put, and is being asked.
+const ReasonNotYetAsked fleet.Reason = "NotYetAsked"
+
+// A target is what one member said to one question, last.
+type target struct {
+	key key
+	// first is closed once the first attempt has ended.
+	first chan struct{}
+
+	// asking holds a token during an attempt, so that there is one at a time.
+	asking chan struct{}
+
+	mu        sync.Mutex
+	batch     *Batch
+	asked     time.Time // when batch was asked for
+	attempted time.Time
+	// onBeat is true when batch was taken by a round, so that comparing it with
+	// the next round's tells something of the member's beat.
+	onBeat  bool
+	failure error // of the last attempt, as fleet.Classify takes it
+}
+
+func newTarget(k key) *target {
+	return &target{key: k, first: make(chan struct{}), asking: make(chan struct{}, 1)}
+}
+
+// attempt is the outcome of asking once.
+type attempt struct {
+	sent, received time.Time
+	batch          *Batch
+	err            error
+	onBeat         bool
+}
+
+// comparison says whether an attempt's samples are newer than those before.
+type comparison struct {
+	newer bool
+	// tells is false when there was nothing to compare with.
+	tells bool
+}
+
+// keep files an attempt. A member that says it has no such API has no
+// samples; one that failed keeps those it gave before.
+func (t *target) keep(a attempt) comparison {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.attempted.IsZero() {
+		defer close(t.first)
+	}
+	t.attempted, t.failure = a.received, a.err
+	if silence, _ := fleet.Classify(a.err); silence != nil {
+		return comparison{}
+	}
+	c := a.batch.compare(t.batch)
+	c.tells = c.tells && t.onBeat
+	t.batch, t.asked, t.onBeat = a.batch, a.sent, a.onBeat
+	return c
+}
+
+// read is what may be served now: the samples, or why there are none.
+func (t *target) read(now time.Time, maxAge time.Duration) (*Batch, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	silence, absent := fleet.Classify(t.failure)
+	switch age := now.Sub(t.asked); {
+	case t.attempted.IsZero():
+		return nil, &fleet.Silence{Reason: ReasonNotYetAsked, Detail: "being asked for the first time"}
+	case absent:
+		return nil, t.failure
+	case !t.asked.IsZero() && age <= maxAge:
+		return t.batch, nil
+	case silence != nil:
+		return nil, silence
+	default:
+		return nil, &fleet.Silence{Reason: fleet.ReasonStale, Detail: fmt.Sprintf("last asked %s ago", age.Round(time.Second))}
+	}
+}
+
+// size is the number of samples held, and the age of what is held.
+func (t *target) size(now time.Time) (samples int, age time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.asked.IsZero() {
+		return 0, 0
+	}
+	return t.batch.Len(), now.Sub(t.asked)
+}
+
+// failed is true when the last attempt brought no answer.
+func (t *target) failed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	silence, _ := fleet.Classify(t.failure)
+	return silence != nil
+}
