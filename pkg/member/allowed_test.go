@@ -19,6 +19,7 @@ import (
 )
 
 func TestAllowedInsecurity(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify = true }))))
 	r := start(t, hub, func(o *Options) { o.Policy.AllowInsecure = true })
@@ -27,6 +28,7 @@ func TestAllowedInsecurity(t *testing.T) {
 }
 
 func TestAllowedFiles(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	file := filepath.Join(t.TempDir(), "token")
 	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.Token, u.TokenFile = "", file }))))
@@ -44,6 +46,7 @@ func TestAllowedFiles(t *testing.T) {
 
 // TestAllowedCommand runs a credential plugin that first hangs.
 func TestAllowedCommand(t *testing.T) {
+	t.Parallel()
 	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	dir := t.TempDir()
 	plugin, released := filepath.Join(dir, "plugin"), filepath.Join(dir, "released")
@@ -111,6 +114,7 @@ func connectProxy(t *testing.T) *httptest.Server {
 }
 
 func TestProxy(t *testing.T) {
+	t.Parallel()
 	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	proxy := strings.Replace(connectProxy(t).URL, "http://", "http://me:pw@", 1)
 	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) { c.ProxyURL = proxy }))))

@@ -15,6 +15,7 @@ import (
 )
 
 func TestHubAsMember(t *testing.T) {
+	t.Parallel()
 	hub, self, metricsServer := newFakeHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "its metrics-server")
 	self.nested = "/apis/metrics.k8s.io" // as the hub's API server asks us
 	metricsServer.token = "for-the-hub"
@@ -44,6 +45,7 @@ func TestHubAsMember(t *testing.T) {
 }
 
 func TestHubAsMemberWithoutItsMetricsServer(t *testing.T) {
+	t.Parallel()
 	hub, self := newFakeHub(t), newFakeMember(t, "hub-uid")
 	hub.put(t, self.secret(t, "hub"))
 	r := start(t, hub)
@@ -60,6 +62,7 @@ func TestHubAsMemberWithoutItsMetricsServer(t *testing.T) {
 // A hub that cannot be identified is served by us all the same, and so is
 // found out as a nested one until it is known for what it is.
 func TestHubIsIdentifiedLater(t *testing.T) {
+	t.Parallel()
 	hub, self, metricsServer := newFakeHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "its metrics-server")
 	self.nested = "/apis/metrics.k8s.io"
 	hub.forbidden[identityPath] = true
@@ -76,6 +79,7 @@ func TestHubIsIdentifiedLater(t *testing.T) {
 }
 
 func TestNestedHub(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		nested string
 		ask    string // what has to be asked for before it shows

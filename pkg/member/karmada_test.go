@@ -37,6 +37,7 @@ func (m *fakeMember) karmadaSecret(name string) *corev1.Secret {
 }
 
 func TestKarmadaComesLater(t *testing.T) {
+	t.Parallel()
 	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub)
@@ -65,6 +66,7 @@ func orSettled(err error) string {
 }
 
 func TestKarmadaCredentialsRotate(t *testing.T) {
+	t.Parallel()
 	hub, west := newFakeHub(t), newFakeMember(t, "2")
 	hub.karmada = true
 	hub.put(t, karmadaObject(west, "west"))
@@ -91,6 +93,7 @@ func TestKarmadaCredentialsRotate(t *testing.T) {
 }
 
 func TestUnreadableCredentialsAreWaitedForOneDeadline(t *testing.T) {
+	t.Parallel()
 	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	hub.karmada = true
 	hub.forbidden[karmadaSecrets] = true
@@ -109,6 +112,7 @@ func TestUnreadableCredentialsAreWaitedForOneDeadline(t *testing.T) {
 }
 
 func TestPullModeIsVisible(t *testing.T) {
+	t.Parallel()
 	hub, west := newFakeHub(t), newFakeMember(t, "2")
 	hub.karmada = true
 	pull := func(spec map[string]any) { spec["syncMode"], spec["id"] = "Pull", "2" }
@@ -122,6 +126,7 @@ func TestPullModeIsVisible(t *testing.T) {
 }
 
 func TestOneClusterInTwoSourcesIsUsedOnce(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.karmada = true
 	hub.put(t, east.karmadaSecret("alpha"))
@@ -136,6 +141,7 @@ func TestOneClusterInTwoSourcesIsUsedOnce(t *testing.T) {
 }
 
 func TestOneNameForTwoClusters(t *testing.T) {
+	t.Parallel()
 	hub, east, other := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	hub.karmada = true
 	hub.put(t, east.secret(t, "east"))
@@ -153,6 +159,7 @@ func TestOneNameForTwoClusters(t *testing.T) {
 }
 
 func TestUnreadableSourcesAreNamed(t *testing.T) {
+	t.Parallel()
 	hub := newFakeHub(t)
 	hub.karmada = true
 	hub.forbidden["/api/v1/namespaces/fleet/secrets"] = true
@@ -165,6 +172,7 @@ func TestUnreadableSourcesAreNamed(t *testing.T) {
 }
 
 func TestUnansweredDiscoveryIsNamed(t *testing.T) {
+	t.Parallel()
 	hub := newFakeHub(t)
 	hub.forbidden["/apis/cluster.karmada.io/v1alpha1"] = true
 	r := start(t, hub, func(o *Options) { o.Timeout = time.Second })

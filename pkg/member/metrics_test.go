@@ -35,6 +35,7 @@ func series(t *testing.T, reg *prometheus.Registry) string {
 }
 
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	reg := prometheus.NewPedanticRegistry()
 	metrics := NewMetrics(reg)

@@ -132,6 +132,7 @@ func reasonOf(err error) fleet.Reason {
 }
 
 func TestJoinAndLeave(t *testing.T) {
+	t.Parallel()
 	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub, func(o *Options) { o.UserAgent = "fleetscale-test" })
@@ -168,6 +169,7 @@ func TestJoinAndLeave(t *testing.T) {
 }
 
 func TestOnlyLabelledSecretsAreRead(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
 	hub.put(t, east.secret(t, "other", func(s *corev1.Secret) { s.Labels = map[string]string{MemberLabel: "false"} }))
@@ -185,6 +187,7 @@ func TestOnlyLabelledSecretsAreRead(t *testing.T) {
 }
 
 func TestLabelsFollowWithoutReconnecting(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub)
@@ -200,6 +203,7 @@ func TestLabelsFollowWithoutReconnecting(t *testing.T) {
 }
 
 func TestRotation(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub)
@@ -230,6 +234,7 @@ func TestRotation(t *testing.T) {
 }
 
 func TestRotationIsInvisibleToCallers(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub)
@@ -245,6 +250,7 @@ func TestRotationIsInvisibleToCallers(t *testing.T) {
 }
 
 func TestChangeOfAddress(t *testing.T) {
+	t.Parallel()
 	hub, east, moved := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub)
@@ -265,6 +271,7 @@ func TestChangeOfAddress(t *testing.T) {
 }
 
 func TestAnotherClusterUnderTheNameIsAnotherMember(t *testing.T) {
+	t.Parallel()
 	tests := map[string]func(*fakeHub, *fakeMember){
 		"by its registration": func(hub *fakeHub, _ *fakeMember) {
 			hub.put(t, newFakeMember(t, "2").secret(t, "east"))
@@ -325,8 +332,12 @@ func TestFirstContactFailsThenWorks(t *testing.T) {
 			if got := m.State(); got.Message != tc.message || !got.Contacted {
 				t.Errorf("state = %+v, want contacted, with message %q", got, tc.message)
 			}
+			since := m.State().Since
 			tc.mend(east)
 			r.becomes("east=Ready")
+			if !m.State().Since.After(since) {
+				t.Errorf("ready since %v, silent since %v", m.State().Since, since)
+			}
 			if r.member("east") != m || m.Silence() != nil || m.State().LastSuccess.IsZero() {
 				t.Errorf("after recovery: %+v, %v; want the same member, ready, with a success", m.State(), m.Silence())
 			}
@@ -335,6 +346,7 @@ func TestFirstContactFailsThenWorks(t *testing.T) {
 }
 
 func TestWrongAuthority(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	ca, _ := selfSigned()
 	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) { c.CertificateAuthorityData = ca }))))
@@ -345,6 +357,7 @@ func TestWrongAuthority(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub)
@@ -356,6 +369,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestHangingMemberDelaysNobody(t *testing.T) {
+	t.Parallel()
 	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	west.freeze()
 	hub.put(t, east.secret(t, "east"))
@@ -375,6 +389,7 @@ func TestHangingMemberDelaysNobody(t *testing.T) {
 }
 
 func TestEveryRequestIsBounded(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub, func(o *Options) { o.ProbePeriod = time.Hour })
@@ -389,6 +404,7 @@ func TestEveryRequestIsBounded(t *testing.T) {
 }
 
 func TestOwnLimitIsBoundedAndSaysWhoseItIs(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub, func(o *Options) { o.QPS, o.Burst = 0.001, 1 })
@@ -403,6 +419,7 @@ func TestOwnLimitIsBoundedAndSaysWhoseItIs(t *testing.T) {
 }
 
 func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	insecure := onCluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify, c.CertificateAuthorityData = true, nil })
 	hub.put(t, secretWith(east.kubeconfig(t, insecure)))
@@ -438,4 +455,40 @@ func TestAllNamespacesAreNeverRead(t *testing.T) {
 	if err := New(o).Run(t.Context()); err == nil || len(hub.secretQueries()) > 0 {
 		t.Errorf("Run() = %v after asking %q, want an error and no question", err, hub.secretQueries())
 	}
+}
+
+func TestReasonMayChangeWhileSilenceLasts(t *testing.T) {
+	t.Parallel()
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	east.code = 503
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub)
+	r.becomes("east=ServerError")
+	since := r.member("east").State().Since
+	east.set(func() { east.code = 403 })
+	r.becomes("east=Forbidden")
+	if got := r.member("east").State().Since; !got.Equal(since) {
+		t.Errorf("silent since %v, want %v", got, since)
+	}
+}
+
+// What a probe finds out is of no use when the registration has changed meanwhile.
+func TestRegistrationChangesDuringAProbe(t *testing.T) {
+	t.Parallel()
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	east.freeze()
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub, func(o *Options) { o.Timeout = 2 * time.Second })
+	r.becomes("east=NotContacted")
+	r.eventually("asked", func() string {
+		if east.requests.Load() > 0 {
+			return "asked"
+		}
+		return ""
+	})
+	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }))))
+	r.becomes("east=ExecNotAllowed")
+	east.thaw()
+	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
+	r.becomes("east=ExecNotAllowed")
 }

@@ -20,6 +20,7 @@ import (
 // servers that repeat what they were sent included, and reads everything that
 // people may see.
 func TestNothingSecretIsShown(t *testing.T) {
+	t.Parallel()
 	const secret = "t0p-s3cret"
 	token := onUser(func(u *clientcmdapi.AuthInfo) { u.Token = secret })
 	echo := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -89,6 +90,7 @@ func TestNothingSecretIsShown(t *testing.T) {
 }
 
 func TestEventsAndLogsOncePerChange(t *testing.T) {
+	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	recorder := record.NewFakeRecorder(1000)
 	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }))))

@@ -88,9 +88,6 @@ func (r *Registry) probe(ctx context.Context, e *entry, t task) finding {
 	f.answered = e.member.meter.lastSuccess().After(started)
 	switch {
 	case f.silence != nil:
-		if f.silence.Reason == fleet.ReasonTimeout {
-			f.conn.sockets.CloseIdleConnections() // do not wait for the same dead connection again
-		}
 	case r.isHub(f.uid):
 		f.newHubConn, f.silence = r.connectHubMetrics(e, t)
 	case f.fresh || f.conn.wire.nestedAt.Load() != nil:

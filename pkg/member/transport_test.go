@@ -161,22 +161,8 @@ func (b *blackHole) swallow() {
 	}
 }
 
+// A connection whose peer has vanished is ended by pings, in constant use or not.
 func TestDeadConnectionIsLeftForANewOne(t *testing.T) {
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hole := newBlackHole(t, east.Listener.Addr().String())
-	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) {
-		c.Server = "https://" + hole.Addr().String()
-	}))))
-	r := start(t, hub)
-	r.becomes("east=Ready")
-	hole.swallow()
-	r.becomes("east=Timeout")
-	r.becomes("east=Ready")
-	r.asks("east", "1")
-}
-
-// A connection that is never idle cannot be closed for being so: pings end it.
-func TestDeadConnectionInConstantUseIsLeftToo(t *testing.T) {
 	t.Parallel() // it takes a ping's time
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hole := newBlackHole(t, east.Listener.Addr().String())
