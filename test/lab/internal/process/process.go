@@ -106,9 +106,12 @@ const (
 )
 
 func (r Record) awaitEnd(timeout time.Duration) bool {
-	for deadline := time.Now().Add(timeout); r.alive(); time.Sleep(pollInterval) {
-		if time.Now().After(deadline) {
+	expired := time.After(timeout)
+	for r.alive() {
+		select {
+		case <-expired:
 			return false
+		case <-time.After(pollInterval):
 		}
 	}
 	return true
