@@ -110,7 +110,7 @@ func karmadaSpecFaults(spec karmadaSpec, policy Policy) []fault {
 	}
 	if !policy.AllowInsecure && (spec.InsecureSkipTLSVerification || ok && server.Scheme == "http") {
 		faults = append(faults, faultf(ReasonInsecureNotAllowed,
-			"the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-members"))
+			"the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-member-tls"))
 	}
 	return faults
 }

@@ -141,11 +141,11 @@ func TestParseClusterRefuses(t *testing.T) {
 		},
 		"an unverified server": {
 			onSpec(func(s *karmadaSpec) { s.InsecureSkipTLSVerification = true }), credentials{secret: good},
-			"InsecureNotAllowed: the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-members",
+			"InsecureNotAllowed: the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-member-tls",
 		},
 		"an http address": {
 			onSpec(func(s *karmadaSpec) { s.APIEndpoint = "http://10.0.0.1" }), credentials{secret: good},
-			"InsecureNotAllowed: the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-members",
+			"InsecureNotAllowed: the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-member-tls",
 		},
 		"no Secret": {
 			karmadaWith(), credentials{},

@@ -105,7 +105,7 @@ func HubMetricsServerConfig(hub *rest.Config, server, caFile string, insecure bo
 		return nil, errors.New("--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc")
 	}
 	if insecure && caFile != "" {
-		return nil, errors.New("--hub-metrics-server-ca-file and --hub-metrics-server-insecure exclude each other")
+		return nil, errors.New("--hub-metrics-server-ca-file and --hub-metrics-server-insecure-skip-tls-verify exclude each other")
 	}
 	config := rest.CopyConfig(hub)
 	config.Host, config.APIPath = u.String(), ""

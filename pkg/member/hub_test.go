@@ -171,7 +171,7 @@ func TestHubMetricsServerConfig(t *testing.T) {
 	}{
 		"http":           {"http://metrics-server", "", false, "--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc"},
 		"no address":     {"", "", false, "--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc"},
-		"both":           {"https://metrics-server", caFile, true, "--hub-metrics-server-ca-file and --hub-metrics-server-insecure exclude each other"},
+		"both":           {"https://metrics-server", caFile, true, "--hub-metrics-server-ca-file and --hub-metrics-server-insecure-skip-tls-verify exclude each other"},
 		"no file":        {"https://metrics-server", "/no/file", false, "--hub-metrics-server-ca-file: open /no/file: no such file or directory"},
 		"no certificate": {"https://metrics-server", keyFile, false, "--hub-metrics-server-ca-file: the certificate authority holds no PEM certificate"},
 	}

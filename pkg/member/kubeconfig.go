@@ -105,11 +105,11 @@ func insecureFaults(c *rest.Config) []fault {
 	var faults []fault
 	if c.Insecure {
 		faults = append(faults, faultf(ReasonInsecureNotAllowed,
-			"the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-members"))
+			"the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls"))
 	}
 	if strings.HasPrefix(c.Host, "http://") {
 		faults = append(faults, faultf(ReasonInsecureNotAllowed,
-			"the API server's address is http, so credentials would travel in clear; use https, or allow it with --allow-insecure-members"))
+			"the API server's address is http, so credentials would travel in clear; use https, or allow it with --allow-insecure-member-tls"))
 	}
 	return faults
 }

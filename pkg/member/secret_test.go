@@ -256,11 +256,11 @@ func refusedSecrets(t testing.TB) map[string]struct {
 		},
 		"an unverified server": {
 			cluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify = true }),
-			"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-members",
+			"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls",
 		},
 		"an http server": {
 			cluster(func(c *clientcmdapi.Cluster) { c.Server = "http://10.0.0.1" }),
-			"InsecureNotAllowed: the API server's address is http, so credentials would travel in clear; use https, or allow it with --allow-insecure-members",
+			"InsecureNotAllowed: the API server's address is http, so credentials would travel in clear; use https, or allow it with --allow-insecure-member-tls",
 		},
 		"everything at once": {
 			secretWith(kubeconfigWith(t, func(c *clientcmdapi.Config) {
@@ -273,7 +273,7 @@ func refusedSecrets(t testing.TB) map[string]struct {
 				`ExecNotAllowed: the kubeconfig's user runs the command "sh" for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands; ` +
 				`AuthProviderNotAllowed: the kubeconfig's user has the auth-provider "gcp"; use a token or a client certificate; ` +
 				"FileNotAllowed: the kubeconfig refers to files (tokenFile); put their contents into it (`kubectl config view --flatten --raw`, or token in place of tokenFile), or allow files with --allow-kubeconfig-files; " +
-				"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-members",
+				"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls",
 		},
 	}
 }
