@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package app makes the metrics adapter out of its parts.
+package app
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/cli/globalflag"
+	"k8s.io/component-base/featuregate"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/term"
+	"k8s.io/component-base/version/verflag"
+)
+
+const help = `The metrics adapter serves metrics.k8s.io on the hub of a fleet: the cpu and memory of pods and nodes in all
+member clusters, for kubectl top and for autoscalers. It is an aggregated API server, and needs an APIService
+that leads to it; ` + "`metrics-adapter takeover`" + ` sets one where another server has the API already.`
+
+// NewCommand is the program. ctx ends it.
+func NewCommand(ctx context.Context) *cobra.Command {
+	o := NewOptions()
+	cmd := &cobra.Command{
+		Use:           "metrics-adapter",
+		Short:         "Serve metrics.k8s.io for a whole fleet",
+		Long:          help,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true, // the caller prints it, once
+		RunE: func(*cobra.Command, []string) error {
+			verflag.PrintAndExitIfRequested()
+			if err := logsapi.ValidateAndApply(o.Logging, featuregate.NewFeatureGate()); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			return run(ctx, o)
+		},
+	}
+	sets := o.Flags()
+	verflag.AddFlags(sets.FlagSet("global"))
+	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name())
+	for _, set := range sets.FlagSets {
+		cmd.Flags().AddFlagSet(set)
+	}
+	width, _, _ := term.TerminalSize(cmd.OutOrStdout())
+	cliflag.SetUsageAndHelpFunc(cmd, sets, width)
+	cmd.AddCommand(newTakeoverCommand(), newRestoreCommand())
+	return cmd
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/member"
+)
+
+// Options is what a person may set on the command line, and nothing else.
+// NewOptions gives every field its default; Validate reports every fault.
+type Options struct {
+	Hub     HubOptions
+	Members MemberOptions
+	Usage   UsageOptions
+	Serving ServingOptions
+	Logging *logs.Options
+}
+
+// HubOptions say how the hub is reached, and by which Service it reaches us.
+type HubOptions struct {
+	Kubeconfig            string
+	ServiceNamespace      string
+	ServiceName           string
+	APIServiceCheckPeriod time.Duration
+	LocalUsers            []string
+
+	MetricsServer                      string
+	MetricsServerCAFile                string
+	MetricsServerInsecureSkipTLSVerify bool
+}
+
+// MemberOptions say where members are registered and how they are asked.
+type MemberOptions struct {
+	ClusterNamespace     string
+	Timeout, ProbePeriod time.Duration
+	QPS                  float32
+	Burst                int
+	Policy               member.Policy
+}
+
+// UsageOptions say what is kept in memory, and for how long.
+type UsageOptions struct {
+	ScrapePeriod, MaxAge, IdleAfter time.Duration
+	MaxHotNamespaces                int
+	MaxAnswerBytes                  resource.QuantityValue
+}
+
+// ServingOptions are the API server library's.
+type ServingOptions struct {
+	Secure         *genericoptions.SecureServingOptionsWithLoopback
+	Authentication *genericoptions.DelegatingAuthenticationOptions
+	Authorization  *genericoptions.DelegatingAuthorizationOptions
+	Audit          *genericoptions.AuditOptions
+}
+
+// NewOptions returns the defaults. They are stated here and in no other place.
+func NewOptions() *Options {
+	o := &Options{
+		Hub: HubOptions{
+			ServiceNamespace:      "fleetscale-system",
+			ServiceName:           "metrics-adapter",
+			APIServiceCheckPeriod: 30 * time.Second,
+			LocalUsers: []string{
+				"system:serviceaccount:kube-system:horizontal-pod-autoscaler", // with --use-service-account-credentials
+				"system:kube-controller-manager",
+			},
+		},
+		Members: MemberOptions{
+			ClusterNamespace: "fleetscale-system",
+			Timeout:          5 * time.Second,
+			ProbePeriod:      10 * time.Second,
+			QPS:              50,
+			Burst:            100,
+		},
+		Usage: UsageOptions{
+			ScrapePeriod:     15 * time.Second,
+			MaxAge:           time.Minute,
+			IdleAfter:        5 * time.Minute,
+			MaxHotNamespaces: 1000,
+			MaxAnswerBytes:   resource.QuantityValue{Quantity: resource.MustParse("256Mi")},
+		},
+		Serving: ServingOptions{
+			Secure:         genericoptions.NewSecureServingOptions().WithLoopback(),
+			Authentication: genericoptions.NewDelegatingAuthenticationOptions(),
+			Authorization:  genericoptions.NewDelegatingAuthorizationOptions(),
+			Audit:          genericoptions.NewAuditOptions(),
+		},
+		Logging: logs.NewOptions(),
+	}
+	o.Serving.Secure.ServerCert.CertDirectory = "" // self-signed in memory unless files are named
+	o.Serving.Secure.ServerCert.PairName = "metrics-adapter"
+	return o
+}
+
+// Flags binds the options to flags, in the sections that --help shows.
+func (o *Options) Flags() cliflag.NamedFlagSets {
+	var sets cliflag.NamedFlagSets
+	o.Hub.addFlags(&sets)
+	o.Members.addFlags(&sets)
+	o.Usage.addFlags(&sets)
+	o.Serving.Secure.AddFlags(sets.FlagSet("secure serving"))
+	o.Serving.Authentication.AddFlags(sets.FlagSet("authentication"))
+	o.Serving.Authorization.AddFlags(sets.FlagSet("authorization"))
+	o.Serving.Audit.AddFlags(sets.FlagSet("audit"))
+	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
+	return sets
+}
+
+func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("hub")
+	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
+	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace, "Namespace of the Service that the hub's APIServices should lead to.")
+	fs.StringVar(&o.ServiceName, "service-name", o.ServiceName, "Name of that Service. When an APIService leads elsewhere, a log line, an Event and a metric say so.")
+	fs.DurationVar(&o.APIServiceCheckPeriod, "apiservice-check-period", o.APIServiceCheckPeriod, "Time between two looks at the hub's APIServices.")
+	fs.StringSliceVar(&o.LocalUsers, "local-users", o.LocalUsers, "Users who get only the hub's own pods and nodes, if the hub is a member of its own fleet: controllers that decide for workloads of the hub alone.")
+	fs.StringVar(&o.MetricsServer, "hub-metrics-server", o.MetricsServer, "URL of the hub's own metrics-server, as https://metrics-server.kube-system.svc. Needed if the hub is a member of its own fleet: asked through its API server it would ask us.")
+	fs.StringVar(&o.MetricsServerCAFile, "hub-metrics-server-ca-file", o.MetricsServerCAFile, "Certificate authority (PEM) of the hub's own metrics-server. Empty: the system's.")
+	fs.BoolVar(&o.MetricsServerInsecureSkipTLSVerify, "hub-metrics-server-insecure-skip-tls-verify", o.MetricsServerInsecureSkipTLSVerify, "Do not verify the certificate of the hub's own metrics-server, to which our token is sent.")
+}
+
+func (o *MemberOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("members")
+	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+member.MemberLabel+"=true) that register members.")
+	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Longest wait for a member's answer.")
+	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Time between two looks whether a member answers.")
+	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Questions per second to each member, over a longer time.")
+	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Questions to each member at once.")
+	fs.StringSliceVar(&o.Policy.AllowedExecCommands, "allowed-exec-commands", nil, "Credential plugins that a registration's kubeconfig may run in this container, spelled as there. Default: none.")
+	fs.BoolVar(&o.Policy.AllowFiles, "allow-kubeconfig-files", false, "Let a registration's kubeconfig name files of this container.")
+	fs.BoolVar(&o.Policy.AllowInsecure, "allow-insecure-member-tls", false, "Let a registration do without verifying the member's certificate.")
+}
+
+func (o *UsageOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("usage")
+	fs.DurationVar(&o.ScrapePeriod, "scrape-period", o.ScrapePeriod, "Time between two questions to a member for the same namespace. Best as long as the resolution of the members' metrics-servers.")
+	fs.DurationVar(&o.MaxAge, "max-age", o.MaxAge, "Age past which what a member said is not served. For a member that measures more slowly, twice its own period.")
+	fs.DurationVar(&o.IdleAfter, "idle-after", o.IdleAfter, "Time after which members are no longer asked for a namespace that nobody asks for.")
+	fs.IntVar(&o.MaxHotNamespaces, "max-hot-namespaces", o.MaxHotNamespaces, "Namespaces that members are asked for each period, at most.")
+	fs.Var(&o.MaxAnswerBytes, "max-answer-bytes", "Memory for answers that are being written; beyond it askers are told to come back (429).")
+}
+
+// Validate returns every fault at once, each led by the flag that mends it.
+func (o *Options) Validate() error {
+	var errs []error
+	positive := map[string]time.Duration{
+		"--apiservice-check-period": o.Hub.APIServiceCheckPeriod,
+		"--member-timeout":          o.Members.Timeout,
+		"--member-probe-period":     o.Members.ProbePeriod,
+		"--scrape-period":           o.Usage.ScrapePeriod,
+	}
+	for flag, d := range positive {
+		if d <= 0 {
+			errs = append(errs, fmt.Errorf("%s: must be above 0, got %v", flag, d))
+		}
+	}
+	if o.Usage.MaxAge < 2*o.Usage.ScrapePeriod {
+		errs = append(errs, fmt.Errorf("--max-age: must be twice --scrape-period (%v) or more, got %v", o.Usage.ScrapePeriod, o.Usage.MaxAge))
+	}
+	if o.Usage.IdleAfter < o.Usage.ScrapePeriod {
+		errs = append(errs, fmt.Errorf("--idle-after: must be --scrape-period (%v) or more, got %v", o.Usage.ScrapePeriod, o.Usage.IdleAfter))
+	}
+	if o.Usage.MaxHotNamespaces < 1 {
+		errs = append(errs, fmt.Errorf("--max-hot-namespaces: must be 1 or more, got %d", o.Usage.MaxHotNamespaces))
+	}
+	if o.Usage.MaxAnswerBytes.Value() < 1<<20 {
+		errs = append(errs, fmt.Errorf("--max-answer-bytes: must be 1Mi or more, got %s", o.Usage.MaxAnswerBytes.String()))
+	}
+	if o.Members.QPS <= 0 || o.Members.Burst < 1 {
+		errs = append(errs, fmt.Errorf("--member-qps and --member-burst: must be above 0, got %v and %d", o.Members.QPS, o.Members.Burst))
+	}
+	if o.Members.ClusterNamespace == "" {
+		errs = append(errs, errors.New("--cluster-namespace: must be set: registrations are read from one namespace only"))
+	}
+	if o.Hub.MetricsServer != "" {
+		if u, err := url.Parse(o.Hub.MetricsServer); err != nil || u.Scheme != "https" || u.Host == "" {
+			errs = append(errs, fmt.Errorf("--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got %q", o.Hub.MetricsServer))
+		}
+	}
+	errs = append(errs, o.Serving.validate()...)
+	return errors.Join(errs...)
+}
+
+func (o *ServingOptions) validate() []error {
+	var errs []error
+	errs = append(errs, o.Secure.Validate()...)
+	errs = append(errs, o.Authentication.Validate()...)
+	errs = append(errs, o.Authorization.Validate()...)
+	return append(errs, o.Audit.Validate()...)
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/component-base/metrics/legacyregistry"
+	"k8s.io/component-base/version"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+	apimetrics "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
+	"github.com/fleetscale/fleetscale/pkg/usage"
+)
+
+const program = "fleetscale-metrics-adapter"
+
+// hub holds the clients of the hub.
+type hub struct {
+	config     *rest.Config
+	core       kubernetes.Interface
+	dynamic    dynamic.Interface
+	aggregator aggregator.Interface
+}
+
+// run wires the parts and serves until ctx ends.
+func run(ctx context.Context, o *Options) error {
+	h, err := newHub(o.Hub.Kubeconfig)
+	if err != nil {
+		return fmt.Errorf("preparing to reach the hub: %w", err)
+	}
+	events, recorder := newRecorder()
+	defer events.Shutdown()
+
+	registry, err := newRegistry(o, h, recorder)
+	if err != nil {
+		return err
+	}
+	store := newStore(o, registry)
+	server, err := newServer(o, registry, store)
+	if err != nil {
+		return err
+	}
+	guard := apiservice.NewGuard(apiservice.GuardOptions{
+		Client:   h.aggregator,
+		Service:  types.NamespacedName{Namespace: o.Hub.ServiceNamespace, Name: o.Hub.ServiceName},
+		Period:   o.Hub.APIServiceCheckPeriod,
+		Metrics:  apiservice.NewMetrics(legacyregistry.Registerer()),
+		Recorder: recorder,
+	})
+
+	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: h.core.CoreV1().Events("")})
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return registry.Run(ctx) })
+	group.Go(func() error { store.Run(ctx); return nil })
+	group.Go(func() error { guard.Run(ctx); return nil })
+	group.Go(func() error { return server.PrepareRun().RunWithContext(ctx) })
+	return group.Wait()
+}
+
+func newHub(kubeconfig string) (*hub, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading --kubeconfig: %w", err)
+	}
+	config.UserAgent = program + "/" + version.Get().GitVersion
+	h := &hub{config: config}
+	if h.core, err = kubernetes.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if h.dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	h.aggregator, err = aggregator.NewForConfig(config)
+	return h, err
+}
+
+func newRecorder() (record.EventBroadcaster, record.EventRecorder) {
+	events := record.NewBroadcaster()
+	known := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiregistrationv1.AddToScheme} {
+		if err := add(known); err != nil {
+			panic(err) // the libraries' types do not fit each other
+		}
+	}
+	return events, events.NewRecorder(known, corev1.EventSource{Component: program})
+}
+
+func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Registry, error) {
+	var metricsServer *rest.Config
+	if o.Hub.MetricsServer != "" {
+		var err error
+		metricsServer, err = member.HubMetricsServerConfig(h.config, o.Hub.MetricsServer, o.Hub.MetricsServerCAFile, o.Hub.MetricsServerInsecureSkipTLSVerify)
+		if err != nil {
+			return nil, fmt.Errorf("--hub-metrics-server: %w", err)
+		}
+	}
+	return member.New(member.Options{
+		Hub:              h.core,
+		HubDynamic:       h.dynamic,
+		HubMetricsServer: metricsServer,
+		Namespace:        o.Members.ClusterNamespace,
+		Access:           member.Read,
+		Policy:           o.Members.Policy,
+		UserAgent:        h.config.UserAgent,
+		QPS:              o.Members.QPS,
+		Burst:            o.Members.Burst,
+		Timeout:          o.Members.Timeout,
+		ProbePeriod:      o.Members.ProbePeriod,
+		Recorder:         recorder,
+		Metrics:          member.NewMetrics(legacyregistry.Registerer()),
+	}), nil
+}
+
+func newStore(o *Options, registry *member.Registry) *usage.Store {
+	store := usage.New(usage.Options{
+		Members: func() []usage.Source {
+			var sources []usage.Source
+			for _, m := range registry.Members() {
+				sources = append(sources, m)
+			}
+			return sources
+		},
+		Period:    o.Usage.ScrapePeriod,
+		MaxAge:    o.Usage.MaxAge,
+		IdleAfter: o.Usage.IdleAfter,
+		Timeout:   o.Members.Timeout,
+		MaxHot:    o.Usage.MaxHotNamespaces,
+		Metrics:   usage.NewMetrics(legacyregistry.Registerer()),
+	})
+	registry.OnChange(store.MembersChanged)
+	return store
+}
+
+func newServer(o *Options, registry *member.Registry, store *usage.Store) (*genericapiserver.GenericAPIServer, error) {
+	config := metricsadapter.NewConfig()
+	if err := o.Serving.applyTo(config, o.Hub.Kubeconfig); err != nil {
+		return nil, err
+	}
+	if err := apimetrics.RegisterMetrics(legacyregistry.Register); err != nil {
+		return nil, fmt.Errorf("registering the freshness histogram: %w", err)
+	}
+	adapter := metricsadapter.New(metricsadapter.Options{
+		Usage:          store,
+		Clusters:       func() ([]string, string) { return clusters(registry) },
+		LocalUsers:     o.Hub.LocalUsers,
+		MaxAnswerBytes: o.Usage.MaxAnswerBytes.Value(),
+	})
+	server, err := adapter.NewServer(config)
+	if err != nil {
+		return nil, err
+	}
+	contacted := healthz.NamedCheck("members-contacted", func(*http.Request) error { return registry.Settled() })
+	if err := server.AddReadyzChecks(contacted); err != nil {
+		return nil, fmt.Errorf("adding the readiness check: %w", err)
+	}
+	return server, nil
+}
+
+// clusters are the members' names and which of them is the hub.
+func clusters(registry *member.Registry) (names []string, hub string) {
+	for _, m := range registry.Members() {
+		names = append(names, m.Name())
+		if m.IsHub() {
+			hub = m.Name()
+		}
+	}
+	return names, hub
+}
+
+// applyTo sets where the server listens and whom it trusts. Who asks, and
+// whether he may, is for the hub to say.
+func (o *ServingOptions) applyTo(c *genericapiserver.Config, kubeconfig string) error {
+	if err := o.Secure.MaybeDefaultWithSelfSignedCerts("localhost", nil, nil); err != nil {
+		return fmt.Errorf("signing our own certificate: %w", err)
+	}
+	if err := o.Secure.ApplyTo(&c.SecureServing, &c.LoopbackClientConfig); err != nil {
+		return fmt.Errorf("preparing to serve: %w", err)
+	}
+	if o.Authentication.RemoteKubeConfigFile == "" {
+		o.Authentication.RemoteKubeConfigFile = kubeconfig
+	}
+	if o.Authorization.RemoteKubeConfigFile == "" {
+		o.Authorization.RemoteKubeConfigFile = kubeconfig
+	}
+	if err := o.Authentication.ApplyTo(&c.Authentication, c.SecureServing, c.OpenAPIConfig); err != nil {
+		return fmt.Errorf("preparing to authenticate askers by the hub: %w", err)
+	}
+	if err := o.Authorization.ApplyTo(&c.Authorization); err != nil {
+		return fmt.Errorf("preparing to authorize askers by the hub: %w", err)
+	}
+	if err := o.Audit.ApplyTo(c); err != nil {
+		return fmt.Errorf("preparing the audit log: %w", err)
+	}
+	return nil
+}

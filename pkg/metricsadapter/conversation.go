@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metricsadapter
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"golang.org/x/sync/semaphore"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// A conversation is what a handler may do to its HTTP exchange beside
+// returning an object: set headers, and hold memory until the answer is out.
+// Both must happen in the goroutine of the request.
+type conversation struct {
+	header  http.Header
+	budget  *budget
+	reserve int64 // bytes held
+}
+
+type conversationKey struct{}
+
+// withConversation wraps the innermost handler, and marks each answer as one of fleetscale's.
+func (a *Adapter) withConversation(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(fleet.HubHeader, "metrics-adapter")
+		c := &conversation{header: w.Header(), budget: a.budget}
+		defer c.release()
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), conversationKey{}, c)))
+	})
+}
+
+// conversationOf is nil outside of withConversation.
+func conversationOf(ctx context.Context) *conversation {
+	c, _ := ctx.Value(conversationKey{}).(*conversation)
+	return c
+}
+
+// hold reserves memory for an answer of so many items until it is written.
+// Where too much is held already it is 429: the asker comes again in a second.
+func (c *conversation) hold(items int) error {
+	if c == nil {
+		return nil
+	}
+	bytes := min(int64(items)*bytesPerItem, c.budget.limit) // a single answer is always possible
+	if !c.budget.TryAcquire(bytes) {
+		return apierrors.NewTooManyRequests(fmt.Sprintf(
+			"answers of %d MiB are being written already; ask again, or for fewer items by namespace or label selector",
+			c.budget.limit>>20), 1)
+	}
+	c.reserve += bytes
+	return nil
+}
+
+func (c *conversation) release() { c.budget.Release(c.reserve) }
+
+// bytesPerItem is what one pod of two containers takes on its way out: 2 KiB
+// as Go objects, of which maps are the most, and half a KiB in JSON.
+const bytesPerItem = 2560
+
+// budget bounds the bytes of all answers that are being written.
+type budget struct {
+	*semaphore.Weighted
+	limit int64
+}
+
+func newBudget(limit int64) *budget {
+	return &budget{Weighted: semaphore.NewWeighted(limit), limit: limit}
+}

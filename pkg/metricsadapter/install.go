@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metricsadapter
+
+import (
+	"fmt"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	utilcompatibility "k8s.io/apiserver/pkg/util/compatibility"
+	"k8s.io/metrics/pkg/apis/metrics"
+	"k8s.io/metrics/pkg/apis/metrics/install"
+	metricsv1 "k8s.io/metrics/pkg/apis/metrics/v1"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/openapi"
+)
+
+const groupName = metrics.GroupName
+
+// NewConfig is a server's configuration for what an Adapter serves; where it
+// listens and whom it trusts are still to be set.
+func NewConfig() *genericapiserver.Config {
+	scheme, codecs := newScheme()
+	c := genericapiserver.NewConfig(codecs)
+	namer := openapinamer.NewDefinitionNamer(scheme)
+	c.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitions, namer)
+	c.OpenAPIConfig.Info.Title = "fleetscale metrics-adapter"
+	c.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetOpenAPIDefinitions, namer)
+	c.OpenAPIV3Config.Info.Title = c.OpenAPIConfig.Info.Title
+	c.EffectiveVersion = utilcompatibility.DefaultBuildEffectiveVersion()
+	return c
+}
+
+// NewServer makes a server that serves the adapter's APIs.
+func (a *Adapter) NewServer(c *genericapiserver.Config) (*genericapiserver.GenericAPIServer, error) {
+	chain := c.BuildHandlerChainFunc
+	c.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
+		return chain(a.withConversation(handler), c)
+	}
+	server, err := c.Complete(nil).New("metrics-adapter", genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		return nil, fmt.Errorf("making the API server: %w", err)
+	}
+	group := a.group()
+	if err := server.InstallAPIGroup(&group); err != nil {
+		return nil, fmt.Errorf("installing %s: %w", groupName, err)
+	}
+	return server, nil
+}
+
+func (a *Adapter) group() genericapiserver.APIGroupInfo {
+	scheme, codecs := newScheme()
+	group := genericapiserver.NewDefaultAPIGroupInfo(groupName, scheme, metav1.ParameterCodec, codecs)
+	storage := map[string]rest.Storage{"pods": &podStorage{a}, "nodes": &nodeStorage{a}}
+	group.VersionedResourcesStorageMap[metricsv1.SchemeGroupVersion.Version] = storage
+	group.VersionedResourcesStorageMap[metricsv1beta1.SchemeGroupVersion.Version] = storage
+	return group
+}
+
+func newScheme() (*runtime.Scheme, serializer.CodecFactory) {
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	return scheme, serializer.NewCodecFactory(scheme)
+}

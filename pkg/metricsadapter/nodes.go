@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metricsadapter
+
+import (
+	"context"
+
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/metrics/pkg/apis/metrics"
+)
+
+// nodeStorage is the resource nodes, of kind NodeMetrics.
+type nodeStorage struct {
+	adapter *Adapter
+}
+
+var (
+	_ rest.Storage              = (*nodeStorage)(nil)
+	_ rest.KindProvider         = (*nodeStorage)(nil)
+	_ rest.Lister               = (*nodeStorage)(nil)
+	_ rest.Getter               = (*nodeStorage)(nil)
+	_ rest.Scoper               = (*nodeStorage)(nil)
+	_ rest.SingularNameProvider = (*nodeStorage)(nil)
+)
+
+func (*nodeStorage) New() runtime.Object     { return &metrics.NodeMetrics{} }
+func (*nodeStorage) NewList() runtime.Object { return &metrics.NodeMetricsList{} }
+func (*nodeStorage) Destroy()                {}
+func (*nodeStorage) Kind() string            { return "NodeMetrics" }
+func (*nodeStorage) NamespaceScoped() bool   { return false }
+
+// GetSingularName is empty, as metrics-server's: kubectl then knows the
+// resource by its kind, and nodes stays the name of the core resource.
+func (*nodeStorage) GetSingularName() string { return "" }
+
+// List answers with nodes by name and cluster.
+func (s *nodeStorage) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
+	items, err := s.adapter.list(ctx, s.adapter.usage.Nodes, options)
+	if err != nil {
+		return nil, err
+	}
+	list := &metrics.NodeMetricsList{Items: make([]metrics.NodeMetrics, len(items))}
+	for i, item := range items {
+		item.node(&list.Items[i])
+	}
+	return list, nil
+}
+
+// Get answers with the node of that name, if only one cluster has it.
+func (s *nodeStorage) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
+	item, err := s.adapter.get(ctx, s.adapter.usage.Nodes, metrics.Resource("nodes"), name)
+	if err != nil {
+		return nil, err
+	}
+	node := &metrics.NodeMetrics{}
+	item.node(node)
+	return node, nil
+}
+
+func (f found) node(m *metrics.NodeMetrics) {
+	f.Node(m, 1)
+	f.mark(&m.ObjectMeta)
+}
+
+// ConvertToTable makes what kubectl get prints.
+func (*nodeStorage) ConvertToTable(_ context.Context, object runtime.Object, options runtime.Object) (*metav1.Table, error) {
+	t := newTable(options)
+	switch m := object.(type) {
+	case *metrics.NodeMetricsList:
+		for i := range m.Items {
+			t.addNode(&m.Items[i])
+		}
+	case *metrics.NodeMetrics:
+		t.addNode(m)
+	}
+	return &t.Table, nil
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metricsadapter
+
+import (
+	"context"
+
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/metrics/pkg/apis/metrics"
+)
+
+// podStorage is the resource pods, of kind PodMetrics.
+type podStorage struct {
+	adapter *Adapter
+}
+
+var (
+	_ rest.Storage              = (*podStorage)(nil)
+	_ rest.KindProvider         = (*podStorage)(nil)
+	_ rest.Lister               = (*podStorage)(nil)
+	_ rest.Getter               = (*podStorage)(nil)
+	_ rest.Scoper               = (*podStorage)(nil)
+	_ rest.SingularNameProvider = (*podStorage)(nil)
+)
+
+func (*podStorage) New() runtime.Object     { return &metrics.PodMetrics{} }
+func (*podStorage) NewList() runtime.Object { return &metrics.PodMetricsList{} }
+func (*podStorage) Destroy()                {}
+func (*podStorage) Kind() string            { return "PodMetrics" }
+func (*podStorage) NamespaceScoped() bool   { return true }
+
+// GetSingularName is empty, as metrics-server's: kubectl then knows the
+// resource by its kind, and pods stays the name of the core resource.
+func (*podStorage) GetSingularName() string { return "" }
+
+// List answers with pods by namespace, name and cluster.
+func (s *podStorage) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
+	items, err := s.adapter.list(ctx, s.adapter.usage.Pods, options)
+	if err != nil {
+		return nil, err
+	}
+	list := &metrics.PodMetricsList{Items: make([]metrics.PodMetrics, len(items))}
+	for i, item := range items {
+		item.pod(&list.Items[i])
+	}
+	return list, nil
+}
+
+// Get answers with the pod of that name, if only one cluster has it.
+func (s *podStorage) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
+	item, err := s.adapter.get(ctx, s.adapter.usage.Pods, metrics.Resource("pods"), name)
+	if err != nil {
+		return nil, err
+	}
+	pod := &metrics.PodMetrics{}
+	item.pod(pod)
+	return pod, nil
+}
+
+func (f found) pod(m *metrics.PodMetrics) {
+	f.Pod(m, 1)
+	f.mark(&m.ObjectMeta)
+}
+
+// ConvertToTable makes what kubectl get prints.
+func (*podStorage) ConvertToTable(_ context.Context, object runtime.Object, options runtime.Object) (*metav1.Table, error) {
+	t := newTable(options)
+	switch m := object.(type) {
+	case *metrics.PodMetricsList:
+		for i := range m.Items {
+			t.addPod(&m.Items[i])
+		}
+	case *metrics.PodMetrics:
+		t.addPod(m)
+	}
+	return &t.Table, nil
+}
