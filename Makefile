@@ -44,7 +44,7 @@ need-go:
 
 .PHONY: build
 build: need-go ## Build the programs into bin/
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
+	$(GO) build -o bin/ ./cmd/...
 
 .PHONY: demo
 demo: need-go ## Show kubectl top over two real clusters, on this machine; the first time takes a while

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
-	"k8s.io/component-base/featuregate"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/term"
 	"k8s.io/component-base/version/verflag"
@@ -31,7 +30,7 @@ func NewCommand(ctx context.Context) *cobra.Command {
 		SilenceErrors: true, // the caller prints it, once
 		RunE: func(*cobra.Command, []string) error {
 			verflag.PrintAndExitIfRequested()
-			if err := logsapi.ValidateAndApply(o.Logging, featuregate.NewFeatureGate()); err != nil {
+			if err := logsapi.ValidateAndApply(o.Logging, nil); err != nil {
 				return err
 			}
 			if err := o.Validate(); err != nil {
