@@ -24,10 +24,15 @@ esac
 
 # The cluster writes the token into the Secret a moment after the Secret was made.
 tries=0
-until [ -n "$(kubectl "$@" -n "$namespace" get secret "$secret" -o 'jsonpath={.data.token}')" ]; do
+token=
+while [ -z "$token" ]; do
+	if [ "$tries" -ge 30 ]; then
+		printf 'Secret %s/%s got no token in 30 s: does the cluster issue tokens for Secrets?\n' "$namespace" "$secret" >&2
+		exit 1
+	fi
+	[ "$tries" -eq 0 ] || sleep 1
 	tries=$((tries + 1))
-	[ "$tries" -lt 30 ] || { printf 'Secret %s/%s got no token in 30 s: does the cluster issue tokens for Secrets?\n' "$namespace" "$secret" >&2; exit 1; }
-	sleep 1
+	token=$(kubectl "$@" -n "$namespace" get secret "$secret" -o 'jsonpath={.data.token}')
 done
 
 exec kubectl "$@" -n "$namespace" get secret "$secret" -o "go-template=apiVersion: v1
