@@ -69,10 +69,10 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 		}}
 	}))))
 	hub.put(t, west.secret(t, "west"))
-	r := start(t, hub, func(o *Options) { o.Policy.AllowedExecCommands = []string{plugin} })
+	r := start(t, hub, func(o *Options) { o.Timeout, o.Policy.AllowedExecCommands = time.Second, []string{plugin} })
 	r.becomes("east=Timeout west=Ready")
 	started := time.Now()
-	if _, err := ask(t.Context(), r.member("east")); err == nil || time.Since(started) > 5*time.Second {
+	if _, err := ask(t.Context(), r.member("east")); err == nil || time.Since(started) > 10*time.Second {
 		t.Errorf("asking it: %v after %v, want a time-out", err, time.Since(started))
 	}
 	release()

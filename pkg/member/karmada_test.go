@@ -100,7 +100,7 @@ func TestUnreadableCredentialsAreWaitedForOneDeadline(t *testing.T) {
 	hub.put(t, east.secret(t, "east"))
 	hub.put(t, karmadaObject(west, "west"))
 	hub.put(t, west.karmadaSecret("west"))
-	r := start(t, hub)
+	r := start(t, hub, impatiently)
 	r.becomes("east=Ready west=MissingCredentials")
 	want := "Secret karmada-cluster/west, which spec.secretRef names, could not be read yet (Forbidden: no)"
 	if got := r.member("west").State().Message; got != want {

@@ -19,8 +19,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// running is a registry at work, with a hub of its own. Deadlines and periods
-// are short, so that what takes seconds takes a fraction of one.
+// running is a registry at work, with a hub of its own. Periods are short, so
+// that what takes seconds takes a fraction of one; the deadline is not, since the
+// machine may be busy.
 type running struct {
 	*Registry
 
@@ -31,13 +32,16 @@ type running struct {
 func start(t *testing.T, h *fakeHub, edits ...func(*Options)) *running {
 	t.Helper()
 	o := h.options(t)
-	o.Timeout, o.ProbePeriod, o.DiscoveryPeriod = 400*time.Millisecond, 40*time.Millisecond, 20*time.Millisecond
+	o.ProbePeriod, o.DiscoveryPeriod = 40*time.Millisecond, 20*time.Millisecond
 	for _, edit := range edits {
 		edit(&o)
 	}
 	r := New(o)
 	return &running{Registry: r, t: t, log: runRegistry(t, r)}
 }
+
+// impatiently is for tests that wait for a deadline.
+func impatiently(o *Options) { o.Timeout = time.Second }
 
 func runRegistry(t *testing.T, r *Registry) (log func() string) {
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
@@ -206,7 +210,7 @@ func TestRotation(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub)
+	r := start(t, hub, impatiently)
 	r.becomes("east=Ready")
 	m, old := r.member("east"), r.member("east").Client()
 
@@ -326,7 +330,7 @@ func TestFirstContactFailsThenWorks(t *testing.T) {
 			hub, east := newFakeHub(t), newFakeMember(t, "1")
 			tc.fail(east)
 			hub.put(t, east.secret(t, "east"))
-			r := start(t, hub)
+			r := start(t, hub, impatiently)
 			r.becomes("east=" + string(tc.want))
 			m := r.member("east")
 			if got := m.State(); got.Message != tc.message || !got.Contacted {
@@ -392,7 +396,7 @@ func TestEveryRequestIsBounded(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, func(o *Options) { o.ProbePeriod = time.Hour })
+	r := start(t, hub, func(o *Options) { o.Timeout, o.ProbePeriod = time.Second, time.Hour })
 	r.becomes("east=Ready")
 	east.freeze()
 	if _, err := ask(t.Context(), r.member("east")); err == nil {
@@ -407,7 +411,7 @@ func TestOwnLimitIsBoundedAndSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, func(o *Options) { o.QPS, o.Burst = 0.001, 1 })
+	r := start(t, hub, func(o *Options) { o.Timeout, o.QPS, o.Burst = time.Second, 0.001, 1 })
 	r.becomes("east=Ready")
 	r.asks("east", "1")
 	_, err := ask(t.Context(), r.member("east"))

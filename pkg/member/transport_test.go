@@ -169,7 +169,7 @@ func TestDeadConnectionIsLeftForANewOne(t *testing.T) {
 	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) {
 		c.Server = "https://" + hole.Addr().String()
 	}))))
-	r := start(t, hub)
+	r := start(t, hub, impatiently)
 	r.becomes("east=Ready")
 	hole.swallow()
 	m := r.member("east")
@@ -257,7 +257,7 @@ func TestLeavingLeavesNothingBehind(t *testing.T) {
 func TestOnChange(t *testing.T) {
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	o := hub.options(t)
-	o.Timeout, o.ProbePeriod = 400*time.Millisecond, 10*time.Millisecond
+	o.ProbePeriod = 10 * time.Millisecond
 	r := New(o)
 	calls := make(chan string, 1000)
 	r.OnChange(func() {
