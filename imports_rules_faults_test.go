@@ -77,8 +77,8 @@ func TestImportFaults(t *testing.T) {
 			"pkg/schedule/a.go", "package a\nimport \"time\"\nvar at = time.Now\nfunc f(d time.Duration) { go f(time.Until(time.Time{})) }\n",
 			[]string{
 				"pkg/schedule/a.go uses time.Now: ring 1 is pure, and is told the time",
-				"pkg/schedule/a.go starts a goroutine: ring 1 is pure, and leaves that to its caller",
 				"pkg/schedule/a.go uses time.Until: ring 1 is pure, and is told the time",
+				"pkg/schedule/a.go starts a goroutine: ring 1 is pure, and leaves that to its caller",
 			},
 		},
 		"a method that is named like the clock's is not the clock": {
@@ -86,6 +86,16 @@ func TestImportFaults(t *testing.T) {
 		},
 		"I/O may do both": {
 			"pkg/usage/a.go", "package a\nimport \"time\"\nfunc f(t time.Time) { go f(time.Now()) }\n", nil,
+		},
+		"a test does not sleep": {
+			"test/e2e/a_test.go", "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n",
+			[]string{"test/e2e/a_test.go uses time.Sleep: a sleep is too long on a good day and too short on a bad one; wait for a condition, or use testing/synctest"},
+		},
+		"save where the time is not real": {
+			"pkg/usage/a_test.go", "package a\nimport \"time\"\nimport \"testing/synctest\"\nfunc f() { synctest.Test(nil, func(any) { time.Sleep(1) }) }\n", nil,
+		},
+		"a test may read the clock": {
+			"pkg/replicas/a_test.go", "package a\nimport \"time\"\nvar began = time.Now()\n", nil,
 		},
 		"main imports its own wiring": {
 			"cmd/metrics-adapter/main.go", imports(module + "/cmd/metrics-adapter/app"), nil,

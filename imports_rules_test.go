@@ -88,10 +88,17 @@ func (s source) faults() []string {
 			faults = append(faults, fmt.Sprintf("%s imports %s: %s", s.name, imported, why))
 		}
 	}
-	if s.pure() {
+	switch {
+	case s.pure():
 		faults = append(faults, s.effects()...)
+	case strings.HasSuffix(s.name, "_test.go") && !s.imports("testing/synctest") && len(s.uses("Sleep")) > 0:
+		faults = append(faults, s.name+" uses time.Sleep: a sleep is too long on a good day and too short on a bad one; wait for a condition, or use testing/synctest")
 	}
 	return faults
+}
+
+func (s source) imports(pkg string) bool {
+	return slices.ContainsFunc(s.tree.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == strconv.Quote(pkg) })
 }
 
 // mayNot returns why the file may not import this package, or "".
@@ -142,18 +149,30 @@ func (s source) pure() bool {
 // effects finds the reading of clocks and the starting of goroutines.
 func (s source) effects() []string {
 	var faults []string
+	for _, name := range s.uses(clock...) {
+		faults = append(faults, fmt.Sprintf("%s uses time.%s: ring %d is pure, and is told the time", s.name, name, s.ring))
+	}
 	ast.Inspect(s.tree, func(node ast.Node) bool {
-		switch n := node.(type) {
-		case *ast.GoStmt:
+		if _, ok := node.(*ast.GoStmt); ok {
 			faults = append(faults, fmt.Sprintf("%s starts a goroutine: ring %d is pure, and leaves that to its caller", s.name, s.ring))
-		case *ast.SelectorExpr:
-			if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "time" && slices.Contains(clock, n.Sel.Name) {
-				faults = append(faults, fmt.Sprintf("%s uses time.%s: ring %d is pure, and is told the time", s.name, n.Sel.Name, s.ring))
-			}
 		}
 		return true
 	})
 	return faults
+}
+
+// uses returns which of these functions of package time the file uses, once for each use.
+func (s source) uses(functions ...string) []string {
+	var used []string
+	ast.Inspect(s.tree, func(node ast.Node) bool {
+		if n, ok := node.(*ast.SelectorExpr); ok && slices.Contains(functions, n.Sel.Name) {
+			if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "time" {
+				used = append(used, n.Sel.Name)
+			}
+		}
+		return true
+	})
+	return used
 }
 
 // below says whether an import path is parent or under it.
