@@ -63,3 +63,15 @@ func TestPauseEnds(t *testing.T) {
 		t.Error("pause() goes on after the entry has ended")
 	}
 }
+
+func TestFailedRequestsHastenOnlyTheProbesOfAReadyMember(t *testing.T) {
+	r := New(Options{})
+	e := newEntry("east", registration{key: key{fromSecret, "east"}}, r.options)
+	r.entries[e.reg.key] = e
+	if p := r.file(t.Context(), e, finding{uid: "1"}); !p.wary {
+		t.Error("a failed request would not bring the next probe of a ready member forward")
+	}
+	if p := r.file(t.Context(), e, finding{silence: silenceOfCode(503)}); p.wary {
+		t.Error("failed requests would undo the back-off of a failing member")
+	}
+}

@@ -116,6 +116,17 @@ func TestNestedHub(t *testing.T) {
 			r.becomes("east=NestedHub")
 			east.set(func() { east.nested = "" })
 			r.becomes("east=Ready")
+			probes = east.probes.Load()
+			others := east.requests.Load() - probes
+			r.eventually("probed again", func() string {
+				if east.probes.Load() > probes+3 {
+					return "probed again"
+				}
+				return ""
+			})
+			if more := east.requests.Load() - east.probes.Load() - others; more > 1 {
+				t.Errorf("%d more looks for another hub, though there is none any more", more)
+			}
 		})
 	}
 }
