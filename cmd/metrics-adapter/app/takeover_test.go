@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -184,5 +186,35 @@ func TestTakeoverRefusesFlags(t *testing.T) {
 				t.Errorf("error = %v, want it to contain %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// Every flag that deploy/ and certs/ pass is one of ours, with a value that it takes.
+func TestManifestsPassFlagsThatExist(t *testing.T) {
+	flag := regexp.MustCompile(`(?m)^ +(?:-|value:) (--[a-z-]+(?:=.*)?)$`)
+	found := 0
+	for _, root := range []string{"../../../deploy", "../../../certs"} {
+		err := filepath.WalkDir(root, func(file string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(file) != ".yaml" {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			for _, match := range flag.FindAllStringSubmatch(string(text), -1) {
+				found++
+				if err := NewCommand(t.Context()).ParseFlags(match[1:]); err != nil {
+					t.Errorf("%s passes %s: %v", file, match[1], err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found < 5 {
+		t.Errorf("found %d flags in the manifests; is the pattern still right?", found)
 	}
 }

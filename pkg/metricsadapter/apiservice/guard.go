@@ -19,12 +19,12 @@ import (
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 )
 
-// ReasonTakenByOther is the reason of the Event on an APIService that points
+// ReasonPointsElsewhere is the reason of the Event on an APIService that points
 // elsewhere.
-const ReasonTakenByOther = "TakenByOther"
+const ReasonPointsElsewhere = "PointsElsewhere"
 
 // advice is what to do about an APIService that is not ours.
-const advice = "run `metrics-adapter takeover` to have it again, and keep others from applying it; to leave it to them, run `metrics-adapter restore` and uninstall the adapter"
+const advice = "run `metrics-adapter takeover` to have it, and keep others from applying it; to leave it to them, run `metrics-adapter restore` and uninstall the adapter"
 
 // GuardOptions say what a Guard watches over.
 type GuardOptions struct {
@@ -107,7 +107,7 @@ func (g *Guard) judge(ctx context.Context, name string, now finding) {
 			"pointsTo", now.describe(), "want", describe(g.options.Service), "advice", advice)
 		g.record(name, now)
 	case known:
-		logger.Info("APIService is ours again")
+		logger.Info("APIService is ours")
 	}
 }
 
@@ -137,6 +137,6 @@ func (g *Guard) record(name string, now finding) {
 	ref := &corev1.ObjectReference{
 		APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService", Name: name, UID: now.uid,
 	}
-	g.options.Recorder.Eventf(ref, corev1.EventTypeWarning, ReasonTakenByOther,
+	g.options.Recorder.Eventf(ref, corev1.EventTypeWarning, ReasonPointsElsewhere,
 		"It points at %s and not at %s; %s", describe(now.target), describe(g.options.Service), advice)
 }

@@ -89,7 +89,7 @@ func TestGuardRaisesOneAlarmPerChange(t *testing.T) {
 	checkOurs(t, metrics, 0, 1)
 
 	takeOverAll(t, client, ourOptions())
-	checkLines(t, "taken back", look(), `"msg"="APIService is ours again" "apiservice"="v1beta1.metrics.k8s.io"`)
+	checkLines(t, "taken back", look(), `"msg"="APIService is ours" "apiservice"="v1beta1.metrics.k8s.io"`)
 	checkOurs(t, metrics, 1, 1)
 }
 
@@ -101,7 +101,7 @@ func TestGuardMissesWhatDoesNotExist(t *testing.T) {
 	checkOurs(t, metrics, 0, 0)
 
 	// Only what exists can bear an Event.
-	want := "Warning TakenByOther It points at Service kube-system/metrics-server and not at Service fleetscale-system/metrics-adapter; " + advice
+	want := "Warning PointsElsewhere It points at Service kube-system/metrics-server and not at Service fleetscale-system/metrics-adapter; " + advice
 	if diff := cmp.Diff(want, <-recorder.Events); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
