@@ -3,6 +3,8 @@
 package metricsadapter
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,7 +50,13 @@ func (t *table) addNode(m *metrics.NodeMetrics) {
 
 func (t *table) add(meta *metav1.ObjectMeta, object runtime.Object, cpu, memory resource.Quantity, window metav1.Duration) {
 	t.Rows = append(t.Rows, metav1.TableRow{
-		Cells:  []any{meta.Name, meta.Labels[fleet.ClusterLabel], cpu.String(), memory.String(), window.Duration.String()},
+		Cells:  []any{meta.Name, meta.Labels[fleet.ClusterLabel], millicores(cpu), mebibytes(memory), window.Duration.String()},
 		Object: runtime.RawExtension{Object: object},
 	})
 }
+
+// The units are those of kubectl top, so that the two can be laid side by side.
+
+func millicores(q resource.Quantity) string { return fmt.Sprintf("%dm", q.MilliValue()) }
+
+func mebibytes(q resource.Quantity) string { return fmt.Sprintf("%dMi", q.Value()/(1<<20)) }
