@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+)
+
+func parsed(t *testing.T, args ...string) *Options {
+	t.Helper()
+	o := NewOptions()
+	fs := pflag.NewFlagSet("metrics-adapter", pflag.ContinueOnError)
+	sets := o.Flags()
+	for _, set := range sets.FlagSets {
+		fs.AddFlagSet(set)
+	}
+	if err := fs.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	if err := parsed(t).Validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+}
+
+func TestValidateNamesTheFlag(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"no deadline":             {[]string{"--member-timeout=0"}, "--member-timeout: must be above 0, got 0s"},
+		"never asked":             {[]string{"--scrape-period=-1s"}, "--scrape-period: must be above 0, got -1s"},
+		"old before it is asked":  {[]string{"--max-age=20s"}, "--max-age: must be twice --scrape-period (15s) or more, got 20s"},
+		"idle at once":            {[]string{"--idle-after=1s"}, "--idle-after: must be --scrape-period (15s) or more, got 1s"},
+		"nothing hot":             {[]string{"--max-hot-namespaces=0"}, "--max-hot-namespaces: must be 1 or more, got 0"},
+		"no memory for an answer": {[]string{"--max-answer-bytes=1k"}, "--max-answer-bytes: must be 1Mi or more, got 1k"},
+		"no questions allowed":    {[]string{"--member-qps=0"}, "--member-qps and --member-burst: must be above 0, got 0 and 100"},
+		"all namespaces":          {[]string{"--cluster-namespace="}, "--cluster-namespace: must be set: registrations are read from one namespace only"},
+		"a token over plain http": {[]string{"--hub-metrics-server=http://x"}, `--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got "http://x"`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := parsed(t, tc.args...).Validate()
+			if err == nil {
+				t.Fatalf("%v is accepted, want %q", tc.args, tc.want)
+			}
+			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	both := parsed(t, "--member-qps=0", "--max-hot-namespaces=0").Validate()
+	if both == nil || !strings.Contains(both.Error(), "--member-qps") || !strings.Contains(both.Error(), "--max-hot-namespaces") {
+		t.Errorf("two faults are not both named: %v", both)
+	}
+}
