@@ -195,6 +195,18 @@ func TestNobodyAnsweredIsNotNoPods(t *testing.T) {
 	}
 }
 
+func TestMemberThatTheMemoryHasNotTakenUpIsSilent(t *testing.T) {
+	h := twoClusters(t)
+	h.adapter.clusters = func() ([]string, string) { return []string{"east", "new", "west"}, "" }
+	if got, want := h.get("v1beta1/namespaces/shop/pods").Header().Get(fleet.CoverageHeader), "answered=east,west;silent=new:NotYetAsked"; got != want {
+		t.Errorf("coverage %q, want %q", got, want)
+	}
+	r := h.get("v1beta1/pods" + query("labelSelector", "fleetscale.io/cluster=new"))
+	if r.Code != http.StatusServiceUnavailable {
+		t.Errorf("%d for a cluster that was not asked, want 503: %s", r.Code, r.Body)
+	}
+}
+
 func TestLocalUsersGetTheHubsOwn(t *testing.T) {
 	members := []*fakeMember{
 		{name: "home", pods: []metricsv1beta1.PodMetrics{pod("shop", "web-0", "web")}},

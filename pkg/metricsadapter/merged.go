@@ -43,7 +43,7 @@ func (a *Adapter) list(ctx context.Context, ask ask, options *metainternalversio
 	if err != nil {
 		return nil, err
 	}
-	answer := ask(ctx, q.Question)
+	answer := a.askFleet(ctx, ask, q)
 	if err := a.announce(ctx, answer.Coverage()); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (a *Adapter) get(ctx context.Context, ask ask, resource schema.GroupResourc
 		return found{}, err
 	}
 	q.fields = fields.OneTermEqualSelector("metadata.name", name)
-	answer := ask(ctx, q.Question)
+	answer := a.askFleet(ctx, ask, q)
 	coverage := answer.Coverage()
 	if err := a.announce(ctx, coverage); err != nil {
 		return found{}, err
@@ -76,6 +76,22 @@ func (a *Adapter) get(ctx context.Context, ask ask, resource schema.GroupResourc
 	default:
 		return found{}, apierrors.NewNotFound(resource, name)
 	}
+}
+
+// askFleet answers with a word on every registered member that the question is
+// for. One that the memory has not taken up yet is silent, not forgotten: else
+// the first answers after a start, or after a join, would pass for whole ones.
+func (a *Adapter) askFleet(ctx context.Context, ask ask, q question) fleet.Answer[usage.Selection] {
+	answer := ask(ctx, q.Question)
+	names, _ := a.clusters()
+	for _, name := range names {
+		_, answered := answer.Values[name]
+		_, silent := answer.Silent[name]
+		if !answered && !silent && q.Clusters(name) {
+			answer.Silent[name] = &fleet.Silence{Reason: usage.ReasonNotYetAsked, Detail: "registered a moment ago"}
+		}
+	}
+	return answer
 }
 
 func ambiguous(resource schema.GroupResource, q question, name string, items []found) error {

@@ -153,15 +153,17 @@ func (o *UsageOptions) addFlags(sets *cliflag.NamedFlagSets) {
 // Validate returns every fault at once, each led by the flag that mends it.
 func (o *Options) Validate() error {
 	var errs []error
-	positive := map[string]time.Duration{
-		"--apiservice-check-period": o.Hub.APIServiceCheckPeriod,
-		"--member-timeout":          o.Members.Timeout,
-		"--member-probe-period":     o.Members.ProbePeriod,
-		"--scrape-period":           o.Usage.ScrapePeriod,
-	}
-	for flag, d := range positive {
-		if d <= 0 {
-			errs = append(errs, fmt.Errorf("%s: must be above 0, got %v", flag, d))
+	for _, period := range []struct {
+		flag  string
+		value time.Duration
+	}{
+		{"--apiservice-check-period", o.Hub.APIServiceCheckPeriod},
+		{"--member-timeout", o.Members.Timeout},
+		{"--member-probe-period", o.Members.ProbePeriod},
+		{"--scrape-period", o.Usage.ScrapePeriod},
+	} {
+		if period.value <= 0 {
+			errs = append(errs, fmt.Errorf("%s: must be above 0, got %v", period.flag, period.value))
 		}
 	}
 	if o.Usage.MaxAge < 2*o.Usage.ScrapePeriod {
