@@ -66,12 +66,13 @@ test: test-unit test-e2e ## Run all tests in their short form: at most 20 minute
 .PHONY: test-unit
 test-unit: need-go ## Run the unit tests, with the race detector where there is a C compiler
 	@$(SAY_RACE)
-	$(GO) test $(RACE) -short -timeout 5m ./...
+	$(GO) test $(RACE) -short -timeout 10m ./...
 
 # One package at a time (-p 1): two labs side by side would starve each other on a small machine, and only then does
 # Go show the output while a test runs. Building first is not bound by that.
 .PHONY: test-e2e
 test-e2e: need-go ## Run the end-to-end tests on real control planes, in their short form
+	$(GO) -C test run ./cmd/lab build
 	@echo "Building the tests ..."
 	$(GO) -C test vet ./...
 	$(GO) -C test test -short -count 1 -p 1 -v -timeout 15m ./...
@@ -80,6 +81,7 @@ test-e2e: need-go ## Run the end-to-end tests on real control planes, in their s
 test-full: need-go ## Run everything in its long form, with the race detector; takes hours
 	@$(SAY_RACE)
 	$(GO) test $(RACE) -count 1 -timeout 1h ./...
+	$(GO) -C test run ./cmd/lab build
 	$(GO) -C test test $(RACE) -count 1 -p 1 -v -timeout 4h ./...
 
 .PHONY: bench
