@@ -388,6 +388,7 @@ func TestHangingMemberDelaysNobody(t *testing.T) {
 	r.becomes("east=Ready south=Ready west=NotContacted")
 	hub.remove("/api/v1/namespaces/fleet/secrets", "east")
 	r.becomes("south=Ready west=NotContacted")
+	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) }) // long before the deadline
 	hub.remove("/api/v1/namespaces/fleet/secrets", "west")
 	r.becomes("south=Ready")
 }

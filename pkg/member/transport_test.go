@@ -3,6 +3,7 @@
 package member
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -211,6 +212,9 @@ func TestResults(t *testing.T) {
 		if got := resultOf(&http.Response{StatusCode: code}, nil); got != want {
 			t.Errorf("resultOf(%d) = %s, want %s", code, got, want)
 		}
+	}
+	if got := resultOf(nil, fmt.Errorf("asking: %w", context.Canceled)); got != "Canceled" {
+		t.Errorf("resultOf(our own change of mind) = %s, want Canceled", got)
 	}
 }
 
