@@ -4,6 +4,7 @@ go 1.26.4
 
 require (
 	github.com/emicklei/go-restful/v3 v3.13.0
+	github.com/fleetscale/fleetscale v0.0.0
 	github.com/google/go-cmp v0.7.0
 	github.com/spf13/cobra v1.10.2
 	go.etcd.io/etcd/server/v3 v3.7.3
@@ -16,7 +17,7 @@ require (
 	k8s.io/apiserver v0.37.1
 	k8s.io/client-go v0.37.1
 	k8s.io/component-base v0.37.1
-	k8s.io/kube-aggregator v0.0.0
+	k8s.io/kube-aggregator v0.37.1
 	k8s.io/kubectl v0.0.0
 	k8s.io/kubernetes v1.37.1
 	k8s.io/metrics v0.37.1
@@ -221,6 +222,7 @@ tool (
 )
 
 replace (
+	github.com/fleetscale/fleetscale => ../
 	k8s.io/api => k8s.io/api v0.37.1
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.37.1
 	k8s.io/apimachinery => k8s.io/apimachinery v0.37.1

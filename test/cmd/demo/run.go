@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+// run gives the whole show, and leaves nothing behind unless it fails.
+func run(ctx context.Context, out io.Writer) (err error) {
+	begin := time.Now()
+	dir, err := os.MkdirTemp("", "fleetscale-demo-")
+	if err != nil {
+		return fmt.Errorf("making a folder for the demo: %w", err)
+	}
+	s := &stage{out: out, dir: dir}
+	defer func() { err = s.leave(err, ctx.Err() != nil) }()
+	if err := s.play(ctx); err != nil {
+		return err
+	}
+	s.say("That was all, in %v.", time.Since(begin).Round(time.Second))
+	return nil
+}
+
+// leave ends all processes. The logs stay if somebody may want to know why it failed.
+func (s *stage) leave(err error, interrupted bool) error {
+	if s.fleet != nil {
+		err = errors.Join(err, s.fleet.Down())
+	}
+	if err != nil && !interrupted {
+		return fmt.Errorf("%w\nThe processes have ended; their logs are in %s", err, filepath.Join(s.dir, "lab", "logs"))
+	}
+	if gone := os.RemoveAll(s.dir); gone != nil {
+		return errors.Join(err, fmt.Errorf("cleaning up: %w", gone))
+	}
+	if err == nil {
+		s.say("All processes have ended, and %s is deleted.", s.dir)
+	}
+	return err
+}
+
+func (s *stage) play(ctx context.Context) error {
+	for _, act := range []func(context.Context) error{
+		s.start, s.join, s.deploy, s.compare, s.tellApart, s.freeze, s.thaw,
+	} {
+		if err := act(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start brings up the clusters and the adapter.
+func (s *stage) start(ctx context.Context) error {
+	s.title("A hub and two member clusters, east and west: real control planes, on this machine")
+	s.say("Everything lives in %s and is deleted at the end. Ctrl-C ends it at any time.", s.dir)
+	s.say("Building the metrics adapter ...")
+	program, err := fixture.Build(ctx, s.dir, s.out)
+	if err != nil {
+		return err
+	}
+	if _, err := lab.Build(ctx, s.out); err != nil {
+		return err
+	}
+	l, err := lab.Up(ctx, lab.Options{
+		Dir:              filepath.Join(s.dir, "lab"),
+		Members:          []lab.Member{{Name: east, WithoutTestAdapter: true}, {Name: west, WithoutTestAdapter: true}},
+		MetricResolution: 10 * time.Second,
+		Log:              indented(s.out),
+	})
+	if err != nil {
+		return err
+	}
+	if s.fleet, err = fixture.New(l, program); err != nil {
+		return errors.Join(err, l.Down())
+	}
+	return nil
+}
+
+// join has the hub serve the fleet's metrics.
+func (s *stage) join(ctx context.Context) error {
+	s.title("The hub learns of its members, and the metrics adapter serves their metrics")
+	hub := s.fleet.Hub()
+	if err := s.fleet.InstallHub(ctx, hub); err != nil {
+		return err
+	}
+	for _, member := range s.fleet.Members() {
+		if err := s.fleet.Join(ctx, member); err != nil {
+			return err
+		}
+	}
+	adapter, err := s.fleet.StartAdapter(ctx, hub, "metrics-adapter", "--scrape-period=10s")
+	if err != nil {
+		return err
+	}
+	if _, err := s.fleet.TakeOver(ctx, adapter); err != nil {
+		return err
+	}
+	s.say("A member is a Secret with a kubeconfig, on the hub:")
+	if err := s.show(ctx, shows(east, west), "-n", fixture.SystemNamespace, "get", "secrets", "-l", "fleetscale.io/member=true"); err != nil {
+		return err
+	}
+	s.say("The hub passes questions for metrics on to the adapter:")
+	return s.show(ctx, shows("True"), "get", "apiservice", "v1beta1.metrics.k8s.io", "v1.metrics.k8s.io")
+}

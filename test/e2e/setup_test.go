@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+const (
+	// period is the time between two measurements of a member, and between two
+	// questions of the adapter to it.
+	period = 10 * time.Second
+	// maxAge is how long the adapter serves what it knows of a silent member.
+	maxAge = 3 * period
+	// memberTimeout is the adapter's patience with one member.
+	memberTimeout = 3 * time.Second
+	// patience is ours, with anything: machines may be busy.
+	patience = 2 * time.Minute
+)
+
+// env is what all tests share.
+type env struct {
+	*fixture.Fleet
+	adapter *fixture.Adapter
+	dir     string
+}
+
+// shared starts it for the first test that asks.
+var shared = sync.OnceValues(setUp)
+
+func TestMain(m *testing.M) {
+	failed := m.Run() != 0
+	e, _ := shared()
+	if e == nil {
+		return
+	}
+	if err := e.Down(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if failed {
+		fmt.Fprintf(os.Stderr, "The logs of all processes are in %s\n", filepath.Join(e.Dir(), "logs"))
+		return
+	}
+	if err := os.RemoveAll(e.dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// adapterFlags shorten the windows that a test would have to wait for.
+func adapterFlags(hub *lab.Cluster) []string {
+	return []string{
+		"--scrape-period=" + period.String(),
+		"--max-age=" + maxAge.String(),
+		"--member-timeout=" + memberTimeout.String(),
+		"--member-probe-period=2s",
+		"--apiservice-check-period=2s",
+		"--hub-metrics-server=" + hub.MetricsServerURL,
+		"--hub-metrics-server-ca-file=" + filepath.Join(filepath.Dir(hub.Kubeconfig), "pki", "ca.crt"),
+		"-v=2",
+	}
+}
+
+func setUp() (*env, error) {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "fleetscale-e2e-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for the tests: %w", err)
+	}
+	e := &env{dir: dir}
+	if err := e.start(ctx); err != nil {
+		return nil, fmt.Errorf("setting up in %s: %w", dir, err)
+	}
+	return e, nil
+}
+
+func (e *env) start(ctx context.Context) error {
+	fmt.Fprintln(os.Stderr, "Building the metrics adapter ...")
+	program, err := fixture.Build(ctx, e.dir, os.Stderr)
+	if err != nil {
+		return err
+	}
+	l, err := lab.Up(ctx, lab.Options{
+		Dir: filepath.Join(e.dir, "lab"),
+		Hub: lab.Hub{Workloads: true, ControllerManagerArgs: []string{
+			"--horizontal-pod-autoscaler-sync-period=2s",
+			"--horizontal-pod-autoscaler-downscale-stabilization=5s",
+			"--horizontal-pod-autoscaler-cpu-initialization-period=1s",
+			"--horizontal-pod-autoscaler-initial-readiness-delay=1s",
+		}},
+		Members:          members(),
+		MetricResolution: period,
+		Log:              os.Stderr,
+	})
+	if err != nil {
+		return err
+	}
+	if e.Fleet, err = fixture.New(l, program); err == nil {
+		err = e.serve(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, l.Down())
+	}
+	return nil
+}
+
+func members() []lab.Member {
+	var all []lab.Member
+	for _, member := range lab.Members(3) {
+		member.WithoutTestAdapter = true
+		all = append(all, member)
+	}
+	return all
+}
+
+// serve has the hub serve the fleet's metrics.
+func (e *env) serve(ctx context.Context) (err error) {
+	if err := e.InstallHub(ctx, e.Hub()); err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	for i, member := range e.Members() {
+		group.Go(func() error {
+			if err := e.openShop(groupCtx, member, i+1); err != nil {
+				return err
+			}
+			return e.Join(groupCtx, member)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if e.adapter, err = e.StartAdapter(ctx, e.Hub(), "metrics-adapter", adapterFlags(e.Hub())...); err != nil {
+		return err
+	}
+	_, err = e.TakeOver(ctx, e.adapter)
+	return err
+}
+
+// whole returns the shared fleet once all of it answers.
+func whole(t *testing.T) *env {
+	t.Helper()
+	e, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.awaitWhole(t)
+	t.Cleanup(func() {
+		if t.Failed() {
+			e.showLog(t)
+		}
+	})
+	return e
+}
