@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package deploy_test builds every kustomization of deploy/ and looks at what
+// comes out, without a cluster.
+package deploy_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	psaapi "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+const root = "../../deploy"
+
+var update = flag.Bool("update", false, "write testdata/rights.txt")
+
+// overlays are what people apply.
+func overlays() []string {
+	return []string{
+		"member",
+		"overlays/beside-metrics-server",
+		"overlays/karmada/beside-metrics-adapter",
+		"overlays/karmada/control-plane",
+		"overlays/karmada/host",
+		"overlays/standalone",
+		"overlays/standalone-cert-manager",
+	}
+}
+
+// build renders one kustomization to the kinds that client-go knows; others
+// are skipped.
+func build(t *testing.T, dir string) []runtime.Object {
+	t.Helper()
+	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(root, dir))
+	if err != nil {
+		t.Fatalf("building %s: %v", dir, err)
+	}
+	var objects []runtime.Object
+	for _, resource := range rendered.Resources() {
+		text, err := resource.AsYAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil)
+		if runtime.IsNotRegisteredError(err) {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", resource.CurId(), err)
+		}
+		typed := object.DeepCopyObject()
+		if err := yaml.UnmarshalStrict(text, typed); err != nil {
+			t.Errorf("%s: %s %s has a field that its kind has not: %v", dir, kind.Kind, resource.GetName(), err)
+		}
+		objects = append(objects, object)
+	}
+	return objects
+}
+
+func TestOverlaysAreListed(t *testing.T) {
+	var found []string
+	err := filepath.WalkDir(root, func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Base(file) != "kustomization.yaml" {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(file))
+		if err == nil && (dir == "member" || strings.HasPrefix(dir, "overlays/")) {
+			found = append(found, filepath.ToSlash(dir))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	if diff := gocmp.Diff(overlays(), found); diff != "" {
+		t.Errorf("overlays (-listed here +found):\n%s", diff)
+	}
+}
+
+// What each overlay grants is written down in testdata/rights.txt, so that a
+// right can not come in unseen.
+func TestRights(t *testing.T) {
+	var got strings.Builder
+	for _, dir := range overlays() {
+		fmt.Fprintf(&got, "# %s\n", dir)
+		for _, line := range rights(t, dir) {
+			fmt.Fprintln(&got, line)
+		}
+		fmt.Fprintln(&got)
+	}
+	const golden = "testdata/rights.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("rights (-%s +built); `go -C test test ./deploy -update` writes them down:\n%s", golden, diff)
+	}
+}
+
+// rights says for each rule where it holds and what it allows, and for each
+// binding who gets which role.
+func rights(t *testing.T, dir string) []string {
+	var lines []string
+	rules := func(kind, namespace, name string, rules []rbacv1.PolicyRule) {
+		for _, r := range rules {
+			if slices.Contains(r.Verbs, "*") {
+				t.Errorf("%s: %s %s has a wildcard verb", dir, kind, name)
+			}
+			line := fmt.Sprintf("%s %s: %s %s of %s", kind, place(namespace, name), strings.Join(r.Verbs, ","),
+				strings.Join(r.Resources, ","), groups(r.APIGroups))
+			if len(r.ResourceNames) > 0 {
+				line += " named " + strings.Join(r.ResourceNames, ",")
+			}
+			lines = append(lines, line)
+		}
+	}
+	binds := func(namespace string, role rbacv1.RoleRef, subjects []rbacv1.Subject) {
+		for _, s := range subjects {
+			lines = append(lines, fmt.Sprintf("%s gets %s in %s", place(s.Namespace, s.Name), role.Name, place(namespace, "")))
+		}
+	}
+	for _, object := range build(t, dir) {
+		switch o := object.(type) {
+		case *rbacv1.ClusterRole:
+			rules("ClusterRole", "", o.Name, o.Rules)
+		case *rbacv1.Role:
+			rules("Role", o.Namespace, o.Name, o.Rules)
+		case *rbacv1.ClusterRoleBinding:
+			binds("", o.RoleRef, o.Subjects)
+		case *rbacv1.RoleBinding:
+			binds(o.Namespace, o.RoleRef, o.Subjects)
+		}
+	}
+	return lines
+}
+
+// groups writes core for the group without a name.
+func groups(names []string) string {
+	named := slices.Clone(names)
+	for i, name := range named {
+		named[i] = cmp.Or(name, "core")
+	}
+	return strings.Join(named, ",")
+}
+
+func place(namespace, name string) string {
+	switch {
+	case name == "" && namespace == "":
+		return "all namespaces"
+	case name == "":
+		return namespace
+	case namespace == "":
+		return name
+	}
+	return namespace + "/" + name
+}
+
+func TestAdapterRunsRestrictedAndReplicated(t *testing.T) {
+	for _, dir := range overlays() {
+		if dir == "member" || strings.HasPrefix(dir, "overlays/karmada/") && dir != "overlays/karmada/host" {
+			continue // nothing runs there
+		}
+		t.Run(dir, func(t *testing.T) {
+			d := deployment(t, dir)
+			if d.Spec.Replicas == nil || *d.Spec.Replicas != 2 {
+				t.Error("replicas are not 2")
+			}
+			evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pod := d.Spec.Template
+			level := psaapi.LevelVersion{Level: psaapi.LevelRestricted, Version: psaapi.LatestVersion()}
+			for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
+				if !result.Allowed {
+					t.Errorf("Pod Security restricted: %s: %s", result.ForbiddenReason, result.ForbiddenDetail)
+				}
+			}
+			c := pod.Spec.Containers[0]
+			if c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != "/livez" || c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
+				t.Errorf("probes = %v and %v, want /livez and /readyz", c.LivenessProbe, c.ReadinessProbe)
+			}
+			if c.SecurityContext.ReadOnlyRootFilesystem == nil || !*c.SecurityContext.ReadOnlyRootFilesystem {
+				t.Error("the root file system can be written")
+			}
+			if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero() {
+				t.Errorf("resources = %v, want requests and a limit of memory", c.Resources)
+			}
+			for key, value := range d.Spec.Selector.MatchLabels {
+				if pod.Labels[key] != value {
+					t.Errorf("pods have %s=%q, the Deployment selects %q", key, pod.Labels[key], value)
+				}
+			}
+		})
+	}
+}
+
+func deployment(t *testing.T, dir string) *appsv1.Deployment {
+	t.Helper()
+	for _, object := range build(t, dir) {
+		if d, ok := object.(*appsv1.Deployment); ok {
+			return d
+		}
+	}
+	t.Fatalf("%s has no Deployment", dir)
+	return nil
+}
