@@ -123,10 +123,10 @@ func TestRefusals(t *testing.T) {
 	}{
 		"a pod in two clusters": {"v1beta1/namespaces/shop/pods/web-0", http.StatusConflict,
 			`Operation cannot be fulfilled on pods.metrics.k8s.io "web-0": it exists in 2 clusters: east, west; name one: ` +
-				`kubectl top pods -n shop --field-selector metadata.name=web-0 -l fleetscale.io/cluster=east`},
+				`kubectl get podmetrics -n shop --field-selector metadata.name=web-0 -l fleetscale.io/cluster=east`},
 		"a node in two clusters": {"v1beta1/nodes/node-1", http.StatusConflict,
 			`Operation cannot be fulfilled on nodes.metrics.k8s.io "node-1": it exists in 2 clusters: east, west; name one: ` +
-				`kubectl top nodes --field-selector metadata.name=node-1 -l fleetscale.io/cluster=east`},
+				`kubectl get nodemetrics --field-selector metadata.name=node-1 -l fleetscale.io/cluster=east`},
 		"a pod nowhere":   {"v1beta1/namespaces/shop/pods/none", http.StatusNotFound, `pods.metrics.k8s.io "none" not found`},
 		"another field":   {"v1beta1/pods" + query("fieldSelector", "spec.nodeName=a"), http.StatusBadRequest, `"spec.nodeName" is not a known field selector: only "metadata.name", "metadata.namespace"`},
 		"half a selector": {"v1beta1/pods" + query("labelSelector", "a in ("), http.StatusBadRequest, "unable to parse requirement"},

@@ -94,6 +94,10 @@ func (a *Adapter) askFleet(ctx context.Context, ask ask, q question) fleet.Answe
 	return answer
 }
 
+// kubectlName is what kubectl get knows a resource by. (kubectl top can not
+// help here: it takes a field selector for one on the hub's own pods.)
+var kubectlName = map[string]string{"pods": "podmetrics", "nodes": "nodemetrics"}
+
 func ambiguous(resource schema.GroupResource, q question, name string, items []found) error {
 	clusters := make([]string, len(items))
 	for i, item := range items {
@@ -104,8 +108,8 @@ func ambiguous(resource schema.GroupResource, q question, name string, items []f
 		where = " -n " + q.Namespace
 	}
 	return apierrors.NewConflict(resource, name, fmt.Errorf(
-		"it exists in %d clusters: %s; name one: kubectl top %s%s --field-selector metadata.name=%s -l %s=%s",
-		len(items), strings.Join(clusters, ", "), resource.Resource, where, name, fleet.ClusterLabel, clusters[0]))
+		"it exists in %d clusters: %s; name one: kubectl get %s%s --field-selector metadata.name=%s -l %s=%s",
+		len(items), strings.Join(clusters, ", "), kubectlName[resource.Resource], where, name, fleet.ClusterLabel, clusters[0]))
 }
 
 func merge(answer fleet.Answer[usage.Selection], q question) []found {
