@@ -25,7 +25,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-const clustersPath = "/apis/cluster.karmada.io/v1alpha1/clusters"
+const (
+	discoveryPath = "/apis/cluster.karmada.io/v1alpha1"
+	clustersPath  = discoveryPath + "/clusters"
+)
 
 // fakeHub is an API server with Secrets, Karmada Clusters and the namespace
 // kube-system. Unlike client-go's fake it keeps to selectors in watches.
@@ -37,6 +40,8 @@ type fakeHub struct {
 	uid       string
 	karmada   bool
 	forbidden map[string]bool                                  // by path
+	frozen    chan struct{}                                    // its identity is told when closed, unless nil
+	script    []string                                         // the next answers to discovery: served, absent, error
 	objects   map[string]map[string]*unstructured.Unstructured // by path, then name
 	watchers  map[*hubWatcher]bool
 	asked     []string // URLs with queries, of Secrets only
@@ -139,7 +144,11 @@ func (w *hubWatcher) tell(before, now *unstructured.Unstructured) {
 
 func (h *fakeHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	h.mu.Lock()
-	path, karmada, forbidden := req.URL.Path, h.karmada, h.forbidden[req.URL.Path]
+	path, karmada, forbidden, frozen := req.URL.Path, h.karmada, h.forbidden[req.URL.Path], h.frozen
+	if path == discoveryPath && len(h.script) > 0 {
+		karmada, forbidden = h.script[0] == "served", h.script[0] == "error"
+		h.script = h.script[1:]
+	}
 	if strings.HasSuffix(path, "/secrets") {
 		h.asked = append(h.asked, req.URL.String())
 	}
@@ -149,9 +158,15 @@ func (h *fakeHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case forbidden:
 		w.WriteHeader(http.StatusForbidden)
 		answer(w, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no"})
+	case path == identityPath && frozen != nil:
+		select {
+		case <-frozen:
+		case <-req.Context().Done():
+		}
+		answer(w, namespaceObject(h.uid))
 	case path == identityPath:
 		answer(w, namespaceObject(h.uid))
-	case path == "/apis/cluster.karmada.io/v1alpha1" && karmada:
+	case path == discoveryPath && karmada:
 		answer(w, metav1.APIResourceList{
 			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "cluster.karmada.io/v1alpha1",
 			APIResources: []metav1.APIResource{{Name: "clusters", Kind: "Cluster"}},

@@ -192,3 +192,27 @@ func TestHubMetricsServerConfig(t *testing.T) {
 		}
 	}
 }
+
+// Until its own metrics-server is known to be asked, a hub must not be asked at all.
+func TestMemberThatTurnsOutToBeTheHub(t *testing.T) {
+	self := newFakeMember(t, "hub-uid")
+	r := New(Options{HubMetricsServer: &rest.Config{Host: "https://metrics-server"}})
+	reg := parseSecret(self.secret(t, "hub"), Read, Policy{})
+	e := newEntry("hub", reg, r.options)
+	r.entries[reg.key] = e
+	conn, err := e.dial.connect(reg.endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.file(t.Context(), e, finding{uid: "hub-uid", fresh: true, conn: conn})
+	if state := e.member.State(); !state.Ready {
+		t.Fatalf("state = %+v, want ready", state)
+	}
+	r.learnHub(t.Context(), "hub-uid")
+	if state := e.member.State(); state.Reason != ReasonNotContacted || len(e.wake) != 1 {
+		t.Errorf("state = %+v with %d signs to look again, want NotContacted with one", state, len(e.wake))
+	}
+	if _, err := ask(t.Context(), e.member); reasonOf(err) != ReasonNotContacted {
+		t.Errorf("asking it: %v, want NotContacted", err)
+	}
+}

@@ -4,6 +4,7 @@ package member
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,6 +120,11 @@ func TestPullModeIsVisible(t *testing.T) {
 	hub.put(t, karmadaObject(west, "west", pull))
 	r := start(t, hub)
 	r.becomes("west=PullMode")
+	for _, q := range hub.secretQueries() {
+		if strings.HasPrefix(q, karmadaSecrets) {
+			t.Errorf("read %s, which nobody needs", q)
+		}
+	}
 	hub.put(t, west.secret(t, "west")) // the way out that the message names
 	r.becomes("west=Ready")
 	hub.remove("/api/v1/namespaces/fleet/secrets", "west")
@@ -174,7 +180,28 @@ func TestUnreadableSourcesAreNamed(t *testing.T) {
 func TestUnansweredDiscoveryIsNamed(t *testing.T) {
 	t.Parallel()
 	hub := newFakeHub(t)
-	hub.forbidden["/apis/cluster.karmada.io/v1alpha1"] = true
+	hub.forbidden[discoveryPath] = true
 	r := start(t, hub, func(o *Options) { o.Timeout = time.Second })
 	r.eventually("waiting for the hub's word whether it serves Karmada's Clusters (discovering cluster.karmada.io/v1alpha1: no)", func() string { return orSettled(r.Settled()) })
+}
+
+func TestOneAbsenceOfTheAPIIsNoDeparture(t *testing.T) {
+	t.Parallel()
+	hub, west := newFakeHub(t), newFakeMember(t, "2")
+	hub.karmada = true
+	hub.put(t, west.karmadaSecret("west"))
+	hub.put(t, karmadaObject(west, "west"))
+	r := start(t, hub)
+	r.becomes("west=Ready")
+	m := r.member("west")
+	hub.set(func() { hub.script = []string{"absent", "served", "absent", "error", "absent", "served"} })
+	r.eventually("0 left", func() string {
+		left := 0
+		hub.set(func() { left = len(hub.script) })
+		return fmt.Sprintf("%d left", left)
+	})
+	r.becomes("west=Ready")
+	if r.member("west") != m || strings.Contains(r.log(), "Cluster left") {
+		t.Errorf("the cluster has left for a moment's absence of the API; log:\n%s", r.log())
+	}
 }

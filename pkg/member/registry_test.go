@@ -497,3 +497,20 @@ func TestRegistrationChangesDuringAProbe(t *testing.T) {
 	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
 	r.becomes("east=ExecNotAllowed")
 }
+
+func TestSettledWaitsForTheHubAndThenForNobody(t *testing.T) {
+	t.Parallel()
+	hub, west := newFakeHub(t), newFakeMember(t, "2")
+	frozen := make(chan struct{})
+	hub.frozen = frozen
+	r := start(t, hub, func(o *Options) { o.Timeout = time.Hour })
+	r.eventually("waiting for the hub's identity", func() string { return orSettled(r.Settled()) })
+	close(frozen)
+	r.eventually("settled", func() string { return orSettled(r.Settled()) })
+	west.freeze()
+	hub.put(t, west.secret(t, "west"))
+	r.becomes("west=NotContacted")
+	if err := r.Settled(); err != nil {
+		t.Errorf("Settled() = %v: a cluster that joins takes us out of service", err)
+	}
+}
