@@ -88,10 +88,7 @@ func TestSamplesAreThoseOfTheMembers(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ours := map[string]metricsv1beta1.PodMetrics{}
-		for _, item := range v.items {
-			ours[item.Labels[fleet.ClusterLabel]+"/"+item.Name] = bare(item)
-		}
+		ours := samples(v)
 		if diff := cmp.Diff(theirs, ours); diff != "" {
 			return fmt.Errorf("the members' (-), the hub's (+):\n%s", diff)
 		}
@@ -100,12 +97,6 @@ func TestSamplesAreThoseOfTheMembers(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-// bare is a sample without what the hub adds, and without its creation time,
-// which a server makes up when it answers.
-func bare(m metricsv1beta1.PodMetrics) metricsv1beta1.PodMetrics {
-	return metricsv1beta1.PodMetrics{Timestamp: m.Timestamp, Window: m.Window, Containers: m.Containers}
 }
 
 func TestDiscoveryAndOpenAPI(t *testing.T) {
@@ -154,7 +145,7 @@ func TestDiscoveryAndOpenAPI(t *testing.T) {
 func TestRights(t *testing.T) {
 	e := whole(t)
 	e.kubectl(t, "create", "namespace", shop)
-	t.Cleanup(func() { _, _ = e.Ask(t.Context(), "delete", "namespace", shop, "--wait=false") })
+	t.Cleanup(func() { _, _ = e.Ask(afterwards(t), "delete", "namespace", shop, "--wait=false") })
 	e.kubectl(t, "-n", shop, "create", "rolebinding", "viewer", "--clusterrole=view", "--user=vera")
 	as := func(user, path string) view {
 		data, err := e.Hub().UserKubeconfig(user)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +14,6 @@ import (
 
 	"k8s.io/client-go/rest"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/test/fixture"
@@ -107,8 +107,11 @@ func viewOf(a answer) (view, error) {
 		Message string                      `json:"message"`
 		Items   []metricsv1beta1.PodMetrics `json:"items"`
 	}
-	if err := yaml.Unmarshal(a.Body, &body); err != nil {
-		return v, fmt.Errorf("reading %s: %w", a.Body, err)
+	if err := json.Unmarshal(a.Body, &body); err != nil {
+		if a.Code == http.StatusOK {
+			return v, fmt.Errorf("reading %s: %w", a.Body, err)
+		}
+		body.Message = string(a.Body) // some errors of the hub are plain text
 	}
 	v.Message, v.items = body.Message, body.Items
 	for _, item := range body.Items {
@@ -147,4 +150,19 @@ func (e *env) kubectl(t *testing.T, args ...string) fixture.Said {
 		t.Fatal(err)
 	}
 	return said
+}
+
+// samples are what an answer says of each pod.
+func samples(v view) map[string]metricsv1beta1.PodMetrics {
+	all := map[string]metricsv1beta1.PodMetrics{}
+	for _, item := range v.items {
+		all[item.Labels[fleet.ClusterLabel]+"/"+item.Name] = bare(item)
+	}
+	return all
+}
+
+// bare is a sample without what the hub adds, and without its creation time,
+// which a server makes up when it answers.
+func bare(m metricsv1beta1.PodMetrics) metricsv1beta1.PodMetrics {
+	return metricsv1beta1.PodMetrics{Timestamp: m.Timestamp, Window: m.Window, Containers: m.Containers}
 }

@@ -28,6 +28,9 @@ func eventually(t *testing.T, what string, check func(context.Context) error) ti
 	return took
 }
 
+// afterwards is the context of a cleanup, when that of the test has ended.
+func afterwards(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
+
 // sees waits until the hub's answer for pods is as described.
 func (e *env) sees(t *testing.T, what, path string, right func(view) error) view {
 	t.Helper()

@@ -155,11 +155,11 @@ func whole(t *testing.T) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.awaitWhole(t)
 	t.Cleanup(func() {
 		if t.Failed() {
 			e.showLog(t)
 		}
 	})
+	e.awaitWhole(t)
 	return e
 }

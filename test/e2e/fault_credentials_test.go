@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+// A registration gets a certificate authority that did not sign the member's
+// certificate, and then the right one.
+func TestWrongCertificateAuthority(t *testing.T) {
+	e := whole(t)
+	member, right := e.registration(t, "member2", 24*time.Hour)
+	theirs, err := member.CA()
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := e.Members()[0].CA()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := bytes.ReplaceAll(right, encoded(theirs), encoded(others))
+	if bytes.Equal(wrong, right) {
+		t.Fatal("the kubeconfig does not hold the certificate authority where this test looks for it")
+	}
+	e.register(t, "member2", wrong)
+	e.sees(t, "the member is not trusted", allPath, lacks("member2", "CertificateInvalid"))
+	e.register(t, "member2", right)
+	e.recovers(t)
+}
+
+func encoded(data []byte) []byte {
+	return []byte(base64.StdEncoding.EncodeToString(data))
+}
+
+// A token expires while the member is in use, and is then replaced.
+func TestExpiredTokenThenRotated(t *testing.T) {
+	e := whole(t)
+	_, short := e.registration(t, "member3", 15*time.Second)
+	e.register(t, "member3", short)
+	if err := isWhole(e.look(t, allPath)); err != nil {
+		t.Errorf("rotating a token was noticed: %v", err)
+	}
+	e.sees(t, "the token has expired", allPath, lacks("member3", "Forbidden"))
+	_, long := e.registration(t, "member3", 24*time.Hour)
+	e.register(t, "member3", long)
+	e.recovers(t)
+}
+
+// registration returns a member, and what its registration may hold.
+func (e *env) registration(t *testing.T, name string, ttl time.Duration) (*lab.Cluster, []byte) {
+	t.Helper()
+	member, err := e.Cluster(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig, err := fixture.MemberKubeconfig(t.Context(), member, ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return member, kubeconfig
+}
+
+func (e *env) register(t *testing.T, name string, kubeconfig []byte) {
+	t.Helper()
+	if err := e.Register(t.Context(), name, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+}

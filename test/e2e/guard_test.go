@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+)
+
+// Somebody points the APIService elsewhere, as an upgrade of metrics-server
+// would. The adapter can not help it, and says so.
+func TestRewrittenAPIServiceIsAnAlarm(t *testing.T) {
+	e := whole(t)
+	const name = "v1beta1.metrics.k8s.io"
+	isOurs := func(want float64) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("fleetscale_apiservice_ours is %v", want), func(context.Context) error {
+			if got, found := metric(t, e.adapter, "fleetscale_apiservice_ours", `apiservice="`+name+`"`); !found || got != want {
+				return fmt.Errorf("it is %v (%v)", got, found)
+			}
+			return nil
+		})
+	}
+	isOurs(1)
+	skip := logLength(t, e.adapter)
+	point := func(service string) {
+		t.Helper()
+		e.kubectl(t, "patch", "apiservice", name, "--type=merge", "-p", `{"spec":{"service":{"name":"`+service+`"}}}`)
+	}
+	t.Cleanup(func() { _, _ = e.TakeOver(afterwards(t), e.adapter) })
+	point("somebody-else")
+	isOurs(0)
+	logged(t, e.adapter, skip, "APIService is not ours", name, "Service fleetscale-system/somebody-else", "metrics-adapter takeover")
+	eventually(t, "an Event tells it", func(ctx context.Context) error {
+		said, err := e.Ask(ctx, "-n", "default", "get", "events", "--field-selector", "reason=PointsElsewhere,involvedObject.name="+name, "-o", "name")
+		if err == nil && said.Stdout == "" {
+			err = fmt.Errorf("no event: %s", said.Stderr)
+		}
+		return err
+	})
+	point("metrics-adapter")
+	isOurs(1)
+	logged(t, e.adapter, skip, "APIService is ours again", name)
+	e.recovers(t)
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+// A cluster leaves by the deletion of its Secret, and joins by its creation.
+// Neither is a fault, so nothing is complained of.
+func TestLeaveAndJoin(t *testing.T) {
+	e := whole(t)
+	e.leave(t, "member3")
+	for _, path := range []string{shopPath, allPath} {
+		e.sees(t, "the cluster has left "+path, path, func(v view) error {
+			if got, want := v.Coverage.Header(), "answered=member1,member2"; got != want || v.Warning != "" {
+				return fmt.Errorf("the coverage is %q, want %q; the warning is %q", got, want, v.Warning)
+			}
+			return hasPods(v, "member1", "member2")
+		})
+	}
+	for _, name := range []string{"fleetscale_cluster_ready", "fleetscale_cluster_requests_total", "fleetscale_usage_samples"} {
+		if value, found := metric(t, e.adapter, name, `cluster="member3"`); found {
+			t.Errorf("%s of the cluster that left is still there: %v", name, value)
+		}
+	}
+	e.join(t, "member3")
+	e.recovers(t)
+}
+
+// A cluster that did not exist when the adapter started becomes a member.
+func TestNewClusterJoins(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a new cluster takes half a minute")
+	}
+	e := whole(t)
+	added, err := e.AddMember(t.Context(), lab.Member{Name: "member4", Nodes: 1, WithoutTestAdapter: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.openShop(t.Context(), added, 4); err != nil {
+		t.Fatal(err)
+	}
+	e.join(t, "member4")
+	t.Cleanup(func() { _ = e.Leave(afterwards(t), "member4") })
+	e.sees(t, "the new cluster's pods are there", shopPath, func(v view) error {
+		return hasPods(v, append(allMembers(), "member4")...)
+	})
+	e.leave(t, "member4")
+	e.recovers(t)
+}
+
+// Without any registration nobody can answer, and that is not "no pods".
+func TestNoRegistration(t *testing.T) {
+	e := whole(t)
+	for _, member := range allMembers() {
+		e.leave(t, member)
+	}
+	for _, path := range []string{shopPath, allPath, v1beta1 + "/nodes"} {
+		e.sees(t, "nobody is registered for "+path, path, func(v view) error {
+			if v.Code == http.StatusOK && len(v.items) == 0 {
+				t.Errorf("GET %s: an empty 200", path)
+			}
+			if v.Code != http.StatusServiceUnavailable || !strings.Contains(v.Message, "no member cluster is registered") {
+				return fmt.Errorf("%d %s, %d items; want 503", v.Code, v.Message, len(v.items))
+			}
+			return nil
+		})
+	}
+	for _, member := range allMembers() {
+		e.join(t, member)
+	}
+	e.recovers(t)
+}
+
+// A kubeconfig that would run a program in the adapter's container is refused.
+// The reason stands in the answers, and as an Event on the Secret.
+func TestExecPluginIsRefused(t *testing.T) {
+	e := whole(t)
+	kubeconfig := strings.NewReplacer("URL", e.Members()[0].URL).Replace(`
+apiVersion: v1
+kind: Config
+current-context: plugin
+contexts: [{name: plugin, context: {cluster: plugin, user: plugin}}]
+clusters: [{name: plugin, cluster: {server: "URL"}}]
+users: [{name: plugin, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, interactiveMode: Never}}}]
+`)
+	e.register(t, "plugin", []byte(kubeconfig))
+	t.Cleanup(func() { _ = e.Leave(afterwards(t), "plugin") })
+	e.sees(t, "the registration is refused", allPath, func(v view) error {
+		if want := "1 of 4 clusters did not answer: plugin (ExecNotAllowed"; !strings.Contains(v.Warning, want) {
+			return fmt.Errorf("the warning is %q, want %q in it", v.Warning, want)
+		}
+		return hasPods(v, allMembers()...)
+	})
+	eventually(t, "an Event tells it", func(ctx context.Context) error {
+		said, err := e.Ask(ctx, "-n", fixture.SystemNamespace, "events", "--for=secret/plugin")
+		if err == nil && !strings.Contains(said.Stdout, "ExecNotAllowed") {
+			err = errors.New(said.Stdout + said.Stderr)
+		}
+		return err
+	})
+	e.leave(t, "plugin")
+	e.recovers(t)
+}
+
+func (e *env) leave(t *testing.T, name string) {
+	t.Helper()
+	if err := e.Leave(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (e *env) join(t *testing.T, name string) {
+	t.Helper()
+	member, err := e.Cluster(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Join(t.Context(), member); err != nil {
+		t.Fatal(err)
+	}
+}

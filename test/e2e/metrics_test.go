@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+)
+
+// metric is the sum of an adapter's series of this name whose labels hold all
+// of these, each as label="value". Without any series it is 0, and not found.
+func metric(t *testing.T, a *fixture.Adapter, name string, labels ...string) (sum float64, found bool) {
+	t.Helper()
+	got, err := raw(t.Context(), directly(t, a), "/metrics", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(got.Body)) {
+		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if !isSeries(series, name, labels) {
+			continue
+		}
+		number, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Fatalf("reading %s: %v", line, err)
+		}
+		sum, found = sum+number, true
+	}
+	return sum, found
+}
+
+func isSeries(series, name string, labels []string) bool {
+	if base, _, _ := strings.Cut(series, "{"); base != name {
+		return false
+	}
+	for _, label := range labels {
+		if !strings.Contains(series, label) {
+			return false
+		}
+	}
+	return true
+}
+
+// logged waits until the adapter has logged all words in one line, beyond the
+// first skip bytes of its log.
+func logged(t *testing.T, a *fixture.Adapter, skip int, words ...string) {
+	t.Helper()
+	eventually(t, "the log says "+strings.Join(words, ", "), func(context.Context) error {
+		data, err := os.ReadFile(a.Log)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(data[skip:])) {
+			if containsAll(line, words) {
+				return nil
+			}
+		}
+		return errors.New("no such line in " + a.Log)
+	})
+}
+
+func containsAll(text string, words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func logLength(t *testing.T, a *fixture.Adapter) int {
+	t.Helper()
+	data, err := os.ReadFile(a.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(data)
+}
