@@ -3,32 +3,50 @@
 package e2e
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
 )
 
 // An API server accepts all that deploy/ holds for people to apply. Pods and
-// certificates of it can not run here, so nothing is stored.
+// certificates of it can not run here, so nothing is stored. The cluster has no
+// metrics-server meanwhile: its APIService and ours would be mixed.
 func TestManifestsAreAccepted(t *testing.T) {
 	e := whole(t)
-	e.kubectl(t, "create", "namespace", "karmada-cluster")
-	t.Cleanup(func() { _, _ = e.Ask(afterwards(t), "delete", "namespace", "karmada-cluster", "--wait=false") })
-	e.knowCertManager(t)
+	member, err := e.Cluster("member1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.kubectl(t, "--context", member.Name, "delete", "apiservice", "v1beta1.metrics.k8s.io")
+	t.Cleanup(func() { registerMetricsServer(t, member) })
+	for _, namespace := range []string{fixture.SystemNamespace, "karmada-cluster"} {
+		e.kubectl(t, "--context", member.Name, "create", "namespace", namespace)
+		t.Cleanup(func() {
+			_, _ = e.Ask(afterwards(t), "--context", member.Name, "delete", "namespace", namespace, "--wait=false")
+		})
+	}
+	e.knowCertManager(t, member)
 	for _, folder := range e.kustomizations(t) {
-		t.Run(strings.TrimPrefix(folder, e.Deploy("")), func(t *testing.T) {
-			said := e.kubectl(t, "apply", "--dry-run=server", "--server-side", "--force-conflicts", "-k", folder)
+		t.Run(strings.TrimPrefix(folder, e.Deploy("")+"/"), func(t *testing.T) {
+			said := e.kubectl(t, "--context", member.Name, "apply", "--dry-run=server", "-k", folder)
 			if said.Stdout == "" {
 				t.Error("it holds no objects")
 			}
-			if said.Stderr != "" {
-				t.Errorf("the API server warns: %s", said.Stderr)
+			for line := range strings.Lines(said.Stderr) {
+				// Of the namespaces made above, not of what is applied.
+				if !strings.Contains(line, "missing the kubectl.kubernetes.io/last-applied-configuration") {
+					t.Errorf("kubectl warns: %s", line)
+				}
 			}
 		})
 	}
@@ -57,8 +75,9 @@ func (e *env) kustomizations(t *testing.T) []string {
 	return all
 }
 
-// knowCertManager serves the two kinds of cert-manager that deploy/ uses, of any schema.
-func (e *env) knowCertManager(t *testing.T) {
+// knowCertManager has a cluster serve the two kinds of cert-manager that deploy/
+// uses, of any schema.
+func (e *env) knowCertManager(t *testing.T, c *lab.Cluster) {
 	t.Helper()
 	for kind, plural := range map[string]string{"Issuer": "issuers", "Certificate": "certificates"} {
 		crd := strings.NewReplacer("KIND", kind, "PLURAL", plural).Replace(`
@@ -71,11 +90,12 @@ spec:
   names: {kind: KIND, plural: PLURAL}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `)
-		if _, err := e.Feed(t.Context(), crd, "apply", "-f", "-"); err != nil {
+		name := "crd/" + plural + ".cert-manager.io"
+		if _, err := e.Feed(t.Context(), crd, "--context", c.Name, "apply", "-f", "-"); err != nil {
 			t.Fatal(err)
 		}
-		e.kubectl(t, "wait", "--for=condition=Established", "--timeout=60s", "crd/"+plural+".cert-manager.io")
-		t.Cleanup(func() { _, _ = e.Ask(afterwards(t), "delete", "crd", plural+".cert-manager.io", "--wait=false") })
+		t.Cleanup(func() { _, _ = e.Ask(afterwards(t), "--context", c.Name, "delete", name, "--wait=false") })
+		e.kubectl(t, "--context", c.Name, "wait", "--for=condition=Established", "--timeout=60s", name)
 	}
 }
 
@@ -84,15 +104,16 @@ func TestManifestsGiveFlagsThatExist(t *testing.T) {
 	e := whole(t)
 	checked := 0
 	for _, folder := range e.kustomizations(t) {
-		said := e.kubectl(t, "create", "--dry-run=client", "-o", "json", "-k", folder)
-		for decoder := json.NewDecoder(strings.NewReader(said.Stdout)); decoder.More(); {
-			for _, d := range deployments(t, decoder) {
-				args := append(d.Spec.Template.Spec.Containers[0].Args, "--help")
-				if out, err := exec.CommandContext(t.Context(), e.Program, args...).CombinedOutput(); err != nil {
-					t.Errorf("%s: %v: %v\n%.500s", folder, args, err, out)
-				}
-				checked++
+		for manifest := range strings.SplitSeq(e.kubectl(t, "kustomize", folder).Stdout, "\n---\n") {
+			var d appsv1.Deployment
+			if err := yaml.Unmarshal([]byte(manifest), &d); err != nil || d.Kind != "Deployment" {
+				continue
 			}
+			args := append(d.Spec.Template.Spec.Containers[0].Args, "--help")
+			if out, err := exec.CommandContext(t.Context(), e.Program, args...).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %v\n%.500s", folder, args, err, out)
+			}
+			checked++
 		}
 	}
 	if checked < 4 {
@@ -100,50 +121,51 @@ func TestManifestsGiveFlagsThatExist(t *testing.T) {
 	}
 }
 
-// deployments are those of the next object, which may be a List.
-func deployments(t *testing.T, decoder *json.Decoder) []appsv1.Deployment {
-	t.Helper()
-	var object struct {
-		appsv1.Deployment
-		Items []appsv1.Deployment `json:"items"`
-	}
-	if err := decoder.Decode(&object); err != nil {
-		t.Fatal(err)
-	}
-	var all []appsv1.Deployment
-	for _, d := range append(object.Items, object.Deployment) {
-		if d.Kind == "Deployment" {
-			all = append(all, d)
-		}
-	}
-	return all
-}
-
 // A member's registration made by deploy/kubeconfig.sh works, and allows what
 // it is for and no more.
 func TestKubeconfigScript(t *testing.T) {
 	e := whole(t)
-	script := exec.CommandContext(t.Context(), "sh", e.Deploy("kubeconfig.sh"), "fleetscale-member/fleetscale-read", "--context", "member1")
-	script.Env = append(os.Environ(), "KUBECONFIG="+e.Kubeconfig(), "PATH="+filepath.Join(e.Dir(), "bin")+":"+os.Getenv("PATH"))
-	out, err := script.Output()
-	if err != nil {
-		t.Fatalf("kubeconfig.sh: %v: %v", err, script.Stderr)
-	}
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(file, out, 0o600); err != nil {
+	made := e.script(t, "kubeconfig.sh", "fleetscale-member/fleetscale-read", "--context", "member1")
+	if err := os.WriteFile(file, made, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range []string{
-		"get namespace kube-system", "get podmetrics -A", "get nodemetrics",
-		"auth can-i list pods.metrics.k8s.io -A", "auth can-i get anything.custom.metrics.k8s.io -A", "auth can-i list anything.external.metrics.k8s.io -A",
-	} {
-		e.kubectl(t, append([]string{"--kubeconfig", file}, strings.Fields(args)...)...)
+	as := func(args string) (fixture.Said, error) {
+		return e.Ask(t.Context(), append([]string{"--kubeconfig", file}, strings.Fields(args)...)...)
 	}
-	for _, args := range []string{"get namespaces", "get pods -A", "get secrets -A", "auth can-i create pods", "auth can-i delete pods.metrics.k8s.io"} {
-		if said, err := e.Ask(t.Context(), append([]string{"--kubeconfig", file}, strings.Fields(args)...)...); err == nil {
+	for _, args := range []string{"get namespace kube-system", "get podmetrics -A", "get nodemetrics"} {
+		if _, err := as(args); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, args := range []string{"get namespaces", "get pods -A", "get secrets -A", "auth can-i create pods", "auth can-i delete podmetrics"} {
+		if said, err := as(args); err == nil {
 			t.Errorf("kubectl %s is allowed:\n%s", args, said.Stdout)
 		}
 	}
-	e.register(t, "member1", out)
+	said, err := as("auth can-i --list --no-headers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, right := range []string{"*.custom.metrics.k8s.io [] [] [get list]", "*.external.metrics.k8s.io [] [] [get list]"} {
+		if !slices.Contains(rows(said.Stdout), right) {
+			t.Errorf("the rights lack %s:\n%s", right, said.Stdout)
+		}
+	}
+	e.register(t, "member1", made)
 	e.recovers(t)
+}
+
+// script runs a script of deploy/ with the lab's kubectl.
+func (e *env) script(t *testing.T, name string, args ...string) (stdout []byte) {
+	t.Helper()
+	var stderr strings.Builder
+	script := exec.CommandContext(t.Context(), "sh", append([]string{e.Deploy(name)}, args...)...)
+	script.Env = append(os.Environ(), "KUBECONFIG="+e.Kubeconfig(), "PATH="+filepath.Join(e.Dir(), "bin")+":"+os.Getenv("PATH"))
+	script.Stderr = &stderr
+	out, err := script.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", name, err, stderr.String())
+	}
+	return out
 }

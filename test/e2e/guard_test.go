@@ -41,6 +41,6 @@ func TestRewrittenAPIServiceIsAnAlarm(t *testing.T) {
 	})
 	point("metrics-adapter")
 	isOurs(1)
-	logged(t, e.adapter, skip, "APIService is ours again", name)
+	logged(t, e.adapter, skip, "APIService is ours", name)
 	e.recovers(t)
 }
