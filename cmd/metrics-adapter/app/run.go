@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -170,10 +172,21 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store) (*gene
 		return nil, err
 	}
 	contacted := healthz.NamedCheck("members-contacted", func(*http.Request) error { return registry.Settled() })
-	if err := server.AddReadyzChecks(contacted); err != nil {
-		return nil, fmt.Errorf("adding the readiness check: %w", err)
+	authorities := healthz.NamedCheck("client-authorities-known", func(*http.Request) error { return authoritiesKnown(config.SecureServing.ClientCA) })
+	if err := server.AddReadyzChecks(contacted, authorities); err != nil {
+		return nil, fmt.Errorf("adding the readiness checks: %w", err)
 	}
 	return server, nil
+}
+
+// authoritiesKnown is nil once it is known whose certificates to believe. The
+// library reads that from the hub while it serves already, and until then
+// takes the hub's API server for an anonymous stranger.
+func authoritiesKnown(clientCA dynamiccertificates.CAContentProvider) error {
+	if clientCA != nil && len(clientCA.CurrentCABundleContent()) == 0 {
+		return errors.New("waiting for the hub to say by whom clients' certificates are signed (ConfigMap kube-system/extension-apiserver-authentication)")
+	}
+	return nil
 }
 
 // clusters are the members' names and which of them is the hub.
