@@ -17,6 +17,8 @@ import (
 const (
 	startTimeout = 2 * time.Minute
 	stopGrace    = 10 * time.Second
+	// freezePatience is far more than the kernel ever needs.
+	freezePatience = 5 * time.Second
 )
 
 // Program is a program to run as part of the lab.
@@ -97,7 +99,21 @@ func (p *Process) Stop() error { return p.table.End(p.Name, stopGrace) }
 func (p *Process) Kill() error { return p.table.End(p.Name, 0) }
 
 // Freeze makes the program stand still, with its connections open, until Thaw.
-func (p *Process) Freeze() error { return p.signal(syscall.SIGSTOP) }
+func (p *Process) Freeze() error {
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	// The kernel stops a program's threads in its own time.
+	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
+		state, _, err := p.State()
+		if err != nil || state == string(process.Frozen) {
+			return err
+		}
+		if time.Since(begin) > freezePatience {
+			return fmt.Errorf("freezing %s: it is still %s after %v", p.Name, state, freezePatience)
+		}
+	}
+}
 
 // Thaw lets a frozen program go on. One that runs is left as it is.
 func (p *Process) Thaw() error { return p.signal(syscall.SIGCONT) }
