@@ -104,7 +104,9 @@ func (p *Process) Freeze() error {
 		return err
 	}
 	// The kernel stops a program's threads in its own time.
-	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
+	begin, tick := time.Now(), time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
 		state, _, err := p.State()
 		if err != nil || state == string(process.Frozen) {
 			return err
@@ -112,6 +114,7 @@ func (p *Process) Freeze() error {
 		if time.Since(begin) > freezePatience {
 			return fmt.Errorf("freezing %s: it is still %s after %v", p.Name, state, freezePatience)
 		}
+		<-tick.C
 	}
 }
 
