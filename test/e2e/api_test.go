@@ -144,9 +144,8 @@ func TestDiscoveryAndOpenAPI(t *testing.T) {
 // Who may read is for the hub's RBAC to say, namespace by namespace.
 func TestRights(t *testing.T) {
 	e := whole(t)
-	e.kubectl(t, "create", "namespace", shop)
-	t.Cleanup(func() { _, _ = e.Ask(afterwards(t), "delete", "namespace", shop, "--wait=false") })
 	e.kubectl(t, "-n", shop, "create", "rolebinding", "viewer", "--clusterrole=view", "--user=vera")
+	t.Cleanup(func() { _, _ = e.Ask(afterwards(t), "-n", shop, "delete", "rolebinding", "viewer") })
 	as := func(user, path string) view {
 		data, err := e.Hub().UserKubeconfig(user)
 		if err != nil {

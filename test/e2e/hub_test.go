@@ -95,7 +95,7 @@ func TestHubThatRunsWorkloads(t *testing.T) {
 // tidyHub leaves the hub to the other tests as it was.
 func (e *env) tidyHub(t *testing.T) {
 	ctx := afterwards(t)
-	_, deleteErr := e.Ask(ctx, "delete", "namespace", shop, "--ignore-not-found", "--wait")
+	_, deleteErr := e.Ask(ctx, "-n", shop, "delete", "hpa/web", "statefulset/web", "--ignore-not-found")
 	_, takeOverErr := e.TakeOver(ctx, e.adapter)
 	if err := errors.Join(deleteErr, e.Leave(ctx, e.Hub().Name), takeOverErr); err != nil {
 		t.Error(err)

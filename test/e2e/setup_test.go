@@ -129,6 +129,9 @@ func (e *env) serve(ctx context.Context) (err error) {
 	if err := e.InstallHub(ctx, e.Hub()); err != nil {
 		return err
 	}
+	if err := e.CreateNamespace(ctx, e.Hub(), shop); err != nil {
+		return err
+	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	for i, member := range e.Members() {
 		group.Go(func() error {
