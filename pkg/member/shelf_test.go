@@ -53,3 +53,17 @@ func TestShelfTellsWhatHappened(t *testing.T) {
 		}
 	}
 }
+
+func TestLittleIsKept(t *testing.T) {
+	fields := []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	secret := secretWith(nil, annotated(corev1.LastAppliedConfigAnnotation, "all of it again"), annotated(nameAnnotation, "e"))
+	secret.ManagedFields = fields
+	kept := askSecrets(newFakeHub(t).options(t).Hub, "fleet", nil).keep(secret)
+	if diff := cmp.Diff(map[string]string{nameAnnotation: "e"}, kept.GetAnnotations()); diff != "" || kept.GetManagedFields() != nil {
+		t.Errorf("managed fields %v, annotations (-want +got):\n%s", kept.GetManagedFields(), diff)
+	}
+	cluster := karmadaObject(newFakeMember(t, "1"), "west", func(spec map[string]any) { spec["zones"] = "not a list" })
+	if kept := slimCluster(cluster).(*karmadaCluster); kept.Name != "west" || !parseCluster(kept, credentials{}, Policy{}).refused() {
+		t.Errorf("a Cluster that cannot be read became %+v, want its name, refused", kept)
+	}
+}

@@ -51,7 +51,7 @@ func (s shown) reworded(now shown) shown {
 // usable is true when callers may have the connection: an accepted member that
 // fails may still be asked, a refused one may not.
 func (e *entry) usable(silence *fleet.Silence) bool {
-	return e.conn != nil && !e.moved && (silence == nil || silence == e.health.silence)
+	return e.conn != nil && (silence == nil || silence == e.health.silence)
 }
 
 func (e *entry) build(s shown) *view {
