@@ -113,7 +113,7 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 		var err error
 		metricsServer, err = member.HubMetricsServerConfig(h.config, o.Hub.MetricsServer, o.Hub.MetricsServerCAFile, o.Hub.MetricsServerInsecureSkipTLSVerify)
 		if err != nil {
-			return nil, fmt.Errorf("--hub-metrics-server: %w", err)
+			return nil, err // it names the flag at fault
 		}
 	}
 	return member.New(member.Options{
