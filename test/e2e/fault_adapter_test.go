@@ -46,6 +46,28 @@ func TestAdapterKilledAndRestarted(t *testing.T) {
 	e.recovers(t)
 }
 
+// A member that hangs keeps the adapter from being ready for one deadline and no
+// longer. The first answer says what is missing.
+func TestAdapterStartsWhileAMemberHangs(t *testing.T) {
+	e := whole(t)
+	e.freeze(t, "member1")
+	if err := e.adapter.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.adapter.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := see(t.Context(), directly(t, e.adapter), shopPath)
+	if err == nil {
+		err = lacks("member1", "Timeout")(v)
+	}
+	if err != nil {
+		t.Errorf("the first answer: %v", err)
+	}
+	e.thaw(t, "member1")
+	e.recovers(t)
+}
+
 // A replica is not ready before it has heard of every member. Two replicas
 // answer the same, and one is enough.
 func TestTwoReplicas(t *testing.T) {

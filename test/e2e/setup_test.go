@@ -35,17 +35,26 @@ type env struct {
 	*fixture.Fleet
 	adapter *fixture.Adapter
 	dir     string
+	// broken is set once a test began and the fleet did not become whole.
+	broken bool
 }
 
-// shared starts it for the first test that asks.
-var shared = sync.OnceValues(setUp)
+// shared is one env for all tests. The first that asks for it starts it.
+var shared struct {
+	once sync.Once
+	env  *env
+	err  error
+}
 
 func TestMain(m *testing.M) {
-	failed := m.Run() != 0
-	e, _ := shared()
-	if e == nil {
-		return
+	code := m.Run()
+	if e := shared.env; e != nil {
+		e.end(code != 0)
 	}
+}
+
+// end stops everything, and leaves the logs behind where they may be wanted.
+func (e *env) end(failed bool) {
 	if err := e.Down(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -154,15 +163,21 @@ func (e *env) serve(ctx context.Context) (err error) {
 // whole returns the shared fleet once all of it answers.
 func whole(t *testing.T) *env {
 	t.Helper()
-	e, err := shared()
-	if err != nil {
-		t.Fatal(err)
+	shared.once.Do(func() { shared.env, shared.err = setUp() })
+	e := shared.env
+	switch {
+	case shared.err != nil:
+		t.Fatal(shared.err)
+	case e.broken:
+		t.Fatal("an earlier test has left the fleet broken")
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
 			e.showLog(t)
 		}
 	})
+	e.broken = true
 	e.awaitWhole(t)
+	e.broken = false
 	return e
 }

@@ -64,6 +64,18 @@ func TestTopPods(t *testing.T) {
 	}
 }
 
+// To have no pods is an answer.
+func TestTopPodsOfAnEmptyNamespace(t *testing.T) {
+	e := whole(t)
+	said := e.kubectl(t, "top", "pods", "-n", "nowhere")
+	if want := "No resources found in nowhere namespace.\n"; said.Stderr != want || said.Stdout != "" {
+		t.Errorf("kubectl says %q and %q, want %q", said.Stderr, said.Stdout, want)
+	}
+	if got, want := e.look(t, v1beta1+"/namespaces/nowhere/pods").Coverage.Header(), "answered=member1,member2,member3"; got != want {
+		t.Errorf("the coverage is %q, want %q", got, want)
+	}
+}
+
 // The hub tells what each member's own kubectl top tells.
 func TestTopShowsTheFiguresOfTheMembers(t *testing.T) {
 	e := whole(t)
