@@ -95,7 +95,6 @@ func setUp() (*env, error) {
 }
 
 func (e *env) start(ctx context.Context) error {
-	fmt.Fprintln(os.Stderr, "Building the metrics adapter ...")
 	program, err := fixture.Build(ctx, e.dir, os.Stderr)
 	if err != nil {
 		return err

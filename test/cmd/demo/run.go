@@ -63,12 +63,11 @@ func (s *stage) play(ctx context.Context) error {
 func (s *stage) start(ctx context.Context) error {
 	s.title("A hub and two member clusters, east and west: real control planes, on this machine")
 	s.say("Everything lives in %s and is deleted at the end. Ctrl-C ends it at any time.", s.dir)
-	s.say("Building the metrics adapter ...")
-	program, err := fixture.Build(ctx, s.dir, s.out)
-	if err != nil {
+	if _, err := lab.Build(ctx, s.out); err != nil {
 		return err
 	}
-	if _, err := lab.Build(ctx, s.out); err != nil {
+	program, err := fixture.Build(ctx, s.dir, s.out)
+	if err != nil {
 		return err
 	}
 	l, err := lab.Up(ctx, lab.Options{
