@@ -135,9 +135,13 @@ func TestDiscoveryAndOpenAPI(t *testing.T) {
 		}
 	})
 	t.Run("kubectl explains it", func(t *testing.T) {
-		if said := e.kubectl(t, "explain", "podmetrics.containers.usage"); !strings.Contains(said.Stdout, "memory") {
-			t.Errorf("kubectl explain says %s", said.Stdout)
-		}
+		eventually(t, "the hub has taken up the description", func(ctx context.Context) error {
+			said, err := e.Ask(ctx, "explain", "podmetrics.containers.usage")
+			if err == nil && !strings.Contains(said.Stdout, "memory") {
+				err = fmt.Errorf("kubectl explain says %s%s", said.Stdout, said.Stderr)
+			}
+			return err
+		})
 	})
 }
 
