@@ -16,6 +16,7 @@
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply
 //	2 I/O        pkg/member        member clusters: registrations, connections, health
 //	             pkg/usage         cpu and memory of the fleet's pods and nodes
+//	             pkg/relay         the members' custom and external metrics
 //	             pkg/pods          compact records of the fleet's pods
 //	             pkg/capacity      what each member could still run
 //	             pkg/certs         how certificates come to be

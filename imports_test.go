@@ -23,6 +23,7 @@ var rings = map[string]int{
 	"pkg/certs":    2,
 	"pkg/member":   2,
 	"pkg/pods":     2,
+	"pkg/relay":    2,
 	"pkg/usage":    2,
 
 	"pkg/controllers/cronfederatedhpa": 3,
@@ -44,6 +45,7 @@ var neighbours = map[string][]string{
 	"pkg/admission": {"pkg/schedule"},
 	"pkg/capacity":  {"pkg/member", "pkg/pods"},
 	"pkg/pods":      {"pkg/member"},
+	"pkg/relay":     {"pkg/member"},
 	"pkg/usage":     {"pkg/member"},
 }
 

@@ -13,6 +13,12 @@ const (
 	// HubHeader is borne by every answer that fleetscale serves. A member whose
 	// answers bear it is itself a hub, and must not be merged again.
 	HubHeader = "Fleetscale-Hub"
+	// PartialHeader with the value [PartialAllow] on a request lets the answer be
+	// served although a member is silent that it needs to be right. It is how
+	// our controllers ask; other servers of the same APIs do not heed it.
+	PartialHeader = "Fleetscale-Partial"
+	// PartialAllow is the value of [PartialHeader].
+	PartialAllow = "allow"
 	// WarningAgent is the agent of the HTTP warning that tells people of a partial answer.
 	WarningAgent = "fleetscale/partial"
 	// ClusterLabel is the label that names an item's cluster, and the selector
@@ -27,6 +33,8 @@ type Coverage struct {
 	// Absent are those of Answered which do not serve the API or know the metric.
 	Absent []string
 	Silent []SilentMember
+	// Covered are those of Silent whose part is known from others all the same.
+	Covered []string
 }
 
 // SilentMember is an asked member whose part is missing.
@@ -53,6 +61,9 @@ func (c Coverage) Warning() string {
 	if len(c.Silent) > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s did not answer: %s",
 			len(c.Silent), clusters(len(c.Silent)+len(c.Answered)), c.silentNames()))
+	}
+	if len(c.Covered) > 0 {
+		parts = append(parts, fmt.Sprintf("known from the others: all of %s", atMost(c.Covered, namesInWarning)))
 	}
 	if len(c.Absent) > 0 {
 		parts = append(parts, fmt.Sprintf("not served by: %s", atMost(c.Absent, namesInWarning)))

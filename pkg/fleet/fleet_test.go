@@ -96,6 +96,8 @@ func TestWarning(t *testing.T) {
 		"no such API": {Coverage{Answered: []string{"a", "b"}, Absent: []string{"b"}}, "not served by: b"},
 		"both": {Coverage{Answered: []string{"a", "b"}, Absent: []string{"b"}, Silent: []SilentMember{{"c", Silence{Reason: ReasonForbidden}}}},
 			"1 of 3 clusters did not answer: c (Forbidden); not served by: b"},
+		"known from others": {Coverage{Answered: []string{"a"}, Silent: silent("west"), Covered: []string{"west"}},
+			"1 of 2 clusters did not answer: west (Timeout: no answer within the deadline); known from the others: all of west"},
 		"a long detail is cut": {Coverage{Silent: []SilentMember{{"c", Silence{ReasonServerError, strings.Repeat("é", 80)}}}},
 			"1 of 1 cluster did not answer: c (ServerError: " + strings.Repeat("é", 59) + "…)"},
 	}
@@ -131,9 +133,9 @@ func TestParseCoverageRefuses(t *testing.T) {
 		"answered=a,,b":    `parsing coverage "answered=a,,b": "answered=a,,b" is not of the form key=name,…`,
 		"silent=a":         `parsing coverage "silent=a": "a" is not of the form cluster:Reason`,
 		"silent=:Timeout":  `parsing coverage "silent=:Timeout": ":Timeout" is not of the form cluster:Reason`,
-		"whatever=a":       `parsing coverage "whatever=a": unknown part "whatever"; known are answered, absent and silent`,
+		"whatever=a":       `parsing coverage "whatever=a": unknown part "whatever"; known are answered, absent, silent and covered`,
 		"answered=a;":      `parsing coverage "answered=a;": "" is not of the form key=name,…`,
-		"answered=a;b=c,d": `parsing coverage "answered=a;b=c,d": unknown part "b"; known are answered, absent and silent`,
+		"answered=a;b=c,d": `parsing coverage "answered=a;b=c,d": unknown part "b"; known are answered, absent, silent and covered`,
 	}
 	for header, want := range tests {
 		_, err := ParseCoverage(header)
@@ -146,7 +148,7 @@ func TestParseCoverageRefuses(t *testing.T) {
 // FuzzParseCoverage holds that whatever is accepted is written back the same,
 // so no two readers of one header can disagree.
 func FuzzParseCoverage(f *testing.F) {
-	f.Add("answered=east,north;absent=north;silent=west:Timeout,south:Forbidden")
+	f.Add("answered=east,north;absent=north;silent=west:Timeout,south:Forbidden;covered=south")
 	f.Add("silent=a:b:c")
 	f.Add("")
 	f.Fuzz(func(t *testing.T, header string) {

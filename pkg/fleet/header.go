@@ -10,7 +10,7 @@ import (
 
 // Header is the coverage for machines, as the value of [CoverageHeader]:
 //
-//	answered=east,north;absent=north;silent=west:Timeout
+//	answered=east,north;absent=north;silent=west:Timeout;covered=west
 //
 // A part that is empty is left out; names are in order. Details stay out: they
 // are for people. The empty Coverage is the empty string.
@@ -28,6 +28,9 @@ func (c Coverage) Header() string {
 			silent = append(silent, s.Cluster+":"+string(s.Reason))
 		}
 		parts = append(parts, "silent="+strings.Join(silent, ","))
+	}
+	if len(c.Covered) > 0 {
+		parts = append(parts, "covered="+strings.Join(c.Covered, ","))
 	}
 	return strings.Join(parts, ";")
 }
@@ -58,6 +61,8 @@ func (c *Coverage) parsePart(key string, names []string) error {
 		c.Answered = names
 	case "absent":
 		c.Absent = names
+	case "covered":
+		c.Covered = names
 	case "silent":
 		for _, name := range names {
 			cluster, reason, found := strings.Cut(name, ":")
@@ -67,7 +72,7 @@ func (c *Coverage) parsePart(key string, names []string) error {
 			c.Silent = append(c.Silent, SilentMember{Cluster: cluster, Silence: Silence{Reason: Reason(reason)}})
 		}
 	default:
-		return fmt.Errorf("unknown part %q; known are answered, absent and silent", key)
+		return fmt.Errorf("unknown part %q; known are answered, absent, silent and covered", key)
 	}
 	return nil
 }
