@@ -64,6 +64,7 @@ func run(ctx context.Context, o *Options) error {
 	}
 	guard := apiservice.NewGuard(apiservice.GuardOptions{
 		Client:   h.aggregator,
+		APIs:     apiservice.Groups(),
 		Service:  types.NamespacedName{Namespace: o.Hub.ServiceNamespace, Name: o.Hub.ServiceName},
 		Period:   o.Hub.APIServiceCheckPeriod,
 		Metrics:  apiservice.NewMetrics(legacyregistry.Registerer()),

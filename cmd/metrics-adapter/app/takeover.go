@@ -6,27 +6,37 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/cert"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+	"k8s.io/metrics/pkg/apis/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
 
-const takeoverHelp = `Point the hub's metrics.k8s.io at the metrics adapter, and keep what stood there before.
+const takeoverHelp = `Point the hub's metrics APIs at the metrics adapter, and keep what stood there before.
 
-For a hub that has a metrics-server (or another server of metrics.k8s.io) already: its APIService is rewritten to
+For a hub that has a metrics-server (or another server of these APIs) already: its APIService is rewritten to
 lead to our Service, and its former content is kept in the annotation ` + apiservice.FormerAnnotation + `.
-` + "`metrics-adapter restore`" + ` puts it back. What is already as it should be is left as it is, so the command may be repeated.
+` + "`metrics-adapter restore`" + ` puts it back. Where there is no APIService, one is created. What is already as it
+should be is left as it is, so the command may be repeated.
+
+Only metrics.k8s.io is taken over unless --apis names others. After a takeover of custom.metrics.k8s.io or
+external.metrics.k8s.io the hub's own server of it (prometheus-adapter, KEDA) is asked no more, even if the hub is a
+member of its own fleet: workloads of the hub that scale by its metrics stop doing so.
 
 An administrator runs this with rights of his own (get, create and update apiservices). The adapter has none of them.
-Begin when the adapter is ready: from then on all questions for metrics on this hub reach it.`
+Begin when the adapter is ready and serves these APIs: from then on all questions for their metrics on this hub reach it.`
 
 const takeoverExample = `  # The adapter signs its own certificate, so there is no authority to verify it with.
   metrics-adapter takeover --insecure-skip-tls-verify
+
+  # All three APIs, on a hub that has no other server of custom and external metrics.
+  metrics-adapter takeover --apis=metrics.k8s.io,custom.metrics.k8s.io,external.metrics.k8s.io --insecure-skip-tls-verify
 
   # The adapter's certificate is signed by the authority in ca.crt.
   metrics-adapter takeover --kubeconfig hub.kubeconfig --ca-file ca.crt`
@@ -36,19 +46,25 @@ const restoreHelp = `Undo ` + "`metrics-adapter takeover`" + `: put back the API
 What was not taken over is left alone. What somebody else has pointed elsewhere since is left alone too, and is an error.
 An administrator runs this with rights of his own (get, update and delete apiservices). It needs no running adapter.`
 
-const restoreExample = `  metrics-adapter restore --kubeconfig hub.kubeconfig`
+const restoreExample = `  metrics-adapter restore --kubeconfig hub.kubeconfig
+
+  # Give external.metrics.k8s.io back to KEDA, and keep the others.
+  metrics-adapter restore --apis=external.metrics.k8s.io --kubeconfig hub.kubeconfig`
 
 func newTakeoverCommand() *cobra.Command {
 	var kubeconfig, caFile string
-	o := apiservice.Options{Port: 443}
+	o := apiservice.Options{APIs: []string{metrics.GroupName}, Port: 443}
 	o.Service.Namespace, o.Service.Name = "fleetscale-system", "metrics-adapter"
 	cmd := &cobra.Command{
 		Use:     "takeover",
-		Short:   "Point the hub's metrics.k8s.io at the metrics adapter",
+		Short:   "Point the hub's metrics APIs at the metrics adapter",
 		Long:    takeoverHelp,
 		Example: takeoverExample,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if err := checkAPIs(o.APIs); err != nil {
+				return err
+			}
 			if o.CABundle, err = readAuthorities(caFile); err != nil {
 				return err
 			}
@@ -63,6 +79,7 @@ func newTakeoverCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	addKubeconfigFlag(fs, &kubeconfig)
+	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups to take over, of "+strings.Join(apiservice.Groups(), ", ")+". The adapter must serve them.")
 	fs.StringVar(&o.Service.Namespace, "service-namespace", o.Service.Namespace, "Namespace of the adapter's Service on the hub.")
 	fs.StringVar(&o.Service.Name, "service-name", o.Service.Name, "Name of the adapter's Service on the hub.")
 	fs.Int32Var(&o.Port, "service-port", o.Port, "Port of the adapter's Service on the hub.")
@@ -75,24 +92,36 @@ func newTakeoverCommand() *cobra.Command {
 
 func newRestoreCommand() *cobra.Command {
 	var kubeconfig string
+	apis := apiservice.Groups()
 	cmd := &cobra.Command{
 		Use:     "restore",
-		Short:   "Undo a takeover of the hub's metrics.k8s.io",
+		Short:   "Undo a takeover of the hub's metrics APIs",
 		Long:    restoreHelp,
 		Example: restoreExample,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkAPIs(apis); err != nil {
+				return err
+			}
 			client, err := hubAPIServices(kubeconfig)
 			if err != nil {
 				return err
 			}
-			steps, err := apiservice.Restore(cmd.Context(), client)
+			steps, err := apiservice.Restore(cmd.Context(), client, apis)
 			printSteps(cmd.OutOrStdout(), steps)
 			return err
 		},
 	}
 	addKubeconfigFlag(cmd.Flags(), &kubeconfig)
+	cmd.Flags().StringSliceVar(&apis, "apis", apis, "API groups to give back. What was not taken over is left alone.")
 	return cmd
+}
+
+func checkAPIs(groups []string) error {
+	if err := apiservice.CheckGroups(groups); err != nil {
+		return fmt.Errorf("--apis: %w", err)
+	}
+	return nil
 }
 
 func addKubeconfigFlag(fs *pflag.FlagSet, kubeconfig *string) {

@@ -118,7 +118,9 @@ func TestTakeoverAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = "v1beta1.metrics.k8s.io: given back to Service kube-system/metrics-server\nv1.metrics.k8s.io: deleted: nothing stood there before the takeover\n"
+	want = "v1beta1.metrics.k8s.io: given back to Service kube-system/metrics-server\nv1.metrics.k8s.io: deleted: nothing stood there before the takeover\n" +
+		"v1beta2.custom.metrics.k8s.io: not there, so nothing was restored\nv1beta1.custom.metrics.k8s.io: not there, so nothing was restored\n" +
+		"v1beta1.external.metrics.k8s.io: not there, so nothing was restored\n"
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Errorf("restore printed (-want +got):\n%s", diff)
 	}

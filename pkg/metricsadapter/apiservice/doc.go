@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apiservice cares for the APIServices that lead the hub's
-// metrics.k8s.io to us.
+// Package apiservice cares for the APIServices that lead the hub's metrics APIs
+// to us: metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io, or
+// those of the three that we are to serve.
 //
 //	Takeover  an administrator's act: points them at our Service, and writes
 //	          what stood there before into an annotation

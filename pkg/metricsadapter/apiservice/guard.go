@@ -24,11 +24,16 @@ import (
 const ReasonPointsElsewhere = "PointsElsewhere"
 
 // advice is what to do about an APIService that is not ours.
-const advice = "run `metrics-adapter takeover` to have it, and keep others from applying it; to leave it to them, run `metrics-adapter restore` and uninstall the adapter"
+func advice(group string) string {
+	return fmt.Sprintf("run `metrics-adapter takeover --apis=%[1]s` to have it, and keep others from applying it;"+
+		" to leave it to them, run `metrics-adapter restore --apis=%[1]s` and leave %[1]s out of the adapter's --apis", group)
+}
 
 // GuardOptions say what a Guard watches over.
 type GuardOptions struct {
 	Client aggregator.Interface
+	// APIs are the groups that the adapter serves, of [Groups].
+	APIs []string
 	// Service is ours: where the APIServices should point.
 	Service types.NamespacedName
 	// Period is the time between two looks, and the longest that one may take.
@@ -43,13 +48,19 @@ type GuardOptions struct {
 // to get them, and never writes.
 type Guard struct {
 	options GuardOptions
+	watched []version
 	last    map[string]finding // by APIService
 	silent  bool               // the hub could not be asked the last time
 }
 
-// NewGuard returns a guard that knows nothing until it runs.
+// NewGuard returns a guard that knows nothing until it runs. It panics where
+// [CheckGroups] refuses the groups.
 func NewGuard(o GuardOptions) *Guard {
-	return &Guard{options: o, last: map[string]finding{}}
+	watched, err := versions(o.APIs)
+	if err != nil {
+		panic("apiservice: GuardOptions.APIs: " + err.Error())
+	}
+	return &Guard{options: o, watched: watched, last: map[string]finding{}}
 }
 
 // finding is what was seen of an APIService.
@@ -69,14 +80,13 @@ func (g *Guard) look(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, g.options.Period)
 	defer cancel()
 	var errs []error
-	for _, gv := range served() {
-		name := nameOf(gv)
-		now, err := g.find(limited, name)
+	for _, v := range g.watched {
+		now, err := g.find(limited, v.apiService())
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		g.judge(ctx, name, now)
+		g.judge(ctx, v, now)
 	}
 	if ctx.Err() == nil {
 		g.admit(ctx, errors.Join(errs...))
@@ -95,7 +105,8 @@ func (g *Guard) find(ctx context.Context, name string) (finding, error) {
 }
 
 // judge raises the alarm once for each change.
-func (g *Guard) judge(ctx context.Context, name string, now finding) {
+func (g *Guard) judge(ctx context.Context, v version, now finding) {
+	name := v.apiService()
 	before, known := g.last[name]
 	g.last[name] = now
 	g.options.Metrics.set(name, g.ours(now))
@@ -104,8 +115,8 @@ func (g *Guard) judge(ctx context.Context, name string, now finding) {
 	case known && before.describe() == now.describe():
 	case !g.ours(now):
 		logger.Error(nil, "APIService is not ours, so questions for metrics do not reach us",
-			"pointsTo", now.describe(), "want", describe(g.options.Service), "advice", advice)
-		g.record(name, now)
+			"pointsTo", now.describe(), "want", describe(g.options.Service), "advice", advice(v.Group))
+		g.record(v, now)
 	case known:
 		logger.Info("APIService is ours")
 	}
@@ -130,13 +141,13 @@ func (f finding) describe() string {
 }
 
 // record leaves an Event where there is an object to bear it.
-func (g *Guard) record(name string, now finding) {
+func (g *Guard) record(v version, now finding) {
 	if g.options.Recorder == nil || !now.exists {
 		return
 	}
 	ref := &corev1.ObjectReference{
-		APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService", Name: name, UID: now.uid,
+		APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService", Name: v.apiService(), UID: now.uid,
 	}
 	g.options.Recorder.Eventf(ref, corev1.EventTypeWarning, ReasonPointsElsewhere,
-		"It points at %s and not at %s; %s", describe(now.target), describe(g.options.Service), advice)
+		"It points at %s and not at %s; %s", describe(now.target), describe(g.options.Service), advice(v.Group))
 }

@@ -5,7 +5,7 @@ package apiservice
 import "github.com/prometheus/client_golang/prometheus"
 
 // Metrics tells whether the hub still leads to us. It has one series for each
-// of the two APIServices, from the first time that the hub could be asked.
+// APIService of ours, from the first time that the hub could be asked.
 type Metrics struct {
 	ours *prometheus.GaugeVec
 }

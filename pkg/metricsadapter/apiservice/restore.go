@@ -8,20 +8,19 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	typed "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/typed/apiregistration/v1"
 )
 
-// Restore undoes [Takeover]: what stood there before stands there again, and
-// where nothing stood nothing does. An APIService that was not taken over is
+// Restore undoes [Takeover] for the groups, of [Groups], at least one: what stood
+// there before stands there again, and where nothing stood nothing does. An APIService that was not taken over is
 // left alone; one that somebody else has pointed elsewhere since is an error.
 // The steps are those that succeeded, and the restore may be repeated.
-func Restore(ctx context.Context, client aggregator.Interface) ([]Step, error) {
-	return each("restoring", func(gv schema.GroupVersion) (string, error) {
-		return restore(ctx, client.ApiregistrationV1().APIServices(), nameOf(gv))
+func Restore(ctx context.Context, client aggregator.Interface, groups []string) ([]Step, error) {
+	return each("restoring", groups, func(v version) (string, error) {
+		return restore(ctx, client.ApiregistrationV1().APIServices(), v.apiService())
 	})
 }
 

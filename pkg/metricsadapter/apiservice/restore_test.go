@@ -15,7 +15,7 @@ import (
 func TestRestorePutsBackWhatStoodThere(t *testing.T) {
 	client := fake.NewClientset(metricsServers())
 	takeOverAll(t, client, ourOptions())
-	steps, err := Restore(t.Context(), client)
+	steps, err := Restore(t.Context(), client, resourceOnly())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +34,11 @@ func TestRestorePutsBackWhatStoodThere(t *testing.T) {
 func TestRestoreTwiceWritesOnce(t *testing.T) {
 	client := fake.NewClientset(metricsServers())
 	takeOverAll(t, client, ourOptions())
-	if _, err := Restore(t.Context(), client); err != nil {
+	if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
 		t.Fatal(err)
 	}
 	client.ClearActions()
-	steps, err := Restore(t.Context(), client)
+	steps, err := Restore(t.Context(), client, resourceOnly())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestRestoreBringsBackAnAPIOfTheHubItself(t *testing.T) {
 	local.Spec.Service, local.Spec.CABundle = nil, nil
 	client := fake.NewClientset(local)
 	takeOverAll(t, client, ourOptions())
-	if _, err := Restore(t.Context(), client); err != nil {
+	if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(local, get(t, client, beta)); diff != "" {
@@ -72,7 +72,7 @@ func TestRestoreRefusesWhatSomebodyRewrote(t *testing.T) {
 	takeOverAll(t, client, ourOptions())
 	pointAt(t, client, "monitoring", "prometheus-adapter")
 	before := get(t, client, beta)
-	steps, err := Restore(t.Context(), client)
+	steps, err := Restore(t.Context(), client, resourceOnly())
 
 	want := "restoring APIService v1beta1.metrics.k8s.io: since the takeover by Service fleetscale-system/metrics-adapter" +
 		" somebody has pointed it at Service monitoring/prometheus-adapter; if that is how it shall be, remove the annotation:" +
@@ -94,7 +94,7 @@ func TestRestoreTriesAgainWhenItCameSecond(t *testing.T) {
 			client := fake.NewClientset(metricsServers())
 			takeOverAll(t, client, ourOptions())
 			failOnce(client, verb, conflict())
-			if _, err := Restore(t.Context(), client); err != nil {
+			if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(metricsServers(), get(t, client, beta)); diff != "" {
@@ -112,7 +112,7 @@ func TestRestoreDeletesOnlyWhatItLookedAt(t *testing.T) {
 	api := ours("v1", nothingBefore())
 	api.UID, api.ResourceVersion = "a11", "7"
 	client := fake.NewClientset(api)
-	if _, err := Restore(t.Context(), client); err != nil {
+	if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
 		t.Fatal(err)
 	}
 	actions := client.Actions()
@@ -130,7 +130,7 @@ func TestRestoreOfWhatWasOnlyApplied(t *testing.T) {
 	applied := ours("v1beta1", "")
 	applied.Annotations = nil
 	client := fake.NewClientset(applied)
-	steps, err := Restore(t.Context(), client)
+	steps, err := Restore(t.Context(), client, resourceOnly())
 	if err != nil {
 		t.Fatal(err)
 	}

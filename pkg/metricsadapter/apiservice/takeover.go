@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -18,13 +17,15 @@ import (
 	typed "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/typed/apiregistration/v1"
 )
 
-// priority is what metrics-server's own APIService has, for its group and for
-// its version: clients prefer the same APIs before and after a takeover.
-const priority = 100
+// groupPriority is what the APIServices of metrics-server, prometheus-adapter and
+// KEDA have: clients prefer the same groups before and after a takeover.
+const groupPriority = 100
 
 // Options say where the APIServices shall point, and how the hub verifies who
 // answers there.
 type Options struct {
+	// APIs are the groups to take over, of [Groups]. It must not be empty.
+	APIs    []string
 	Service types.NamespacedName
 	Port    int32
 	// CABundle is PEM. Without it the hub trusts its system's authorities.
@@ -45,26 +46,30 @@ type Step struct {
 // The steps are those that succeeded; the error names all that did not, and
 // the takeover may be repeated.
 func Takeover(ctx context.Context, client aggregator.Interface, o Options) ([]Step, error) {
-	return each("taking over", func(gv schema.GroupVersion) (string, error) {
-		return takeOver(ctx, client.ApiregistrationV1().APIServices(), gv, o)
+	return each("taking over", o.APIs, func(v version) (string, error) {
+		return takeOver(ctx, client.ApiregistrationV1().APIServices(), v, o)
 	})
 }
 
-// each acts on every APIService, so that one that fails does not keep the others back.
-func each(gerund string, act func(schema.GroupVersion) (string, error)) ([]Step, error) {
+// each acts on every APIService of the groups, so that one that fails does not keep the others back.
+func each(gerund string, groups []string, act func(version) (string, error)) ([]Step, error) {
+	all, err := versions(groups)
+	if err != nil {
+		return nil, fmt.Errorf("%s APIServices: %w", gerund, err)
+	}
 	var steps []Step
 	var errs []error
-	for _, gv := range served() {
+	for _, v := range all {
 		var done string
 		err := retry.OnError(retry.DefaultRetry, raced, func() (err error) {
-			done, err = act(gv)
+			done, err = act(v)
 			return err
 		})
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s APIService %s: %w", gerund, nameOf(gv), err))
+			errs = append(errs, fmt.Errorf("%s APIService %s: %w", gerund, v.apiService(), err))
 			continue
 		}
-		steps = append(steps, Step{nameOf(gv), done})
+		steps = append(steps, Step{v.apiService(), done})
 	}
 	return steps, errors.Join(errs...)
 }
@@ -74,10 +79,10 @@ func raced(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
 }
 
-func takeOver(ctx context.Context, apis typed.APIServiceInterface, gv schema.GroupVersion, o Options) (done string, err error) {
-	before, err := apis.Get(ctx, nameOf(gv), metav1.GetOptions{})
+func takeOver(ctx context.Context, apis typed.APIServiceInterface, v version, o Options) (done string, err error) {
+	before, err := apis.Get(ctx, v.apiService(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return create(ctx, apis, gv, o)
+		return create(ctx, apis, v, o)
 	}
 	if err != nil {
 		return "", err
@@ -87,7 +92,7 @@ func takeOver(ctx context.Context, apis typed.APIServiceInterface, gv schema.Gro
 		return "", err
 	}
 	after, done := before.DeepCopy(), "updated: it was ours already"
-	after.Spec = o.spec(gv)
+	after.Spec = o.spec(v)
 	switch ours := record.holds(before) || target(before) == o.Service; {
 	case !ours:
 		done = "taken over from " + describe(target(before))
@@ -106,8 +111,8 @@ func takeOver(ctx context.Context, apis typed.APIServiceInterface, gv schema.Gro
 	return done, err
 }
 
-func create(ctx context.Context, apis typed.APIServiceInterface, gv schema.GroupVersion, o Options) (done string, err error) {
-	api := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: nameOf(gv)}, Spec: o.spec(gv)}
+func create(ctx context.Context, apis typed.APIServiceInterface, v version, o Options) (done string, err error) {
+	api := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: v.apiService()}, Spec: o.spec(v)}
 	if err := o.claim(&api.ObjectMeta, nil); err != nil {
 		return "", err
 	}
@@ -126,14 +131,14 @@ func (o Options) claim(meta *metav1.ObjectMeta, was *former) error {
 	return (&takeoverRecord{By: serviceName(o.Service), Former: was}).annotate(meta)
 }
 
-func (o Options) spec(gv schema.GroupVersion) apiregistrationv1.APIServiceSpec {
+func (o Options) spec(v version) apiregistrationv1.APIServiceSpec {
 	return apiregistrationv1.APIServiceSpec{
-		Group:                 gv.Group,
-		Version:               gv.Version,
+		Group:                 v.Group,
+		Version:               v.Version,
 		Service:               &apiregistrationv1.ServiceReference{Namespace: o.Service.Namespace, Name: o.Service.Name, Port: new(o.Port)},
 		CABundle:              o.CABundle,
 		InsecureSkipTLSVerify: o.InsecureSkipTLSVerify,
-		GroupPriorityMinimum:  priority,
-		VersionPriority:       priority,
+		GroupPriorityMinimum:  groupPriority,
+		VersionPriority:       v.priority,
 	}
 }

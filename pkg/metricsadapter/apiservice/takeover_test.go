@@ -24,8 +24,11 @@ const (
 	stable = "v1.metrics.k8s.io"
 )
 
+func resourceOnly() []string { return []string{"metrics.k8s.io"} }
+
 func ourOptions() Options {
 	return Options{
+		APIs:    resourceOnly(),
 		Service: types.NamespacedName{Namespace: "fleetscale-system", Name: "metrics-adapter"}, Port: 443, InsecureSkipTLSVerify: true,
 	}
 }

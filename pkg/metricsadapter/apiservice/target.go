@@ -3,19 +3,9 @@
 package apiservice
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
-
-// served are the group versions that we answer for.
-func served() []schema.GroupVersion {
-	const group = "metrics.k8s.io"
-	return []schema.GroupVersion{{Group: group, Version: "v1beta1"}, {Group: group, Version: "v1"}}
-}
-
-// nameOf is the name that the API prescribes for the APIService of gv.
-func nameOf(gv schema.GroupVersion) string { return gv.Version + "." + gv.Group }
 
 // target is where an APIService points. The zero value is the hub itself.
 func target(api *apiregistrationv1.APIService) types.NamespacedName {
