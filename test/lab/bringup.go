@@ -100,6 +100,7 @@ func (l *Lab) newBringUp(p plan) (*bringUp, error) {
 		c.MetricsServerURL = fmt.Sprintf("https://127.0.0.1:%d", ports.metricsServer)
 	}
 	if p.testAdapter {
+		c.TestAdapterURL = fmt.Sprintf("https://127.0.0.1:%d", ports.testAdapter)
 		c.ValuesURL = fmt.Sprintf("http://127.0.0.1:%d", ports.values)
 	}
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {

@@ -23,6 +23,10 @@ type Cluster struct {
 	// The certificate holds localhost, 127.0.0.1 and
 	// metrics-server.kube-system.svc. Empty without a metrics-server.
 	MetricsServerURL string
+	// TestAdapterURL is its custom and external metrics adapter itself, past the
+	// API server, https. The certificate holds localhost, 127.0.0.1 and
+	// test-adapter.kube-system.svc. Empty without a test-adapter.
+	TestAdapterURL string
 	// ValuesURL is where the values of its custom and external metrics are set,
 	// http. Empty without a test-adapter.
 	ValuesURL string

@@ -17,7 +17,11 @@ const (
 func local(port int, path string) string { return fmt.Sprintf("https://127.0.0.1:%d%s", port, path) }
 
 func (b *bringUp) apiServer(ctx context.Context) error {
-	return b.run(ctx, "kube-apiserver", b.URL+"/readyz", b.apiServerArgs())
+	audit, err := b.auditFlags()
+	if err != nil {
+		return err
+	}
+	return b.run(ctx, "kube-apiserver", b.URL+"/readyz", append(b.apiServerArgs(), audit...))
 }
 
 func (b *bringUp) apiServerArgs() []string {

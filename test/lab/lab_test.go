@@ -7,10 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +60,7 @@ func TestLab(t *testing.T) {
 		test func(*testing.T, *Lab, *Cluster)
 	}{
 		{"all metrics APIs answer at once", testAPIs},
+		{"questions for metrics are counted", testQuestions},
 		{"pods use what is set", testUsage},
 		{"a frozen API server is silent and comes back", testFreeze},
 		{"a stopped API server comes back with its metrics", testStop},
@@ -100,17 +101,17 @@ func clients(t *testing.T, c *Cluster) (*kubernetes.Clientset, *metrics.Clientse
 }
 
 func testAPIs(t *testing.T, _ *Lab, c *Cluster) {
-	set(t, c.ValuesURL+"/write-metrics/namespaces/default/services/kubernetes/requests", `"42"`)
-	set(t, c.ValuesURL+"/external-metrics/queue?labels=name=mail", "17")
-	set(t, c.ValuesURL+"/external-metrics/queue?labels=name=mail", "18")
-	set(t, c.ValuesURL+"/external-metrics/queue?labels=name=print", "3")
+	setMetrics(t, c)
 	for path, want := range map[string]string{
 		"/apis/metrics.k8s.io/v1beta1/nodes":                                                        `"name":"east-node1"`,
 		"/apis/custom.metrics.k8s.io/v1beta1/namespaces/default/services/kubernetes/requests":       `"value":"42"`,
-		"/apis/custom.metrics.k8s.io/v1beta2/namespaces/default/services/kubernetes/requests":       `"value":"42"`,
+		"/apis/custom.metrics.k8s.io/v1beta2/namespaces/default/services/%2A/requests":              `"value":"42"`,
+		"/apis/custom.metrics.k8s.io/v1beta2/namespaces/default/metrics/quota":                      `"value":"1500m"`,
+		"/apis/custom.metrics.k8s.io/v1beta2/nodes/east-node1/watts":                                `"value":"300"`,
+		"/apis/custom.metrics.k8s.io/v1beta2":                                                       `"services/requests"`,
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue?labelSelector=name%3Dmail":  `"value":"18"}]`,
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue?labelSelector=name%3Dprint": `"value":"3"}]`,
-		"/apis/external.metrics.k8s.io/v1beta1/namespaces/default/my-external-metric":               `"value":"43"}]`,
+		"/apis/external.metrics.k8s.io/v1beta1/namespaces/default/nothing":                          `"items":[]`,
 	} {
 		client, _ := clients(t, c)
 		got, err := client.CoreV1().RESTClient().Get().RequestURI(path).DoRaw(t.Context())
@@ -120,15 +121,55 @@ func testAPIs(t *testing.T, _ *Lab, c *Cluster) {
 	}
 }
 
-func set(t *testing.T, url, value string) {
+// setMetrics tells of a namespaced object, of a namespace, of an object in none,
+// and of what is no object.
+func setMetrics(t *testing.T, c *Cluster) {
 	t.Helper()
-	response, err := http.Post(url, "application/json", strings.NewReader(value))
+	for _, figure := range []Figure{
+		{Namespace: "default", Resource: "services", Object: "kubernetes", Metric: "requests", Value: *quantity("42")},
+		{Resource: "namespaces", Object: "default", Metric: "quota", Value: *quantity("1500m")},
+		{Resource: "nodes", Object: "east-node1", Metric: "watts", Value: *quantity("300")},
+	} {
+		if err := c.SetFigure(t.Context(), figure); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, series := range []Series{
+		{Metric: "queue", Labels: map[string]string{"name": "mail"}, Value: *quantity("17")},
+		{Metric: "queue", Labels: map[string]string{"name": "mail"}, Value: *quantity("18")},
+		{Metric: "queue", Labels: map[string]string{"name": "print"}, Value: *quantity("3")},
+	} {
+		if err := c.SetSeries(t.Context(), series); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// testQuestions counts what is asked for metrics, exactly, and nothing else.
+func testQuestions(t *testing.T, _ *Lab, c *Cluster) {
+	ask := func(path string) {
+		client, _ := clients(t, c)
+		_, _ = client.CoreV1().RESTClient().Get().RequestURI(path).DoRaw(t.Context()) // also what fails was asked
+	}
+	before, err := c.Questions()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		t.Fatalf("POST %s: %s", url, response.Status)
+	const unknown = "/apis/external.metrics.k8s.io/v1beta1/namespaces/default/unknown?labelSelector=a%3Db"
+	const service = "/apis/custom.metrics.k8s.io/v1beta1/namespaces/default/services/nobody/requests"
+	for _, path := range []string{unknown, "/apis/custom.metrics.k8s.io/v1beta2", "/api/v1/namespaces/default", service} {
+		ask(path)
+	}
+	after, err := c.Questions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, question := range after[len(before):] {
+		got = append(got, strings.TrimRight(strings.TrimSuffix(question.URI, "timeout=2s"), "?&"))
+	}
+	if want := []string{unknown, service}; !slices.Equal(got, want) {
+		t.Errorf("the questions were %q, want %q", got, want)
 	}
 }
 

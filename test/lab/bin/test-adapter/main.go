@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command test-adapter serves custom.metrics.k8s.io and external.metrics.k8s.io
-// with values that are set over HTTP. It is the test adapter of
-// sigs.k8s.io/custom-metrics-apiserver, used as a library for two reasons:
-// several of them run on one machine, so the port for setting values is a flag,
-// and external metrics can be set as well.
+// with values that are set over HTTP. It stands on the library on which
+// prometheus-adapter, KEDA and the adapters of clouds stand.
 package main
 
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
-	"time"
 
-	"github.com/emicklei/go-restful/v3"
 	"github.com/spf13/cobra"
 	"k8s.io/apiserver/pkg/server"
 	"k8s.io/component-base/cli"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
 	adapter "sigs.k8s.io/custom-metrics-apiserver/pkg/cmd"
-	"sigs.k8s.io/custom-metrics-apiserver/test-adapter/provider"
 )
 
 func main() {
@@ -53,24 +47,14 @@ func run(ctx context.Context, base *adapter.AdapterBase, valuesAddress string) e
 	if err != nil {
 		return fmt.Errorf("discovering resources: %w", err)
 	}
-	custom, writeMetrics := provider.NewFakeProvider(client, mapper)
-	external := newExternal(custom)
+	custom, external := newCustom(client, mapper), newExternal()
 	base.WithCustomMetrics(custom)
 	base.WithExternalMetrics(external)
 	if err := metrics.RegisterMetrics(legacyregistry.Register); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
 	failed := make(chan error, 2)
-	go func() { failed <- serveValues(valuesAddress, writeMetrics, external) }()
+	go func() { failed <- serveValues(valuesAddress, custom, external) }()
 	go func() { failed <- base.Run(ctx) }()
 	return <-failed
-}
-
-func serveValues(address string, custom *restful.WebService, external *external) error {
-	container := restful.NewContainer().Add(custom)
-	mux := http.NewServeMux()
-	mux.Handle("/write-metrics/", container)
-	external.install(mux)
-	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: 3 * time.Second}
-	return fmt.Errorf("serving values: %w", server.ListenAndServe())
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// auditPolicy keeps a line for each question for custom and external metrics,
+// and none for anything else. The line is there before the question is answered.
+const auditPolicy = `# SPDX-License-Identifier: Apache-2.0
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [ResponseStarted, ResponseComplete, Panic]
+rules:
+- level: Metadata
+  resources: [{group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
+- level: None
+`
+
+func (c *Cluster) auditLog() string { return filepath.Join(c.dir(), "audit.log") }
+
+// auditFlags have the API server keep that log.
+func (b *bringUp) auditFlags() ([]string, error) {
+	policy := filepath.Join(b.dir(), "audit-policy.yaml")
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o644); err != nil {
+		return nil, fmt.Errorf("writing the audit policy: %w", err)
+	}
+	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + b.auditLog()}, nil
+}
+
+// Question is a request for a custom or external metric.
+type Question struct {
+	// User asked it.
+	User string
+	// URI is its path with its query.
+	URI string
+}
+
+// Questions returns the requests for custom and external metrics that the
+// cluster's API server has got so far, in their order.
+func (c *Cluster) Questions() ([]Question, error) {
+	data, err := os.ReadFile(c.auditLog())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // nobody asked yet
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what %s was asked: %w", c.Name, err)
+	}
+	var all []Question
+	for line := range bytes.Lines(data) {
+		var event auditv1.Event
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break // it is being written
+		}
+		if err := json.Unmarshal(line, &event); err != nil {
+			return nil, fmt.Errorf("reading what %s was asked: %w", c.Name, err)
+		}
+		all = append(all, Question{User: event.User.Username, URI: event.RequestURI})
+	}
+	return all, nil
+}
