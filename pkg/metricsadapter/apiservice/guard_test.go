@@ -187,3 +187,27 @@ func TestMetricsFollowTheConventions(t *testing.T) {
 		t.Errorf("%s: %s", problem.Metric, problem.Text)
 	}
 }
+
+func TestGuardWatchesWhatIsServedOnly(t *testing.T) {
+	metrics := NewMetrics(prometheus.NewRegistry())
+	var lines []string
+	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	NewGuard(GuardOptions{
+		Client: fake.NewClientset(), APIs: []string{"external.metrics.k8s.io"}, Service: ourOptions().Service,
+		Period: 30 * time.Second, Metrics: metrics,
+	}).look(logr.NewContext(t.Context(), logger))
+	checkLines(t, "first look", lines, `"apiservice"="v1beta1.external.metrics.k8s.io" "pointsTo"="nowhere: it does not exist"`+
+		` "want"="Service fleetscale-system/metrics-adapter" "advice"="run `+"`metrics-adapter takeover --apis=external.metrics.k8s.io`")
+	if got := testutil.CollectAndCount(metrics.ours); got != 1 {
+		t.Errorf("%d APIServices are counted, want 1", got)
+	}
+}
+
+func TestGuardOfNothingIsABrokenInvariant(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a guard was made that watches nothing")
+		}
+	}()
+	NewGuard(GuardOptions{Client: fake.NewClientset(), Service: ourOptions().Service})
+}

@@ -3,6 +3,7 @@
 package apiservice
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -140,5 +141,37 @@ func TestRestoreOfWhatWasOnlyApplied(t *testing.T) {
 	}
 	if diff := cmp.Diff(applied, get(t, client, beta)); diff != "" {
 		t.Errorf("it was written (-want +got):\n%s", diff)
+	}
+}
+
+func TestRestoreOfOneAPILeavesTheOthers(t *testing.T) {
+	client := fake.NewClientset(metricsServers())
+	o := ourOptions()
+	o.APIs = Groups()
+	takeOverAll(t, client, o)
+	client.ClearActions()
+	steps, err := Restore(t.Context(), client, []string{"external.metrics.k8s.io"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Step{{"v1beta1.external.metrics.k8s.io", "deleted: nothing stood there before the takeover"}}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"delete"}, writes(client)); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+}
+
+func TestRestoreOfNothingIsRefused(t *testing.T) {
+	client := fake.NewClientset(metricsServers())
+	takeOverAll(t, client, ourOptions())
+	client.ClearActions()
+	_, err := Restore(t.Context(), client, nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "restoring APIServices: no API group: ") {
+		t.Errorf("error = %v, want one that says that no group is named", err)
+	}
+	if got := len(client.Actions()); got != 0 {
+		t.Errorf("asked the hub %d times, want never", got)
 	}
 }

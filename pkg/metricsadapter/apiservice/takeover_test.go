@@ -295,3 +295,35 @@ func TestTakeoverRefusesARecordThatItCannotRead(t *testing.T) {
 		t.Errorf("it was written (-want +got):\n%s", diff)
 	}
 }
+
+// What discovery prefers is what prometheus-adapter has it prefer.
+func TestTakeoverOfCustomMetricsPrefersTheNewerVersion(t *testing.T) {
+	client := fake.NewClientset(metricsServers())
+	o := ourOptions()
+	o.APIs = []string{"custom.metrics.k8s.io"}
+	steps := takeOverAll(t, client, o)
+
+	newer, older := "v1beta2.custom.metrics.k8s.io", "v1beta1.custom.metrics.k8s.io"
+	if diff := cmp.Diff([]Step{{newer, "created"}, {older, "created"}}, steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if n, o := get(t, client, newer).Spec.VersionPriority, get(t, client, older).Spec.VersionPriority; n <= o {
+		t.Errorf("v1beta2 has priority %d, v1beta1 %d", n, o)
+	}
+	if diff := cmp.Diff(metricsServers(), get(t, client, beta)); diff != "" {
+		t.Errorf("%s was not named (-want +got):\n%s", beta, diff)
+	}
+}
+
+func TestTakeoverOfNothingIsRefused(t *testing.T) {
+	client := fake.NewClientset(metricsServers())
+	o := ourOptions()
+	o.APIs = nil
+	_, err := Takeover(t.Context(), client, o)
+	if err == nil || !strings.HasPrefix(err.Error(), "taking over APIServices: no API group: ") {
+		t.Errorf("error = %v, want one that says that no group is named", err)
+	}
+	if got := len(client.Actions()); got != 0 {
+		t.Errorf("asked the hub %d times, want never", got)
+	}
+}
