@@ -23,6 +23,7 @@ import (
 	psaapi "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 )
@@ -48,13 +49,9 @@ func overlays() []string {
 // are skipped.
 func build(t *testing.T, dir string) []runtime.Object {
 	t.Helper()
-	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(root, dir))
-	if err != nil {
-		t.Fatalf("building %s: %v", dir, err)
-	}
 	var objects []runtime.Object
-	for _, resource := range rendered.Resources() {
-		text, err := resource.AsYAML()
+	for _, r := range render(t, filepath.Join(root, dir)) {
+		text, err := r.AsYAML()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,15 +60,25 @@ func build(t *testing.T, dir string) []runtime.Object {
 			continue
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", resource.CurId(), err)
+			t.Fatalf("%s: %v", r.CurId(), err)
 		}
 		typed := object.DeepCopyObject()
 		if err := yaml.UnmarshalStrict(text, typed); err != nil {
-			t.Errorf("%s: %s %s has a field that its kind has not: %v", dir, kind.Kind, resource.GetName(), err)
+			t.Errorf("%s: %s %s has a field that its kind has not: %v", dir, kind.Kind, r.GetName(), err)
 		}
 		objects = append(objects, object)
 	}
 	return objects
+}
+
+// render builds the kustomization of a folder to objects of any kind.
+func render(t *testing.T, folder string) []*resource.Resource {
+	t.Helper()
+	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	if err != nil {
+		t.Fatalf("building %s: %v", folder, err)
+	}
+	return rendered.Resources()
 }
 
 func TestOverlaysAreListed(t *testing.T) {
