@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+	"k8s.io/metrics/pkg/apis/custom_metrics"
+	custominstall "k8s.io/metrics/pkg/apis/custom_metrics/install"
+	"k8s.io/metrics/pkg/apis/external_metrics"
+	externalinstall "k8s.io/metrics/pkg/apis/external_metrics/install"
+	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+const (
+	customGroup   = custom_metrics.GroupName
+	externalGroup = external_metrics.GroupName
+)
+
+// api is what sets the two APIs apart. T is one of its values.
+type api[T any] struct {
+	name     string // in logs and metrics
+	group    string
+	versions []string // preferred first
+	// remembers is true where what a member last said is wanted once it is silent.
+	remembers bool
+	request   func(*rest.Request, string, key) *rest.Request
+	// decode reads an answer to k. Where it is an error that holds no silence, the member has none.
+	decode func(body []byte, k key) ([]T, error)
+	// listed reads an entry of the member's discovery; false for one that is no metric.
+	listed func(metav1.APIResource) (provider.CustomMetricInfo, bool)
+}
+
+// absent is a member's answer that it has no such thing.
+func (a *api[T]) absent() error {
+	return apierrors.NewNotFound(schema.GroupResource{Group: a.group}, "")
+}
+
+func customAPI(decoder runtime.Decoder) *api[custom_metrics.MetricValue] {
+	a := &api[custom_metrics.MetricValue]{
+		name: "custom", group: customGroup, versions: []string{"v1beta2", "v1beta1"},
+		request: customRequest, listed: customListed,
+	}
+	a.decode = func(body []byte, k key) ([]custom_metrics.MetricValue, error) {
+		list, err := decode[*custom_metrics.MetricValueList](decoder, body)
+		if err != nil {
+			return nil, err
+		}
+		if k.name == allObjects {
+			return list.Items, nil
+		}
+		return one(list.Items, a.absent())
+	}
+	return a
+}
+
+// one is the answer about one object; clients of these APIs take no other.
+func one(items []custom_metrics.MetricValue, absent error) ([]custom_metrics.MetricValue, error) {
+	switch len(items) {
+	case 0:
+		return nil, absent
+	case 1:
+		return items, nil
+	default:
+		return nil, badAnswer(fmt.Errorf("%d values of one object", len(items)))
+	}
+}
+
+// customListed reads "pods/rps" and "deployments.apps/rps".
+func customListed(r metav1.APIResource) (provider.CustomMetricInfo, bool) {
+	resource, metric, found := strings.Cut(r.Name, "/")
+	info := provider.CustomMetricInfo{GroupResource: schema.ParseGroupResource(resource), Namespaced: r.Namespaced, Metric: metric}
+	return info, found && resource != "" && metric != ""
+}
+
+func externalAPI(decoder runtime.Decoder) *api[external_metrics.ExternalMetricValue] {
+	return &api[external_metrics.ExternalMetricValue]{
+		name: "external", group: externalGroup, versions: []string{"v1beta1"},
+		remembers: true, request: externalRequest,
+		decode: func(body []byte, _ key) ([]external_metrics.ExternalMetricValue, error) {
+			list, err := decode[*external_metrics.ExternalMetricValueList](decoder, body)
+			if err != nil {
+				return nil, err
+			}
+			return list.Items, nil
+		},
+		listed: func(r metav1.APIResource) (provider.CustomMetricInfo, bool) {
+			return provider.CustomMetricInfo{Metric: r.Name}, r.Name != ""
+		},
+	}
+}
+
+// newDecoder reads every version of both APIs, in protobuf and in JSON.
+func newDecoder() runtime.Decoder {
+	scheme := runtime.NewScheme()
+	custominstall.Install(scheme)
+	externalinstall.Install(scheme)
+	return serializer.NewCodecFactory(scheme).UniversalDecoder(custom_metrics.SchemeGroupVersion, external_metrics.SchemeGroupVersion)
+}
+
+func decode[L runtime.Object](decoder runtime.Decoder, body []byte) (list L, err error) {
+	object, kind, err := decoder.Decode(body, nil, nil)
+	if err != nil {
+		return list, badAnswer(err)
+	}
+	list, ok := object.(L)
+	if !ok {
+		return list, badAnswer(fmt.Errorf("it is a %s", kind.Kind))
+	}
+	return list, nil
+}
+
+// badAnswer: what cannot be read is no answer.
+func badAnswer(err error) error {
+	return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: "reading the answer: " + err.Error()}
+}
