@@ -132,6 +132,76 @@ func TestTakeoverAndBack(t *testing.T) {
 	}
 }
 
+func kedasAPI() *apiregistrationv1.APIService {
+	return &apiregistrationv1.APIService{
+		ObjectMeta: metav1.ObjectMeta{Name: "v1beta1.external.metrics.k8s.io"},
+		Spec: apiregistrationv1.APIServiceSpec{
+			Group: "external.metrics.k8s.io", Version: "v1beta1",
+			Service:              &apiregistrationv1.ServiceReference{Namespace: "keda", Name: "keda-operator-metrics-apiserver", Port: new(int32(443))},
+			GroupPriorityMinimum: 100, VersionPriority: 100,
+		},
+	}
+}
+
+// Another server's custom and external metrics are taken by nobody who did not say so.
+func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
+	const keda = "v1beta1.external.metrics.k8s.io"
+	hub := apiServiceHub{keda: kedasAPI()}
+	kubeconfig := serveAPIServices(t, hub)
+	takeOver := func(args ...string) string {
+		t.Helper()
+		out, err := runCommand(t, newTakeoverCommand(), append(args, "--kubeconfig", kubeconfig, "--insecure-skip-tls-verify")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want := "v1beta1.metrics.k8s.io: created\nv1.metrics.k8s.io: created\n"
+	if diff := cmp.Diff(want, takeOver()); diff != "" {
+		t.Errorf("takeover of none named (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(kedasAPI().Spec, hub[keda].Spec); diff != "" {
+		t.Errorf("KEDA's was written (-want +got):\n%s", diff)
+	}
+	want = "v1beta2.custom.metrics.k8s.io: created\nv1beta1.custom.metrics.k8s.io: created\n" +
+		keda + ": taken over from Service keda/keda-operator-metrics-apiserver\n"
+	if diff := cmp.Diff(want, takeOver("--apis=external.metrics.k8s.io,custom.metrics.k8s.io")); diff != "" {
+		t.Errorf("takeover of two (-want +got):\n%s", diff)
+	}
+
+	out, err := runCommand(t, newRestoreCommand(), "--kubeconfig", kubeconfig, "--apis=external.metrics.k8s.io")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(keda+": given back to Service keda/keda-operator-metrics-apiserver\n", out); diff != "" {
+		t.Errorf("restore of one (-want +got):\n%s", diff)
+	}
+	if len(hub) != 5 {
+		t.Errorf("the hub has %d APIServices, want the restore to leave the other four", len(hub))
+	}
+}
+
+func TestAPIsThatAreRefused(t *testing.T) {
+	for name, command := range map[string]func() *cobra.Command{"takeover": newTakeoverCommand, "restore": newRestoreCommand} {
+		for apis, want := range map[string]string{
+			"":                       "--apis: no API group: name one or more of ",
+			"metrics.k8s.io,metrics": `--apis: unknown API group "metrics": name one or more of `,
+		} {
+			t.Run(name+" of "+apis, func(t *testing.T) {
+				cmd := command()
+				args := []string{"--apis=" + apis, "--kubeconfig", filepath.Join(t.TempDir(), "none")}
+				if cmd.Flags().Lookup("insecure-skip-tls-verify") != nil {
+					args = append(args, "--insecure-skip-tls-verify")
+				}
+				_, err := runCommand(t, cmd, args...)
+				if err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("error = %v, want it to begin with %q", err, want)
+				}
+			})
+		}
+	}
+}
+
 func TestTakeoverWithAnAuthority(t *testing.T) {
 	pem, _, err := cert.GenerateSelfSignedCertKey("metrics-adapter.fleetscale-system.svc", nil, nil)
 	if err != nil {
