@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deploy_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+)
+
+// What docs/install.md has people write builds, next to what is here.
+func TestDocumentedOverlaysBuild(t *testing.T) {
+	text, err := os.ReadFile("../../docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := t.TempDir()
+	for _, folder := range []string{"deploy", "certs"} {
+		if err := os.CopyFS(filepath.Join(copied, folder), os.DirFS(filepath.Join(root, "..", folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	blocks := regexp.MustCompile("(?s)```yaml\n# deploy/overlays/mine/kustomization.yaml\n(.*?)\n```").FindAllStringSubmatch(string(text), -1)
+	if len(blocks) < 3 {
+		t.Fatalf("found %d overlays in docs/install.md; is the pattern still right?", len(blocks))
+	}
+	mine := filepath.Join(copied, "deploy/overlays/mine")
+	if err := os.Mkdir(mine, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range blocks {
+		if err := os.WriteFile(filepath.Join(mine, "kustomization.yaml"), []byte(block[1]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if len(render(t, mine)) == 0 {
+			t.Errorf("nothing comes of\n%s", block[1])
+		}
+		if _, apis, found := strings.Cut(block[1], "--apis="); found {
+			served, _, _ := strings.Cut(apis, "\n")
+			if diff := gocmp.Diff(strings.Split(served, ","), groupsOf(apiServices(t, mine))); diff != "" {
+				t.Errorf("APIs (-served +led to the adapter) of\n%s\n%s", block[1], diff)
+			}
+		}
+	}
+}
+
+func groupsOf(all []apiregistrationv1.APIService) []string {
+	var groups []string
+	for _, api := range all {
+		groups = append(groups, api.Spec.Group)
+	}
+	return slices.Compact(groups)
+}
