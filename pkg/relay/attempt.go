@@ -56,6 +56,6 @@ func (a *attempt[V]) wait(ctx context.Context) (V, error) {
 		return a.value, a.err
 	case <-ctx.Done():
 		var none V
-		return none, ctx.Err()
+		return none, context.Cause(ctx)
 	}
 }

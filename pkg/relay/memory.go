@@ -38,16 +38,16 @@ func (q *question[T]) underWay() bool { return q.last != nil && !q.last.ended() 
 
 // add makes room for a question and notes that it is asked.
 func (l *line[T]) add(k key) *question[T] {
-	if len(l.questions) >= mostQuestions {
-		l.forgetOldest()
+	for len(l.questions) >= mostQuestions && l.forgetOldest() {
 	}
 	q := &question[T]{asked: time.Now()}
 	l.questions[k] = q
 	return q
 }
 
-// forgetOldest spares what is under way: it would be asked twice at once.
-func (l *line[T]) forgetOldest() {
+// forgetOldest spares what is under way: it would be asked twice at once. It is
+// false when that is all there is.
+func (l *line[T]) forgetOldest() bool {
 	var oldest key
 	var asked time.Time
 	for k, q := range l.questions {
@@ -56,6 +56,7 @@ func (l *line[T]) forgetOldest() {
 		}
 	}
 	delete(l.questions, oldest)
+	return !asked.IsZero()
 }
 
 // forgetOld drops values that serve nobody any more, and questions that nobody asks.
