@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// FederatedHPAStatus has the fields of Kubernetes' HorizontalPodAutoscalerStatus, where replicas mean those of the whole
+// fleet, and what is known of each cluster.
+type FederatedHPAStatus struct {
+	// observedGeneration is the metadata.generation that the rest of the status speaks of.
+	// Example: 3
+	// +optional
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+
+	// lastScaleTime is when the replicas of the fleet were last changed by this FederatedHPA. Absent: never.
+	// Example: "2027-03-01T09:30:00Z"
+	// +optional
+	LastScaleTime *metav1.Time `json:"lastScaleTime,omitempty"`
+
+	// currentReplicas is the number of replicas that the fleet was told to run when the controller last looked.
+	// Example: 12
+	// +optional
+	CurrentReplicas int32 `json:"currentReplicas"`
+
+	// desiredReplicas is the number of replicas that the controller last decided on. Distributed mode: the sum of what
+	// the HorizontalPodAutoscalers of the clusters desire.
+	// Example: 15
+	// +optional
+	DesiredReplicas int32 `json:"desiredReplicas"`
+
+	// readyReplicas is the number of Ready Pods in all clusters; of a cluster that can not be seen, as many as were last
+	// seen. Absent: not counted yet.
+	// Example: 11
+	// +optional
+	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
+
+	// currentMetrics are the metrics as last read, in the order of spec.metrics. A metric that could not be read has an
+	// entry with an empty type.
+	// Example: [{type: Resource, resource: {name: cpu, current: {averageUtilization: 63, averageValue: 126m}}}]
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=atomic
+	// +optional
+	CurrentMetrics []autoscalingv2.MetricStatus `json:"currentMetrics,omitempty"`
+
+	// conditions say whether the FederatedHPA can do its work, and if not, why. AbleToScale, ScalingActive, ScalingLimited
+	// and ScaledToZero mean what they mean in a HorizontalPodAutoscaler. FleetVisible is False while the Pods or metrics of
+	// a cluster can not be seen; until then nothing is scaled down.
+	// Example: [{type: FleetVisible, status: "False", reason: ClusterUnreachable, message: "west: timeout"}]
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []autoscalingv2.HorizontalPodAutoscalerCondition `json:"conditions,omitempty"`
+
+	// clusters say how each cluster takes part, in the order of their names.
+	// +kubebuilder:validation:MaxItems=1000
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Clusters []ClusterStatus `json:"clusters,omitempty"`
+
+	// summary is the status in a few words, for `kubectl get`.
+	// +optional
+	Summary *FederatedHPASummary `json:"summary,omitempty"`
+
+	// stabilization is the memory of central mode: what the stabilization windows and scaling policies of spec.behavior
+	// need to know of the past. Kept here so that it outlives the controller's process.
+	// +optional
+	Stabilization *StabilizationStatus `json:"stabilization,omitempty"`
+
+	// assignment is the memory of how bounds and replicas move between clusters. Kept here so that it outlives the
+	// controller's process.
+	// +optional
+	Assignment *AssignmentStatus `json:"assignment,omitempty"`
+}
+
+// Conditions of a FederatedHPA, besides those of a HorizontalPodAutoscaler.
+const (
+	// FleetVisible is True if Pods and metrics of every cluster that takes part are known; while it is False, nothing is
+	// scaled down.
+	FleetVisible autoscalingv2.HorizontalPodAutoscalerConditionType = "FleetVisible"
+	// CapacityUnknown is True if no cluster's capacity is known, so that all count the same.
+	CapacityUnknown autoscalingv2.HorizontalPodAutoscalerConditionType = "CapacityUnknown"
+	// MaxNotAssignable is True if the thresholds of the clusters leave a part of maxReplicas to nobody.
+	MaxNotAssignable autoscalingv2.HorizontalPodAutoscalerConditionType = "MaxNotAssignable"
+	// AllClustersSaturated is True if no cluster can take what another one can not host.
+	AllClustersSaturated autoscalingv2.HorizontalPodAutoscalerConditionType = "AllClustersSaturated"
+	// MetricNotSupported is True if a cluster is too old for a metric of the spec; it gets no HorizontalPodAutoscaler.
+	MetricNotSupported autoscalingv2.HorizontalPodAutoscalerConditionType = "MetricNotSupported"
+)
+
+// FederatedHPASummary is what `kubectl get` shows and could not compute.
+type FederatedHPASummary struct {
+	// targets are the metrics as current/goal, in the order of spec.metrics.
+	// Example: "cpu: 63%/80%, requests: 120/100 (avg)"
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Targets string `json:"targets,omitempty"`
+
+	// clusters is the number of clusters whose Pods and metrics are known, of those that take part.
+	// Example: 2/3
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Clusters string `json:"clusters,omitempty"`
+
+	// state is what the FederatedHPA is doing.
+	// Active: it follows the metrics. Limited: it would go beyond minReplicas, maxReplicas or a scaling policy. Held: it
+	// would scale down, but can not see a cluster. Paused: the workload was set to 0 replicas, which switches scaling off.
+	// Failing: it can not scale; the conditions say why.
+	// Example: Active
+	// +optional
+	State FederatedHPAState `json:"state,omitempty"`
+}
+
+// FederatedHPAState is what a FederatedHPA is doing, in one word.
+//
+// +kubebuilder:validation:Enum=Active;Limited;Held;Paused;Failing
+type FederatedHPAState string
+
+// The states of a FederatedHPA.
+const (
+	StateActive  FederatedHPAState = "Active"
+	StateLimited FederatedHPAState = "Limited"
+	StateHeld    FederatedHPAState = "Held"
+	StatePaused  FederatedHPAState = "Paused"
+	StateFailing FederatedHPAState = "Failing"
+)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group, shared with Karmada.
+const GroupName = "autoscaling.karmada.io"
+
+// The kinds of the group, as scaleTargetRef.kind and manifests name them.
+const (
+	FederatedHPAKind     = "FederatedHPA"
+	CronFederatedHPAKind = "CronFederatedHPA"
+)
+
+// SchemeGroupVersion is the group with the only version that is served.
+var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
+
+// Resource qualifies the plural name of a resource ("federatedhpas") with the group.
+func Resource(resource string) schema.GroupResource {
+	return SchemeGroupVersion.WithResource(resource).GroupResource()
+}
+
+// AddToScheme makes scheme know the kinds of the group.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(SchemeGroupVersion, &FederatedHPA{}, &FederatedHPAList{}, &CronFederatedHPA{}, &CronFederatedHPAList{})
+	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
+	return nil
+}
