@@ -36,13 +36,11 @@ func ofMachine(name string) bool {
 	return strings.EqualFold(name, "Local") || name == "localtime" || name == "posixrules" || name == "Factory"
 }
 
-// load keeps paths from time.LoadLocation, which also looks into directories.
+// load refuses what is a path and not a name: time.LoadLocation looks into
+// directories too.
 func load(name string) (*time.Location, bool) {
-	alien := func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_+-/", r))
-	}
 	first, _, _ := strings.Cut(name, "/")
-	if strings.ContainsFunc(name, alien) || strings.Contains(name, "//") || first == "" || first == "posix" || first == "right" {
+	if first == "" || first == "posix" || first == "right" || strings.Contains(name, ".") || strings.Contains(name, "//") {
 		return nil, false
 	}
 	zone, err := time.LoadLocation(name)

@@ -28,41 +28,31 @@ func instead(name string) string {
 // ofAbbreviation returns quoted places for what people write of their own
 // zone. Some abbreviations stand for several.
 func ofAbbreviation(name string) string {
-	switch name {
-	case "PST", "PDT", "PT":
-		return `"America/Los_Angeles"`
-	case "MDT", "MT":
-		return `"America/Denver"`
-	case "CST":
-		return `"America/Chicago" or "Asia/Shanghai"`
-	case "CDT", "CT":
-		return `"America/Chicago"`
-	case "EDT", "ET":
-		return `"America/New_York"`
-	case "BST":
-		return `"Europe/London"`
-	case "IST":
-		return `"Asia/Kolkata", "Europe/Dublin" or "Asia/Jerusalem"`
-	case "CEST":
-		return `"Europe/Berlin"`
-	case "EEST":
-		return `"Europe/Helsinki"`
-	case "MSK":
-		return `"Europe/Moscow"`
-	case "SGT":
-		return `"Asia/Singapore"`
-	case "JST":
-		return `"Asia/Tokyo"`
-	case "KST":
-		return `"Asia/Seoul"`
-	case "AEST", "AEDT":
-		return `"Australia/Sydney"`
-	case "NZST", "NZDT":
-		return `"Pacific/Auckland"`
-	case "Z":
-		return `"Etc/UTC"`
-	}
-	return ""
+	return map[string]string{
+		"PST":  `"America/Los_Angeles"`,
+		"PDT":  `"America/Los_Angeles"`,
+		"PT":   `"America/Los_Angeles"`,
+		"MDT":  `"America/Denver"`,
+		"MT":   `"America/Denver"`,
+		"CST":  `"America/Chicago" or "Asia/Shanghai"`,
+		"CDT":  `"America/Chicago"`,
+		"CT":   `"America/Chicago"`,
+		"EDT":  `"America/New_York"`,
+		"ET":   `"America/New_York"`,
+		"BST":  `"Europe/London"`,
+		"IST":  `"Asia/Kolkata", "Europe/Dublin" or "Asia/Jerusalem"`,
+		"CEST": `"Europe/Berlin"`,
+		"EEST": `"Europe/Helsinki"`,
+		"MSK":  `"Europe/Moscow"`,
+		"SGT":  `"Asia/Singapore"`,
+		"JST":  `"Asia/Tokyo"`,
+		"KST":  `"Asia/Seoul"`,
+		"AEST": `"Australia/Sydney"`,
+		"AEDT": `"Australia/Sydney"`,
+		"NZST": `"Pacific/Auckland"`,
+		"NZDT": `"Pacific/Auckland"`,
+		"Z":    `"Etc/UTC"`,
+	}[name]
 }
 
 // ofOffset turns UTC+8, GMT+08:00 or +8 into the zone of that fixed offset.
@@ -103,5 +93,5 @@ func capitalized(name string) string {
 		begins = strings.ContainsRune("/_-", r)
 		return r
 	}, strings.ToLower(name))
-	return strings.NewReplacer("_Of_", "_of_", "_Es_", "_es_", "-Au-", "-au-").Replace(letters)
+	return strings.NewReplacer("_Of_", "_of_", "_Es_", "_es_", "-Au-", "-au-", "Us/", "US/").Replace(letters)
 }
