@@ -49,12 +49,7 @@ func (b *board[T]) run(ctx context.Context) {
 	}
 }
 
-func (b *board[T]) wakeUp() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
-}
+func (b *board[T]) wakeUp() { signal(b.wake) }
 
 // followMembers opens a line to each member that joined, ends those to members
 // that left, and has a member looked at as soon as it is ready again.

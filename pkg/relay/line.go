@@ -72,10 +72,7 @@ func (l *line[T]) start(f func()) bool {
 func (l *line[T]) noteReady() {
 	ready := l.source.Silence() == nil
 	if ready && !l.ready {
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
+		signal(l.wake)
 	}
 	l.ready = ready
 }

@@ -57,14 +57,13 @@ type Relay struct {
 	custom   *board[custom_metrics.MetricValue]
 	external *board[external_metrics.ExternalMetricValue]
 	run      []func(context.Context)
-
-	mu       sync.Mutex // held while onChange are called
+	changed  chan struct{} // the catalogue
 	onChange []func()
 }
 
 // New returns a relay that knows no member until it runs.
 func New(o Options) *Relay {
-	r := &Relay{}
+	r := &Relay{changed: make(chan struct{}, 1)}
 	decoder := newDecoder()
 	r.custom = newBoard(o, customAPI(decoder), r.catalogueChanged)
 	r.external = newBoard(o, externalAPI(decoder), r.catalogueChanged)
@@ -80,10 +79,20 @@ func New(o Options) *Relay {
 // Run follows the members until ctx ends, and returns when everything it started has ended.
 func (r *Relay) Run(ctx context.Context) {
 	var all sync.WaitGroup
+	defer all.Wait()
 	for _, run := range r.run {
 		all.Go(func() { run(ctx) })
 	}
-	all.Wait()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.changed:
+			for _, f := range r.onChange {
+				f()
+			}
+		}
+	}
 }
 
 // MembersChanged says that Members, or what one of them is, has changed. It never blocks.
@@ -125,10 +134,12 @@ func (r *Relay) OnCatalogueChange(f func()) {
 	r.onChange = append(r.onChange, f)
 }
 
-func (r *Relay) catalogueChanged() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, f := range r.onChange {
-		f()
+func (r *Relay) catalogueChanged() { signal(r.changed) }
+
+// signal has who receives from c, of one place, do so once more.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }

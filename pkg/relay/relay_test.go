@@ -171,10 +171,7 @@ func TestOutcomesServeForAMoment(t *testing.T) {
 func TestOutcomeIsKeptFromWhenItWasAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.values = func(r *http.Request) (*http.Response, error) {
-			time.Sleep(3 * time.Second)
-			return east.answer(r), nil
-		}
+		east.values = lateBy(3*time.Second, east)
 		f := startFleet(t, east)
 		f.Custom(t.Context(), podsRPS)
 		time.Sleep(keepFor - 3*time.Second)
@@ -183,6 +180,13 @@ func TestOutcomeIsKeptFromWhenItWasAskedFor(t *testing.T) {
 			t.Errorf("asked %d times, want 2: the values were as old as the question", n)
 		}
 	})
+}
+
+func lateBy(d time.Duration, m *fakeMember) handler {
+	return func(r *http.Request) (*http.Response, error) {
+		time.Sleep(d)
+		return m.answer(r), nil
+	}
 }
 
 func TestMemberThatHangs(t *testing.T) {

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// learnt counts how often a member was asked which versions of a group it serves.
+func learnt(asked []string, group string) int {
+	n := 0
+	for _, uri := range asked {
+		if uri == "/apis/"+group {
+			n++
+		}
+	}
+	return n
+}
+
+// manyQuestions puts n different ones at once and waits for the answers.
+func manyQuestions(t *testing.T, f *fleetOf, n int, want string) {
+	t.Helper()
+	var askers sync.WaitGroup
+	for i := range n {
+		askers.Go(func() {
+			q := podsRPS
+			q.Namespace = fmt.Sprintf("shop-%d", i)
+			wantCoverage(t, f.Custom(t.Context(), q), want)
+		})
+	}
+	askers.Wait()
+}
+
+func TestVersionIsLearntOnceForAllQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		release := make(chan struct{})
+		east.handle = func(r *http.Request) (*http.Response, error) {
+			<-release
+			return east.answer(r), nil
+		}
+		f := startFleet(t, east)
+		go func() {
+			synctest.Wait()
+			close(release)
+		}()
+		manyQuestions(t, f, 50, "answered=east")
+		time.Sleep(10 * time.Second)
+		manyQuestions(t, f, 50, "answered=east")
+		if n := learnt(east.take(), customGroup); n != 1 {
+			t.Errorf("the version was asked for %d times, want once", n)
+		}
+	})
+}
+
+func TestVersionIsLearntAgainAfterAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		f := startFleet(t, east)
+		time.Sleep(10 * time.Second)
+		east.take()
+		east.set(func() { east.values = saying(503, "away") })
+		manyQuestions(t, f, 1, "silent=east:ServerError")
+		if n := learnt(east.take(), customGroup); n != 0 {
+			t.Errorf("the version was asked for %d times before anything failed", n)
+		}
+		time.Sleep(keepFor)
+		manyQuestions(t, f, 20, "silent=east:ServerError")
+		if n := learnt(east.take(), customGroup); n != 1 {
+			t.Errorf("the version was asked for %d times after a failure, want once", n)
+		}
+		east.set(func() { east.values = nil })
+		time.Sleep(keepFor)
+		manyQuestions(t, f, 20, "answered=east")
+		time.Sleep(keepFor)
+		manyQuestions(t, f, 20, "answered=east")
+		if n := learnt(east.take(), customGroup); n != 1 {
+			t.Errorf("the version was asked for %d times after the last failures, want once", n)
+		}
+	})
+}
+
+func TestVersionIsNotDoubtedWhereAMetricIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		f := startFleet(t, east)
+		time.Sleep(keepFor)
+		unknown := podsRPS
+		unknown.Metric = "nonsense"
+		for range 3 {
+			wantCoverage(t, f.Custom(t.Context(), unknown), "answered=east;absent=east")
+			time.Sleep(keepFor)
+		}
+		if n := learnt(east.take(), customGroup); n != 1 {
+			t.Errorf("the version was asked for %d times, want once", n)
+		}
+	})
+}
+
+// TestVersionThatIsNoLongerServed must not look like a member that has no values.
+func TestVersionThatIsNoLongerServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		f := startFleet(t, east) // learns v1beta2 this very moment
+		east.set(func() { east.versions[customGroup] = []string{"v1beta1"} })
+		east.take()
+		r := f.Custom(t.Context(), podsRPS)
+		wantCoverage(t, r, "answered=east")
+		if diff := cmp.Diff([]string{"east/web-0=5"}, objectsIn(r)); diff != "" {
+			t.Errorf("objects (-want +got):\n%s", diff)
+		}
+		want := []string{
+			"/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/rps",
+			"/apis/custom.metrics.k8s.io",
+			"/apis/custom.metrics.k8s.io/v1beta1/namespaces/shop/pods/%2A/rps",
+		}
+		if diff := cmp.Diff(want, east.take()); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+
+		east.set(func() {
+			east.handle = func(r *http.Request) (*http.Response, error) {
+				if strings.Count(r.URL.Path, "/") > 2 {
+					return pageNotFound(), nil
+				}
+				return respond(503, nil), nil
+			}
+		})
+		time.Sleep(keepFor)
+		wantCoverage(t, f.Custom(t.Context(), podsRPS), "silent=east:ServerError")
+	})
+}
+
+func TestMissingAPIIsRememberedForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		east.versions = nil
+		f := startFleet(t, east)
+		manyQuestions(t, f, 50, "answered=east;absent=east")
+		if asked := east.take(); learnt(asked, customGroup) != 1 || len(asked) != 2 {
+			t.Errorf("asked %v, want each group once", asked)
+		}
+		east.set(func() { east.versions = newFakeMember("").versions })
+		time.Sleep(keepFor)
+		manyQuestions(t, f, 50, "answered=east")
+		if n := learnt(east.take(), customGroup); n != 1 {
+			t.Errorf("the version was asked for %d times, want once", n)
+		}
+	})
+}
+
+func TestFailureToLearnIsRememberedForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		east.handle = saying(500, "broken")
+		f := startFleet(t, east)
+		manyQuestions(t, f, 50, "silent=east:ServerError")
+		if asked := east.take(); learnt(asked, customGroup) != 1 || len(asked) != 2 {
+			t.Errorf("asked %v, want each group once", asked)
+		}
+		east.set(func() { east.handle = nil })
+		time.Sleep(keepFor)
+		manyQuestions(t, f, 50, "answered=east")
+	})
+}
