@@ -4,6 +4,7 @@ package metricsadapter
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
@@ -20,7 +21,16 @@ type Usage interface {
 
 // Options of an Adapter.
 type Options struct {
+	// APIs are the groups to serve.
+	APIs []string
+	// Usage answers for metrics.k8s.io; unused where that is not served.
 	Usage Usage
+	// Relay answers for custom.metrics.k8s.io and external.metrics.k8s.io;
+	// unused where neither is served.
+	Relay Relay
+	// MemberGrace is for how long a silent member keeps an answer back that
+	// would be wrong without it.
+	MemberGrace time.Duration
 	// Clusters are the names of the registered members, in any order, and which
 	// of them is the hub itself; empty when it is none of them.
 	Clusters func() (names []string, hub string)
@@ -31,22 +41,28 @@ type Options struct {
 	MaxAnswerBytes int64
 }
 
-// Adapter serves metrics.k8s.io.
+// Adapter serves metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io.
 type Adapter struct {
-	usage      Usage
-	clusters   func() (names []string, hub string)
-	localUsers sets.Set[string]
-	budget     *budget
-	freshness  metrics.FreshnessObserver
+	apis        sets.Set[string]
+	usage       Usage
+	relay       Relay
+	memberGrace time.Duration
+	clusters    func() (names []string, hub string)
+	localUsers  sets.Set[string]
+	budget      *budget
+	freshness   metrics.FreshnessObserver
 }
 
 // New returns an adapter.
 func New(o Options) *Adapter {
 	return &Adapter{
-		usage:      o.Usage,
-		clusters:   o.Clusters,
-		localUsers: sets.New(o.LocalUsers...),
-		budget:     newBudget(o.MaxAnswerBytes),
-		freshness:  metrics.NewFreshnessObserver(groupName),
+		apis:        sets.New(o.APIs...),
+		usage:       o.Usage,
+		relay:       o.Relay,
+		memberGrace: o.MemberGrace,
+		clusters:    o.Clusters,
+		localUsers:  sets.New(o.LocalUsers...),
+		budget:      newBudget(o.MaxAnswerBytes),
+		freshness:   metrics.NewFreshnessObserver(groupName),
 	}
 }

@@ -70,7 +70,7 @@ func BenchmarkEncoder(b *testing.B) {
 		h := benchmarkHub(b, pods)
 		q := everything
 		q.Namespace = "shop"
-		items := merge(h.adapter.usage.Pods(b.Context(), q), question{Question: q, fields: fields.Everything()})
+		items := inOrder(h.adapter.usage.Pods(b.Context(), q), question{Question: q, fields: fields.Everything()})
 		list := &metrics.PodMetricsList{Items: make([]metrics.PodMetrics, len(items))}
 		for i, item := range items {
 			item.pod(&list.Items[i])

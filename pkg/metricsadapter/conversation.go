@@ -17,7 +17,8 @@ import (
 // returning an object: set headers, and hold memory until the answer is out.
 // Both must happen in the goroutine of the request.
 type conversation struct {
-	header  http.Header
+	request http.Header
+	header  http.Header // of the answer
 	budget  *budget
 	reserve int64 // bytes held
 }
@@ -28,7 +29,7 @@ type conversationKey struct{}
 func (a *Adapter) withConversation(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(fleet.HubHeader, "metrics-adapter")
-		c := &conversation{header: w.Header(), budget: a.budget}
+		c := &conversation{request: r.Header, header: w.Header(), budget: a.budget}
 		defer c.release()
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), conversationKey{}, c)))
 	})
@@ -38,6 +39,11 @@ func (a *Adapter) withConversation(next http.Handler) http.Handler {
 func conversationOf(ctx context.Context) *conversation {
 	c, _ := ctx.Value(conversationKey{}).(*conversation)
 	return c
+}
+
+// allowsPartial is true when the asker can do with less than the whole.
+func (c *conversation) allowsPartial() bool {
+	return c != nil && c.request.Get(fleet.PartialHeader) == fleet.PartialAllow
 }
 
 // hold reserves memory for an answer of so many items until it is written.

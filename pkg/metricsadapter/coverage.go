@@ -9,22 +9,52 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/usage"
 )
 
 // announce says who took part in an answer, or why there can be none: "no
 // pods" and "nobody answered" must never look the same to an autoscaler.
 func (a *Adapter) announce(ctx context.Context, c fleet.Coverage) error {
 	if names, _ := a.clusters(); len(names) == 0 {
-		return apierrors.NewServiceUnavailable("no member cluster is registered; see the log of the metrics adapter for where it looks")
+		return errNoMembers()
 	}
-	if conversation := conversationOf(ctx); conversation != nil {
-		conversation.header.Set(fleet.CoverageHeader, c.Header())
-	}
+	tell(ctx, c)
 	if c.NobodyAnswered() {
 		return apierrors.NewServiceUnavailable(c.Warning())
 	}
+	warn(ctx, c)
+	return nil
+}
+
+func errNoMembers() error {
+	return apierrors.NewServiceUnavailable("no member cluster is registered; see the log of the metrics adapter for where it looks")
+}
+
+// tell says to machines who took part, whatever becomes of the answer.
+func tell(ctx context.Context, c fleet.Coverage) {
+	if conversation := conversationOf(ctx); conversation != nil {
+		conversation.header.Set(fleet.CoverageHeader, c.Header())
+	}
+}
+
+// warn says to people what an answer lacks.
+func warn(ctx context.Context, c fleet.Coverage) {
 	if text := c.Warning(); text != "" {
 		warning.AddWarning(ctx, fleet.WarningAgent, text)
 	}
-	return nil
+}
+
+// addUnheard adds a word on every registered member that the question is for
+// and that the answer has none of. One that was not taken up yet is silent, not
+// forgotten: else the first answers after a start, or after a join, would pass
+// for whole ones.
+func addUnheard[T any](a *Adapter, answer fleet.Answer[T], asked func(name string) bool) {
+	names, _ := a.clusters()
+	for _, name := range names {
+		_, answered := answer.Values[name]
+		_, silent := answer.Silent[name]
+		if !answered && !silent && asked(name) {
+			answer.Silent[name] = &fleet.Silence{Reason: usage.ReasonNotYetAsked, Detail: "registered a moment ago"}
+		}
+	}
 }

@@ -27,6 +27,7 @@ import (
 	restfake "k8s.io/client-go/rest/fake"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 	"github.com/fleetscale/fleetscale/pkg/usage"
 )
 
@@ -99,6 +100,7 @@ type hub struct {
 	t       testing.TB
 	handler http.Handler
 	adapter *Adapter
+	relay   *fakeRelay
 }
 
 // newHub starts an adapter over the members; hubMember, if any, is the hub itself.
@@ -118,9 +120,10 @@ func newHub(t testing.TB, hubMember string, members ...*fakeMember) *hub {
 	go func() { defer close(done); store.Run(t.Context()) }()
 	t.Cleanup(func() { <-done })
 
-	h := &hub{t: t}
+	h := &hub{t: t, relay: &fakeRelay{}}
 	h.adapter = New(Options{
-		Usage: store, Clusters: func() ([]string, string) { return names, hubMember },
+		APIs:  apiservice.Groups(),
+		Usage: store, Relay: h.relay, MemberGrace: time.Minute, Clusters: func() ([]string, string) { return names, hubMember },
 		LocalUsers: []string{"hpa-controller"}, MaxAnswerBytes: 1 << 20,
 	})
 	config := NewConfig()
@@ -155,7 +158,13 @@ func (h *hub) waitForMembers(n int) {
 // get asks as a client does. Options are headers, as "Name: value".
 func (h *hub) get(path string, headers ...string) *httptest.ResponseRecorder {
 	h.t.Helper()
-	request := httptest.NewRequestWithContext(h.t.Context(), http.MethodGet, "https://hub/apis/metrics.k8s.io/"+path, nil)
+	return h.ask("/apis/metrics.k8s.io/"+path, headers...)
+}
+
+// ask is get with the whole path.
+func (h *hub) ask(path string, headers ...string) *httptest.ResponseRecorder {
+	h.t.Helper()
+	request := httptest.NewRequestWithContext(h.t.Context(), http.MethodGet, "https://hub"+path, nil)
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		request.Header.Set(name, value)

@@ -3,7 +3,9 @@
 package metricsadapter
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,10 +16,17 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	utilcompatibility "k8s.io/apiserver/pkg/util/compatibility"
+	"k8s.io/klog/v2"
+	"k8s.io/kube-openapi/pkg/common"
+	"k8s.io/metrics/pkg/apis/custom_metrics"
+	"k8s.io/metrics/pkg/apis/external_metrics"
 	"k8s.io/metrics/pkg/apis/metrics"
 	"k8s.io/metrics/pkg/apis/metrics/install"
 	metricsv1 "k8s.io/metrics/pkg/apis/metrics/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+	dynamicapi "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver"
+	customopenapi "sigs.k8s.io/custom-metrics-apiserver/pkg/generated/openapi/custommetrics"
+	externalopenapi "sigs.k8s.io/custom-metrics-apiserver/pkg/generated/openapi/externalmetrics"
 
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/openapi"
 )
@@ -29,13 +38,22 @@ const groupName = metrics.GroupName
 func NewConfig() *genericapiserver.Config {
 	scheme, codecs := newScheme()
 	c := genericapiserver.NewConfig(codecs)
-	namer := openapinamer.NewDefinitionNamer(scheme)
-	c.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitions, namer)
+	namer := openapinamer.NewDefinitionNamer(scheme, dynamicapi.Scheme)
+	c.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
 	c.OpenAPIConfig.Info.Title = "fleetscale metrics-adapter"
-	c.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetOpenAPIDefinitions, namer)
+	c.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
 	c.OpenAPIV3Config.Info.Title = c.OpenAPIConfig.Info.Title
 	c.EffectiveVersion = utilcompatibility.DefaultBuildEffectiveVersion()
 	return c
+}
+
+// definitions describe the types of all three APIs. Those of custom and
+// external metrics are the library's; it describes the common types again.
+func definitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
+	all := customopenapi.GetOpenAPIDefinitions(ref)
+	maps.Copy(all, externalopenapi.GetOpenAPIDefinitions(ref))
+	maps.Copy(all, openapi.GetOpenAPIDefinitions(ref))
+	return all
 }
 
 // NewServer makes a server that serves the adapter's APIs.
@@ -48,11 +66,43 @@ func (a *Adapter) NewServer(c *genericapiserver.Config) (*genericapiserver.Gener
 	if err != nil {
 		return nil, fmt.Errorf("making the API server: %w", err)
 	}
-	group := a.group()
-	if err := server.InstallAPIGroup(&group); err != nil {
-		return nil, fmt.Errorf("installing %s: %w", groupName, err)
+	if err := a.installOn(server); err != nil {
+		return nil, err
 	}
 	return server, nil
+}
+
+func (a *Adapter) installOn(server *genericapiserver.GenericAPIServer) error {
+	if a.apis.Has(groupName) {
+		group := a.group()
+		if err := server.InstallAPIGroup(&group); err != nil {
+			return fmt.Errorf("installing %s: %w", groupName, err)
+		}
+	}
+	var groups []*dynamicGroup
+	if a.apis.Has(custom_metrics.GroupName) {
+		groups = append(groups, a.customGroup())
+	}
+	if a.apis.Has(external_metrics.GroupName) {
+		groups = append(groups, a.externalGroup())
+	}
+	for _, group := range groups {
+		if err := errors.Join(group.installOn(server), group.publish(server)); err != nil {
+			return err
+		}
+	}
+	if len(groups) > 0 {
+		a.relay.OnCatalogueChange(func() { publishAll(groups, server) })
+	}
+	return nil
+}
+
+func publishAll(groups []*dynamicGroup, server *genericapiserver.GenericAPIServer) {
+	for _, group := range groups {
+		if err := group.publish(server); err != nil {
+			klog.ErrorS(err, "Aggregated discovery keeps what it said before")
+		}
+	}
 }
 
 func (a *Adapter) group() genericapiserver.APIGroupInfo {

@@ -47,7 +47,7 @@ func (a *Adapter) list(ctx context.Context, ask ask, options *metainternalversio
 	if err := a.announce(ctx, answer.Coverage()); err != nil {
 		return nil, err
 	}
-	items := merge(answer, q)
+	items := inOrder(answer, q)
 	a.observeFreshness(answer)
 	return items, conversationOf(ctx).hold(len(items))
 }
@@ -65,7 +65,7 @@ func (a *Adapter) get(ctx context.Context, ask ask, resource schema.GroupResourc
 	if err := a.announce(ctx, coverage); err != nil {
 		return found{}, err
 	}
-	switch items := merge(answer, q); {
+	switch items := inOrder(answer, q); {
 	case len(items) == 1:
 		return items[0], nil
 	case len(items) > 1:
@@ -78,19 +78,10 @@ func (a *Adapter) get(ctx context.Context, ask ask, resource schema.GroupResourc
 	}
 }
 
-// askFleet answers with a word on every registered member that the question is
-// for. One that the memory has not taken up yet is silent, not forgotten: else
-// the first answers after a start, or after a join, would pass for whole ones.
+// askFleet answers with a word on every registered member that the question is for.
 func (a *Adapter) askFleet(ctx context.Context, ask ask, q question) fleet.Answer[usage.Selection] {
 	answer := ask(ctx, q.Question)
-	names, _ := a.clusters()
-	for _, name := range names {
-		_, answered := answer.Values[name]
-		_, silent := answer.Silent[name]
-		if !answered && !silent && q.Clusters(name) {
-			answer.Silent[name] = &fleet.Silence{Reason: usage.ReasonNotYetAsked, Detail: "registered a moment ago"}
-		}
-	}
+	addUnheard(a, answer, q.Clusters)
 	return answer
 }
 
@@ -112,7 +103,7 @@ func ambiguous(resource schema.GroupResource, q question, name string, items []f
 		len(items), strings.Join(clusters, ", "), kubectlName[resource.Resource], where, name, fleet.ClusterLabel, clusters[0]))
 }
 
-func merge(answer fleet.Answer[usage.Selection], q question) []found {
+func inOrder(answer fleet.Answer[usage.Selection], q question) []found {
 	total := 0
 	for name, selection := range answer.Values {
 		if !q.fields.Empty() {

@@ -14,16 +14,21 @@ import (
 	"k8s.io/component-base/version/verflag"
 )
 
-const help = `The metrics adapter serves metrics.k8s.io on the hub of a fleet: the cpu and memory of pods and nodes in all
-member clusters, for kubectl top and for autoscalers. It is an aggregated API server, and needs an APIService
-that leads to it; ` + "`metrics-adapter takeover`" + ` sets one where another server has the API already.`
+const help = `The metrics adapter serves the metrics APIs on the hub of a fleet, for kubectl top and for autoscalers:
+
+  metrics.k8s.io           cpu and memory of the pods and nodes in all member clusters
+  custom.metrics.k8s.io    figures of pods and other objects, merged from the members' own custom metrics APIs
+  external.metrics.k8s.io  figures of anything else, merged from the members' own external metrics APIs
+
+It is an aggregated API server, and needs APIServices that lead to it;
+` + "`metrics-adapter takeover`" + ` sets one where another server has the API already.`
 
 // NewCommand is the program. ctx ends it.
 func NewCommand(ctx context.Context) *cobra.Command {
 	o := NewOptions()
 	cmd := &cobra.Command{
 		Use:           "metrics-adapter",
-		Short:         "Serve metrics.k8s.io for a whole fleet",
+		Short:         "Serve the metrics APIs for a whole fleet",
 		Long:          help,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,

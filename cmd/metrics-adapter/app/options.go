@@ -15,6 +15,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
 
 // Options is what a person may set on the command line, and nothing else.
@@ -23,12 +24,14 @@ type Options struct {
 	Hub     HubOptions
 	Members MemberOptions
 	Usage   UsageOptions
+	Relay   RelayOptions
 	Serving ServingOptions
 	Logging *logs.Options
 }
 
-// HubOptions say how the hub is reached, and by which Service it reaches us.
+// HubOptions say how the hub is reached, by which Service it reaches us, and for what.
 type HubOptions struct {
+	APIs                  []string
 	Kubeconfig            string
 	ServiceNamespace      string
 	ServiceName           string
@@ -56,6 +59,11 @@ type UsageOptions struct {
 	MaxAnswerBytes                  resource.QuantityValue
 }
 
+// RelayOptions say how the members' custom and external metrics are asked for.
+type RelayOptions struct {
+	AnswerTTL, Grace, DiscoveryPeriod time.Duration
+}
+
 // ServingOptions are the API server library's.
 type ServingOptions struct {
 	Secure         *genericoptions.SecureServingOptionsWithLoopback
@@ -68,6 +76,7 @@ type ServingOptions struct {
 func NewOptions() *Options {
 	o := &Options{
 		Hub: HubOptions{
+			APIs:                  apiservice.Groups(),
 			ServiceNamespace:      "fleetscale-system",
 			ServiceName:           "metrics-adapter",
 			APIServiceCheckPeriod: 30 * time.Second,
@@ -90,6 +99,11 @@ func NewOptions() *Options {
 			MaxHotNamespaces: 1000,
 			MaxAnswerBytes:   resource.QuantityValue{Quantity: resource.MustParse("256Mi")},
 		},
+		Relay: RelayOptions{
+			AnswerTTL:       5 * time.Second,
+			Grace:           5 * time.Minute,
+			DiscoveryPeriod: time.Minute,
+		},
 		Serving: ServingOptions{
 			Secure:         genericoptions.NewSecureServingOptions().WithLoopback(),
 			Authentication: genericoptions.NewDelegatingAuthenticationOptions(),
@@ -109,6 +123,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Hub.addFlags(&sets)
 	o.Members.addFlags(&sets)
 	o.Usage.addFlags(&sets)
+	o.Relay.addFlags(&sets)
 	o.Serving.Secure.AddFlags(sets.FlagSet("secure serving"))
 	o.Serving.Authentication.AddFlags(sets.FlagSet("authentication"))
 	o.Serving.Authorization.AddFlags(sets.FlagSet("authorization"))
@@ -119,6 +134,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 
 func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("hub")
+	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups to serve. Leave one out if the hub has another server for it.")
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
 	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace, "Namespace of the Service that the hub's APIServices should lead to.")
 	fs.StringVar(&o.ServiceName, "service-name", o.ServiceName, "Name of that Service. When an APIService leads elsewhere, a log line, an Event and a metric say so.")
@@ -150,6 +166,13 @@ func (o *UsageOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.Var(&o.MaxAnswerBytes, "max-answer-bytes", "Memory for answers that are being written; beyond it askers are told to come back (429).")
 }
 
+func (o *RelayOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("custom and external metrics")
+	fs.DurationVar(&o.AnswerTTL, "answer-ttl", o.AnswerTTL, "Time for which a member's answer to a question for a custom or external metric serves the same question again.")
+	fs.DurationVar(&o.Grace, "member-grace", o.Grace, "Silence after which a member is left out of sums, averages and the like, with a warning. Until then there is no answer (503) where its part would be missing, unless the asker allows partial ones.")
+	fs.DurationVar(&o.DiscoveryPeriod, "metric-discovery-period", o.DiscoveryPeriod, "Time between two looks at what custom and external metrics a member has.")
+}
+
 // Validate returns every fault at once, each led by the flag that mends it.
 func (o *Options) Validate() error {
 	var errs []error
@@ -161,6 +184,9 @@ func (o *Options) Validate() error {
 		{"--member-timeout", o.Members.Timeout},
 		{"--member-probe-period", o.Members.ProbePeriod},
 		{"--scrape-period", o.Usage.ScrapePeriod},
+		{"--answer-ttl", o.Relay.AnswerTTL},
+		{"--member-grace", o.Relay.Grace},
+		{"--metric-discovery-period", o.Relay.DiscoveryPeriod},
 	} {
 		if period.value <= 0 {
 			errs = append(errs, fmt.Errorf("%s: must be above 0, got %v", period.flag, period.value))
@@ -168,6 +194,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Usage.MaxAge < 2*o.Usage.ScrapePeriod {
 		errs = append(errs, fmt.Errorf("--max-age: must be twice --scrape-period (%v) or more, got %v", o.Usage.ScrapePeriod, o.Usage.MaxAge))
+	}
+	if o.Relay.AnswerTTL > o.Usage.MaxAge {
+		errs = append(errs, fmt.Errorf("--answer-ttl: must be --max-age (%v) or less, got %v", o.Usage.MaxAge, o.Relay.AnswerTTL))
 	}
 	if o.Usage.IdleAfter < o.Usage.ScrapePeriod {
 		errs = append(errs, fmt.Errorf("--idle-after: must be --scrape-period (%v) or more, got %v", o.Usage.ScrapePeriod, o.Usage.IdleAfter))
@@ -180,6 +209,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Members.QPS <= 0 || o.Members.Burst < 1 {
 		errs = append(errs, fmt.Errorf("--member-qps and --member-burst: must be above 0, got %v and %d", o.Members.QPS, o.Members.Burst))
+	}
+	if err := apiservice.CheckGroups(o.Hub.APIs); err != nil {
+		errs = append(errs, fmt.Errorf("--apis: %w", err))
 	}
 	if o.Members.ClusterNamespace == "" {
 		errs = append(errs, errors.New("--cluster-namespace: must be set: registrations are read from one namespace only"))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -26,11 +27,14 @@ import (
 	"k8s.io/component-base/version"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+	"k8s.io/metrics/pkg/apis/custom_metrics"
+	"k8s.io/metrics/pkg/apis/external_metrics"
 	apimetrics "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
+	"github.com/fleetscale/fleetscale/pkg/relay"
 	"github.com/fleetscale/fleetscale/pkg/usage"
 )
 
@@ -57,14 +61,14 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	store := newStore(o, registry)
-	server, err := newServer(o, registry, store)
+	store, asked := newStore(o, registry), newRelay(o, registry)
+	server, err := newServer(o, registry, store, asked)
 	if err != nil {
 		return err
 	}
 	guard := apiservice.NewGuard(apiservice.GuardOptions{
 		Client:   h.aggregator,
-		APIs:     apiservice.Groups(),
+		APIs:     o.Hub.APIs,
 		Service:  types.NamespacedName{Namespace: o.Hub.ServiceNamespace, Name: o.Hub.ServiceName},
 		Period:   o.Hub.APIServiceCheckPeriod,
 		Metrics:  apiservice.NewMetrics(legacyregistry.Registerer()),
@@ -75,6 +79,7 @@ func run(ctx context.Context, o *Options) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return registry.Run(ctx) })
 	group.Go(func() error { store.Run(ctx); return nil })
+	group.Go(func() error { asked.Run(ctx); return nil })
 	group.Go(func() error { guard.Run(ctx); return nil })
 	group.Go(func() error { return server.PrepareRun().RunWithContext(ctx) })
 	return group.Wait()
@@ -154,7 +159,28 @@ func newStore(o *Options, registry *member.Registry) *usage.Store {
 	return store
 }
 
-func newServer(o *Options, registry *member.Registry, store *usage.Store) (*genericapiserver.GenericAPIServer, error) {
+func newRelay(o *Options, registry *member.Registry) *relay.Relay {
+	r := relay.New(relay.Options{
+		Members: func() []relay.Source {
+			var sources []relay.Source
+			for _, m := range registry.Members() {
+				sources = append(sources, m)
+			}
+			return sources
+		},
+		Timeout:         o.Members.Timeout,
+		KeepFor:         o.Relay.AnswerTTL,
+		IdleAfter:       max(o.Usage.IdleAfter, 2*o.Relay.Grace), // who is silent for long must not be forgotten sooner
+		DiscoveryPeriod: o.Relay.DiscoveryPeriod,
+		Custom:          slices.Contains(o.Hub.APIs, custom_metrics.GroupName),
+		External:        slices.Contains(o.Hub.APIs, external_metrics.GroupName),
+		Metrics:         relay.NewMetrics(legacyregistry.Registerer()),
+	})
+	registry.OnChange(r.MembersChanged)
+	return r
+}
+
+func newServer(o *Options, registry *member.Registry, store *usage.Store, asked *relay.Relay) (*genericapiserver.GenericAPIServer, error) {
 	config := metricsadapter.NewConfig()
 	if err := o.Serving.applyTo(config, o.Hub.Kubeconfig); err != nil {
 		return nil, err
@@ -163,7 +189,10 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store) (*gene
 		return nil, fmt.Errorf("registering the freshness histogram: %w", err)
 	}
 	adapter := metricsadapter.New(metricsadapter.Options{
+		APIs:           o.Hub.APIs,
 		Usage:          store,
+		Relay:          asked,
+		MemberGrace:    o.Relay.Grace,
 		Clusters:       func() ([]string, string) { return clusters(registry) },
 		LocalUsers:     o.Hub.LocalUsers,
 		MaxAnswerBytes: o.Usage.MaxAnswerBytes.Value(),

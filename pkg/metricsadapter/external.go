@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metricsadapter
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/metrics/pkg/apis/external_metrics"
+	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
+
+	"github.com/fleetscale/fleetscale/pkg/merge"
+	"github.com/fleetscale/fleetscale/pkg/relay"
+)
+
+// externalProvider answers for external.metrics.k8s.io. What is measured out
+// there is nobody's pods, so all askers get the fleet's answer.
+type externalProvider struct {
+	adapter *Adapter
+}
+
+var _ provider.ExternalMetricsProvider = externalProvider{}
+
+// GetExternalMetric answers with all series of all clusters, each once.
+func (p externalProvider) GetExternalMetric(ctx context.Context, namespace string, metricSelector labels.Selector, info provider.ExternalMetricInfo) (*external_metrics.ExternalMetricValueList, error) {
+	subject := fmt.Sprintf("external metric %q%s", info.Metric, inNamespace(namespace))
+	q, err := inquire(ctx, merge.SeriesOfMetric, subject, metricSelector)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSegments(namespace, info.Metric); err != nil {
+		return nil, err
+	}
+	result := p.adapter.relay.External(ctx, relay.ExternalQuestion{
+		Namespace: namespace, Metric: info.Metric, MetricSelector: q.metric, Clusters: q.clusters,
+	})
+	covers := func(before []external_metrics.ExternalMetricValue) bool { return merge.Covers(result.Values, before) }
+	if err := settle(ctx, p.adapter, q, result, covers); err != nil {
+		return nil, err
+	}
+	items := merge.Series(q.Word, result.Values)
+	return &external_metrics.ExternalMetricValueList{Items: items}, conversationOf(ctx).hold(len(items))
+}
+
+// ListAllExternalMetrics is never empty: clients take an empty list for a broken API.
+func (p externalProvider) ListAllExternalMetrics() []provider.ExternalMetricInfo {
+	if known := p.adapter.relay.ExternalMetrics(); len(known) > 0 {
+		return known
+	}
+	return []provider.ExternalMetricInfo{{Metric: noMetricKnown}}
+}
