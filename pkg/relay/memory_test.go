@@ -217,7 +217,7 @@ func TestWhatIsKnownIsBounded(t *testing.T) {
 		east := newFakeMember("east")
 		f := newFleetWith(func(o *Options) { o.KeepFor = time.Hour }, east).start(t)
 		important := ExternalQuestion{Namespace: "important", Metric: "queue", Clusters: everywhere}
-		for i := range 3 * mostQuestions {
+		for i := range mostQuestions + 200 {
 			q := queue
 			q.Namespace = fmt.Sprintf("shop-%d", i)
 			f.External(t.Context(), q)
@@ -262,6 +262,21 @@ func TestWhatIsUnderWayIsNotForgotten(t *testing.T) {
 		manyQuestions(t, f, n+10, "answered=east")
 		if questions, _ := held(f.custom.lines["east"]); questions > mostQuestions {
 			t.Errorf("%d questions are known, want no more than %d", questions, mostQuestions)
+		}
+	})
+}
+
+// TestSlowRequestIsNotRepeated: outcomes are kept for less time than a member may take.
+func TestSlowRequestIsNotRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		east.values = lateBy(3*time.Second, east)
+		f := newFleetWith(func(o *Options) { o.KeepFor = 700 * time.Millisecond }, east).start(t)
+		go f.Custom(t.Context(), podsRPS)
+		time.Sleep(2500 * time.Millisecond)
+		wantCoverage(t, f.Custom(t.Context(), podsRPS), "answered=east")
+		if n := east.askedFor("rps"); n != 1 {
+			t.Errorf("asked %d times, want once: the first request was under way", n)
 		}
 	})
 }

@@ -115,7 +115,9 @@ func TestLateRequestsBringNoSeriesBack(t *testing.T) {
 		synctest.Wait()
 		close(release)
 		synctest.Wait()
-		l.put(podsRPS.key())
+		if a := l.put(podsRPS.key()); !a.ended() {
+			t.Error("a departed member is asked")
+		}
 		l.meter.request(nil, 0)
 		l.meter.catalogue(1)
 		wantNoSeries(t, f.registry)

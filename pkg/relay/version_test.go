@@ -139,6 +139,21 @@ func TestVersionThatIsNoLongerServed(t *testing.T) {
 	})
 }
 
+// TestPathThatNobodyServes: adapters made by hand say so of a metric that they do not know.
+func TestPathThatNobodyServes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		east.values = func(*http.Request) (*http.Response, error) { return pageNotFound(), nil }
+		f := startFleet(t, east)
+		east.take()
+		wantCoverage(t, f.External(t.Context(), queue), "answered=east;absent=east")
+		want := []string{"/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue", "/apis/external.metrics.k8s.io"}
+		if diff := cmp.Diff(want, east.take()); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestMissingAPIIsRememberedForAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
