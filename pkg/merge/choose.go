@@ -3,6 +3,7 @@
 package merge
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,68 +14,104 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// Word says how the figures of several clusters become one.
+// Word says how the parts of one figure become one.
 type Word string
 
-// The words there are. The empty word stands for the default of what is merged.
 const (
+	// Sum adds the clusters' parts.
 	Sum Word = "sum"
-	Avg Word = "avg" // unweighted, over the clusters that have the figure
+	// Avg is the mean of the parts; each cluster that has one weighs the same.
+	Avg Word = "avg"
+	// Max is the largest part.
 	Max Word = "max"
+	// Min is the smallest part.
 	Min Word = "min"
 )
 
-// The reserved keys of a metric's selector, beside [fleet.ClusterLabel]. None
-// of them reaches a member.
+// Keys of a metric selector that are for us and never reach a member. Beside
+// them [fleet.ClusterLabel] says which clusters are meant.
 const (
-	WordKey    = "fleetscale.io/merge"
+	// WordKey chooses the [Word].
+	WordKey = "fleetscale.io/merge"
+	// PartialKey with the value [fleet.PartialAllow] allows an answer that lacks silent members.
 	PartialKey = "fleetscale.io/partial"
 )
 
-// Choice is what an asker chose by reserved keys.
+// Choice is what an asker chose by the reserved keys of a metric selector.
 type Choice struct {
+	// Word is empty when none was chosen.
 	Word Word
-	// Clusters has the requirements on fleet.ClusterLabel.
+	// Clusters holds the requirements on [fleet.ClusterLabel] and no other; it
+	// matches everything when there are none.
 	Clusters     labels.Selector
 	AllowPartial bool
 }
 
-// Choose takes the reserved keys out of a metric's selector; what is left is
-// for the members. The error is one line for the asker.
+// Choose takes the reserved keys out of a metric selector and returns what they
+// chose and what remains for the members. The error is for the asker, in one line.
+//
+// A selector that matches nothing chooses no cluster: written into a request,
+// it would look like one that matches everything.
 func Choose(selector labels.Selector) (Choice, labels.Selector, error) {
-	choice, rest := Choice{Clusters: labels.Everything()}, labels.Everything()
 	requirements, selectable := selector.Requirements()
 	if !selectable {
-		return choice, labels.Nothing(), nil
+		return Choice{Clusters: labels.Nothing()}, selector, nil
 	}
+	choice, rest := Choice{Clusters: labels.Everything()}, labels.Everything()
+	reserved := map[string]labels.Requirements{}
 	for _, r := range requirements {
-		var err error
 		switch r.Key() {
-		case WordKey:
-			var word string
-			word, err = oneOf(r, choice.Word != "", string(Sum), string(Avg), string(Max), string(Min))
-			choice.Word = Word(word)
-		case PartialKey:
-			_, err = oneOf(r, choice.AllowPartial, fleet.PartialAllow)
-			choice.AllowPartial = true
+		case WordKey, PartialKey:
+			reserved[r.Key()] = append(reserved[r.Key()], r)
 		case fleet.ClusterLabel:
 			choice.Clusters = choice.Clusters.Add(r)
 		default:
 			rest = rest.Add(r)
 		}
-		if err != nil {
-			return Choice{}, nil, err
-		}
 	}
+	word, badWord := one(reserved[WordKey], WordKey, string(Sum), string(Avg), string(Max), string(Min))
+	partial, badPartial := one(reserved[PartialKey], PartialKey, fleet.PartialAllow)
+	if err := oneLine(badWord, badPartial); err != nil {
+		return Choice{}, nil, err
+	}
+	choice.Word, choice.AllowPartial = Word(word), partial != ""
 	return choice, rest, nil
 }
 
-// oneOf is the word that a requirement asks for.
-func oneOf(r labels.Requirement, again bool, words ...string) (string, error) {
-	values := r.Values().UnsortedList()
-	equals := r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals || r.Operator() == selection.In
-	if again || !equals || len(values) != 1 || !slices.Contains(words, values[0]) {
-		return "", fmt.Errorf("%s must be given once, with =, as one of %s; got %q", r.Key(), strings.Join(words, ", "), r.String())
+// one is the accepted word that the requirements on a key agree on; empty without requirements.
+func one(requirements labels.Requirements, key string, accepted ...string) (string, error) {
+	if len(requirements) == 0 {
+		return "", nil
 	}
-	return values[0], nil
+	var got, words []string
+	for _, r := range requirements {
+		got = append(got, r.String())
+		words = append(words, wanted(r)...)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	if len(words) != 1 || !slices.Contains(accepted, words[0]) {
+		return "", fmt.Errorf("metric selector %q: %s takes one of %s, written %s=%s",
+			strings.Join(got, ","), key, strings.Join(accepted, ", "), key, accepted[0])
+	}
+	return words[0], nil
+}
+
+// wanted are the values that a requirement wants, or one that nobody accepts
+// where it wants something else of them.
+func wanted(r labels.Requirement) []string {
+	switch r.Operator() {
+	case selection.Equals, selection.DoubleEquals, selection.In:
+		return r.ValuesUnsorted()
+	default:
+		return []string{""}
+	}
+}
+
+func oneLine(errs ...error) error {
+	err := errors.Join(errs...)
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 }

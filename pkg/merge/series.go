@@ -6,54 +6,89 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/metrics/pkg/apis/external_metrics"
 )
 
-// Series makes one of what clusters say of one external metric, by name and
-// labels. Identical ones are the same thing seen from several clusters, a queue
-// for one, so the default word is Max: nothing is counted twice.
-func Series(word Word, parts map[string][]external_metrics.ExternalMetricValue) []external_metrics.ExternalMetricValue {
-	figures, first := map[string][]figure{}, map[string]external_metrics.ExternalMetricValue{}
-	for _, cluster := range slices.Sorted(maps.Keys(parts)) {
-		for _, s := range parts[cluster] {
-			id := identity(s)
-			if _, seen := first[id]; !seen {
-				first[id] = s
+// Series makes one of what the clusters say of one external metric, by name and
+// labels. Identical series are one thing seen from several clusters, such as a
+// queue, so the empty word is [Max]: nothing is counted twice.
+func Series(word Word, clusters map[string][]external_metrics.ExternalMetricValue) []external_metrics.ExternalMetricValue {
+	found := map[string]*series{}
+	var key identity
+	for _, cluster := range slices.Sorted(maps.Keys(clusters)) {
+		for i := range clusters[cluster] {
+			item := &clusters[cluster][i]
+			s := found[string(key.of(item))]
+			if s == nil {
+				figures := make([]figure, 0, len(clusters))
+				s = &series{first: item, parts: parts{word: cmp.Or(word, Max), figures: figures}}
+				found[string(key.text)] = s
 			}
-			figures[id] = append(figures[id], figure{s.Value, s.Timestamp, s.WindowSeconds})
+			s.add(cluster, figure{item.Value, item.Timestamp, item.WindowSeconds})
 		}
 	}
-	merged := make([]external_metrics.ExternalMetricValue, 0, len(first))
-	for _, id := range slices.Sorted(maps.Keys(first)) {
-		s, whole := first[id], combine(cmp.Or(word, Max), figures[id])
-		s.Value, s.Timestamp, s.WindowSeconds = whole.value, whole.at, whole.window
-		merged = append(merged, s)
+	merged := make([]external_metrics.ExternalMetricValue, 0, len(found))
+	for _, text := range slices.Sorted(maps.Keys(found)) {
+		merged = append(merged, found[text].whole())
 	}
 	return merged
 }
 
-// Covers is true when every series that was there before is among the parts,
-// whatever its value is now.
-func Covers(parts map[string][]external_metrics.ExternalMetricValue, before []external_metrics.ExternalMetricValue) bool {
-	present := map[string]bool{}
-	for _, series := range parts {
-		for _, s := range series {
-			present[identity(s)] = true
-		}
-	}
-	return !slices.ContainsFunc(before, func(s external_metrics.ExternalMetricValue) bool { return !present[identity(s)] })
+// series is one series, wherever it is seen.
+type series struct {
+	first *external_metrics.ExternalMetricValue
+	parts
 }
 
-// identity is one text per name and set of labels. Quotes keep any two apart.
-func identity(s external_metrics.ExternalMetricValue) string {
-	var b strings.Builder
-	b.WriteString(strconv.Quote(s.MetricName))
-	for _, key := range slices.Sorted(maps.Keys(s.MetricLabels)) {
-		b.WriteString(strconv.Quote(key))
-		b.WriteString(strconv.Quote(s.MetricLabels[key]))
+func (s *series) whole() external_metrics.ExternalMetricValue {
+	whole, f := *s.first, s.merged()
+	whole.Value, whole.Timestamp, whole.WindowSeconds = f.value, f.at, f.window
+	return whole
+}
+
+// Covers is true when every series that was there before is among what the
+// clusters have now, whatever its value.
+func Covers(clusters map[string][]external_metrics.ExternalMetricValue, before []external_metrics.ExternalMetricValue) bool {
+	var key identity
+	missing := map[string]struct{}{}
+	for i := range before {
+		missing[string(key.of(&before[i]))] = struct{}{}
 	}
-	return b.String()
+	for _, items := range clusters {
+		for i := range items {
+			delete(missing, string(key.of(&items[i])))
+		}
+	}
+	return len(missing) == 0
+}
+
+// identity writes what makes a series that series. It keeps its memory from one
+// series to the next.
+type identity struct {
+	text []byte
+	keys []string
+}
+
+// of is the series' name and labels as one text. Texts are equal when these are,
+// and their order is that of name, first key, its value, second key, and so on.
+// It holds until the next call.
+func (k *identity) of(s *external_metrics.ExternalMetricValue) []byte {
+	k.keys = slices.AppendSeq(k.keys[:0], maps.Keys(s.MetricLabels))
+	slices.Sort(k.keys)
+	k.text = k.text[:0]
+	k.write(s.MetricName)
+	for _, key := range k.keys {
+		k.write(key)
+		k.write(s.MetricLabels[key])
+	}
+	return k.text
+}
+
+// write ends a word with what no word contains, once its zero bytes are told
+// apart from it: labels of external metrics can be anything.
+func (k *identity) write(word string) {
+	k.text = append(k.text, strings.ReplaceAll(word, "\x00", "\x00\xff")...)
+	k.text = append(k.text, "\x00\x01"...)
 }
