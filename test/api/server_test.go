@@ -72,15 +72,11 @@ func load(t testing.TB, file string) *apiextensions.CustomResourceDefinition {
 
 func serve(t testing.TB, crd *apiextensions.CustomResourceDefinition) server {
 	t.Helper()
-	validation := crd.Spec.Validation
-	if validation == nil {
-		validation = crd.Spec.Versions[0].Schema
-	}
-	structural, err := schema.NewStructural(validation.OpenAPIV3Schema)
+	structural, err := schema.NewStructural(schemaOf(crd))
 	if err != nil {
 		t.Fatalf("%s: %v", crd.Name, err)
 	}
-	values, _, err := apiservervalidation.NewSchemaValidator(validation.OpenAPIV3Schema)
+	values, _, err := apiservervalidation.NewSchemaValidator(schemaOf(crd))
 	if err != nil {
 		t.Fatalf("%s: %v", crd.Name, err)
 	}

@@ -64,7 +64,7 @@ type CronFederatedHPASpec struct {
 	// Example: [{name: morning, schedule: "30 8 * * *", timeZone: Asia/Shanghai, targetMinReplicas: 100}]
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, (has(b.name) ? b.name : has(b.ruleName) ? b.ruleName : '') == (has(a.name) ? a.name : has(a.ruleName) ? a.ruleName : '')))",reason=FieldValueDuplicate,message="each rule must have a name that no other rule has"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, (has(b.name) ? b.name : has(b.ruleName) ? b.ruleName : '') == (has(a.name) ? a.name : has(a.ruleName) ? a.ruleName : '')))",message="each rule must have a name that no other rule has"
 	// +listType=atomic
 	// +required
 	Rules []CronFederatedHPARule `json:"rules"`
