@@ -51,6 +51,8 @@ func (c column) itemFault(item string) string {
 	switch {
 	case stepped && c.takes(span):
 		return fmt.Sprintf("the step %q must be a number of 1 or more, such as */2", step)
+	case strings.Contains(span, "-") && stepped && c.turns(span):
+		return "a range can not run past its end: write its values as a list"
 	case strings.Contains(span, "-"):
 		return c.spanFault(span)
 	}
@@ -78,6 +80,14 @@ func (c column) spanFault(span string) string {
 		return c.valueFault(first)
 	}
 	return fmt.Sprintf("a range can not run past its end: write %s,%s", written(from, c.max), written(c.min, to))
+}
+
+// turns says whether both ends of a refused range are sound, or Sunday as 7.
+// Cut in two, such a range would begin its step anew.
+func (c column) turns(span string) bool {
+	first, last, _ := strings.Cut(span, "-")
+	to, _ := c.number(last)
+	return c.takes(first) && (c.takes(last) || c.isSunday(to))
 }
 
 func written(from, to int) string {

@@ -62,6 +62,7 @@ func TestParseRefusesAndSaysWhatToWriteInstead(t *testing.T) {
 		"CRON_TZ":               {"CRON_TZ=Asia/Tokyo 30 8 * * *", ownField + `"30 8 * * *" here, and "Asia/Tokyo" in timeZone`},
 		"CRON_TZ and no fields": {"CRON_TZ=Asia/Tokyo", somewhere},
 		"TZ before bad fields":  {"TZ=Asia/Tokyo 99 8 * * *", somewhere},
+		"TZ of nothing":         {"TZ= 30 8 * * *", somewhere},
 		"TZ at the end":         {"30 8 * * * TZ=Asia/Tokyo", somewhere},
 		"every":                 {"@every 1h", `@every counts from the controller's start and shifts with each restart: write minutes of the clock, such as "*/15 * * * *" or "0 */2 * * *"`},
 		"every in capitals":     {"@EVERY 1h", `@every counts from the controller's start and shifts with each restart: write minutes of the clock, such as "*/15 * * * *" or "0 */2 * * *"`},
@@ -106,6 +107,13 @@ func TestParseRefusesAndSaysWhatToWriteInstead(t *testing.T) {
 		"a range over midnight":   {"0 22-2 * * *", `hour "22-2": a range can not run past its end: write 22-23,0-2`},
 		"a range to midnight":     {"0 23-0 * * *", `hour "23-0": a range can not run past its end: write 23,0`},
 		"a range over a weekend":  {"0 0 * * fri-mon", `day of week "fri-mon": a range can not run past its end: write 5-6,0-1`},
+		"a range from the last":   {"0 0 * * sat-mon", `day of week "sat-mon": a range can not run past its end: write 6,0-1`},
+		"a range to 7 o'clock":    {"0 22-7 * * *", `hour "22-7": a range can not run past its end: write 22-23,0-7`},
+		"a step over midnight":    {"0 22-2/2 * * *", `hour "22-2/2": a range can not run past its end: write its values as a list`},
+		"a step to Sunday":        {"0 0 * * 1-7/2", `day of week "1-7/2": a range can not run past its end: write its values as a list`},
+		"a step from a word":      {"0 0 * * x-7/2", `day of week "x-7/2": ` + weekdays},
+		"a word to Sunday":        {"0 0 * * x-7", `day of week "x-7": ` + weekdays},
+		"a number with a unit":    {"0 012h * * *", `hour "012h": write a number from 0 to 23, a range 0-23, a list of them with commas, a step */2, or * for all`},
 		"a range over New Year":   {"0 0 * nov-feb *", `month "nov-feb": a range can not run past its end: write 11-12,1-2`},
 		"a range of stars":        {"*-5 * * * *", `minute "*-5": a range begins with a number: write * for all, or the first number`},
 		"a range of marks":        {"0 ?-x * * *", `hour "?-x": a range begins with a number: write * for all, or the first number`},
@@ -179,6 +187,7 @@ func TestPeriod(t *testing.T) {
 		"0 9-17 * * *":          time.Hour,        // office hours
 		"15,45 10,22 10,20 * *": 30 * time.Minute, // lists of all
 		"0 0 1 1,12 *":          31 * day,         // December to January
+		"0 0,23 29 2 1":         time.Hour,        // Monday 28 February and the leap day behind it, every 28 years
 		"0 3 * * 0,6":           day,              // the weekend
 	} {
 		for _, zone := range []string{"Etc/UTC", "Australia/Lord_Howe"} {

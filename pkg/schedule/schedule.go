@@ -28,7 +28,7 @@ const anyDay = 1 << 63
 // Schedule is a cron expression in a time zone. It is made by [Parse], is not
 // changed by its methods, and may be shared.
 type Schedule struct {
-	cron *cron.SpecSchedule // in UTC, which stands for the wall clock of zone
+	cron *cron.SpecSchedule // asked with the wall clock of zone, written as if in UTC
 	zone *time.Location
 }
 
@@ -112,14 +112,13 @@ func read(expression string) (*cron.SpecSchedule, bool) {
 	if err != nil || !ok {
 		return nil, false
 	}
-	spec.Location = time.UTC
 	return spec, true
 }
 
 func zoneInside(fields []string) error {
-	_, zone, found := strings.Cut(fields[0], "TZ=")
+	_, zone, _ := strings.Cut(fields[0], "TZ=")
 	rest := strings.Join(fields[1:], " ")
-	if _, err := parse(rest); !found || err != nil {
+	if _, err := parse(rest); zone == "" || err != nil {
 		return fmt.Errorf("a zone has a field of its own: write only %s here, and the zone in timeZone", layout)
 	}
 	return fmt.Errorf("a zone has a field of its own: write %q here, and %q in timeZone", rest, zone)

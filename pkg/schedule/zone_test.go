@@ -63,6 +63,8 @@ func TestLoadZoneRefusesAndSaysWhatToWriteInstead(t *testing.T) {
 		"UTC+8":                  no + `"Etc/GMT-8"` + sign,
 		"GMT+08:00":              no + `"Etc/GMT-8"` + sign,
 		"-05:00":                 no + `"Etc/GMT+5"` + sign,
+		"utc+8":                  no + `"Etc/GMT-8"` + sign,
+		"  ":                     general,
 		"UTC+15":                 general,
 		"UTC+05:30":              general,
 		"8":                      general,
