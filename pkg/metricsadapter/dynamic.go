@@ -97,10 +97,10 @@ func (g *dynamicGroup) version(gv schema.GroupVersion) *endpoints.APIGroupVersio
 }
 
 // publish has aggregated discovery tell of the metrics that there are now.
-func (g *dynamicGroup) publish(server *genericapiserver.GenericAPIServer) error {
+func (g *dynamicGroup) publish(server *genericapiserver.GenericAPIServer) {
 	resources, err := endpoints.ConvertGroupVersionIntoToDiscovery(inOneScope(g.lister.ListAPIResources()))
 	if err != nil {
-		return fmt.Errorf("describing %s: %w", g.name, err)
+		panic("aggregated discovery takes no list of one scope: " + err.Error())
 	}
 	manager := server.AggregatedDiscoveryGroupManager
 	for i, gv := range g.PrioritizedVersions {
@@ -109,7 +109,6 @@ func (g *dynamicGroup) publish(server *genericapiserver.GenericAPIServer) error 
 		})
 		manager.SetGroupVersionPriority(metav1.GroupVersion(gv), groupPriority, len(g.PrioritizedVersions)-i)
 	}
-	return nil
 }
 
 // groupPriority is that of API groups whose order among others means nothing.

@@ -3,7 +3,6 @@
 package metricsadapter
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	utilcompatibility "k8s.io/apiserver/pkg/util/compatibility"
-	"k8s.io/klog/v2"
 	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
@@ -87,22 +85,13 @@ func (a *Adapter) installOn(server *genericapiserver.GenericAPIServer) error {
 		groups = append(groups, a.externalGroup())
 	}
 	for _, group := range groups {
-		if err := errors.Join(group.installOn(server), group.publish(server)); err != nil {
+		if err := group.installOn(server); err != nil {
 			return err
 		}
-	}
-	if len(groups) > 0 {
-		a.relay.OnCatalogueChange(func() { publishAll(groups, server) })
+		group.publish(server)
+		a.relay.OnCatalogueChange(func() { group.publish(server) })
 	}
 	return nil
-}
-
-func publishAll(groups []*dynamicGroup, server *genericapiserver.GenericAPIServer) {
-	for _, group := range groups {
-		if err := group.publish(server); err != nil {
-			klog.ErrorS(err, "Aggregated discovery keeps what it said before")
-		}
-	}
 }
 
 func (a *Adapter) group() genericapiserver.APIGroupInfo {

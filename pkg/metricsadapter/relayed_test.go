@@ -44,7 +44,7 @@ type fakeRelay struct {
 
 	customMetrics   []provider.CustomMetricInfo
 	externalMetrics []provider.ExternalMetricInfo
-	changed         func()
+	listeners       []func()
 }
 
 var _ Relay = (*fakeRelay)(nil)
@@ -61,7 +61,7 @@ func (f *fakeRelay) External(_ context.Context, q relay.ExternalQuestion) relay.
 
 func (f *fakeRelay) CustomMetrics() []provider.CustomMetricInfo     { return f.customMetrics }
 func (f *fakeRelay) ExternalMetrics() []provider.ExternalMetricInfo { return f.externalMetrics }
-func (f *fakeRelay) OnCatalogueChange(changed func())               { f.changed = changed }
+func (f *fakeRelay) OnCatalogueChange(listener func())              { f.listeners = append(f.listeners, listener) }
 
 func among[T any](r relay.Result[T], asked func(string) bool) relay.Result[T] {
 	out := relay.Result[T]{Answer: fleet.NewAnswer[[]T](), Since: r.Since, Before: r.Before}
@@ -395,7 +395,9 @@ func TestDiscoveryOfMetrics(t *testing.T) {
 		{GroupResource: custom_metrics.Resource("x"), Metric: "rps", Namespaced: false},
 	}
 	h.relay.externalMetrics = []provider.ExternalMetricInfo{{Metric: "depth"}}
-	h.relay.changed()
+	for _, listener := range h.relay.listeners {
+		listener()
+	}
 	want := []string{"x.custom.metrics.k8s.io/rps MetricValueList true", "x.custom.metrics.k8s.io/rps MetricValueList false"}
 	for _, path := range []string{custom1, custom2} {
 		if diff := cmp.Diff(want, names(path)); diff != "" {

@@ -192,37 +192,49 @@ func (o *Options) Validate() error {
 			errs = append(errs, fmt.Errorf("%s: must be above 0, got %v", period.flag, period.value))
 		}
 	}
-	if o.Usage.MaxAge < 2*o.Usage.ScrapePeriod {
-		errs = append(errs, fmt.Errorf("--max-age: must be twice --scrape-period (%v) or more, got %v", o.Usage.ScrapePeriod, o.Usage.MaxAge))
-	}
 	if o.Relay.AnswerTTL > o.Usage.MaxAge {
 		errs = append(errs, fmt.Errorf("--answer-ttl: must be --max-age (%v) or less, got %v", o.Usage.MaxAge, o.Relay.AnswerTTL))
 	}
-	if o.Usage.IdleAfter < o.Usage.ScrapePeriod {
-		errs = append(errs, fmt.Errorf("--idle-after: must be --scrape-period (%v) or more, got %v", o.Usage.ScrapePeriod, o.Usage.IdleAfter))
-	}
-	if o.Usage.MaxHotNamespaces < 1 {
-		errs = append(errs, fmt.Errorf("--max-hot-namespaces: must be 1 or more, got %d", o.Usage.MaxHotNamespaces))
-	}
-	if o.Usage.MaxAnswerBytes.Value() < 1<<20 {
-		errs = append(errs, fmt.Errorf("--max-answer-bytes: must be 1Mi or more, got %s", o.Usage.MaxAnswerBytes.String()))
-	}
+	errs = append(errs, o.Usage.validate()...)
+	errs = append(errs, o.Hub.validate()...)
 	if o.Members.QPS <= 0 || o.Members.Burst < 1 {
 		errs = append(errs, fmt.Errorf("--member-qps and --member-burst: must be above 0, got %v and %d", o.Members.QPS, o.Members.Burst))
-	}
-	if err := apiservice.CheckGroups(o.Hub.APIs); err != nil {
-		errs = append(errs, fmt.Errorf("--apis: %w", err))
 	}
 	if o.Members.ClusterNamespace == "" {
 		errs = append(errs, errors.New("--cluster-namespace: must be set: registrations are read from one namespace only"))
 	}
-	if o.Hub.MetricsServer != "" {
-		if u, err := url.Parse(o.Hub.MetricsServer); err != nil || u.Scheme != "https" || u.Host == "" {
-			errs = append(errs, fmt.Errorf("--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got %q", o.Hub.MetricsServer))
-		}
-	}
 	errs = append(errs, o.Serving.validate()...)
 	return errors.Join(errs...)
+}
+
+func (o *UsageOptions) validate() []error {
+	var errs []error
+	if o.MaxAge < 2*o.ScrapePeriod {
+		errs = append(errs, fmt.Errorf("--max-age: must be twice --scrape-period (%v) or more, got %v", o.ScrapePeriod, o.MaxAge))
+	}
+	if o.IdleAfter < o.ScrapePeriod {
+		errs = append(errs, fmt.Errorf("--idle-after: must be --scrape-period (%v) or more, got %v", o.ScrapePeriod, o.IdleAfter))
+	}
+	if o.MaxHotNamespaces < 1 {
+		errs = append(errs, fmt.Errorf("--max-hot-namespaces: must be 1 or more, got %d", o.MaxHotNamespaces))
+	}
+	if o.MaxAnswerBytes.Value() < 1<<20 {
+		errs = append(errs, fmt.Errorf("--max-answer-bytes: must be 1Mi or more, got %s", o.MaxAnswerBytes.String()))
+	}
+	return errs
+}
+
+func (o *HubOptions) validate() []error {
+	var errs []error
+	if err := apiservice.CheckGroups(o.APIs); err != nil {
+		errs = append(errs, fmt.Errorf("--apis: %w", err))
+	}
+	if o.MetricsServer != "" {
+		if u, err := url.Parse(o.MetricsServer); err != nil || u.Scheme != "https" || u.Host == "" {
+			errs = append(errs, fmt.Errorf("--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got %q", o.MetricsServer))
+		}
+	}
+	return errs
 }
 
 func (o *ServingOptions) validate() []error {
