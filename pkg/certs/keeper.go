@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package certs
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
+)
+
+// Options say what a Keeper keeps.
+type Options struct {
+	// Core and Dynamic reach the hub. The Keeper gets and updates the Secret and
+	// the targets, and makes neither.
+	Core    kubernetes.Interface
+	Dynamic dynamic.Interface
+
+	// Secret holds the certificate. It must exist, and may be empty.
+	Secret types.NamespacedName
+	// Service leads to the program; the certificate is for NAME.NAMESPACE.svc.
+	Service types.NamespacedName
+	Targets []Target
+
+	// Validity is that of a new certificate. It is replaced when a third of that
+	// is left. Certificates count in seconds.
+	Validity time.Duration
+	// Settle is how long all targets must have had an authority before a
+	// certificate of it is served: longer than an API server takes to see a
+	// change of the targets, and far less than a third of Validity.
+	Settle time.Duration
+	// Period is the time between two looks at the hub.
+	Period time.Duration
+
+	Metrics *Metrics
+}
+
+// Keeper keeps a serving certificate that the hub trusts.
+type Keeper struct {
+	options Options
+	settled settled
+	said    string // the last error that was logged
+
+	mu       sync.Mutex
+	pair     *pair
+	err      error // of the first round, until one succeeded
+	onChange func()
+}
+
+// New returns a keeper that has no certificate until it runs.
+func New(o Options) *Keeper {
+	return &Keeper{options: o, err: errors.New("waiting for the hub"), onChange: func() {}}
+}
+
+// OnChange has f called whenever another certificate is served. It must be
+// called before Run, and f must not block.
+func (k *Keeper) OnChange(f func()) { k.onChange = f }
+
+// Run looks at the hub at once and then every period until ctx ends. It must be
+// called once.
+func (k *Keeper) Run(ctx context.Context) {
+	wait.UntilWithContext(ctx, k.look, k.options.Period)
+}
+
+func (k *Keeper) look(ctx context.Context) {
+	const longest = 30 * time.Second
+	limited, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	// A conflict means that another replica was first.
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return k.round(limited) })
+	if ctx.Err() != nil {
+		return
+	}
+	k.mu.Lock()
+	if err == nil || k.err != nil {
+		k.err = err
+	}
+	k.mu.Unlock()
+	k.tell(ctx, err)
+}
+
+// tell logs each error once, however often it comes.
+func (k *Keeper) tell(ctx context.Context, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != k.said && err != nil {
+		klog.FromContext(ctx).Error(err, "Serving certificate is not taken care of", "secret", k.options.Secret)
+	}
+	k.said = text
+}
+
+// serve has new connections get p.
+func (k *Keeper) serve(p *pair) {
+	k.mu.Lock()
+	changed := k.pair == nil || string(k.pair.certPEM) != string(p.certPEM)
+	k.pair = p
+	k.mu.Unlock()
+	if changed {
+		k.options.Metrics.serves(p.notAfter())
+		k.onChange()
+	}
+}
+
+// served is what new connections get; nil if that has expired, or there is none.
+func (k *Keeper) served(now time.Time) *pair {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pair == nil || !now.Before(k.pair.notAfter()) {
+		return nil
+	}
+	return k.pair
+}
+
+// Ready is nil while there is a certificate that has not expired, and once the
+// hub has been told to trust it.
+func (k *Keeper) Ready() error {
+	valid := k.served(time.Now()) != nil
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.err == nil && !valid {
+		return errors.New("the serving certificate has expired")
+	}
+	return k.err
+}
+
+// GetCertificate is for [tls.Config]. It fails before there is one.
+func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pair == nil {
+		return nil, errors.New("there is no serving certificate yet")
+	}
+	return k.pair.tls, nil
+}
+
+// CurrentCertKeyContent is for servers of k8s.io/apiserver: PEM, empty before
+// there is a certificate.
+func (k *Keeper) CurrentCertKeyContent() (certPEM, keyPEM []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pair == nil {
+		return nil, nil
+	}
+	return k.pair.certPEM, k.pair.keyPEM
+}
