@@ -301,9 +301,16 @@ func newFleetWith(change func(*Options), members ...Source) *fleetOf {
 	return f
 }
 
-// start runs the relay until the test ends. It must be called in a bubble, and
-// returns once every member has been looked at or hangs.
+// start is run in a bubble. It returns once every member has been looked at or hangs.
 func (f *fleetOf) start(t *testing.T) *fleetOf {
+	t.Helper()
+	f.run(t)
+	synctest.Wait()
+	return f
+}
+
+// run has the relay run until the test ends.
+func (f *fleetOf) run(t *testing.T) {
 	t.Helper()
 	logger := funcr.New(func(_, args string) {
 		f.mu.Lock()
@@ -318,8 +325,6 @@ func (f *fleetOf) start(t *testing.T) *fleetOf {
 	}()
 	f.stop = func() { cancel(); <-done }
 	t.Cleanup(f.stop)
-	synctest.Wait()
-	return f
 }
 
 func startFleet(t *testing.T, members ...Source) *fleetOf {

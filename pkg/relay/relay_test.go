@@ -382,6 +382,7 @@ func TestMemberLeavesWhileAsked(t *testing.T) {
 				go func() { results <- f.Custom(t.Context(), podsRPS) }()
 				synctest.Wait()
 				start := time.Now()
+				f.takeLog()
 				f.setMembers(east)
 				r := <-results
 				wantCoverage(t, r, "answered=east;silent=west:Unreachable")
@@ -390,6 +391,9 @@ func TestMemberLeavesWhileAsked(t *testing.T) {
 					t.Errorf("west is silent for %q after %v, want %q at once", got, time.Since(start), want)
 				}
 				wantCoverage(t, f.Custom(t.Context(), podsRPS), "answered=east")
+				if logged := f.takeLog(); logged != nil {
+					t.Errorf("of a member that left it is said: %v", logged)
+				}
 			})
 		})
 	}

@@ -61,6 +61,39 @@ func TestVersionIsLearntOnceForAllQuestions(t *testing.T) {
 	})
 }
 
+func TestVersionIsLearntOnceForQuestionsAndDiscovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		east.silence = away
+		east.handle = lateBy(time.Second, east)
+		f := newFleetWith(func(o *Options) { o.External = false }, east).start(t)
+		east.set(func() { east.silence = nil })
+		go f.Custom(t.Context(), podsRPS) // before anybody has heard that the member is ready
+		synctest.Wait()
+		f.MembersChanged()
+		time.Sleep(5 * time.Second)
+		if asked := east.take(); learnt(asked, customGroup) != 1 || len(asked) != 3 {
+			t.Errorf("asked %v, want the versions, the values and the metrics, each once", asked)
+		}
+	})
+}
+
+func TestDiscoveryLearnsTheVersionAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		east.versions[customGroup] = []string{"v1beta1"}
+		f := startFleet(t, east)
+		f.Custom(t.Context(), podsRPS)
+		east.set(func() { east.versions[customGroup] = []string{"v1beta1", "v1beta2"} })
+		time.Sleep(period + period/10)
+		east.take()
+		f.Custom(t.Context(), podsRPS)
+		if diff := cmp.Diff([]string{"/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/rps"}, east.take()); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestVersionIsLearntAgainAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
