@@ -19,15 +19,24 @@ TOOLS_KEY = $(shell { cat tools/go.mod tools/go.sum; $(GO) env GOVERSION; } | gi
 TOOLS     = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/fleetscale/tools/$(TOOLS_KEY)
 TOOL      = test -x $(TOOLS)/$(1) || { echo "Building $(1) from source (once; golangci-lint takes minutes on two cores) ..." && \
             mkdir -p $(TOOLS) && $(GO) -C tools build -o $(TOOLS)/$(1).new $(2) && mv $(TOOLS)/$(1).new $(TOOLS)/$(1); }
-OPENAPI_GEN   = $(call TOOL,openapi-gen,k8s.io/kube-openapi/cmd/openapi-gen)
-GOLANGCI_LINT = $(call TOOL,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
+OPENAPI_GEN    = $(call TOOL,openapi-gen,k8s.io/kube-openapi/cmd/openapi-gen)
+CONTROLLER_GEN = $(call TOOL,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen)
+GOLANGCI_LINT  = $(call TOOL,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
 
 OPENAPI = pkg/metricsadapter/openapi
 OPENAPI_INPUTS = $(addprefix k8s.io/,metrics/pkg/apis/metrics/v1 metrics/pkg/apis/metrics/v1beta1 \
     apimachinery/pkg/apis/meta/v1 apimachinery/pkg/api/resource apimachinery/pkg/version apimachinery/pkg/runtime)
-# $(1) is the directory to write to.
-GENERATE_OPENAPI = $(TOOLS)/openapi-gen --go-header-file hack/boilerplate.go.txt --report-filename /dev/null \
-    --output-pkg github.com/fleetscale/fleetscale/$(OPENAPI) --output-file zz_generated.openapi.go --output-dir $(1) $(OPENAPI_INPUTS)
+API  = pkg/apis/autoscaling/v1alpha1
+CRDS = $(addprefix deploy/crds/autoscaling.karmada.io_,federatedhpas.yaml cronfederatedhpas.yaml)
+
+# All of it, in the order in which it is made, and how; $(1) is the root directory to write below.
+GENERATED = $(OPENAPI)/zz_generated.openapi.go $(API)/zz_generated.deepcopy.go $(CRDS) docs/api.md
+GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERATED))); \
+    $(TOOLS)/openapi-gen --go-header-file hack/boilerplate.go.txt --report-filename /dev/null \
+        --output-pkg github.com/fleetscale/fleetscale/$(OPENAPI) --output-file zz_generated.openapi.go --output-dir $(1)/$(OPENAPI) $(OPENAPI_INPUTS); \
+    $(TOOLS)/controller-gen object:headerFile=hack/boilerplate.go.txt crd paths=./$(API) output:object:dir=$(1)/$(API) output:crd:dir=$$raw; \
+    $(GO) -C tools run ./crds $$raw $(1)/deploy/crds; \
+    $(GO) -C tools run ./apidoc $(1)/deploy/crds $(CURDIR)/docs/examples $(1)/docs/api.md; rm -r $$raw
 
 .PHONY: help
 help: ## List the targets
@@ -99,17 +108,20 @@ lint: need-go ## Check the code against the rules of .golangci.yml, and with go 
 	cd test && $(TOOLS)/golangci-lint run
 
 .PHONY: generate
-generate: need-go ## Write the generated files anew
+generate: need-go ## Write the generated files anew: code, CustomResourceDefinitions, docs/api.md
 	@$(OPENAPI_GEN)
-	$(call GENERATE_OPENAPI,$(OPENAPI))
+	@$(CONTROLLER_GEN)
+	@$(call GENERATE,$(CURDIR))
 
 .PHONY: verify
 verify: need-go ## Check that files are formatted, generated ones current, and go.mod tidy; changes nothing
 	@$(OPENAPI_GEN)
+	@$(CONTROLLER_GEN)
 	@echo "Checking the format ..."
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) || exit 1; test -z "$$unformatted" || { echo "Not formatted; run gofmt -w on:" $$unformatted; exit 1; }
 	@echo "Checking the generated files ..."
-	@fresh=$$(mktemp -d) && trap 'rm -rf "$$fresh"' EXIT && $(call GENERATE_OPENAPI,"$$fresh") && \
-	    diff -u $(OPENAPI)/zz_generated.openapi.go "$$fresh/zz_generated.openapi.go" || { echo "Not current; run make generate."; exit 1; }
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call GENERATE,$$fresh); \
+	    for file in $(GENERATED); do diff -u $$file $$fresh/$$file || { echo "Not current; run make generate."; exit 1; }; done
+	@$(GO) -C tools test ./...
 	@for module in . test tools; do echo "Checking $$module/go.mod ..."; \
 	    $(GO) -C $$module mod tidy -diff || { echo "Not tidy; run go -C $$module mod tidy."; exit 1; }; done

@@ -90,7 +90,8 @@ func (all bounds) unused() error {
 	return errors.Join(errs...)
 }
 
-// overlay sets in schema what over sets. CEL rules are added to those that are there; anything else may not be set twice.
+// overlay sets in schema what over sets. CEL rules are added to those that are there, a description takes the place of
+// the one that is there; anything else may not be set twice.
 func overlay(schema *apiextensionsv1.JSONSchemaProps, over apiextensionsv1.JSONSchemaProps) error {
 	rules := slices.Concat(schema.XValidations, over.XValidations)
 	under, err := fields(*schema)
@@ -103,7 +104,7 @@ func overlay(schema *apiextensionsv1.JSONSchemaProps, over apiextensionsv1.JSONS
 	}
 	delete(set, "x-kubernetes-validations")
 	for name, value := range set {
-		if before, found := under[name]; found && string(before) != string(value) {
+		if before, found := under[name]; found && name != "description" && string(before) != string(value) {
 			return fmt.Errorf("%s is %s already", name, before)
 		}
 		under[name] = value
