@@ -57,6 +57,26 @@ func raw(ctx context.Context, config *rest.Config, path, accept string) (answer,
 	return answer{Code: response.StatusCode, Header: response.Header, Body: body}, err
 }
 
+// allowing is config for one who says by header whether partial answers will do.
+func allowing(config *rest.Config, word string) *rest.Config {
+	if word == "" {
+		return config
+	}
+	c := rest.CopyConfig(config)
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			r = r.Clone(r.Context())
+			r.Header.Set(fleet.PartialHeader, word)
+			return next.RoundTrip(r)
+		})
+	})
+	return c
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func config(t *testing.T, c *lab.Cluster) *rest.Config {
 	t.Helper()
 	config, err := c.RESTConfig()

@@ -51,6 +51,12 @@ func (e *env) awaitWhole(t *testing.T) {
 	for _, path := range []string{shopPath, allPath} {
 		e.sees(t, "the fleet is whole at "+path, path, isWhole)
 	}
+	for path, want := range map[string][]string{
+		serviceMetric(presence):  {"web 3"},
+		externalMetric(presence): {"of=member1 1", "of=member2 1", "of=member3 1"},
+	} {
+		e.hears(t, "the fleet is whole at "+path, path, whollyTells(want...))
+	}
 }
 
 // allMembers are the names of those that every test begins with.

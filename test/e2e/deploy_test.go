@@ -20,7 +20,7 @@ import (
 
 // An API server accepts all that deploy/ holds for people to apply. Pods and
 // certificates of it can not run here, so nothing is stored. The cluster has no
-// metrics-server meanwhile: its APIService and ours would be mixed.
+// metrics APIs meanwhile: its APIServices and ours would be mixed.
 func TestManifestsAreAccepted(t *testing.T) {
 	e := whole(t)
 	member, err := e.Cluster("member1")
@@ -29,6 +29,7 @@ func TestManifestsAreAccepted(t *testing.T) {
 	}
 	e.kubectl(t, "--context", member.Name, "delete", "apiservice", "v1beta1.metrics.k8s.io")
 	t.Cleanup(func() { registerMetricsServer(t, member) })
+	e.withdraw(t, member.Name, testAPIs()...)
 	for _, namespace := range []string{fixture.SystemNamespace, "karmada-cluster"} {
 		e.kubectl(t, "--context", member.Name, "create", "namespace", namespace)
 		t.Cleanup(func() {

@@ -4,8 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -42,23 +40,7 @@ func TestMemberWithoutMetricsServer(t *testing.T) {
 
 func registerMetricsServer(t *testing.T, c *lab.Cluster) {
 	t.Helper()
-	u, err := url.Parse(c.MetricsServerURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ca, err := c.CA()
-	if err != nil {
-		t.Fatal(err)
-	}
-	api := lab.API{Group: "metrics.k8s.io", Version: "v1beta1", Namespace: "kube-system", Service: "metrics-server", Port: port, CABundle: ca}
-	// Cleanups run after the test's own context has ended.
-	if err := c.RegisterAPI(afterwards(t), api); err != nil {
-		t.Error(err)
-	}
+	register(t, c, c.MetricsServerURL, lab.API{Group: "metrics.k8s.io", Version: "v1beta1", Service: "metrics-server"})
 }
 
 // A member whose metrics-server is down has not answered.

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"net/http"
 	"testing"
 )
 
@@ -20,6 +21,8 @@ func TestStoppedMember(t *testing.T) {
 		t.Errorf("what is known of the member is not served any more: %v", err)
 	}
 	e.sees(t, "all namespaces lack the stopped member", allPath, lacks("member1", "Unreachable"))
+	e.hears(t, "a sum lacks the stopped member", serviceMetric(presence), refuses(http.StatusServiceUnavailable, "member1 (Unreachable"))
+	e.hears(t, "a part of it does not", serviceMetric(presence, "fleetscale.io/partial=allow"), tellsWithout("member1", "Unreachable", "web 2"))
 	if err := member.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

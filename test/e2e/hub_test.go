@@ -14,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/fleetscale/fleetscale/test/lab"
@@ -77,6 +79,7 @@ func TestHubThatRunsWorkloads(t *testing.T) {
 	e.sees(t, "the hub is one of its members", shopPath, func(v view) error { return seesHub(v, allMembers()...) })
 	e.peopleSeeAll(t)
 	e.controllersSeeTheHub(t)
+	e.customMetricsOfOthers(t)
 
 	e.decides(t, "fleetscale: 2 replicas at 50 %", 2, 50)
 	e.loadHub(t, "90m")
@@ -212,5 +215,20 @@ func (e *env) controllersSeeTheHub(t *testing.T) {
 		if diff := cmp.Diff(want, v.Pods); diff != "" || v.Code != 200 {
 			t.Errorf("a controller of the hub asks %q: %d %s (-want +got):\n%s", query, v.Code, v.Message, diff)
 		}
+	}
+}
+
+// customMetricsOfOthers wants people to get the fleet's, and those who decide
+// for the hub alone the hub's: it has none, since it would have to ask us.
+// External ones are no cluster's pods.
+func (e *env) customMetricsOfOthers(t *testing.T) {
+	t.Helper()
+	e.wants(t, serviceMetric(presence), whollyTells("web 3"))
+	client, web := stock(t, e.Hub()), &autoscalingv2.CrossVersionObjectReference{Kind: "Service", Name: "web"}
+	if got, _, err := client.GetObjectMetric(presence, shop, web, labels.Everything()); !apierrors.IsNotFound(err) {
+		t.Errorf("a controller of the hub gets a custom metric of others: %d, %v", got, err)
+	}
+	if got, _, err := client.GetExternalMetric(presence, shop, labels.Everything()); err != nil || len(got) != len(allMembers()) {
+		t.Errorf("a controller of the hub gets %v, %v; want the series of all", got, err)
 	}
 }

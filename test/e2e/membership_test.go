@@ -27,7 +27,9 @@ func TestLeaveAndJoin(t *testing.T) {
 			return hasPods(v, "member1", "member2")
 		})
 	}
-	for _, name := range []string{"fleetscale_cluster_ready", "fleetscale_cluster_requests_total", "fleetscale_usage_samples"} {
+	e.hears(t, "the sum is of those who stayed", serviceMetric(presence), whollyTells("web 2"))
+	e.hears(t, "so are the series", externalMetric(presence), whollyTells("of=member1 1", "of=member2 1"))
+	for _, name := range []string{"fleetscale_cluster_ready", "fleetscale_cluster_requests_total", "fleetscale_usage_samples", "fleetscale_relay_requests_total", "fleetscale_relay_catalogue_metrics"} {
 		if value, found := metric(t, e.adapter, name, `cluster="member3"`); found {
 			t.Errorf("%s of the cluster that left is still there: %v", name, value)
 		}
@@ -42,7 +44,7 @@ func TestNewClusterJoins(t *testing.T) {
 		t.Skip("a new cluster takes half a minute")
 	}
 	e := whole(t)
-	added, err := e.AddMember(t.Context(), lab.Member{Name: "member4", Nodes: 1, WithoutTestAdapter: true}, nil)
+	added, err := e.AddMember(t.Context(), lab.Member{Name: "member4", Nodes: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +76,14 @@ func TestNoRegistration(t *testing.T) {
 			}
 			return nil
 		})
+	}
+	for _, path := range []string{serviceMetric(presence), podsMetric(presence), externalMetric(presence)} {
+		e.hears(t, "nobody is registered for "+path, path, refuses(http.StatusServiceUnavailable, "no member cluster is registered"))
+	}
+	for path := range metricAPIs(presence) {
+		if _, err := resources(t.Context(), config(t, e.Hub()), path); err != nil {
+			t.Errorf("nobody is registered: %v", err) // clients take an API without resources for broken
+		}
 	}
 	for _, member := range allMembers() {
 		e.join(t, member)

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"net/http"
 	"testing"
 )
 
@@ -25,7 +26,9 @@ func TestMemberThatIsAHubIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { registerMetricsServer(t, member) })
+	t.Cleanup(func() { registerTestAdapter(t, member) })
 	e.sees(t, "the member is refused", allPath, lacks("member3", "NestedHub"))
+	e.hears(t, "its custom metrics are not counted", serviceMetric(presence), refuses(http.StatusServiceUnavailable, "member3 (NestedHub"))
 	if _, err := e.Restore(t.Context(), member); err != nil {
 		t.Fatal(err)
 	}

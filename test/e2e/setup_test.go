@@ -26,6 +26,9 @@ const (
 	maxAge = 3 * period
 	// memberTimeout is the adapter's patience with one member.
 	memberTimeout = 3 * time.Second
+	// answerTTL is how long the adapter keeps a member's answer for a custom or
+	// external metric.
+	answerTTL = 2 * time.Second
 	// patience is ours, with anything: machines may be busy.
 	patience = 2 * time.Minute
 )
@@ -75,6 +78,8 @@ func adapterFlags(hub *lab.Cluster) []string {
 		"--member-timeout=" + memberTimeout.String(),
 		"--member-probe-period=2s",
 		"--apiservice-check-period=2s",
+		"--answer-ttl=" + answerTTL.String(),
+		"--metric-discovery-period=2s",
 		"--hub-metrics-server=" + hub.MetricsServerURL,
 		"--hub-metrics-server-ca-file=" + filepath.Join(filepath.Dir(hub.Kubeconfig), "pki", "ca.crt"),
 		"-v=2",
@@ -107,7 +112,7 @@ func (e *env) start(ctx context.Context) error {
 			"--horizontal-pod-autoscaler-cpu-initialization-period=1s",
 			"--horizontal-pod-autoscaler-initial-readiness-delay=1s",
 		}},
-		Members:          members(),
+		Members:          lab.Members(len(allMembers())),
 		MetricResolution: period,
 		Log:              os.Stderr,
 	})
@@ -121,15 +126,6 @@ func (e *env) start(ctx context.Context) error {
 		return errors.Join(err, l.Down())
 	}
 	return nil
-}
-
-func members() []lab.Member {
-	var all []lab.Member
-	for _, member := range lab.Members(3) {
-		member.WithoutTestAdapter = true
-		all = append(all, member)
-	}
-	return all
 }
 
 // serve has the hub serve the fleet's metrics.

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -49,7 +50,21 @@ func (e *env) openShop(ctx context.Context, member *lab.Cluster, n int) error {
 	if err := member.SetUsage(ctx, lab.Usage{Namespace: shop, CPU: &cpu, Memory: &memory}); err != nil {
 		return err
 	}
+	if err := e.bePresent(ctx, member); err != nil {
+		return err
+	}
 	return e.Apply(ctx, member, shop, strings.ReplaceAll(shopManifest, "CLUSTER", member.Name))
+}
+
+// presence is a metric that every member has, custom and external.
+const presence = "presence"
+
+// bePresent has a member tell of itself by that metric.
+func (e *env) bePresent(ctx context.Context, member *lab.Cluster) error {
+	one := resource.MustParse("1")
+	return errors.Join(
+		member.SetFigure(ctx, lab.Figure{Namespace: shop, Resource: "services", Object: "web", Metric: presence, Value: one}),
+		member.SetSeries(ctx, lab.Series{Metric: presence, Labels: map[string]string{"of": member.Name}, Value: one}))
 }
 
 // podsOf is what a member has in shop, as CLUSTER/NAME.

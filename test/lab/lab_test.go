@@ -111,7 +111,7 @@ func testAPIs(t *testing.T, _ *Lab, c *Cluster) {
 		"/apis/custom.metrics.k8s.io/v1beta2":                                                       `"services/requests"`,
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue?labelSelector=name%3Dmail":  `"value":"18"}]`,
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue?labelSelector=name%3Dprint": `"value":"3"}]`,
-		"/apis/external.metrics.k8s.io/v1beta1/namespaces/default/nothing":                          `"items":[]`,
+		"/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue?labelSelector=name%3Dfax":   `"items":[]`,
 	} {
 		client, _ := clients(t, c)
 		got, err := client.CoreV1().RESTClient().Get().RequestURI(path).DoRaw(t.Context())

@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider/defaults"
@@ -26,13 +27,17 @@ func newExternal() *external {
 	return &external{series: map[string][]external_metrics.ExternalMetricValue{}}
 }
 
-// GetExternalMetric returns an empty list for a metric that nobody set, as
-// adapters do which ask a database of series.
+// GetExternalMetric tells a metric that it does not know from one without such
+// series, as prometheus-adapter does.
 func (e *external) GetExternalMetric(_ context.Context, _ string, selector labels.Selector, info provider.ExternalMetricInfo) (*external_metrics.ExternalMetricValueList, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
+	known, ok := e.series[info.Metric]
+	if !ok {
+		return nil, provider.NewMetricNotFoundError(schema.GroupResource{Group: external_metrics.GroupName, Resource: "externalmetrics"}, info.Metric)
+	}
 	list := &external_metrics.ExternalMetricValueList{Items: []external_metrics.ExternalMetricValue{}}
-	for _, value := range e.series[info.Metric] {
+	for _, value := range known {
 		if selector.Matches(labels.Set(value.MetricLabels)) {
 			value.Timestamp = metav1.Now()
 			list.Items = append(list.Items, value)
