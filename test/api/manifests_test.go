@@ -40,7 +40,8 @@ func documents(t testing.TB, file string) []*unstructured.Unstructured {
 	}
 }
 
-// manifests returns every manifest that must be accepted: Karmada's, the proposals', and the documentation's.
+// manifests returns every manifest that must be accepted: Karmada's, the proposals', the documentation's, and what our
+// controllers may make of them.
 func manifests(t testing.TB) []*unstructured.Unstructured {
 	t.Helper()
 	files, err := filepath.Glob("../../docs/examples/*.yaml")
@@ -48,7 +49,7 @@ func manifests(t testing.TB) []*unstructured.Unstructured {
 		t.Fatalf("no examples (%v)", err)
 	}
 	var all []*unstructured.Unstructured
-	for _, file := range append(files, "testdata/karmada.yaml", "testdata/proposals.yaml") {
+	for _, file := range append(files, "testdata/karmada.yaml", "testdata/proposals.yaml", "testdata/status.yaml") {
 		all = append(all, documents(t, file)...)
 	}
 	return all
