@@ -3,6 +3,7 @@
 package relay
 
 import (
+	order "cmp"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 )
 
 // listing is the member's discovery of custom metrics: namespaced those that end in "+".
@@ -61,7 +64,27 @@ func TestCatalogueIsTheUnion(t *testing.T) {
 		if _, external := listed(f); !cmp.Equal([]string{"age", "depth", "queue"}, external) {
 			t.Errorf("external metrics %v", external)
 		}
+		if n := len(f.custom.lines["east"].names); n != 4 {
+			t.Errorf("east has %d custom metrics, want 4: one it lists twice, and three are none", n)
+		}
 	})
+}
+
+func TestOrderOfTheCatalogue(t *testing.T) {
+	inOrder := []provider.CustomMetricInfo{
+		{GroupResource: schema.GroupResource{Resource: "deployments"}, Metric: "rps"},
+		{GroupResource: schema.GroupResource{Resource: "deployments", Group: "apps"}, Metric: "errors"},
+		{GroupResource: schema.GroupResource{Resource: "nodes"}, Metric: "errors", Namespaced: true},
+		{GroupResource: schema.GroupResource{Resource: "nodes"}, Metric: "rps"},
+		{GroupResource: schema.GroupResource{Resource: "nodes"}, Metric: "rps", Namespaced: true},
+	}
+	for i, a := range inOrder {
+		for j, b := range inOrder {
+			if got, want := byName(a, b), order.Compare(i, j); got != want {
+				t.Errorf("byName(%v, %v) = %d, want %d", a, b, got, want)
+			}
+		}
+	}
 }
 
 func TestCatalogueFollowsTheMembers(t *testing.T) {

@@ -58,18 +58,20 @@ func (l *line[T]) discover() {
 		return
 	}
 	silence, absent := fleet.Classify(err)
-	l.mu.Lock()
-	if silence != nil && l.failing.IsZero() {
-		l.failing = start
-	}
-	if silence == nil {
-		l.failing = time.Time{}
-	}
-	l.mu.Unlock()
-	if silence == nil {
+	if silence != nil {
+		l.noteFailing(start)
+	} else {
 		l.publish(f.names)
 	}
 	l.log(f, silence, absent)
+}
+
+func (l *line[T]) noteFailing(since time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failing.IsZero() {
+		l.failing = since
+	}
 }
 
 func (l *line[T]) find() (found, error) {
@@ -93,11 +95,12 @@ func (l *line[T]) find() (found, error) {
 	return found{version: version, names: names}, nil
 }
 
+// publish takes what was found for the member's part of the catalogue.
 func (l *line[T]) publish(names []unique.Handle[provider.CustomMetricInfo]) {
 	l.meter.catalogue(len(names))
 	l.mu.Lock()
 	changed := !slices.Equal(l.names, names)
-	l.names = names
+	l.names, l.failing = names, time.Time{}
 	l.mu.Unlock()
 	if changed {
 		l.board.stale.Store(true)

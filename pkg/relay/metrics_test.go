@@ -116,10 +116,23 @@ func TestLateRequestsBringNoSeriesBack(t *testing.T) {
 		close(release)
 		synctest.Wait()
 		if a := l.put(podsRPS.key()); !a.ended() {
-			t.Error("a departed member is asked")
+			t.Error("a departed member's answer is waited for")
 		}
 		l.meter.request(nil, 0)
 		l.meter.catalogue(1)
 		wantNoSeries(t, f.registry)
 	})
+}
+
+func TestEndOfOneAPIsSeriesLeavesTheOthers(t *testing.T) {
+	metrics := NewMetrics(prometheus.NewPedanticRegistry())
+	custom, external := metrics.of("east", "custom"), metrics.of("east", "external")
+	other := metrics.of("west", "custom")
+	for _, m := range []*meter{custom, external, other} {
+		m.catalogue(1)
+	}
+	custom.end()
+	if n := testutil.CollectAndCount(metrics.catalogue); n != 2 {
+		t.Errorf("%d series are left, want 2", n)
+	}
 }

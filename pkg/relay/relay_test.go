@@ -428,6 +428,22 @@ func TestEnd(t *testing.T) {
 	})
 }
 
+// TestNothingStartsAfterTheEnd: Run could return before it has ended.
+func TestNothingStartsAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFleet(t, newFakeMember("east"))
+		l := f.custom.lines["east"]
+		f.stop()
+		l.mu.Lock()
+		started := l.start(func() { t.Error("it ran") })
+		l.mu.Unlock()
+		synctest.Wait()
+		if started {
+			t.Error("start says that it did")
+		}
+	})
+}
+
 func TestAskedWhileEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
