@@ -88,7 +88,6 @@ func one(requirements labels.Requirements, key string, accepted ...string) (stri
 		got = append(got, r.String())
 		words = append(words, wanted(r)...)
 	}
-	slices.Sort(words)
 	words = slices.Compact(words)
 	if len(words) != 1 || !slices.Contains(accepted, words[0]) {
 		return "", fmt.Errorf("metric selector %q: %s takes one of %s, written %s=%s",

@@ -38,6 +38,8 @@ func TestWords(t *testing.T) {
 		"zeros that are long to read":      {[]string{"0e999999999", "1"}, "1", "500m", "1", "0"},
 		"one that would be read wrapped":   {[]string{"-900Ti"}, "-989560464998400", "-989560464998400", "-989560464998400", "-989560464998400"},
 		"one that would not":               {[]string{"900Ti"}, "900Ti", "900Ti", "900Ti", "900Ti"},
+		"a long one that would be":         {[]string{"-9223372036854775807e-8"}, "-92233720368548m", "-92233720368548m", "-92233720368548m", "-92233720368548m"},
+		"nanos count":                      {[]string{"999991n", "10n"}, "2m", "1m", "1m", "1m"},
 		"the largest of what is not finer": {[]string{"1001u", "1002u"}, "3m", "2m", "2m", "2m"},
 	}
 	for name, tc := range tests {
@@ -53,6 +55,25 @@ func TestWords(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Nothing so fine comes over the wire; it is rounded as it would be there.
+func TestFinerThanANano(t *testing.T) {
+	tests := map[string]struct {
+		value int64
+		scale resource.Scale
+		want  int64
+	}{
+		"one and a half":  {15, -10, 2},
+		"on the way down": {-15, -10, -2},
+		"very little":     {1, -100, 1},
+		"just one":        {10, -10, 1},
+	}
+	for name, tc := range tests {
+		if got := nanos(*resource.NewScaledQuantity(tc.value, tc.scale)); got.Int64() != tc.want {
+			t.Errorf("%s: %de%d is %v nanos, want %d", name, tc.value, tc.scale, got, tc.want)
+		}
 	}
 }
 
@@ -92,6 +113,8 @@ func TestObject(t *testing.T) {
 			"2", "v1", at(0), nil, nil},
 		"only the last selected": {objects{"a": {described(nil, "v1", 0, nil)}, "b": {described(selector("l"), "v1", 0, nil)}},
 			"2", "v1", at(0), nil, nil},
+		"the one in the middle disagrees": {objects{"a": {described(selector("k"), "v1", 0, nil)}, "b": {described(selector("l"), "v1", 0, nil)}, "c": {described(selector("k"), "v1", 0, nil)}},
+			"3", "v1", at(0), nil, nil},
 		"a cluster that names it twice counts once": {objects{"a": list{object("web", "3"), object("web", "5"), object("web", "4")}, "b": {object("web", "1")}},
 			"6", "", at(0), nil, nil},
 	}
