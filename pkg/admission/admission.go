@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// ValidateFederatedHPA returns every fault of f, and what may surprise in it.
+// Each fault has in Origin the name of its rule, one of [Rules].
+//
+// before is the stored object that f replaces, or nil if there is none. A fault
+// that before has too does not keep f from being stored. An object that is
+// being deleted, or whose spec stays the same, has no faults and no warnings.
+func ValidateFederatedHPA(f, before *v1alpha1.FederatedHPA, known Neighbours) (field.ErrorList, []string) {
+	if f.DeletionTimestamp != nil || before != nil && equality.Semantic.DeepEqual(f.Spec, before.Spec) {
+		return nil, nil
+	}
+	faults := federatedHPAFaults(f, known)
+	if before != nil && len(faults) > 0 {
+		old := federatedHPAFaults(before, known)
+		if !equality.Semantic.DeepEqual(f.Spec.MinReplicas, before.Spec.MinReplicas) {
+			old = without(old, ruleMaxBelowMin) // that fault shows only the maximum
+		}
+		faults = added(faults, old)
+	}
+	return faults, federatedHPAWarnings(f, known)
+}
+
+// ValidateCronFederatedHPA does for a CronFederatedHPA what
+// [ValidateFederatedHPA] does for a FederatedHPA.
+func ValidateCronFederatedHPA(c, before *v1alpha1.CronFederatedHPA, known Neighbours) (field.ErrorList, []string) {
+	if c.DeletionTimestamp != nil || before != nil && equality.Semantic.DeepEqual(c.Spec, before.Spec) {
+		return nil, nil
+	}
+	faults := cronFaults(c, known)
+	if before != nil && len(faults) > 0 {
+		faults = added(faults, cronFaults(before, known))
+	}
+	return faults, cronWarnings(c, known)
+}
+
+func federatedHPAFaults(f *v1alpha1.FederatedHPA, known Neighbours) field.ErrorList {
+	spec := field.NewPath("spec")
+	faults := hpaFaults(&f.Spec.HorizontalPodAutoscalerSpec, spec)
+	faults = append(faults, fleetFaults(&f.Spec, spec)...)
+	return append(faults, known.targetFaults(f, spec.Child("scaleTargetRef"))...)
+}
+
+func federatedHPAWarnings(f *v1alpha1.FederatedHPA, known Neighbours) []string {
+	spec := field.NewPath("spec")
+	warnings := hpaWarnings(&f.Spec.HorizontalPodAutoscalerSpec, spec)
+	warnings = append(warnings, fleetWarnings(&f.Spec, spec)...)
+	return append(warnings, known.federatedHPAWarnings(f)...)
+}
+
+func cronFaults(c *v1alpha1.CronFederatedHPA, known Neighbours) field.ErrorList {
+	spec := field.NewPath("spec")
+	faults := cronTargetFaults(c.Spec.ScaleTargetRef, spec.Child("scaleTargetRef"))
+	faults = append(faults, cronRulesFaults(&c.Spec, spec.Child("rules"))...)
+	return append(faults, known.zeroFaults(c, spec.Child("rules"))...)
+}
+
+func cronWarnings(c *v1alpha1.CronFederatedHPA, known Neighbours) []string {
+	warnings := cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules"))
+	return append(warnings, known.cronWarnings(c)...)
+}

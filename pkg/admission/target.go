@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+const (
+	maxKind       = 63
+	maxName       = 253
+	maxAPIVersion = 317
+)
+
+// scaleTargetFaults judges the workload of a FederatedHPA.
+func scaleTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *field.Path) field.ErrorList {
+	coreGroup := target.Kind == "ReplicationController"
+	if faults := referenceFaults(target, path, coreGroup); len(faults) > 0 {
+		return faults
+	}
+	if isAutoscaler(target.Kind) {
+		return field.ErrorList{field.Invalid(path.Child("kind"), target.Kind, "is an autoscaler itself: name the workload that it scales").WithOrigin(ruleTargetAutoscaler)}
+	}
+	return scalableFaults(target, path)
+}
+
+// cronTargetFaults judges the target of a CronFederatedHPA: a FederatedHPA or a
+// workload.
+func cronTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *field.Path) field.ErrorList {
+	ours := v1alpha1.SchemeGroupVersion.String()
+	if !targetsFederatedHPA(target) {
+		return scaleTargetFaults(target, path)
+	}
+	faults := referenceFaults(target, path, true)
+	if target.APIVersion != ours {
+		faults = append(faults, field.Invalid(path.Child("apiVersion"), target.APIVersion, fmt.Sprintf("a %s has the apiVersion %s", v1alpha1.FederatedHPAKind, ours)).WithOrigin(ruleCronTarget))
+	}
+	if target.Kind != "" && target.Kind != v1alpha1.FederatedHPAKind {
+		faults = append(faults, field.Invalid(path.Child("kind"), target.Kind, fmt.Sprintf("must be %s if apiVersion is %s", v1alpha1.FederatedHPAKind, ours)).WithOrigin(ruleCronTarget))
+	}
+	return faults
+}
+
+// targetsFederatedHPA says whether a FederatedHPA is meant, be it only by the
+// group or by the kind.
+func targetsFederatedHPA(target autoscalingv2.CrossVersionObjectReference) bool {
+	return group(target) == v1alpha1.GroupName || target.Kind == v1alpha1.FederatedHPAKind
+}
+
+// referenceFaults judges a reference as Kubernetes does.
+func referenceFaults(ref autoscalingv2.CrossVersionObjectReference, path *field.Path, coreGroup bool) field.ErrorList {
+	faults := segmentFaults(ref.Kind, "", path.Child("kind"), ruleReferenceKind)
+	faults = append(faults, noLonger(ref.Kind, maxKind, path.Child("kind"))...)
+	faults = append(faults, segmentFaults(ref.Name, "", path.Child("name"), ruleReferenceName)...)
+	faults = append(faults, noLonger(ref.Name, maxName, path.Child("name"))...)
+	faults = append(faults, noLonger(ref.APIVersion, maxAPIVersion, path.Child("apiVersion"))...)
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	switch {
+	case err != nil:
+		faults = append(faults, field.Invalid(path.Child("apiVersion"), ref.APIVersion, err.Error()).WithOrigin(ruleReferenceAPIVersion))
+	case gv.Group == "" && !coreGroup:
+		faults = append(faults, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "apiVersion must specify API group").WithOrigin(ruleReferenceAPIVersion))
+	}
+	return faults
+}
+
+// segmentFaults judges what becomes a part of a URL.
+func segmentFaults(value, required string, path *field.Path, rule string) field.ErrorList {
+	if value == "" {
+		return field.ErrorList{field.Required(path, required).WithOrigin(rule)}
+	}
+	var faults field.ErrorList
+	for _, fault := range content.IsPathSegmentName(value) {
+		faults = append(faults, field.Invalid(path, value, fault).WithOrigin(rule))
+	}
+	return faults
+}
+
+func isAutoscaler(kind string) bool {
+	return slices.Contains([]string{
+		"HorizontalPodAutoscaler", "VerticalPodAutoscaler", "MultidimPodAutoscaler", "CronHorizontalPodAutoscaler",
+		"ScaledObject", "ScaledJob", v1alpha1.FederatedHPAKind, v1alpha1.CronFederatedHPAKind,
+	}, kind)
+}
+
+// scalableFaults refuses what can not have a scale subresource. Groups without
+// a dot are Kubernetes' own: of a CustomResourceDefinition's group one is asked.
+func scalableFaults(target autoscalingv2.CrossVersionObjectReference, path *field.Path) field.ErrorList {
+	switch group := group(target); {
+	case group == "apps":
+		return oneOf(target.Kind, path.Child("kind"), ruleTargetScalable, "Deployment", "ReplicaSet", "StatefulSet")
+	case group != "" && !strings.Contains(group, "."):
+		return field.ErrorList{field.Invalid(path.Child("apiVersion"), target.APIVersion, `there is nothing to scale in this group: did you mean "apps/v1"?`).WithOrigin(ruleTargetScalable)}
+	}
+	return nil
+}
+
+// group is the API group of a reference; if that can not be read, "".
+func group(ref autoscalingv2.CrossVersionObjectReference) string {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return ""
+	}
+	return gv.Group
+}
