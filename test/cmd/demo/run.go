@@ -50,7 +50,7 @@ func (s *stage) leave(err error, interrupted bool) error {
 
 func (s *stage) play(ctx context.Context) error {
 	for _, act := range []func(context.Context) error{
-		s.start, s.join, s.deploy, s.compare, s.tellApart, s.freeze, s.thaw,
+		s.start, s.join, s.deploy, s.compare, s.tellApart, s.sum, s.freeze, s.refuse, s.thaw,
 	} {
 		if err := act(ctx); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (s *stage) start(ctx context.Context) error {
 	}
 	l, err := lab.Up(ctx, lab.Options{
 		Dir:              filepath.Join(s.dir, "lab"),
-		Members:          []lab.Member{{Name: east, WithoutTestAdapter: true}, {Name: west, WithoutTestAdapter: true}},
+		Members:          []lab.Member{{Name: east}, {Name: west}},
 		MetricResolution: 10 * time.Second,
 		Log:              indented(s.out),
 	})
@@ -109,5 +109,5 @@ func (s *stage) join(ctx context.Context) error {
 		return err
 	}
 	s.say("The hub passes questions for metrics on to the adapter:")
-	return s.show(ctx, shows("True"), "get", "apiservice", "v1beta1.metrics.k8s.io", "v1.metrics.k8s.io")
+	return s.show(ctx, shows("True"), "get", "apiservice", "v1beta1.metrics.k8s.io", "v1beta2.custom.metrics.k8s.io", "v1beta1.external.metrics.k8s.io")
 }
