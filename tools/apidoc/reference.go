@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -151,17 +150,13 @@ func values(enum []apiextensionsv1.JSON) string {
 
 var escape = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`)
 
-// wrapped is the end of a line that ends neither a sentence nor a list's item.
-var wrapped = regexp.MustCompile(`([^.:\n])\n\s*([^\s-])`)
-
 // paragraphs keeps the lines of a description.
 func paragraphs(text string) string { return escape.Replace(text) }
 
 // inline makes a description fit into a cell of a table, and its example stand out.
 func inline(text string) string {
 	text, sample, found := strings.Cut(text, "\nExample: ")
-	text = wrapped.ReplaceAllString(escape.Replace(strings.TrimSpace(text)), "$1 $2")
-	text = strings.ReplaceAll(text, "\n", "<br>")
+	text = strings.ReplaceAll(escape.Replace(strings.TrimSpace(text)), "\n", "<br>")
 	if found {
 		text += "<br>Example: `" + strings.ReplaceAll(strings.TrimSpace(sample), "|", `\|`) + "`"
 	}

@@ -121,3 +121,14 @@ func TestUnboundedNamesEachField(t *testing.T) {
 		t.Errorf("%v names a list that has a bound", err)
 	}
 }
+
+func TestUnwrapKeepsSentencesAndLists(t *testing.T) {
+	schema := &apiextensionsv1.JSONSchemaProps{Description: "One line\nand more. An end.\nExample: 1\n- an item\n- another\n\nA paragraph\nof two lines\n  * indented"}
+	if err := unwrap(schema); err != nil {
+		t.Fatal(err)
+	}
+	want := "One line and more. An end.\nExample: 1\n- an item\n- another\n\nA paragraph of two lines\n  * indented"
+	if schema.Description != want {
+		t.Errorf("got %q, want %q", schema.Description, want)
+	}
+}

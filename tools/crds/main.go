@@ -59,7 +59,7 @@ func complete(from, to string, rules bounds) error {
 	}
 	for i := range crd.Spec.Versions {
 		schema := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
-		if err := errors.Join(rules.apply(schema), unbounded(schema)); err != nil {
+		if err := errors.Join(rules.apply(schema), unwrap(schema), unbounded(schema)); err != nil {
 			return err
 		}
 	}

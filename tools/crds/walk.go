@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,18 @@ func walk(schema *apiextensionsv1.JSONSchemaProps, path string, visit func(*apie
 		errs = append(errs, walk(schema.AdditionalProperties.Schema, path+"{}", visit))
 	}
 	return errors.Join(errs...)
+}
+
+// wrapped is the end of a line of a comment that ends neither a sentence nor an item of a list.
+var wrapped = regexp.MustCompile(`([^.:\s])\n([^\s*-])`)
+
+// unwrap joins the lines of a description that were broken only to fit into the source: kubectl breaks them again to
+// fit the terminal.
+func unwrap(root *apiextensionsv1.JSONSchemaProps) error {
+	return walk(root, "", func(schema *apiextensionsv1.JSONSchemaProps, _ string) error {
+		schema.Description = wrapped.ReplaceAllString(schema.Description, "$1 $2")
+		return nil
+	})
 }
 
 // unbounded returns an error for each list, map and string that may be of any size. Kubernetes bounds the metadata.

@@ -49,7 +49,7 @@ func (a *FederatedHPAAssignment) setDefaults() {
 func (a *FederatedHPAAssignment) RebalanceOrDefault() Rebalance {
 	r := Rebalance{}
 	if a.Rebalance != nil {
-		r = *a.Rebalance.DeepCopy()
+		r = *a.Rebalance
 	}
 	fill(&r.IntervalSeconds, DefaultRebalanceIntervalSeconds)
 	fill(&r.MinUtilizationPercent, DefaultMinUtilizationPercent)
