@@ -21,7 +21,7 @@ const (
 const nanosPerMilli = 1_000_000
 
 // passed is q as it may be passed on: as it is, where its reader's MilliValue
-// does not wrap. Otherwise it is said in milli, within bounds.
+// is right. Otherwise it is said in milli, within bounds.
 func passed(q resource.Quantity) resource.Quantity {
 	if q.IsZero() {
 		return *resource.NewQuantity(0, q.Format) // 0e9999999 is a zero too, but takes long to read
@@ -33,8 +33,8 @@ func passed(q resource.Quantity) resource.Quantity {
 	if dec := exact.AsDec(); magnitude(dec.UnscaledBig(), int64(dec.Scale())) < 9 {
 		return q
 	}
-	// Negative numbers may wrap from where nanos do not fit an int64.
-	if n := nanos(q); !n.IsInt64() && (n.Sign() < 0 || n.Cmp(bound(1)) == 0) {
+	// Negative numbers of more than 18 digits are misread; here they may have as many.
+	if n := nanos(q); n.Cmp(big.NewInt(-1e18)) <= 0 || n.Cmp(bound(1)) == 0 {
 		return inMilli(n, 1)
 	}
 	return q
