@@ -12,7 +12,7 @@ type ClusterStatus struct {
 	// name is the name of the cluster's registration.
 	// Example: east
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:MaxLength=63
 	// +required
 	Name string `json:"name"`
 

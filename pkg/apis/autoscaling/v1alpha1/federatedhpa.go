@@ -43,7 +43,7 @@ type FederatedHPA struct {
 
 	// status is what the controller saw and decided. It is written by the controller only.
 	// +optional
-	Status FederatedHPAStatus `json:"status,omitempty"`
+	Status FederatedHPAStatus `json:"status,omitempty,omitzero"`
 }
 
 // FederatedHPAList is a list of FederatedHPAs.
@@ -60,6 +60,7 @@ type FederatedHPAList struct {
 // FederatedHPASpec is Kubernetes' HorizontalPodAutoscalerSpec, where replicas mean those of the whole fleet, and what
 // many clusters need besides.
 //
+// +kubebuilder:validation:XValidation:rule="self.scaleTargetRef.kind != 'FederatedHPA'",fieldPath=".scaleTargetRef.kind",message="may not be an autoscaler"
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",fieldPath=".maxReplicas",message="must be greater than or equal to `minReplicas`"
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas != 0 || (has(self.metrics) && self.metrics.exists(m, m.type in ['Object', 'External']))",fieldPath=".metrics",reason=FieldValueForbidden,message="must specify at least one Object or External metric to support scaling to zero replicas"
 // +kubebuilder:validation:XValidation:rule="!has(self.federatedHPAAssignment) || !has(self.replicaDistribution)",fieldPath=".replicaDistribution",reason=FieldValueForbidden,message="may not be set together with federatedHPAAssignment: remove replicaDistribution for distributed mode, or federatedHPAAssignment for central mode"

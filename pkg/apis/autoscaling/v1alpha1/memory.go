@@ -8,16 +8,16 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // its oldest entry first; entries that no window reaches any more are dropped. Where a list is full, neighbours are
 // joined into the one that restrains more.
 type StabilizationStatus struct {
-	// scaleUpRecommendations are the recommendations that may still be the lowest of the window of scaleUp: each is lower
-	// than all later ones' predecessors, so replicas rise from entry to entry.
+	// scaleUpRecommendations are the recommendations that may still be the lowest of the window of scaleUp. One goes when a
+	// later one is as low, so replicas rise from entry to entry.
 	// Example: [{time: "2027-03-01T09:30:00.000000Z", replicas: 12}]
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=atomic
 	// +optional
 	ScaleUpRecommendations []Recommendation `json:"scaleUpRecommendations,omitempty"`
 
-	// scaleDownRecommendations are the recommendations that may still be the highest of the window of scaleDown: replicas
-	// fall from entry to entry.
+	// scaleDownRecommendations are the recommendations that may still be the highest of the window of scaleDown. One goes
+	// when a later one is as high, so replicas fall from entry to entry.
 	// Example: [{time: "2027-03-01T09:30:00.000000Z", replicas: 15}]
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=atomic
