@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/admission"
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// kind is what package admission knows of one kind.
+type kind[T client.Object] struct {
+	name   string
+	empty  func() T
+	mutate func(T) (warnings []string)
+	// gather reads what else is in the namespace and bears on the object.
+	gather   func(ctx context.Context, hub client.Reader, namespace string, object T) (admission.Neighbours, error)
+	validate func(object, before T, known admission.Neighbours) (faults field.ErrorList, warnings []string)
+}
+
+func federatedHPA() kind[*v1alpha1.FederatedHPA] {
+	return kind[*v1alpha1.FederatedHPA]{
+		name:     v1alpha1.FederatedHPAKind,
+		empty:    func() *v1alpha1.FederatedHPA { return &v1alpha1.FederatedHPA{} },
+		mutate:   admission.MutateFederatedHPA,
+		gather:   ofFederatedHPA,
+		validate: admission.ValidateFederatedHPA,
+	}
+}
+
+func cronFederatedHPA() kind[*v1alpha1.CronFederatedHPA] {
+	return kind[*v1alpha1.CronFederatedHPA]{
+		name:     v1alpha1.CronFederatedHPAKind,
+		empty:    func() *v1alpha1.CronFederatedHPA { return &v1alpha1.CronFederatedHPA{} },
+		mutate:   admission.MutateCronFederatedHPA,
+		gather:   ofCronFederatedHPA,
+		validate: admission.ValidateCronFederatedHPA,
+	}
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/admission"
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// byName finds objects by the name of what they scale; a FederatedHPA by its
+// own name too. So a question costs as little in a large namespace as in a
+// small one.
+const byName = "names"
+
+// names are what an object is found by.
+func names(object client.Object) []string {
+	switch o := object.(type) {
+	case *v1alpha1.FederatedHPA:
+		return []string{o.Spec.ScaleTargetRef.Name, o.Name}
+	case *v1alpha1.CronFederatedHPA:
+		return []string{o.Spec.ScaleTargetRef.Name}
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return []string{o.Spec.ScaleTargetRef.Name}
+	}
+	return nil
+}
+
+// ofFederatedHPA is what bears on f: autoscalers of its workload, and the rules
+// that set its bounds.
+func ofFederatedHPA(ctx context.Context, hub client.Reader, namespace string, f *v1alpha1.FederatedHPA) (admission.Neighbours, error) {
+	target := f.Spec.ScaleTargetRef.Name
+	known, err := around(ctx, hub, namespace, target)
+	if err != nil || f.Name == target {
+		return known, err
+	}
+	var rules v1alpha1.CronFederatedHPAList
+	err = find(ctx, hub, &rules, namespace, f.Name)
+	known.CronFederatedHPAs = append(known.CronFederatedHPAs, pointers(rules.Items)...)
+	return known, err
+}
+
+// ofCronFederatedHPA is what bears on c: autoscalers of its target, and the
+// target itself if that is a FederatedHPA.
+func ofCronFederatedHPA(ctx context.Context, hub client.Reader, namespace string, c *v1alpha1.CronFederatedHPA) (admission.Neighbours, error) {
+	return around(ctx, hub, namespace, c.Spec.ScaleTargetRef.Name)
+}
+
+func around(ctx context.Context, hub client.Reader, namespace, name string) (admission.Neighbours, error) {
+	var federated v1alpha1.FederatedHPAList
+	var crons v1alpha1.CronFederatedHPAList
+	var hpas autoscalingv2.HorizontalPodAutoscalerList
+	for _, list := range []client.ObjectList{&federated, &crons, &hpas} {
+		if err := find(ctx, hub, list, namespace, name); err != nil {
+			return admission.Neighbours{}, err
+		}
+	}
+	return admission.Neighbours{
+		FederatedHPAs: pointers(federated.Items), CronFederatedHPAs: pointers(crons.Items), HPAs: pointers(hpas.Items),
+	}, nil
+}
+
+func find(ctx context.Context, hub client.Reader, list client.ObjectList, namespace, name string) error {
+	if err := hub.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{byName: name}); err != nil {
+		return fmt.Errorf("looking for other autoscalers of %q in namespace %s: %w", name, namespace, err)
+	}
+	return nil
+}
+
+func pointers[T any](items []T) []*T {
+	all := make([]*T, 0, len(items))
+	for i := range items {
+		all = append(all, &items[i])
+	}
+	return all
+}

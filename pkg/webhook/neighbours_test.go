@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/admission"
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// crowd is a namespace full of autoscalers with few names, so that they meet.
+type crowd struct {
+	federated []*v1alpha1.FederatedHPA
+	crons     []*v1alpha1.CronFederatedHPA
+	hpas      []*autoscalingv2.HorizontalPodAutoscaler
+}
+
+func newCrowd(t *testing.T, r *rand.Rand) crowd {
+	var c crowd
+	name := func() string { return fmt.Sprintf("n%d", r.IntN(5)) }
+	for i := range 4 {
+		c.federated = append(c.federated, object[v1alpha1.FederatedHPA](t, fhpa(fmt.Sprintf("n%d", i), name())))
+		text := cron(fmt.Sprintf("c%d", i), "FederatedHPA", name(), "targetMinReplicas: 20")
+		if r.IntN(2) == 0 {
+			text = cron(fmt.Sprintf("c%d", i), "Deployment", name(), "targetReplicas: 2")
+		}
+		c.crons = append(c.crons, object[v1alpha1.CronFederatedHPA](t, text))
+	}
+	c.hpas = append(c.hpas, hpa("shop", "h", name()))
+	return c
+}
+
+// objects are the crowd, and the same in a namespace that must not matter.
+func (c crowd) objects() []client.Object {
+	var all []client.Object
+	add := func(o client.Object) {
+		elsewhere := o.DeepCopyObject().(client.Object)
+		elsewhere.SetNamespace("elsewhere")
+		elsewhere.SetName(o.GetName() + "-elsewhere")
+		all = append(all, o, elsewhere)
+	}
+	for _, o := range c.federated {
+		add(o)
+	}
+	for _, o := range c.crons {
+		add(o)
+	}
+	for _, o := range c.hpas {
+		add(o)
+	}
+	return all
+}
+
+// What is looked up by name is judged as if everything had been read.
+func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
+	sorted := cmpopts.SortSlices(func(a, b string) bool { return a < b })
+	met := 0
+	for seed := range uint64(60) {
+		c := newCrowd(t, rand.New(rand.NewPCG(seed, 0)))
+		hub := hubWith(t, c.objects()...)
+		all := admission.Neighbours{FederatedHPAs: c.federated, CronFederatedHPAs: c.crons, HPAs: c.hpas}
+		for _, f := range c.federated {
+			known, err := ofFederatedHPA(t.Context(), hub, "shop", f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantFaults, wantWarnings := admission.ValidateFederatedHPA(f, nil, all)
+			faults, warnings := admission.ValidateFederatedHPA(f, nil, known)
+			if diff := cmp.Diff(wantFaults.ToAggregate(), faults.ToAggregate(), cmp.Comparer(sameText)) + cmp.Diff(wantWarnings, warnings, sorted, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("seed %d: %s (-all +looked up):\n%s", seed, f.Name, diff)
+			}
+			met += len(faults) + len(warnings)
+		}
+		for _, o := range c.crons {
+			known, err := ofCronFederatedHPA(t.Context(), hub, "shop", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, wantWarnings := admission.ValidateCronFederatedHPA(o, nil, all)
+			_, warnings := admission.ValidateCronFederatedHPA(o, nil, known)
+			if diff := cmp.Diff(wantWarnings, warnings, sorted, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("seed %d: %s (-all +looked up):\n%s", seed, o.Name, diff)
+			}
+			met += len(warnings)
+		}
+	}
+	if met < 500 {
+		t.Errorf("only %d faults and warnings came up", met)
+	}
+}
+
+func sameText(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+func TestTrimLeavesWhatRulesRead(t *testing.T) {
+	for _, o := range newCrowd(t, rand.New(rand.NewPCG(1, 0))).objects() {
+		want := o.DeepCopyObject().(client.Object)
+		o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl"}})
+		o.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "long"})
+		o.SetLabels(map[string]string{"fleetscale.io/managed-by": "1"})
+		want.SetLabels(o.GetLabels())
+		switch o := o.(type) {
+		case *v1alpha1.FederatedHPA:
+			o.Status.DesiredReplicas = 3
+		case *v1alpha1.CronFederatedHPA:
+			o.Status.LastExecutionTime = &metav1.Time{}
+		case *autoscalingv2.HorizontalPodAutoscaler:
+			o.Status.DesiredReplicas = 3
+		}
+		got, err := Trim(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +trimmed):\n%s", diff)
+		}
+	}
+	if got, err := Trim("a tombstone"); got != "a tombstone" || err != nil {
+		t.Errorf("Trim of something else = %v, %v", got, err)
+	}
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// validator judges objects of a kind, next to what else the hub has.
+type validator[T client.Object] struct {
+	kind[T]
+	hub client.Reader
+}
+
+func (v validator[T]) judge(ctx context.Context, request admission.Request) verdict {
+	object, before := v.empty(), *new(T)
+	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
+		return failed(http.StatusBadRequest, fmt.Errorf("reading the %s: %w", v.name, err))
+	}
+	if len(request.OldObject.Raw) > 0 {
+		before = v.empty()
+		if err := json.Unmarshal(request.OldObject.Raw, before); err != nil {
+			return failed(http.StatusBadRequest, fmt.Errorf("reading the %s as it was: %w", v.name, err))
+		}
+	}
+	known, err := v.gather(ctx, v.hub, request.Namespace, object)
+	if err != nil {
+		return failed(http.StatusServiceUnavailable, err)
+	}
+	faults, warnings := v.validate(object, before, known)
+	if len(faults) > 0 {
+		return refused(v1alpha1.SchemeGroupVersion.WithKind(v.name).GroupKind(), object.GetName(), faults, warnings)
+	}
+	return allowed(warnings)
+}
