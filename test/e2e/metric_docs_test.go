@@ -90,6 +90,29 @@ func TestDocumentedAutoscalers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	e.scaleAsDocumented(t)
+
+	e.freeze(t, "member2")
+	eventually(t, "api stays where it is, since its sum is not known", func(ctx context.Context) error {
+		hpa, err := e.autoscaler(ctx, "api")
+		if err != nil {
+			return err
+		}
+		if complaint := complaintOf(hpa); !containsAll(complaint, []string{"FailedGetObjectMetric", "member2"}) {
+			return fmt.Errorf("it does not complain of member2: %q", complaint)
+		}
+		return hasReplicas(hpa, examples()["api"].replicas)
+	})
+	e.scalesTo(t, "mailer", examples()["mailer"].replicas) // the others see the same queue
+	e.scalesTo(t, "canary", examples()["canary"].replicas) // it is not asked
+	e.scalesTo(t, "printer", 2)                            // a part will do
+	e.thaw(t, "member2")
+	e.scaleAsDocumented(t)
+	e.recovers(t)
+}
+
+func (e *env) scaleAsDocumented(t *testing.T) {
+	t.Helper()
 	for name, example := range examples() {
 		e.scalesTo(t, name, example.replicas)
 	}
@@ -158,26 +181,46 @@ func (e *env) scalesTo(t *testing.T, name string, replicas int32) {
 	t.Helper()
 	settled := 0
 	eventually(t, fmt.Sprintf("%s has %d replicas", name, replicas), func(ctx context.Context) error {
-		said, err := e.Ask(ctx, "-n", documented, "get", "hpa", name, "-o", "json")
+		hpa, err := e.autoscaler(ctx, name)
 		if err != nil {
 			return err
 		}
-		var hpa autoscalingv2.HorizontalPodAutoscaler
-		if err := json.Unmarshal([]byte(said.Stdout), &hpa); err != nil {
-			return err
+		if complaint := complaintOf(hpa); complaint != "" {
+			return errors.New("it complains of " + complaint)
 		}
-		for _, condition := range hpa.Status.Conditions {
-			if condition.Type == autoscalingv2.ScalingActive && condition.Status != corev1.ConditionTrue {
-				return fmt.Errorf("it complains of %s: %s", condition.Reason, condition.Message)
-			}
-		}
-		if s := hpa.Status; s.CurrentReplicas != replicas || s.DesiredReplicas != replicas {
+		if err := hasReplicas(hpa, replicas); err != nil {
 			settled = 0
-			return fmt.Errorf("%d replicas, %d desired; it sees %+v", s.CurrentReplicas, s.DesiredReplicas, s.CurrentMetrics)
+			return err
 		}
 		if settled++; settled < 2 {
 			return errors.New("it may yet change its mind")
 		}
 		return nil
 	})
+}
+
+func (e *env) autoscaler(ctx context.Context, name string) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	said, err := e.Ask(ctx, "-n", documented, "get", "hpa", name, "-o", "json")
+	if err != nil {
+		return nil, err
+	}
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{}
+	return hpa, json.Unmarshal([]byte(said.Stdout), hpa)
+}
+
+// complaintOf is why an autoscaler can not decide; empty if it can.
+func complaintOf(hpa *autoscalingv2.HorizontalPodAutoscaler) string {
+	for _, condition := range hpa.Status.Conditions {
+		if condition.Type == autoscalingv2.ScalingActive && condition.Status != corev1.ConditionTrue {
+			return condition.Reason + ": " + condition.Message
+		}
+	}
+	return ""
+}
+
+func hasReplicas(hpa *autoscalingv2.HorizontalPodAutoscaler, replicas int32) error {
+	if s := hpa.Status; s.CurrentReplicas != replicas || s.DesiredReplicas != replicas {
+		return fmt.Errorf("%d replicas, %d desired, want %d; it sees %+v", s.CurrentReplicas, s.DesiredReplicas, replicas, s.CurrentMetrics)
+	}
+	return nil
 }
