@@ -11,6 +11,7 @@ import (
 // does not change, and may be read once done is closed.
 type attempt[V any] struct {
 	sent  time.Time
+	over  time.Time // when it ended
 	done  chan struct{}
 	value V
 	err   error
@@ -29,7 +30,7 @@ func failed[V any](err error) *attempt[V] {
 }
 
 func (a *attempt[V]) end(value V, err error) {
-	a.value, a.err = value, err
+	a.value, a.err, a.over = value, err, time.Now()
 	close(a.done)
 }
 
@@ -42,9 +43,15 @@ func (a *attempt[V]) ended() bool {
 	}
 }
 
-// fresh is true for keepFor from when it was asked.
+// fresh is true for keepFor: of an answer from when it was asked for, since it
+// is no younger; of a failure from when it was known, else one that took its
+// whole deadline would spare nobody the next.
 func (a *attempt[V]) fresh(keepFor time.Duration) bool {
-	return time.Since(a.sent) < keepFor
+	since := a.sent
+	if a.err != nil {
+		since = a.over
+	}
+	return time.Since(since) < keepFor
 }
 
 func (a *attempt[V]) wait(ctx context.Context) (V, error) {

@@ -38,8 +38,8 @@ type Options struct {
 	Members func() []Source
 	// Timeout bounds what one question may cost one member.
 	Timeout time.Duration
-	// KeepFor is how long an answer, failures included, serves identical
-	// questions, from when it was asked for.
+	// KeepFor is how long an answer serves identical questions, from when it was
+	// asked for; and a failure, from when it was known.
 	KeepFor time.Duration
 	// IdleAfter is when a question that nobody asks is forgotten, with what was last seen.
 	IdleAfter time.Duration

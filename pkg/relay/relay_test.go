@@ -182,6 +182,27 @@ func TestOutcomeIsKeptFromWhenItWasAskedFor(t *testing.T) {
 	})
 }
 
+// Else a member that takes its whole deadline to fail would be waited for by each question anew.
+func TestFailureIsKeptFromWhenItWasKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		east.values = hang
+		f := startFleet(t, east)
+		wantCoverage(t, f.Custom(t.Context(), podsRPS), "silent=east:Timeout")
+		time.Sleep(keepFor - 1)
+		start := time.Now()
+		wantCoverage(t, f.Custom(t.Context(), podsRPS), "silent=east:Timeout")
+		if took := time.Since(start); took > 0 {
+			t.Errorf("the next question took %v, want none: the failure is known", took)
+		}
+		time.Sleep(1)
+		f.Custom(t.Context(), podsRPS)
+		if n := east.askedFor("rps"); n != 2 {
+			t.Errorf("asked %d times, want 2", n)
+		}
+	})
+}
+
 func lateBy(d time.Duration, m *fakeMember) handler {
 	return func(r *http.Request) (*http.Response, error) {
 		time.Sleep(d)
