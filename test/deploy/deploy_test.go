@@ -17,6 +17,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -40,6 +41,8 @@ func overlays() []string {
 		"overlays/karmada/beside-metrics-adapter",
 		"overlays/karmada/control-plane",
 		"overlays/karmada/host",
+		"overlays/karmada/webhook",
+		"overlays/karmada/webhook-host",
 		"overlays/standalone",
 		"overlays/standalone-cert-manager",
 	}
@@ -186,53 +189,94 @@ func place(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-func TestAdapterRunsRestrictedAndReplicated(t *testing.T) {
+// programs are what each overlay runs; an overlay that is not here runs nothing.
+func programs() map[string][]string {
+	both := []string{"metrics-adapter", "webhook"}
+	return map[string][]string{
+		"overlays/beside-metrics-server":   both,
+		"overlays/karmada/host":            {"metrics-adapter"},
+		"overlays/karmada/webhook-host":    {"webhook"},
+		"overlays/standalone":              both,
+		"overlays/standalone-cert-manager": both,
+	}
+}
+
+func TestProgramsRunRestrictedAndReplicated(t *testing.T) {
 	for _, dir := range overlays() {
-		if dir == "member" || strings.HasPrefix(dir, "overlays/karmada/") && dir != "overlays/karmada/host" {
-			continue // nothing runs there
-		}
 		t.Run(dir, func(t *testing.T) {
-			d := deployment(t, dir)
-			if d.Spec.Replicas == nil || *d.Spec.Replicas != 2 {
-				t.Error("replicas are not 2")
+			var names []string
+			for _, d := range deployments(t, dir) {
+				names = append(names, d.Name)
+				checkReplicated(t, dir, d)
+				checkRestricted(t, d)
+				checkProbes(t, d)
 			}
-			evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pod := d.Spec.Template
-			level := psaapi.LevelVersion{Level: psaapi.LevelRestricted, Version: psaapi.LatestVersion()}
-			for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
-				if !result.Allowed {
-					t.Errorf("Pod Security restricted: %s: %s", result.ForbiddenReason, result.ForbiddenDetail)
-				}
-			}
-			c := pod.Spec.Containers[0]
-			if c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != "/livez" || c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
-				t.Errorf("probes = %v and %v, want /livez and /readyz", c.LivenessProbe, c.ReadinessProbe)
-			}
-			if c.SecurityContext.ReadOnlyRootFilesystem == nil || !*c.SecurityContext.ReadOnlyRootFilesystem {
-				t.Error("the root file system can be written")
-			}
-			if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero() {
-				t.Errorf("resources = %v, want requests and a limit of memory", c.Resources)
-			}
-			for key, value := range d.Spec.Selector.MatchLabels {
-				if pod.Labels[key] != value {
-					t.Errorf("pods have %s=%q, the Deployment selects %q", key, pod.Labels[key], value)
-				}
+			if diff := gocmp.Diff(programs()[dir], names); diff != "" {
+				t.Errorf("programs (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func deployment(t *testing.T, dir string) *appsv1.Deployment {
+func checkReplicated(t *testing.T, dir string, d *appsv1.Deployment) {
 	t.Helper()
-	for _, object := range build(t, dir) {
-		if d, ok := object.(*appsv1.Deployment); ok {
-			return d
+	if d.Spec.Replicas == nil || *d.Spec.Replicas != 2 {
+		t.Errorf("replicas of %s are not 2", d.Name)
+	}
+	if at := d.Spec.Strategy.RollingUpdate; at.MaxUnavailable.IntValue() != 0 {
+		t.Errorf("an upgrade of %s takes replicas away first", d.Name)
+	}
+	for key, value := range d.Spec.Selector.MatchLabels {
+		if d.Spec.Template.Labels[key] != value {
+			t.Errorf("pods of %s have %s=%q, the Deployment selects %q", d.Name, key, d.Spec.Template.Labels[key], value)
 		}
 	}
-	t.Fatalf("%s has no Deployment", dir)
-	return nil
+	for _, object := range build(t, dir) {
+		if budget, ok := object.(*policyv1.PodDisruptionBudget); ok && gocmp.Equal(budget.Spec.Selector, d.Spec.Selector) {
+			return
+		}
+	}
+	t.Errorf("%s has no PodDisruptionBudget", d.Name)
+}
+
+func checkRestricted(t *testing.T, d *appsv1.Deployment) {
+	t.Helper()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := d.Spec.Template
+	level := psaapi.LevelVersion{Level: psaapi.LevelRestricted, Version: psaapi.LatestVersion()}
+	for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
+		if !result.Allowed {
+			t.Errorf("Pod Security restricted: %s: %s: %s", d.Name, result.ForbiddenReason, result.ForbiddenDetail)
+		}
+	}
+	c := pod.Spec.Containers[0]
+	if c.SecurityContext.ReadOnlyRootFilesystem == nil || !*c.SecurityContext.ReadOnlyRootFilesystem {
+		t.Errorf("the root file system of %s can be written", d.Name)
+	}
+	if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero() {
+		t.Errorf("resources of %s = %v, want requests and a limit of memory", d.Name, c.Resources)
+	}
+}
+
+func checkProbes(t *testing.T, d *appsv1.Deployment) {
+	t.Helper()
+	alive := map[string]string{"metrics-adapter": "/livez", "webhook": "/healthz"}[d.Name]
+	c := d.Spec.Template.Spec.Containers[0]
+	if c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != alive || c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
+		t.Errorf("probes of %s = %v and %v, want %s and /readyz", d.Name, c.LivenessProbe, c.ReadinessProbe, alive)
+	}
+}
+
+func deployments(t *testing.T, dir string) []*appsv1.Deployment {
+	t.Helper()
+	var all []*appsv1.Deployment
+	for _, object := range build(t, dir) {
+		if d, ok := object.(*appsv1.Deployment); ok {
+			all = append(all, d)
+		}
+	}
+	return all
 }

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+)
+
+// Options is what a person may set on the command line, and nothing else.
+// NewOptions gives every field its default; Validate reports every fault.
+type Options struct {
+	Hub         HubOptions
+	Serving     ServingOptions
+	SelfSigning SelfSigningOptions
+	Logging     *logs.Options
+}
+
+// HubOptions say how the hub is reached, and by which objects it reaches us.
+type HubOptions struct {
+	Kubeconfig                     string
+	ServiceNamespace, ServiceName  string
+	MutatingWebhookConfiguration   string
+	ValidatingWebhookConfiguration string
+}
+
+// ServingOptions say where we listen, and with which certificate.
+type ServingOptions struct {
+	BindAddress             string
+	SecurePort              int
+	CertFile, KeyFile       string
+	MetricsBindAddress      string
+	HealthProbesBindAddress string
+}
+
+// SelfSigningOptions hold without certificate files.
+type SelfSigningOptions struct {
+	Secret                          string
+	Validity, SettleTime, LookEvery time.Duration
+}
+
+// NewOptions returns the defaults. They are stated here and in no other place.
+func NewOptions() *Options {
+	return &Options{
+		Hub: HubOptions{
+			ServiceNamespace:               "fleetscale-system",
+			ServiceName:                    "webhook",
+			MutatingWebhookConfiguration:   "fleetscale",
+			ValidatingWebhookConfiguration: "fleetscale",
+		},
+		Serving: ServingOptions{
+			SecurePort:              9443,
+			MetricsBindAddress:      ":8080",
+			HealthProbesBindAddress: ":8081",
+		},
+		SelfSigning: SelfSigningOptions{
+			Secret:     "webhook-self-signed",
+			Validity:   90 * 24 * time.Hour,
+			SettleTime: time.Minute,
+			LookEvery:  10 * time.Second,
+		},
+		Logging: logs.NewOptions(),
+	}
+}
+
+// Flags binds the options to flags, in the sections that --help shows.
+func (o *Options) Flags() cliflag.NamedFlagSets {
+	var sets cliflag.NamedFlagSets
+	o.Hub.addFlags(&sets)
+	o.Serving.addFlags(&sets)
+	o.SelfSigning.addFlags(&sets)
+	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
+	return sets
+}
+
+func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("hub")
+	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
+	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace, "Namespace of the Service by which the hub reaches us.")
+	fs.StringVar(&o.ServiceName, "service-name", o.ServiceName, "Name of that Service.")
+	fs.StringVar(&o.MutatingWebhookConfiguration, "mutating-webhook-configuration", o.MutatingWebhookConfiguration, "Name of the configuration into which the self-signed authority is written.")
+	fs.StringVar(&o.ValidatingWebhookConfiguration, "validating-webhook-configuration", o.ValidatingWebhookConfiguration, "Name of the configuration into which the self-signed authority is written.")
+}
+
+func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("serving")
+	fs.StringVar(&o.BindAddress, "bind-address", o.BindAddress, "IP address on which the hub is answered. Empty: all.")
+	fs.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "Port on which the hub is answered, over TLS.")
+	fs.StringVar(&o.CertFile, "tls-cert-file", o.CertFile, "Certificate (PEM, followed by intermediate ones) for NAME.NAMESPACE.svc of the Service, read again when it changes. Empty: we sign our own.")
+	fs.StringVar(&o.KeyFile, "tls-private-key-file", o.KeyFile, "Key (PEM) of --tls-cert-file.")
+	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Address of /metrics, over plain HTTP. 0: none.")
+	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress, "Address of /healthz and /readyz, over plain HTTP. 0: none.")
+}
+
+func (o *SelfSigningOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("self-signed certificate")
+	fs.StringVar(&o.Secret, "self-signed-secret", o.Secret, "Secret in --service-namespace of the hub that holds the certificate. It must exist, and may be empty.")
+	fs.DurationVar(&o.Validity, "self-signed-validity", o.Validity, "Time for which a new certificate is valid. It is replaced when a third of it is left.")
+	fs.DurationVar(&o.SettleTime, "self-signed-settle-time", o.SettleTime, "Time for which the hub must have known a new authority before a certificate of it is served.")
+	fs.DurationVar(&o.LookEvery, "self-signed-check-period", o.LookEvery, "Time between two looks at the Secret and the webhook configurations.")
+}
+
+// Validate returns every fault at once, each led by the flag that mends it.
+func (o *Options) Validate() error {
+	errs := append(o.Serving.validate(), o.SelfSigning.validate()...)
+	for _, needed := range []struct{ flag, value string }{
+		{"--service-namespace", o.Hub.ServiceNamespace},
+		{"--service-name", o.Hub.ServiceName},
+		{"--mutating-webhook-configuration", o.Hub.MutatingWebhookConfiguration},
+		{"--validating-webhook-configuration", o.Hub.ValidatingWebhookConfiguration},
+		{"--self-signed-secret", o.SelfSigning.Secret},
+	} {
+		if needed.value == "" {
+			errs = append(errs, fmt.Errorf("%s: must be set", needed.flag))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (o *ServingOptions) validate() (errs []error) {
+	if o.BindAddress != "" && net.ParseIP(o.BindAddress) == nil {
+		errs = append(errs, fmt.Errorf("--bind-address: must be an IP address, got %q", o.BindAddress))
+	}
+	if o.SecurePort < 1 || o.SecurePort > 65535 {
+		errs = append(errs, fmt.Errorf("--secure-port: must be from 1 to 65535, got %d", o.SecurePort))
+	}
+	if (o.CertFile == "") != (o.KeyFile == "") {
+		errs = append(errs, errors.New("--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"))
+	}
+	return errs
+}
+
+func (o *SelfSigningOptions) validate() (errs []error) {
+	if o.LookEvery <= 0 {
+		errs = append(errs, fmt.Errorf("--self-signed-check-period: must be above 0, got %v", o.LookEvery))
+	}
+	if o.SettleTime <= 0 {
+		errs = append(errs, fmt.Errorf("--self-signed-settle-time: must be above 0, got %v", o.SettleTime))
+	}
+	// A certificate is replaced in the last third of its time.
+	if least := 6 * (o.SettleTime + 2*o.LookEvery); o.Validity < least {
+		errs = append(errs, fmt.Errorf("--self-signed-validity: must be %v or more with this settle time and check period, got %v", least, o.Validity))
+	}
+	return errs
+}

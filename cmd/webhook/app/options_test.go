@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+)
+
+func parsed(t *testing.T, args ...string) *Options {
+	t.Helper()
+	o := NewOptions()
+	fs := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
+	sets := o.Flags()
+	for _, set := range sets.FlagSets {
+		fs.AddFlagSet(set)
+	}
+	if err := fs.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	if err := parsed(t).Validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+}
+
+func TestValidateNamesTheFlag(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"half a certificate":        {[]string{"--tls-cert-file=x"}, "--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"},
+		"the other half":            {[]string{"--tls-private-key-file=x"}, "--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"},
+		"no port":                   {[]string{"--secure-port=0"}, "--secure-port: must be from 1 to 65535, got 0"},
+		"no port of TCP":            {[]string{"--secure-port=65536"}, "--secure-port: must be from 1 to 65535, got 65536"},
+		"an address with a name":    {[]string{"--bind-address=localhost"}, `--bind-address: must be an IP address, got "localhost"`},
+		"no name for the Service":   {[]string{"--service-name="}, "--service-name: must be set"},
+		"no place for the Secret":   {[]string{"--service-namespace="}, "--service-namespace: must be set"},
+		"no Secret":                 {[]string{"--self-signed-secret="}, "--self-signed-secret: must be set"},
+		"no configuration":          {[]string{"--mutating-webhook-configuration="}, "--mutating-webhook-configuration: must be set"},
+		"no other configuration":    {[]string{"--validating-webhook-configuration="}, "--validating-webhook-configuration: must be set"},
+		"looks without a pause":     {[]string{"--self-signed-check-period=0"}, "--self-signed-check-period: must be above 0, got 0s"},
+		"served before it is known": {[]string{"--self-signed-settle-time=0"}, "--self-signed-settle-time: must be above 0, got 0s"},
+		"too short to be replaced":  {[]string{"--self-signed-validity=7m59s"}, "--self-signed-validity: must be 8m0s or more with this settle time and check period, got 7m59s"},
+		"all at once":               {[]string{"--secure-port=0", "--service-name="}, "--secure-port: must be from 1 to 65535, got 0\n--service-name: must be set"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := parsed(t, tc.args...).Validate()
+			if err == nil {
+				t.Fatalf("%v is accepted, want %q", tc.args, tc.want)
+			}
+			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCertificateFilesThatAreNotThere(t *testing.T) {
+	o := parsed(t, "--tls-cert-file=/none", "--tls-private-key-file=/none")
+	_, err := newCertificate(nil, o)
+	const want = "reading --tls-cert-file and --tls-private-key-file: open /none: no such file or directory"
+	if err == nil || err.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
+	}
+}
+
+// Every flag that the webhook's manifests pass is one of ours, with a value that it takes.
+func TestManifestsPassFlagsThatExist(t *testing.T) {
+	flag := regexp.MustCompile(`(?m)^ +(?:-|value:) (--[a-z-]+(?:=.*)?)$`)
+	found := 0
+	for _, root := range []string{"../../../deploy/base/webhook", "../../../deploy/overlays/karmada/webhook-host", "../../../certs/cert-manager/webhook"} {
+		err := filepath.WalkDir(root, func(file string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(file) != ".yaml" {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			for _, match := range flag.FindAllStringSubmatch(string(text), -1) {
+				found++
+				if err := NewCommand(t.Context()).ParseFlags(match[1:]); err != nil {
+					t.Errorf("%s passes %s: %v", file, match[1], err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found < 4 {
+		t.Errorf("found %d flags in the manifests; is the pattern still right?", found)
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/component-base/version"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/fleetscale/fleetscale/pkg/webhook"
+)
+
+const program = "fleetscale-webhook"
+
+// run wires the parts and serves until ctx ends.
+func run(ctx context.Context, o *Options) error {
+	ctrl.SetLogger(klog.Background())
+	config, err := hubConfig(o.Hub.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	certificate, err := newCertificate(config, o)
+	if err != nil {
+		return err
+	}
+	manager, err := newManager(config, o, certificate)
+	if err != nil {
+		return err
+	}
+	if err := serve(ctx, manager, certificate); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return certificate.run(ctx) })
+	group.Go(func() error { return manager.Start(ctx) })
+	return group.Wait()
+}
+
+func hubConfig(kubeconfig string) (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading --kubeconfig: %w", err)
+	}
+	config.UserAgent = program + "/" + version.Get().GitVersion
+	return config, nil
+}
+
+func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := webhook.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("collecting the kinds: %w", err)
+	}
+	manager, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                 scheme,
+		Cache:                  cache.Options{DefaultTransform: webhook.Trim},
+		Metrics:                metricsserver.Options{BindAddress: o.Serving.MetricsBindAddress},
+		HealthProbeBindAddress: o.Serving.HealthProbesBindAddress,
+		WebhookServer: ctrlwebhook.NewServer(ctrlwebhook.Options{
+			Host:    o.Serving.BindAddress,
+			Port:    o.Serving.SecurePort,
+			TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.GetCertificate = certificate.get }},
+		}),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("preparing to serve: %w", err)
+	}
+	return manager, nil
+}
+
+// serve adds the webhooks, what they read, and the checks.
+func serve(ctx context.Context, manager ctrl.Manager, certificate *certificate) error {
+	server := manager.GetWebhookServer()
+	for path, handler := range webhook.Handlers(manager.GetCache(), webhook.NewMetrics(ctrlmetrics.Registry)) {
+		server.Register(path, handler)
+	}
+	synced, err := webhook.Watch(ctx, manager.GetCache())
+	if err != nil {
+		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
+	}
+	known := func(*http.Request) error {
+		if !synced() {
+			return errors.New("waiting for the hub to list autoscalers")
+		}
+		return nil
+	}
+	return errors.Join(
+		manager.AddHealthzCheck("ping", healthz.Ping),
+		manager.AddReadyzCheck("certificate", func(*http.Request) error { return certificate.ready() }),
+		manager.AddReadyzCheck("autoscalers-known", known),
+		manager.AddReadyzCheck("serving", server.StartedChecker()),
+	)
+}
