@@ -15,6 +15,7 @@ import (
 // before is the stored object that f replaces, or nil if there is none. A fault
 // that before has too does not keep f from being stored. An object that is
 // being deleted, or whose spec stays the same, has no faults and no warnings.
+// There are warnings only for what is stored.
 func ValidateFederatedHPA(f, before *v1alpha1.FederatedHPA, known Neighbours) (field.ErrorList, []string) {
 	if f.DeletionTimestamp != nil || before != nil && equality.Semantic.DeepEqual(f.Spec, before.Spec) {
 		return nil, nil
@@ -27,7 +28,10 @@ func ValidateFederatedHPA(f, before *v1alpha1.FederatedHPA, known Neighbours) (f
 		}
 		faults = added(faults, old)
 	}
-	return faults, federatedHPAWarnings(f, known)
+	if len(faults) > 0 {
+		return faults, nil
+	}
+	return nil, federatedHPAWarnings(f, known)
 }
 
 // ValidateCronFederatedHPA does for a CronFederatedHPA what
@@ -40,7 +44,10 @@ func ValidateCronFederatedHPA(c, before *v1alpha1.CronFederatedHPA, known Neighb
 	if before != nil && len(faults) > 0 {
 		faults = added(faults, cronFaults(before, known))
 	}
-	return faults, cronWarnings(c, known)
+	if len(faults) > 0 {
+		return faults, nil
+	}
+	return nil, cronWarnings(c, known)
 }
 
 func federatedHPAFaults(f *v1alpha1.FederatedHPA, known Neighbours) field.ErrorList {

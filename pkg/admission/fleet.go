@@ -76,7 +76,8 @@ func preferencesFaults(preferences []v1alpha1.TargetClusterAutoscalingPreference
 		}
 	}
 	if sum > int64(maxReplicas) {
-		faults = append(faults, field.Invalid(path, sum, "the sum of autoscalingMinThreshold must be less than or equal to `maxReplicas`").WithOrigin(ruleThresholdSum))
+		fault := fmt.Sprintf("the sum of autoscalingMinThreshold must be less than or equal to `maxReplicas`, which is %d", maxReplicas)
+		faults = append(faults, field.Invalid(path, sum, fault).WithOrigin(ruleThresholdSum))
 	}
 	return faults
 }

@@ -85,14 +85,16 @@ func preferencesWarnings(preferences []v1alpha1.TargetClusterAutoscalingPreferen
 		return []string{noEffect(path, "with type "+kind)}
 	}
 	var warnings []string
+	var weighed, ranked bool
 	for i, p := range preferences {
 		warnings = append(warnings, affinityWarnings(p.TargetCluster, path.Index(i).Child("targetCluster"))...)
-		if p.StaticWeight != nil && kind != string(v1alpha1.AssignmentStaticWeighted) {
-			warnings = append(warnings, noEffect(path.Index(i).Child("staticWeight"), "with type "+kind))
-		}
-		if p.Priority != nil && kind != string(v1alpha1.AssignmentPrioritized) {
-			warnings = append(warnings, noEffect(path.Index(i).Child("priority"), "with type "+kind))
-		}
+		weighed, ranked = weighed || p.StaticWeight != nil, ranked || p.Priority != nil
+	}
+	if weighed && kind != string(v1alpha1.AssignmentStaticWeighted) {
+		warnings = append(warnings, noEffect(path.Child("staticWeight"), "with type "+kind))
+	}
+	if ranked && kind != string(v1alpha1.AssignmentPrioritized) {
+		warnings = append(warnings, noEffect(path.Child("priority"), "with type "+kind))
 	}
 	return warnings
 }
