@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -91,14 +90,11 @@ func (c *Case) complete(earlier []*Case) error {
 		return errors.New("must have a manifest, or take one by from or before")
 	}
 	if c.Origin != nil {
-		c.Manifest = Manifest(clone(map[string]any(c.Origin.Manifest)).(map[string]any))
+		c.Manifest = c.Origin.Manifest
 	}
-	for _, place := range slices.Sorted(maps.Keys(c.Set)) {
-		if err := set(c.Manifest, place, c.Set[place]); err != nil {
-			return err
-		}
-	}
-	return nil
+	var err error
+	c.Manifest, err = c.Manifest.With(c.Set)
+	return err
 }
 
 func find(cases []*Case, name string) *Case {

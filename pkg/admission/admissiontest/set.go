@@ -5,21 +5,27 @@ package admissiontest
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
-// set changes what is at a place such as spec.metrics[0].type; what lies on the
-// way there is made.
-func set(manifest Manifest, place string, value any) error {
-	steps := strings.Split(strings.NewReplacer("[", ".", "]", "").Replace(place), ".")
-	_, err := put(map[string]any(manifest), steps, value)
-	if err != nil {
-		return fmt.Errorf("setting %s: %w", place, err)
+// With returns a copy with changes: values by their places, such as
+// spec.metrics[0].type. What lies on the way to a place is made.
+func (m Manifest) With(changes map[string]any) (Manifest, error) {
+	changed := clone(map[string]any(m))
+	for _, place := range slices.Sorted(maps.Keys(changes)) {
+		steps := strings.Split(strings.NewReplacer("[", ".", "]", "").Replace(place), ".")
+		var err error
+		if changed, err = put(changed, steps, changes[place]); err != nil {
+			return nil, fmt.Errorf("setting %s: %w", place, err)
+		}
 	}
-	return nil
+	copied, _ := changed.(map[string]any)
+	return copied, nil
 }
 
 // put returns node with value at the end of the steps.
