@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	labelvalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -50,33 +51,39 @@ func reservedKeys() []reservedKey {
 	}
 }
 
-// reservedFaults judges what a metric's selector says to the fleet.
+// reservedFaults judges what a metric's selector says to the fleet: it may say
+// it several times, but only one thing.
 func reservedFaults(selector *metav1.LabelSelector, path *field.Path) field.ErrorList {
 	if selector == nil {
 		return nil
 	}
 	var faults field.ErrorList
 	for _, key := range reservedKeys() {
-		var said int
-		if word, found := selector.MatchLabels[key.name]; found {
-			said++
-			faults = append(faults, key.faults(!slices.Contains(key.words, word), word, path.Child("matchLabels").Key(key.name))...)
+		said := key.said(selector)
+		if len(said) == 0 || len(said) == 1 && slices.Contains(key.words, said[0]) {
+			continue
 		}
-		for i, r := range selector.MatchExpressions {
-			if r.Key != key.name {
-				continue
-			}
-			said++
-			one := said == 1 && r.Operator == metav1.LabelSelectorOpIn && len(r.Values) == 1 && slices.Contains(key.words, r.Values[0])
-			faults = append(faults, key.faults(!one, strings.Join(r.Values, ","), path.Child("matchExpressions").Index(i))...)
-		}
+		fault := fmt.Sprintf("%s takes one of %s: write it in matchLabels", key.name, strings.Join(key.words, ", "))
+		faults = append(faults, field.Invalid(path, strings.Join(said, ","), fault).WithOrigin(ruleReservedKey))
 	}
 	return faults
 }
 
-func (k reservedKey) faults(wrong bool, value string, path *field.Path) field.ErrorList {
-	if !wrong {
-		return nil
+// said are the values that a selector wants for a key, each once. Where it
+// wants something else of them, that is one more, which no key takes.
+func (k reservedKey) said(selector *metav1.LabelSelector) []string {
+	said := sets.New[string]()
+	if word, found := selector.MatchLabels[k.name]; found {
+		said.Insert(word)
 	}
-	return field.ErrorList{field.Invalid(path, value, fmt.Sprintf("%s is read by the fleet: write it once, in matchLabels, with one of %s", k.name, strings.Join(k.words, ", "))).WithOrigin(ruleReservedKey)}
+	for _, r := range selector.MatchExpressions {
+		switch {
+		case r.Key != k.name:
+		case r.Operator == metav1.LabelSelectorOpIn:
+			said.Insert(r.Values...)
+		default:
+			said.Insert(string(r.Operator))
+		}
+	}
+	return sets.List(said)
 }
