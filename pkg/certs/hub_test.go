@@ -173,14 +173,13 @@ func replica(t *testing.T, hub *fakeHub, before func(*http.Request) int) *Keeper
 	}
 	return New(Options{
 		Core: core, Dynamic: dyn,
-		Secret:  types.NamespacedName{Namespace: "fleetscale-system", Name: "webhook-certs"},
 		Service: types.NamespacedName{Namespace: "fleetscale-system", Name: "webhook"},
 		Targets: []Target{
 			MutatingWebhooks("fleetscale"), ValidatingWebhooks("fleetscale"), MutatingWebhooks("not-there"),
 			APIService("v1.metrics.k8s.io"), APIService("v1beta1.metrics.k8s.io"),
 		},
-		Validity: 21 * time.Minute, Settle: time.Minute, Period: 10 * time.Second,
-		Metrics: NewMetrics(prometheus.NewRegistry()),
+		Settings: Settings{Secret: "webhook-certs", Validity: 21 * time.Minute, SettleTime: time.Minute, CheckPeriod: 10 * time.Second},
+		Metrics:  NewMetrics(prometheus.NewRegistry()),
 	})
 }
 

@@ -24,21 +24,10 @@ type Options struct {
 	Core    kubernetes.Interface
 	Dynamic dynamic.Interface
 
-	// Secret holds the certificate. It must exist, and may be empty.
-	Secret types.NamespacedName
 	// Service leads to the program; the certificate is for NAME.NAMESPACE.svc.
 	Service types.NamespacedName
 	Targets []Target
-
-	// Validity is that of a new certificate. It is replaced when a third of that
-	// is left. Certificates count in seconds.
-	Validity time.Duration
-	// Settle is how long all targets must have had an authority before a
-	// certificate of it is served: longer than an API server takes to see a
-	// change of the targets, and far less than a third of Validity.
-	Settle time.Duration
-	// Period is the time between two looks at the hub.
-	Period time.Duration
+	Settings
 
 	Metrics *Metrics
 }
@@ -67,7 +56,7 @@ func (k *Keeper) OnChange(f func()) { k.onChange = f }
 // Run looks at the hub at once and then every period until ctx ends. It must be
 // called once.
 func (k *Keeper) Run(ctx context.Context) {
-	wait.UntilWithContext(ctx, k.look, k.options.Period)
+	wait.UntilWithContext(ctx, k.look, k.options.CheckPeriod)
 }
 
 func (k *Keeper) look(ctx context.Context) {
@@ -87,6 +76,10 @@ func (k *Keeper) look(ctx context.Context) {
 	k.tell(ctx, err)
 }
 
+func (k *Keeper) secret() types.NamespacedName {
+	return types.NamespacedName{Namespace: k.options.Service.Namespace, Name: k.options.Secret}
+}
+
 // tell logs each error once, however often it comes.
 func (k *Keeper) tell(ctx context.Context, err error) {
 	text := ""
@@ -94,7 +87,7 @@ func (k *Keeper) tell(ctx context.Context, err error) {
 		text = err.Error()
 	}
 	if text != k.said && err != nil {
-		klog.FromContext(ctx).Error(err, "Serving certificate is not taken care of", "secret", k.options.Secret)
+		klog.FromContext(ctx).Error(err, "Serving certificate is not taken care of", "secret", k.secret())
 	}
 	k.said = text
 }

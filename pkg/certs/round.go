@@ -50,12 +50,12 @@ func (k *Keeper) gather(ctx context.Context) (found, error) {
 			f.unread = errors.Join(f.unread, fmt.Errorf("getting %s: %w", t, err))
 		}
 	}
-	secret, err := k.options.Core.CoreV1().Secrets(k.options.Secret.Namespace).Get(ctx, k.options.Secret.Name, metav1.GetOptions{})
+	secret, err := k.options.Core.CoreV1().Secrets(k.secret().Namespace).Get(ctx, k.secret().Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return f, fmt.Errorf("getting Secret %s, which must exist, and may be empty: %w", k.options.Secret, err)
+		return f, fmt.Errorf("getting Secret %s, which must exist, and may be empty: %w", k.secret(), err)
 	}
 	if err != nil {
-		return f, fmt.Errorf("getting Secret %s: %w", k.options.Secret, err)
+		return f, fmt.Errorf("getting Secret %s: %w", k.secret(), err)
 	}
 	f.secret = secret
 	return f, nil
@@ -70,10 +70,10 @@ func (k *Keeper) advance(ctx context.Context, f found) (state, error) {
 	}
 	bundle, err := s.bundle()
 	if err != nil {
-		return s, fmt.Errorf("reading Secret %s: %w", k.options.Secret, err)
+		return s, fmt.Errorf("reading Secret %s: %w", k.secret(), err)
 	}
 	everywhere := f.unread == nil && k.everywhere(f, bundle)
-	settled := k.settled.saw(bundle, everywhere, now) >= k.options.Settle
+	settled := k.settled.saw(bundle, everywhere, now) >= k.options.SettleTime
 	next := s.decide(now, k.options.Validity/3, settled)
 	if s, err = s.take(next, k.host(), k.options.Validity); err != nil {
 		return s, err
@@ -103,15 +103,15 @@ func (k *Keeper) store(ctx context.Context, read *corev1.Secret, s state, done s
 	}
 	changed, err := s.write(secret.Data)
 	if err != nil {
-		return fmt.Errorf("writing Secret %s: %w", k.options.Secret, err)
+		return fmt.Errorf("writing Secret %s: %w", k.secret(), err)
 	}
 	if !changed {
 		return nil
 	}
 	if _, err := k.options.Core.CoreV1().Secrets(secret.Namespace).Update(ctx, secret, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("updating Secret %s: %w", k.options.Secret, err)
+		return fmt.Errorf("updating Secret %s: %w", k.secret(), err)
 	}
-	klog.FromContext(ctx).Info("Serving certificate was stored", "secret", k.options.Secret, "step", done, "expires", s.serving.notAfter())
+	klog.FromContext(ctx).Info("Serving certificate was stored", "secret", k.secret(), "step", done, "expires", s.serving.notAfter())
 	return nil
 }
 

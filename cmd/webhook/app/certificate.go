@@ -55,15 +55,12 @@ func selfSigned(config *rest.Config, o *Options) (*certificate, error) {
 	keeper := certs.New(certs.Options{
 		Core:    core,
 		Dynamic: dyn,
-		Secret:  types.NamespacedName{Namespace: o.Hub.ServiceNamespace, Name: o.SelfSigning.Secret},
 		Service: types.NamespacedName{Namespace: o.Hub.ServiceNamespace, Name: o.Hub.ServiceName},
 		Targets: []certs.Target{
 			certs.MutatingWebhooks(o.Hub.MutatingWebhookConfiguration),
 			certs.ValidatingWebhooks(o.Hub.ValidatingWebhookConfiguration),
 		},
-		Validity: o.SelfSigning.Validity,
-		Settle:   o.SelfSigning.SettleTime,
-		Period:   o.SelfSigning.LookEvery,
+		Settings: o.SelfSigning,
 		Metrics:  certs.NewMetrics(ctrlmetrics.Registry),
 	})
 	return &certificate{

@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
 
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/certs"
 )
 
 // Options is what a person may set on the command line, and nothing else.
@@ -18,7 +19,7 @@ import (
 type Options struct {
 	Hub         HubOptions
 	Serving     ServingOptions
-	SelfSigning SelfSigningOptions
+	SelfSigning certs.Settings // without certificate files
 	Logging     *logs.Options
 }
 
@@ -39,12 +40,6 @@ type ServingOptions struct {
 	HealthProbesBindAddress string
 }
 
-// SelfSigningOptions hold without certificate files.
-type SelfSigningOptions struct {
-	Secret                          string
-	Validity, SettleTime, LookEvery time.Duration
-}
-
 // NewOptions returns the defaults. They are stated here and in no other place.
 func NewOptions() *Options {
 	return &Options{
@@ -59,13 +54,8 @@ func NewOptions() *Options {
 			MetricsBindAddress:      ":8080",
 			HealthProbesBindAddress: ":8081",
 		},
-		SelfSigning: SelfSigningOptions{
-			Secret:     "webhook-self-signed",
-			Validity:   90 * 24 * time.Hour,
-			SettleTime: time.Minute,
-			LookEvery:  10 * time.Second,
-		},
-		Logging: logs.NewOptions(),
+		SelfSigning: certs.NewSettings("webhook-self-signed"),
+		Logging:     logs.NewOptions(),
 	}
 }
 
@@ -74,7 +64,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	o.Hub.addFlags(&sets)
 	o.Serving.addFlags(&sets)
-	o.SelfSigning.addFlags(&sets)
+	o.SelfSigning.AddFlags(sets.FlagSet("self-signed certificate"))
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
 	return sets
 }
@@ -98,17 +88,9 @@ func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress, "Address of /healthz and /readyz, over plain HTTP. 0: none.")
 }
 
-func (o *SelfSigningOptions) addFlags(sets *cliflag.NamedFlagSets) {
-	fs := sets.FlagSet("self-signed certificate")
-	fs.StringVar(&o.Secret, "self-signed-secret", o.Secret, "Secret in --service-namespace of the hub that holds the certificate. It must exist, and may be empty.")
-	fs.DurationVar(&o.Validity, "self-signed-validity", o.Validity, "Time for which a new certificate is valid. It is replaced when a third of it is left.")
-	fs.DurationVar(&o.SettleTime, "self-signed-settle-time", o.SettleTime, "Time for which the hub must have known a new authority before a certificate of it is served.")
-	fs.DurationVar(&o.LookEvery, "self-signed-check-period", o.LookEvery, "Time between two looks at the Secret and the webhook configurations.")
-}
-
 // Validate returns every fault at once, each led by the flag that mends it.
 func (o *Options) Validate() error {
-	errs := append(o.Serving.validate(), o.SelfSigning.validate()...)
+	errs := append(o.Serving.validate(), o.SelfSigning.Validate()...)
 	for _, needed := range []struct{ flag, value string }{
 		{"--service-namespace", o.Hub.ServiceNamespace},
 		{"--service-name", o.Hub.ServiceName},
@@ -132,20 +114,6 @@ func (o *ServingOptions) validate() (errs []error) {
 	}
 	if (o.CertFile == "") != (o.KeyFile == "") {
 		errs = append(errs, errors.New("--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"))
-	}
-	return errs
-}
-
-func (o *SelfSigningOptions) validate() (errs []error) {
-	if o.LookEvery <= 0 {
-		errs = append(errs, fmt.Errorf("--self-signed-check-period: must be above 0, got %v", o.LookEvery))
-	}
-	if o.SettleTime <= 0 {
-		errs = append(errs, fmt.Errorf("--self-signed-settle-time: must be above 0, got %v", o.SettleTime))
-	}
-	// A certificate is replaced in the last third of its time.
-	if least := 6 * (o.SettleTime + 2*o.LookEvery); o.Validity < least {
-		errs = append(errs, fmt.Errorf("--self-signed-validity: must be %v or more with this settle time and check period, got %v", least, o.Validity))
 	}
 	return errs
 }

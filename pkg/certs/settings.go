@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package certs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Settings are what a person may set of a self-signed certificate.
+type Settings struct {
+	// Secret is its name, in the namespace of the Service. It must exist, and may
+	// be empty.
+	Secret string
+	// Validity is that of a new certificate. It is replaced when a third of that
+	// is left. Certificates count in seconds.
+	Validity time.Duration
+	// SettleTime is how long all targets must have had an authority before a
+	// certificate of it is served: longer than an API server takes to see a
+	// change of the targets.
+	SettleTime time.Duration
+	// CheckPeriod is the time between two looks at the hub.
+	CheckPeriod time.Duration
+}
+
+// NewSettings returns the defaults.
+func NewSettings(secret string) Settings {
+	return Settings{Secret: secret, Validity: 90 * 24 * time.Hour, SettleTime: time.Minute, CheckPeriod: 10 * time.Second}
+}
+
+// AddFlags binds the settings to flags.
+func (s *Settings) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&s.Secret, "self-signed-secret", s.Secret, "Secret in --service-namespace of the hub that holds the certificate which the replicas agree on. It must exist, and may be empty.")
+	fs.DurationVar(&s.Validity, "self-signed-validity", s.Validity, "Time for which a new certificate is valid. It is replaced when a third of it is left.")
+	fs.DurationVar(&s.SettleTime, "self-signed-settle-time", s.SettleTime, "Time for which the hub must have known a new authority before a certificate of it is served.")
+	fs.DurationVar(&s.CheckPeriod, "self-signed-check-period", s.CheckPeriod, "Time between two looks at that Secret, and at what has the hub trust it.")
+}
+
+// Validate returns every fault, each led by its flag.
+func (s *Settings) Validate() (errs []error) {
+	if s.CheckPeriod <= 0 {
+		errs = append(errs, fmt.Errorf("--self-signed-check-period: must be above 0, got %v", s.CheckPeriod))
+	}
+	if s.SettleTime <= 0 {
+		errs = append(errs, fmt.Errorf("--self-signed-settle-time: must be above 0, got %v", s.SettleTime))
+	}
+	// All is done within the last third, and twice that is left for a hub that is away.
+	if least := 6 * (s.SettleTime + 2*s.CheckPeriod); s.Validity < least {
+		errs = append(errs, fmt.Errorf("--self-signed-validity: must be %v or more with this settle time and check period, got %v", least, s.Validity))
+	}
+	return errs
+}
