@@ -51,7 +51,11 @@ func cronRulesFaults(spec *v1alpha1.CronFederatedHPASpec, path *field.Path) fiel
 }
 
 // ruleName is the name by either word.
-func ruleName(rule *v1alpha1.CronFederatedHPARule) string { return cmp.Or(rule.Name, rule.RuleName) }
+func ruleName(rule *v1alpha1.CronFederatedHPARule) string { return cmp.Or(rule.Name, olderName(rule)) }
+
+func olderName(rule *v1alpha1.CronFederatedHPARule) string {
+	return rule.RuleName //nolint:staticcheck // deprecated for those who write it, and read here for them
+}
 
 func nameFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.ErrorList {
 	name, at := ruleName(rule), path.Child("name")
@@ -62,8 +66,8 @@ func nameFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.Err
 	if strings.ContainsFunc(name, unicode.IsControl) {
 		faults = append(faults, field.Invalid(at, name, "must have no control characters").WithOrigin(ruleRuleName))
 	}
-	if rule.RuleName != "" && rule.RuleName != name {
-		faults = append(faults, field.Invalid(path.Child("ruleName"), rule.RuleName, "must be the same as name, or be left out").WithOrigin(ruleRuleName))
+	if older := olderName(rule); older != "" && older != name {
+		faults = append(faults, field.Invalid(path.Child("ruleName"), older, "must be the same as name, or be left out").WithOrigin(ruleRuleName))
 	}
 	return faults
 }

@@ -28,7 +28,7 @@ func TestWhatIsBeingDeletedPasses(t *testing.T) {
 		t.Errorf("a FederatedHPA was refused: %s", got)
 	}
 	c := cron()
-	c.Spec.Rules[0] = v1alpha1.CronFederatedHPARule{RuleName: "a"}
+	c.Spec.Rules[0] = v1alpha1.CronFederatedHPARule{Name: "a"}
 	c.DeletionTimestamp = deleted()
 	old := c.DeepCopy()
 	if warnings := admission.MutateCronFederatedHPA(c); !cmp.Equal(old, c) || len(warnings) > 0 {

@@ -29,7 +29,7 @@ func MutateCronFederatedHPA(c *v1alpha1.CronFederatedHPA) []string {
 	}
 	v1alpha1.DefaultCronFederatedHPA(c)
 	warnings := rewriteAPIVersion(&c.Spec.ScaleTargetRef)
-	if slices.ContainsFunc(c.Spec.Rules, func(r v1alpha1.CronFederatedHPARule) bool { return r.RuleName != "" }) {
+	if slices.ContainsFunc(c.Spec.Rules, func(r v1alpha1.CronFederatedHPARule) bool { return olderName(&r) != "" }) {
 		warnings = append(warnings, "spec.rules: ruleName is an older word for name, and was copied there: write name")
 	}
 	return warnings
