@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,20 +39,24 @@ type Keeper struct {
 	settled settled
 	said    string // the last error that was logged
 
-	mu       sync.Mutex
-	pair     *pair
-	err      error // of the first round, until one succeeded
-	onChange func()
+	mu        sync.Mutex
+	pair      *pair
+	err       error // of the first round, until one succeeded
+	listeners []func()
 }
 
 // New returns a keeper that has no certificate until it runs.
 func New(o Options) *Keeper {
-	return &Keeper{options: o, err: errors.New("waiting for the hub"), onChange: func() {}}
+	return &Keeper{options: o, err: errors.New("waiting for the hub")}
 }
 
-// OnChange has f called whenever another certificate is served. It must be
-// called before Run, and f must not block.
-func (k *Keeper) OnChange(f func()) { k.onChange = f }
+// OnChange has f called whenever another certificate is served from now on. f
+// must not block.
+func (k *Keeper) OnChange(f func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.listeners = append(k.listeners, f)
+}
 
 // Run looks at the hub at once and then every period until ctx ends. It must be
 // called once.
@@ -97,10 +102,14 @@ func (k *Keeper) serve(p *pair) {
 	k.mu.Lock()
 	changed := k.pair == nil || string(k.pair.certPEM) != string(p.certPEM)
 	k.pair = p
+	listeners := slices.Clone(k.listeners)
 	k.mu.Unlock()
-	if changed {
-		k.options.Metrics.serves(p.notAfter())
-		k.onChange()
+	if !changed {
+		return
+	}
+	k.options.Metrics.serves(p.notAfter())
+	for _, f := range listeners {
+		f()
 	}
 }
 
