@@ -8,7 +8,30 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
+
+// repeatedMetrics refuses a second metric that differs from an earlier one in
+// the goal alone: only one of the goals would ever count.
+func repeatedMetrics(metrics []autoscalingv2.MetricSpec, path *field.Path) field.ErrorList {
+	var faults field.ErrorList
+	seen := map[string]int{}
+	for i, metric := range metrics {
+		name := identity(metric)
+		first, again := seen[name]
+		if name == "" {
+			continue
+		}
+		if !again {
+			seen[name] = i
+			continue
+		}
+		fault := field.Duplicate(path.Index(i), name)
+		fault.Detail = fmt.Sprintf("is the same metric as %s: leave one of them out", path.Index(first))
+		faults = append(faults, fault.WithOrigin(ruleMetricRepeated))
+	}
+	return faults
+}
 
 // identity names what a metric measures and how its goal is stated, but not the
 // goal: cpu by averageValue is another metric than cpu by averageUtilization.

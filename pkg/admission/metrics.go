@@ -3,8 +3,6 @@
 package admission
 
 import (
-	"fmt"
-
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -173,26 +171,4 @@ func metricsWarnings(metrics []autoscalingv2.MetricSpec, path *field.Path) []str
 		}
 	}
 	return warnings
-}
-
-// repeatedMetrics refuses a second metric that differs from an earlier one in
-// the goal alone: only one of the goals would ever count.
-func repeatedMetrics(metrics []autoscalingv2.MetricSpec, path *field.Path) field.ErrorList {
-	var faults field.ErrorList
-	seen := map[string]int{}
-	for i, metric := range metrics {
-		name := identity(metric)
-		first, again := seen[name]
-		if name == "" {
-			continue
-		}
-		if !again {
-			seen[name] = i
-			continue
-		}
-		fault := field.Duplicate(path.Index(i), name)
-		fault.Detail = fmt.Sprintf("is the same metric as %s: leave one of them out", path.Index(first))
-		faults = append(faults, fault.WithOrigin(ruleMetricRepeated))
-	}
-	return faults
 }
