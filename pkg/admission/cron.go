@@ -21,7 +21,6 @@ const (
 	maxRuleName   = 32
 	maxHistory    = 32
 	leastMaxDelay = 10
-	mostMaxDelay  = 157680000 // five years, over which schedules are judged
 	eitherDay     = "runs on every day that matches one of the two, the day of the month or the day of the week: write * for one of them if that is not meant"
 )
 
@@ -130,8 +129,8 @@ func timeFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.Err
 		return faults
 	}
 	at, delay := path.Child("maxDelaySeconds"), *rule.MaxDelaySeconds
-	if delay < leastMaxDelay || delay > mostMaxDelay {
-		return append(faults, field.Invalid(at, delay, between(leastMaxDelay, mostMaxDelay)).WithOrigin(ruleMaxDelay))
+	if delay < leastMaxDelay {
+		return append(faults, field.Invalid(at, delay, between(leastMaxDelay, math.MaxInt32)).WithOrigin(ruleMaxDelay))
 	}
 	if err != nil {
 		return faults
