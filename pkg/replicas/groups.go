@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replicas
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// groups count the fleet's Pods by class, for one metric.
+type groups struct {
+	ignored, unready, missing, counted int
+	// strangers are samples of Pods that no list holds: younger than it, or gone since. They count, as nothing tells them
+	// from Pods of the workload.
+	strangers     int
+	strangersUsed sum
+	clusters      []PodCount
+}
+
+// seen is what a metric sees of one Pod. The sample means nothing unless the class is counted.
+type seen struct {
+	class   class
+	pod     *Pod
+	cluster string
+	sample  Sample
+}
+
+// group classifies every Pod and shows each to look.
+func (v *view) group(n need, m *Metric, look func(seen)) (groups, error) {
+	g := groups{}
+	for i := range v.members {
+		g.addCluster(v.members[i].group(v, n, m, look))
+	}
+	switch {
+	case g.total() == 0:
+		return g, errNoPods
+	case g.counted+g.strangers == 0:
+		return g, errors.New("did not receive metrics for targeted pods (pods might be unready)")
+	}
+	return g, nil
+}
+
+var errNoPods = errors.New("no pods returned by selector while calculating replica count")
+
+func (m *member) group(v *view, n need, metric *Metric, look func(seen)) groups {
+	g := groups{}
+	samples := metric.Pods[m.Name]
+	if m.draining || m.hides(metric.Coverage) != "" {
+		samples = nil
+	}
+	rule := classifier{options: v.Options, now: m.now, cpu: n.resource == corev1.ResourceCPU}
+	known := sum{}
+	m.each(func(p *Pod) {
+		s, measured := samples[p.Name]
+		if measured {
+			known.add(s.Value)
+			g.strangers--
+		}
+		is := rule.classify(p, s, measured)
+		if m.draining {
+			is = ignored
+		}
+		*g.of(is)++
+		look(seen{class: is, pod: p, cluster: m.Name, sample: s})
+	})
+	g.strangers += len(samples)
+	if g.strangers > 0 {
+		for _, s := range samples {
+			g.strangersUsed.add(s.Value)
+		}
+		g.strangersUsed.subtract(known)
+	}
+	g.clusters = []PodCount{{Cluster: m.Name, Ignored: g.ignored, Unready: g.unready, Missing: g.missing, Counted: g.counted}}
+	return g
+}
+
+func (g *groups) of(c class) *int {
+	switch c {
+	case unready:
+		return &g.unready
+	case missing:
+		return &g.missing
+	case counted:
+		return &g.counted
+	default:
+		return &g.ignored
+	}
+}
+
+func (g *groups) addCluster(c groups) {
+	g.ignored += c.ignored
+	g.unready += c.unready
+	g.missing += c.missing
+	g.counted += c.counted
+	g.strangers += c.strangers
+	g.strangersUsed.addSum(c.strangersUsed)
+	g.clusters = append(g.clusters, c.clusters...)
+}
+
+func (g *groups) total() int { return g.ignored + g.unready + g.missing + g.counted }
+
+// entries is the number of Pods that take part with these filled in.
+func (g *groups) entries(f filled) int {
+	n := g.counted + g.strangers
+	if f.busy || f.idle {
+		n += g.missing
+	}
+	if f.unready {
+		n += g.unready
+	}
+	return n
+}
+
+// in says in which cluster an error is, where there are several.
+func (v *view) in(cluster string, err error) error {
+	if !v.many() {
+		return err
+	}
+	return fmt.Errorf("cluster %s: %w", cluster, err)
+}

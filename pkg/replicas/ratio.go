@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replicas
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// scaled returns the replicas for a value and its target, both in milli: as many times the Ready Pods as the value is of
+// the target. Without replicas the ratio itself is the answer, and nothing is tolerated.
+func (v *view) scaled(value, target int64) (measured, error) {
+	ratio := float64(value) / float64(target)
+	switch {
+	case v.Scale.Replicas == 0:
+		return measured{replicas: ceil32(ratio), value: value}, nil
+	case v.tolerance().within(ratio):
+		return measured{replicas: v.Scale.Replicas, value: value}, nil
+	}
+	ready, err := v.readyPods()
+	if err != nil {
+		return measured{}, fmt.Errorf("unable to calculate ready pods: %w", err)
+	}
+	return measured{replicas: ceil32(ratio * float64(ready)), value: value}, nil
+}
+
+// readyPods counts Ready Pods, those being deleted too. Of a cluster that can not be seen they are those last seen; none
+// at all are not believed then.
+func (v *view) readyPods() (int64, error) {
+	pods, ready := int64(0), int64(0)
+	for _, m := range v.members {
+		if m.Silent != nil && len(m.Pods) == 0 {
+			pods, ready = pods+int64(m.LastReady), ready+int64(m.LastReady)
+			continue
+		}
+		pods, ready = pods+int64(len(m.Pods)), ready+m.ready()
+	}
+	hidden := slices.ContainsFunc(v.members, func(m member) bool { return m.hides(nil) != "" })
+	switch {
+	case pods == 0 && !hidden:
+		return 0, errNoPods
+	case ready == 0 && hidden:
+		return 0, errors.New("no Ready Pod is known, and not all clusters can be seen")
+	}
+	return ready, nil
+}
+
+func (c *Cluster) ready() int64 {
+	n := int64(0)
+	for i := range c.Pods {
+		if c.Pods[i].Phase == corev1.PodRunning && c.Pods[i].Ready.Status == corev1.ConditionTrue {
+			n++
+		}
+	}
+	return n
+}
+
+// total adds values up, within int64.
+func total(values []int64) int64 {
+	sum := int64(0)
+	for _, value := range values {
+		if value > 0 && sum > math.MaxInt64-value {
+			return math.MaxInt64
+		}
+		sum = saturatingAdd(sum, value)
+	}
+	return sum
+}

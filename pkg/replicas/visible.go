@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replicas
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// unseenNamed are so many clusters that a condition names.
+const unseenNamed = 10
+
+// look says which clusters can not be seen. A single cluster that always could be is not spoken of.
+func (v *view) look(d *Decision) {
+	unseen := v.unseen()
+	d.Explanation.Unseen = unseen
+	before := find(d.Status.Conditions, v1alpha1.FleetVisible)
+	switch {
+	case len(unseen) > 0:
+		message := fmt.Sprintf("nothing is scaled down while clusters can not be seen: %s", list(unseen))
+		if before == nil || before.Status != corev1.ConditionFalse {
+			d.warn(ReasonClusterUnreachable, message)
+		}
+		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionFalse, ReasonClusterUnreachable, message)
+	case v.many() || before != nil:
+		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionTrue, ReasonAllClustersVisible, "Pods and metrics of all clusters can be seen")
+	}
+}
+
+// hold returns the recommendation, or the replicas that there are if fewer can not be believed: part of the fleet can not
+// be seen, and may be busy.
+func (v *view) hold(d *Decision, recommended int32) int32 {
+	unseen := d.Explanation.Unseen
+	if len(unseen) == 0 || recommended >= v.Scale.Replicas {
+		return recommended
+	}
+	d.Explanation.Held = true
+	d.warn(ReasonClusterUnreachable, fmt.Sprintf("holding %d replicas, where what can be seen calls for %d; clusters can not be seen: %s",
+		v.Scale.Replicas, recommended, list(unseen)))
+	return v.Scale.Replicas
+}
+
+// unseen names the clusters whose Pods, or parts of any metric, are not known, in order, each with its first reason.
+func (v *view) unseen() []string {
+	reasons := map[string]fleet.Reason{}
+	v.hide(reasons, nil)
+	for i := range v.Spec.Metrics {
+		switch answer := v.answer(i).Coverage; {
+		case answer == nil:
+		case ofPods(v.Spec.Metrics[i].Type):
+			v.hide(reasons, answer)
+		default:
+			hideParts(reasons, answer)
+		}
+	}
+	names := make([]string, 0, len(reasons))
+	for _, cluster := range slices.Sorted(maps.Keys(reasons)) {
+		names = append(names, cluster+": "+string(reasons[cluster]))
+	}
+	return names
+}
+
+// hide notes the clusters whose Pods, or their samples in the answer, can not be seen.
+func (v *view) hide(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
+	for i := range v.members {
+		m := &v.members[i]
+		if reason := m.hides(answer); reason != "" && reasons[m.Name] == "" {
+			reasons[m.Name] = reason
+		}
+	}
+}
+
+// hideParts notes the clusters whose part of one value is not known, wherever the workload is placed.
+func hideParts(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
+	for _, silent := range answer.Silent {
+		if !slices.Contains(answer.Covered, silent.Cluster) && reasons[silent.Cluster] == "" {
+			reasons[silent.Cluster] = silent.Reason
+		}
+	}
+}
+
+func ofPods(kind autoscalingv2.MetricSourceType) bool {
+	return kind != autoscalingv2.ObjectMetricSourceType && kind != autoscalingv2.ExternalMetricSourceType
+}
+
+func list(unseen []string) string {
+	if len(unseen) <= unseenNamed {
+		return strings.Join(unseen, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(unseen[:unseenNamed], ", "), len(unseen)-unseenNamed)
+}

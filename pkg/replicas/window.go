@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replicas
+
+import autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+// normalize brings a recommendation within the window and the bounds of a spec without behavior, and returns the
+// replicas. A recommendation aged exactly the window still counts.
+func (v *view) normalize(d *Decision, recommended int32) int32 {
+	start := v.Now.Add(-v.Options.StabilizationWindow)
+	old := func(r Recommendation) bool { return r.At.Before(start) }
+	stabilized := recommended
+	for _, r := range d.State.Recommendations {
+		if !old(r) {
+			stabilized = max(stabilized, r.Replicas)
+		}
+	}
+	d.State = d.State.recommend(Recommendation{recommended, v.Now}, old)
+	v.sayStabilized(d, recommended, stabilized, true)
+	return v.sayLimited(d, stabilized, v.bound(stabilized))
+}
+
+// sayStabilized says whether the window restrains, and in which direction it does.
+func (v *view) sayStabilized(d *Decision, recommended, stabilized int32, down bool) {
+	d.Explanation.Stabilized = stabilized
+	reason, message := ReasonReadyForNewScale, "recommended size matches current size"
+	switch {
+	case stabilized == recommended:
+	case down:
+		reason, message = ReasonScaleDownStabilized, "recent recommendations were higher than current one, applying the highest recent recommendation"
+	default:
+		reason, message = ReasonScaleUpStabilized, "recent recommendations were lower than current one, applying the lowest recent recommendation"
+	}
+	d.set(v.Now, autoscalingv2.AbleToScale, boolStatus(true), reason, message)
+}
+
+// sayLimited says whether a bound or a rate limits, and returns what it leaves.
+func (v *view) sayLimited(d *Decision, stabilized int32, l limit) int32 {
+	d.set(v.Now, autoscalingv2.ScalingLimited, boolStatus(l.replicas != stabilized), l.reason, l.message)
+	return l.replicas
+}
