@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// A rule that is broken twice refuses once, and warnings come along.
+func TestRefusal(t *testing.T) {
+	faults := field.ErrorList{
+		field.Required(field.NewPath("b"), "").WithOrigin("Second"), field.Required(field.NewPath("a"), "").WithOrigin("First"),
+		field.Required(field.NewPath("c"), "").WithOrigin("Second"),
+	}
+	v := refused(schema.GroupKind{Kind: "FederatedHPA"}, "web", faults, []string{"mind the gap"})
+	if diff := cmp.Diff([]string{"First", "Second"}, v.rules); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"mind the gap"}, v.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if v.Allowed || len(v.Result.Details.Causes) != 3 {
+		t.Errorf("allowed = %v, %v; want three causes", v.Allowed, v.Result)
+	}
+}
