@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cronfederatedhpa sets replicas, or the bounds of FederatedHPAs, at
+// the times that CronFederatedHPAs give.
+//
+// Nothing is kept between two looks at an object but what its status says: for
+// each rule the time of its next run. A run is due once that time has come,
+// whoever looks then, and however late. So restarts, changes of leader and
+// steps of the clock need no care of their own.
+//
+//	gather  the object and its rules; if a run is due, the target and the
+//	        object from the hub itself
+//	decide  which runs are due, what they set together, what became of each,
+//	        and when to look again: no clock, no client
+//	apply   one write to the target, one to the status; then Events and metrics
+//
+// The write to the target holds only if nobody else wrote to it since it was
+// read, and the write to the status likewise. A program that ends between the
+// two has set the target already: the next one finds it so, and records that.
+//
+// Several runs that are due together make one write:
+//
+//	08:30  morning  min 100 max 500    superseded for min: applied max 500
+//	09:00  promo    min 300            applied min 300
+package cronfederatedhpa

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/schedule"
+)
+
+const (
+	// maxCounted is up to how many missed runs are counted; counting costs time.
+	maxCounted = 1000
+	// maxMessage leaves room below what the schema allows.
+	maxMessage = 1024
+)
+
+// result is what became of a run. It is also a label of a metric.
+type result string
+
+const (
+	succeeded  result = "succeeded"
+	failed     result = "failed"
+	superseded result = "superseded" // another run, due at the same time, set the same
+	missed     result = "missed"     // nobody was there in time
+)
+
+// record is one line of a history.
+type record struct {
+	rule    string
+	result  result
+	at      time.Time // of the schedule
+	applied values
+	message string // "" if it succeeded
+}
+
+// history is what is known of one rule, and what is new about it.
+type history struct {
+	rule   rule
+	stored v1alpha1.ExecutionHistory // as it is to be stored
+	news   []record                  // the newest last
+}
+
+// next is when the rule runs next, or zero.
+func (h *history) next() time.Time { return timeOf(h.stored.NextExecutionTime) }
+
+// note adds a line. What is noted is dealt with.
+func (h *history) note(r record) {
+	r.rule = h.rule.spec.Name
+	if len(r.message) > maxMessage {
+		r.message = strings.ToValidUTF8(r.message[:maxMessage], "") + " ..."
+	}
+	h.news = append(h.news, r)
+	h.stored.LastScheduleTime = stamp(r.at)
+}
+
+// resume brings what is stored up to the rule as it is now. A rule that is new,
+// was changed or was suspended has its first run after since.
+func (h *history) resume(since, now time.Time) {
+	known := h.stored.ScheduleHash != ""
+	changed := h.stored.ScheduleHash != h.rule.hash
+	if next := h.next(); known && !next.IsZero() && !next.After(now) {
+		switch {
+		case changed || h.rule.fault != "":
+			h.note(record{result: missed, at: next, message: "not run: schedule or timeZone was changed before the controller came to it"})
+		case !h.rule.runs():
+			h.note(record{result: missed, at: next, message: "not run: the rule was suspended before the controller came to it"})
+		}
+	}
+	if changed {
+		h.stored.LastScheduleTime = nil
+	}
+	h.stored.ScheduleHash, h.stored.TimeZone = h.rule.hash, h.rule.zone
+	switch {
+	case !h.rule.runs():
+		h.stored.NextExecutionTime = nil
+	case changed || h.next().IsZero():
+		h.stored.NextExecutionTime = stamp(h.rule.schedule.Next(since))
+	}
+}
+
+// due returns the run that has to be done now, if any: the latest that has
+// come. Those before it are noted as missed, for the cause that is given.
+func (h *history) due(now time.Time, cause func(before time.Time) string) (run, bool) {
+	next := h.next()
+	if next.IsZero() {
+		return run{}, false
+	}
+	before := next.Add(-time.Second) // runs are whole minutes apart
+	come := h.rule.schedule.Between(before, now, maxCounted)
+	if come.Count == 0 {
+		h.await(now) // not yet; or the zone's rules have changed since next was computed
+		return run{}, false
+	}
+	if come.Last.After(come.First) {
+		lost := h.rule.schedule.Between(before, come.Last.Add(-time.Second), maxCounted)
+		h.note(record{result: missed, at: lost.Last, message: lose(lost, cause(come.Last))})
+	}
+	h.stored.NextExecutionTime = stamp(come.Last)
+	return run{of: h, at: come.Last}, true
+}
+
+// lose tells of missed runs.
+func lose(runs schedule.Runs, cause string) string {
+	switch {
+	case runs.More:
+		return fmt.Sprintf("missed more than %d executions from %s to %s: %s", runs.Count, runs.First.Format(time.RFC3339), runs.Last.Format(time.RFC3339), cause)
+	case runs.Count == 1:
+		return fmt.Sprintf("missed 1 execution, at %s: %s", runs.First.Format(time.RFC3339), cause)
+	}
+	return fmt.Sprintf("missed %d executions from %s to %s: %s", runs.Count, runs.First.Format(time.RFC3339), runs.Last.Format(time.RFC3339), cause)
+}
+
+// close notes what became of a run, and looks for the next one.
+func (h *history) close(r record, now time.Time) {
+	h.note(r)
+	h.await(now)
+}
+
+// await waits for the first run that is neither past nor dealt with: the clock
+// may have been set back.
+func (h *history) await(now time.Time) {
+	h.stored.NextExecutionTime = stamp(h.rule.schedule.Next(latest(now, timeOf(h.stored.LastScheduleTime))))
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+// stamp is a time as the status keeps it: in whole seconds.
+func stamp(t time.Time) *metav1.Time { return &metav1.Time{Time: t.UTC().Truncate(time.Second)} }

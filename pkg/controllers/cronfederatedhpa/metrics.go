@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Metrics tells how punctual the runs are. The only label is the result, of
+// which there are four.
+type Metrics struct {
+	lag  *prometheus.HistogramVec
+	next nextRuns
+}
+
+// nextRuns are when objects have their next run.
+type nextRuns struct {
+	mu    sync.Mutex
+	byKey map[client.ObjectKey]time.Time
+}
+
+// NewMetrics registers on reg, so two instances never share state.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		lag: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "fleetscale", Subsystem: "cron", Name: "run_lag_seconds",
+			Help:    "Time from the schedule of a run until it was recorded, and with _count the number of runs: succeeded, failed, superseded or missed.",
+			Buckets: []float64{.25, .5, 1, 2.5, 5, 10, 30, 60, 300, 600, 3600, 86400},
+		}, []string{"result"}),
+		next: nextRuns{byKey: map[client.ObjectKey]time.Time{}},
+	}
+	reg.MustRegister(m.lag, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "fleetscale", Subsystem: "cron", Name: "next_run_timestamp_seconds",
+		Help: "When the next run of all is due, in seconds since 1970. In the past: it is delayed. 0: there is none.",
+	}, m.next.earliest))
+	for _, r := range []result{succeeded, failed, superseded, missed} {
+		m.lag.WithLabelValues(string(r))
+	}
+	return m
+}
+
+func (m *Metrics) ran(r result, lag time.Duration) {
+	m.lag.WithLabelValues(string(r)).Observe(lag.Seconds())
+}
+
+// awaits remembers the next run of an object; zero if it has none.
+func (m *Metrics) awaits(key client.ObjectKey, next time.Time) {
+	m.next.mu.Lock()
+	defer m.next.mu.Unlock()
+	if next.IsZero() {
+		delete(m.next.byKey, key)
+		return
+	}
+	m.next.byKey[key] = next
+}
+
+func (m *Metrics) forget(key client.ObjectKey) { m.awaits(key, time.Time{}) }
+
+func (n *nextRuns) earliest() float64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var first time.Time
+	for _, next := range n.byKey {
+		first = earliest(first, next)
+	}
+	if first.IsZero() {
+		return 0
+	}
+	return float64(first.Unix())
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/scale"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+const (
+	// margin is added to the time of a run, so that it has come when we wake.
+	margin = 100 * time.Millisecond
+	// maxSleep bounds how long a step of the clock goes unnoticed.
+	maxSleep = time.Minute
+	// soon is when to come back after somebody else was faster.
+	soon = 100 * time.Millisecond
+)
+
+// errStale says that what was read does not fit together any more.
+var errStale = errors.New("the object was changed meanwhile")
+
+// Options are what a [Reconciler] is made of.
+type Options struct {
+	// Hub reads CronFederatedHPAs and other autoscalers from a cache, and writes.
+	Hub client.Client
+	// Live reads from the hub's API server itself.
+	Live client.Reader
+	// Scales reads and writes the scale subresource of what Mapper finds.
+	Scales scale.ScalesGetter
+	Mapper meta.RESTMapper
+	// TimeZone is that of rules which name none.
+	TimeZone string
+	Clock    clock.PassiveClock
+	Events   events.EventRecorder
+	Metrics  *Metrics
+}
+
+// Reconciler brings one CronFederatedHPA after another up to the clock.
+type Reconciler struct {
+	Options
+	zones    zones
+	troubles troubles
+}
+
+// New returns a reconciler, to be called by one leader at a time. Should two
+// call it, each run is still done once.
+func New(o Options) *Reconciler {
+	return &Reconciler{
+		Options:  o,
+		zones:    zones{byDefault: o.TimeZone},
+		troubles: troubles{byKey: map[client.ObjectKey]*trouble{}},
+	}
+}
+
+// Reconcile has the runs that are due set the target, and says in the status
+// what became of them. An error is returned, not logged.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	in, target, err := r.gather(ctx, request.NamespacedName)
+	if apierrors.IsNotFound(err) || err == nil && in.object.DeletionTimestamp != nil {
+		r.forget(request.NamespacedName)
+		return reconcile.Result{}, nil // nothing is taken back
+	}
+	if err != nil {
+		return comeBack(err)
+	}
+	decision := decide(in)
+	if !decision.set.empty() {
+		if err := r.set(ctx, in, target, decision.set); apierrors.IsConflict(err) {
+			return comeBack(err)
+		} else if err != nil {
+			in.target.trouble = in.still(unsettable(in.object, err))
+			decision = decide(in)
+		}
+	}
+	if err := r.record(ctx, in, decision); err != nil {
+		return comeBack(err)
+	}
+	return reconcile.Result{RequeueAfter: sleep(in.now, decision.wake)}, nil
+}
+
+// set writes to the target.
+func (r *Reconciler) set(ctx context.Context, in situation, t target, v values) error {
+	if err := t.set(ctx, v); err != nil {
+		return err
+	}
+	ref := in.object.Spec.ScaleTargetRef
+	klog.FromContext(ctx).Info("Set the target", "target", ref.Kind+"/"+ref.Name, "from", in.target.has.String(), "to", v.String())
+	return nil
+}
+
+// record stores the status if it changed, and only then tells the world.
+func (r *Reconciler) record(ctx context.Context, in situation, d decision) error {
+	if !equality.Semantic.DeepEqual(in.object.Status, d.status) {
+		after := in.object.DeepCopy()
+		after.Status = d.status
+		if err := r.Hub.Status().Update(ctx, after, client.FieldOwner(fieldManager)); err != nil {
+			return fmt.Errorf("writing the status: %w", err)
+		}
+	}
+	r.tell(ctx, in, d)
+	return nil
+}
+
+func (r *Reconciler) forget(key client.ObjectKey) {
+	r.troubles.keep(key, nil)
+	r.Metrics.forget(key)
+}
+
+// comeBack tries again at once where another writer was faster, which is
+// nothing to complain of, and elsewhere later and later.
+func comeBack(err error) (reconcile.Result, error) {
+	if errors.Is(err, errStale) || apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: soon}, nil
+	}
+	return reconcile.Result{}, err
+}
+
+// sleep is how long there is nothing to do. Zero: until something changes.
+func sleep(now, wake time.Time) time.Duration {
+	if wake.IsZero() {
+		return 0
+	}
+	return min(wake.Sub(now)+margin, maxSleep)
+}

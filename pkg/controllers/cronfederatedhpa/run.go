@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// run is one time of one rule, which has come.
+type run struct {
+	of *history
+	at time.Time
+}
+
+func (r run) sets() values { return valuesOf(r.of.rule.spec) }
+
+// inOrder sorts runs by their times; of one time, as the rules stand.
+func inOrder(runs []run) {
+	slices.SortStableFunc(runs, func(a, b run) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.of.rule.index, b.of.rule.index))
+	})
+}
+
+// settled is what becomes of several runs that are due together.
+type settled struct {
+	run
+	applied values // what the target has from this run in the end
+	by      *run   // set all that this run sets anew; nil if applied is not empty
+	misfit  string // why this run can not be; or ""
+}
+
+// settle has all runs set the target together, each field by the last of them.
+// If the target could not work like that, they are taken one after another, and
+// those that do not fit are left out. wanted is what the target is to have.
+func settle(has values, mayHaveNone bool, runs []run) (wanted values, outcomes []settled) {
+	var all values
+	for _, r := range runs {
+		all = all.with(r.sets())
+	}
+	together := misfit(has, all, mayHaveNone) == ""
+	wanted = has
+	var last [fields]int
+	for i, r := range runs {
+		outcome := settled{run: r}
+		if !together {
+			outcome.misfit = misfit(wanted, r.sets(), mayHaveNone)
+		}
+		outcomes = append(outcomes, outcome)
+		if outcome.misfit != "" {
+			continue
+		}
+		wanted = wanted.with(r.sets())
+		for f := range fields {
+			if r.sets()[f] != nil {
+				last[f] = i
+			}
+		}
+	}
+	for i := range outcomes {
+		outcomes[i].credit(i, last, runs)
+	}
+	return wanted, outcomes
+}
+
+// credit gives the run at this place the fields that it was the last to set.
+func (s *settled) credit(place int, last [fields]int, runs []run) {
+	if s.misfit != "" {
+		return
+	}
+	latest := place
+	for f, set := range s.sets() {
+		switch {
+		case set == nil:
+		case last[f] == place:
+			s.applied[f] = set
+		default:
+			latest = max(latest, last[f])
+		}
+	}
+	if s.applied.empty() {
+		s.by = &runs[latest]
+	}
+}
