@@ -94,8 +94,8 @@ test-full: need-go ## Run everything in its long form, with the race detector; t
 	$(GO) -C test test $(RACE) -count 1 -p 1 -v -timeout 4h ./...
 
 .PHONY: bench
-bench: need-go ## Measure the adapter's memory and answers
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 1h ./pkg/usage/... ./pkg/metricsadapter/...
+bench: need-go ## Measure memory, answers, admissions and decisions
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 1h ./pkg/...
 
 ##-- Keep the house
 

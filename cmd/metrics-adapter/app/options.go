@@ -14,6 +14,7 @@ import (
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
@@ -26,7 +27,9 @@ type Options struct {
 	Usage   UsageOptions
 	Relay   RelayOptions
 	Serving ServingOptions
-	Logging *logs.Options
+	// SelfSigning is off while its Secret has no name.
+	SelfSigning certs.Settings
+	Logging     *logs.Options
 }
 
 // HubOptions say how the hub is reached, by which Service it reaches us, and for what.
@@ -110,7 +113,8 @@ func NewOptions() *Options {
 			Authorization:  genericoptions.NewDelegatingAuthorizationOptions(),
 			Audit:          genericoptions.NewAuditOptions(),
 		},
-		Logging: logs.NewOptions(),
+		SelfSigning: certs.NewSettings(""),
+		Logging:     logs.NewOptions(),
 	}
 	o.Serving.Secure.ServerCert.CertDirectory = "" // self-signed in memory unless files are named
 	o.Serving.Secure.ServerCert.PairName = "metrics-adapter"
@@ -125,6 +129,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Usage.addFlags(&sets)
 	o.Relay.addFlags(&sets)
 	o.Serving.Secure.AddFlags(sets.FlagSet("secure serving"))
+	o.SelfSigning.AddFlags(sets.FlagSet("self-signed certificate"))
 	o.Serving.Authentication.AddFlags(sets.FlagSet("authentication"))
 	o.Serving.Authorization.AddFlags(sets.FlagSet("authorization"))
 	o.Serving.Audit.AddFlags(sets.FlagSet("audit"))
@@ -203,8 +208,20 @@ func (o *Options) Validate() error {
 	if o.Members.ClusterNamespace == "" {
 		errs = append(errs, errors.New("--cluster-namespace: must be set: registrations are read from one namespace only"))
 	}
+	errs = append(errs, o.validateSelfSigning()...)
 	errs = append(errs, o.Serving.validate()...)
 	return errors.Join(errs...)
+}
+
+func (o *Options) validateSelfSigning() []error {
+	if o.SelfSigning.Secret == "" {
+		return nil
+	}
+	errs := o.SelfSigning.Validate()
+	if o.Serving.Secure.ServerCert.CertKey.CertFile != "" {
+		errs = append(errs, errors.New("--self-signed-secret: may not be set together with --tls-cert-file"))
+	}
+	return errs
 }
 
 func (o *UsageOptions) validate() []error {

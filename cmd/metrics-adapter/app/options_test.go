@@ -43,6 +43,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"no memory for an answer": {[]string{"--max-answer-bytes=1k"}, "--max-answer-bytes: must be 1Mi or more, got 1k"},
 		"no questions allowed":    {[]string{"--member-qps=0"}, "--member-qps and --member-burst: must be above 0, got 0 and 100"},
 		"all namespaces":          {[]string{"--cluster-namespace="}, "--cluster-namespace: must be set: registrations are read from one namespace only"},
+		"two certificates":        {[]string{"--self-signed-secret=x", "--tls-cert-file=x", "--tls-private-key-file=x"}, "--self-signed-secret: may not be set together with --tls-cert-file"},
+		"replaced too late":       {[]string{"--self-signed-secret=x", "--self-signed-validity=1m"}, "--self-signed-validity: must be 8m0s or more with this settle time and check period, got 1m0s"},
 		"a token over plain http": {[]string{"--hub-metrics-server=http://x"}, `--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got "http://x"`},
 	}
 	for name, tc := range tests {

@@ -62,9 +62,18 @@ func run(ctx context.Context, o *Options) error {
 		return err
 	}
 	store, asked := newStore(o, registry), newRelay(o, registry)
+	keeper := newKeeper(o, h)
+	if keeper != nil {
+		o.Serving.Secure.ServerCert.GeneratedCert = served{keeper}
+	}
 	server, err := newServer(o, registry, store, asked)
 	if err != nil {
 		return err
+	}
+	if keeper != nil {
+		if err := server.AddReadyzChecks(healthz.NamedCheck("certificate", func(*http.Request) error { return keeper.Ready() })); err != nil {
+			return fmt.Errorf("adding the readiness checks: %w", err)
+		}
 	}
 	guard := apiservice.NewGuard(apiservice.GuardOptions{
 		Client:   h.aggregator,
@@ -81,6 +90,9 @@ func run(ctx context.Context, o *Options) error {
 	group.Go(func() error { store.Run(ctx); return nil })
 	group.Go(func() error { asked.Run(ctx); return nil })
 	group.Go(func() error { guard.Run(ctx); return nil })
+	if keeper != nil {
+		group.Go(func() error { keeper.Run(ctx); return nil })
+	}
 	group.Go(func() error { return server.PrepareRun().RunWithContext(ctx) })
 	return group.Wait()
 }
@@ -233,8 +245,10 @@ func clusters(registry *member.Registry) (names []string, hub string) {
 // applyTo sets where the server listens and whom it trusts. Who asks, and
 // whether he may, is for the hub to say.
 func (o *ServingOptions) applyTo(c *genericapiserver.Config, kubeconfig string) error {
-	if err := o.Secure.MaybeDefaultWithSelfSignedCerts("localhost", nil, nil); err != nil {
-		return fmt.Errorf("signing our own certificate: %w", err)
+	if o.Secure.ServerCert.GeneratedCert == nil {
+		if err := o.Secure.MaybeDefaultWithSelfSignedCerts("localhost", nil, nil); err != nil {
+			return fmt.Errorf("signing our own certificate: %w", err)
+		}
 	}
 	if err := o.Secure.ApplyTo(&c.SecureServing, &c.LoopbackClientConfig); err != nil {
 		return fmt.Errorf("preparing to serve: %w", err)

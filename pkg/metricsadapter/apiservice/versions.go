@@ -69,5 +69,17 @@ func versions(groups []string) ([]version, error) {
 	return slices.DeleteFunc(known(), func(v version) bool { return !slices.Contains(groups, v.Group) }), nil
 }
 
+// Names are the APIServices of the groups, of which those that are not among
+// [Groups] have none.
+func Names(groups []string) []string {
+	var names []string
+	for _, v := range known() {
+		if slices.Contains(groups, v.Group) {
+			names = append(names, v.apiService())
+		}
+	}
+	return names
+}
+
 // apiService is the name that the API prescribes for the APIService of v.
 func (v version) apiService() string { return v.Version + "." + v.Group }

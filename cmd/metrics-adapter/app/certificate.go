@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	"github.com/fleetscale/fleetscale/pkg/certs"
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
+)
+
+// newKeeper is nil where each replica signs a certificate for itself, or files are named.
+func newKeeper(o *Options, h *hub) *certs.Keeper {
+	if o.SelfSigning.Secret == "" {
+		return nil
+	}
+	var targets []certs.Target
+	for _, name := range apiservice.Names(o.Hub.APIs) {
+		targets = append(targets, certs.APIService(name))
+	}
+	return certs.New(certs.Options{
+		Core:     h.core,
+		Dynamic:  h.dynamic,
+		Service:  types.NamespacedName{Namespace: o.Hub.ServiceNamespace, Name: o.Hub.ServiceName},
+		Targets:  targets,
+		Settings: o.SelfSigning,
+		Metrics:  certs.NewMetrics(legacyregistry.Registerer()),
+	})
+}
+
+// served is a Keeper as the API server library takes it.
+type served struct{ *certs.Keeper }
+
+var _ dynamiccertificates.CertKeyContentProvider = served{}
+
+func (served) Name() string { return "self-signed" }
+
+func (s served) AddListener(l dynamiccertificates.Listener) { s.OnChange(l.Enqueue) }
