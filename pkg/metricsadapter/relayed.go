@@ -75,15 +75,10 @@ func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T]
 	coverage := r.Coverage()
 	evidence := merge.Evidence{
 		Kind: q.kind, Word: q.Word, AllowPartial: q.AllowPartial,
-		Answered: len(coverage.Answered), Known: len(coverage.Answered) - len(coverage.Absent),
+		Answered: len(coverage.Answered), Known: knowing(q, r),
 	}
 	for _, member := range coverage.Silent {
-		since, sinceKnown := r.Since[member.Cluster]
-		before, beforeKnown := r.Before[member.Cluster]
-		part := merge.SilentPart{
-			LongGone: sinceKnown && time.Since(since) > a.memberGrace,
-			Covered:  beforeKnown && covers != nil && covers(before),
-		}
+		part := silentPart(member.Cluster, r, a.memberGrace, covers)
 		if part.Covered {
 			coverage.Covered = append(coverage.Covered, member.Cluster)
 		}
@@ -101,6 +96,30 @@ func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T]
 		}
 		return nil
 	}
+}
+
+func silentPart[T any](cluster string, r relay.Result[T], grace time.Duration, covers func(before []T) bool) merge.SilentPart {
+	since, sinceKnown := r.Since[cluster]
+	before, beforeKnown := r.Before[cluster]
+	return merge.SilentPart{
+		LongGone: sinceKnown && time.Since(since) > grace,
+		Covered:  beforeKnown && covers != nil && covers(before),
+	}
+}
+
+// knowing is how many members know what was asked for. Of an external metric
+// those with a series: many servers say that there are none of what they do not know.
+func knowing[T any](q inquiry, r relay.Result[T]) int {
+	if q.kind != merge.SeriesOfMetric {
+		return len(r.Values) - len(r.Absent)
+	}
+	known := 0
+	for _, series := range r.Values {
+		if len(series) > 0 {
+			known++
+		}
+	}
+	return known
 }
 
 // unavailable says why there is no answer, and how to have a part of it.

@@ -333,6 +333,8 @@ func TestExternalMetricIsWholeWhenOthersHaveAllOfIt(t *testing.T) {
 		"the others have all of it":  {east().silent("west", time.Second, mail).Result, 200, "answered=east;silent=west:Timeout;covered=west"},
 		"it had a series of its own": {east().silent("west", time.Second, mail, own).Result, 503, "answered=east;silent=west:Timeout"},
 		"what it had is not known":   {east().silent("west", time.Second).Result, 503, "answered=east;silent=west:Timeout"},
+		"nobody has a series":        {newAnswers[external_metrics.ExternalMetricValue]().say("east").say("west").Result, 404, "answered=east,west"},
+		"and one is silent":          {newAnswers[external_metrics.ExternalMetricValue]().say("east").silent("west", time.Second, mail).Result, 503, "answered=east;silent=west:Timeout"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
