@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// lines are what a decision says of runs, as text.
+func lines(d decision) []string {
+	var lines []string
+	for _, r := range d.news {
+		said := r.message
+		if r.result == succeeded {
+			said = r.applied.String()
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s: %s", r.at.UTC().Format("02 15:04"), r.rule, r.result, said))
+	}
+	return lines
+}
+
+// says compares what a look made of the runs, each a line.
+func says(t *testing.T, d decision, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, lines(d)); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+}
+
+// next is when the first rule runs next, or "".
+func (s *story) next() string {
+	return nextOf(s.object.Status.ExecutionHistories[0])
+}
+
+func nextOf(e v1alpha1.ExecutionHistory) string {
+	if e.NextExecutionTime == nil {
+		return ""
+	}
+	return e.NextExecutionTime.UTC().Format("2006-01-02 15:04")
+}
+
+func (s *story) expectNext(want string) {
+	s.t.Helper()
+	if got := s.next(); got != want {
+		s.t.Errorf("next run is %q, want %q", got, want)
+	}
+}
+
+func (s *story) expect(want string) {
+	s.t.Helper()
+	if got := s.has.String(); got != want {
+		s.t.Errorf("the target has %s, want %s", got, want)
+	}
+}
+
+// The times that the proposal of CronFederatedHPA gives for "3 * * * *".
+func TestFirstRunIsTheNextOne(t *testing.T) {
+	for applied, want := range map[string]string{
+		"09:04": "2027-03-01 10:03", "09:01": "2027-03-01 09:03", "09:03": "2027-03-01 10:03", "09:02:59": "2027-03-01 09:03",
+	} {
+		s := tell(t, deployment, sets("hourly", "3 * * * *", 5))
+		says(t, s.goes(applied))
+		s.expectNext(want)
+	}
+}
+
+// The proposal's first story: up to 1000 at 08:30, down to 1 at 11:00.
+func TestUpAndDown(t *testing.T) {
+	s := tell(t, deployment, sets("Scale-Up", "30 08 * * *", 1000), sets("Scale-Down", "0 11 * * *", 1))
+	s.has = values{replicas: new(int32(3))}
+	s.goes("07:00")
+	says(t, s.goes("08:29:59"))
+	d := s.goes("08:30:00")
+	says(t, d, "01 08:30 Scale-Up succeeded: replicas 1000")
+	s.expect("replicas 1000")
+	if want := moment(t, "11:00"); !d.wake.Equal(want) {
+		t.Errorf("wakes at %v, want %v", d.wake, want)
+	}
+	at := func(text string) metav1.Time { return *stamp(moment(t, text)) }
+	next := at("2027-03-02 08:30")
+	up := v1alpha1.ExecutionHistory{
+		RuleName: "Scale-Up", NextExecutionTime: &next, LastScheduleTime: new(at("08:30")), TimeZone: "UTC",
+		ScheduleHash:         s.object.Status.ExecutionHistories[0].ScheduleHash,
+		SuccessfulExecutions: []v1alpha1.SuccessfulExecution{{ScheduleTime: at("08:30"), ExecutionTime: at("08:30"), AppliedReplicas: new(int32(1000))}},
+	}
+	if diff := cmp.Diff(up, s.object.Status.ExecutionHistories[0]); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	want := &v1alpha1.CronFederatedHPASummary{Next: "2027-03-01T11:00:00Z Scale-Down", Last: "Scale-Up Succeeded", Suspended: "0/2"}
+	if diff := cmp.Diff(want, s.object.Status.Summary); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	says(t, s.goes("08:30:30")) // not twice
+	says(t, s.goes("11:00:05"), "01 11:00 Scale-Down succeeded: replicas 1")
+	s.expect("replicas 1")
+}
+
+// A controller that is back at 11:05 applies the rule of 11:00 only.
+func TestLatestOfSeveralWins(t *testing.T) {
+	s := tell(t, deployment, sets("up", "30 08 * * *", 1000), sets("down", "0 11 * * *", 1))
+	s.goes("07:00")
+	d := s.goes("11:05")
+	says(t, d, `01 08:30 up superseded: superseded by rule "down", scheduled at 2027-03-01T11:00:00Z`, "01 11:00 down succeeded: replicas 1")
+	if !d.set.empty() {
+		t.Errorf("sets %v, though the target has it", d.set)
+	}
+	s.expectNext("2027-03-02 08:30")
+}
+
+func TestRunsOfOneMinuteGoInTheOrderOfTheRules(t *testing.T) {
+	s := tell(t, deployment, sets("a", "0 9 * * *", 2), sets("b", "0 9 * * *", 3))
+	s.goes("08:00")
+	says(t, s.goes("09:00"), `01 09:00 a superseded: superseded by rule "b", scheduled at 2027-03-01T09:00:00Z`, "01 09:00 b succeeded: replicas 3")
+}
+
+func TestEachBoundIsOfTheLastThatSetsIt(t *testing.T) {
+	s := tell(t, federated, setsBoth("morning", "30 8 * * *", 5, 50), setsMin("promo", "0 9 * * *", 20), setsMin("noon", "0 10 * * *", 30))
+	s.goes("08:00")
+	says(t, s.goes("10:00"), "01 08:30 morning succeeded: maxReplicas 50",
+		`01 09:00 promo superseded: superseded by rule "noon", scheduled at 2027-03-01T10:00:00Z`, "01 10:00 noon succeeded: minReplicas 30")
+	s.expect("minReplicas 30 and maxReplicas 50")
+}
+
+func TestBoundsMustFit(t *testing.T) {
+	tests := map[string]struct {
+		rules []ruleSpec
+		want  []string
+		has   string
+	}{
+		"a minimum above the maximum":         {[]ruleSpec{setsMin("r", "0 9 * * *", 11)}, []string{"01 09:00 r failed: minReplicas 11 would exceed maxReplicas 10"}, "minReplicas 1 and maxReplicas 10"},
+		"a minimum that is the maximum":       {[]ruleSpec{setsMin("r", "0 9 * * *", 10)}, []string{"01 09:00 r succeeded: minReplicas 10"}, "minReplicas 10 and maxReplicas 10"},
+		"both above those of before":          {[]ruleSpec{setsBoth("r", "0 9 * * *", 20, 30)}, []string{"01 09:00 r succeeded: minReplicas 20 and maxReplicas 30"}, "minReplicas 20 and maxReplicas 30"},
+		"two rules that fit only together":    {[]ruleSpec{setsMin("low", "0 9 * * *", 20), setsMax("high", "0 9 * * *", 30)}, []string{"01 09:00 low succeeded: minReplicas 20", "01 09:00 high succeeded: maxReplicas 30"}, "minReplicas 20 and maxReplicas 30"},
+		"a maximum below the minimum":         {[]ruleSpec{setsBoth("up", "0 8 * * *", 20, 30), setsMax("down", "0 9 * * *", 15)}, []string{"01 08:00 up succeeded: minReplicas 20 and maxReplicas 30", "01 09:00 down failed: maxReplicas 15 would be below minReplicas 20"}, "minReplicas 20 and maxReplicas 30"},
+		"no minimum, and nothing to allow it": {[]ruleSpec{setsMin("r", "0 9 * * *", 0)}, []string{"01 09:00 r failed: minReplicas 0 needs an Object or External metric in the FederatedHPA, which has none"}, "minReplicas 1 and maxReplicas 10"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := tell(t, federated, tc.rules...)
+			s.goes("07:00")
+			says(t, s.goes("09:00"), tc.want...)
+			s.expect(tc.has)
+		})
+	}
+}
+
+func TestMinimumOfATargetWithoutOne(t *testing.T) {
+	s := tell(t, federated, setsMax("r", "0 9 * * *", 3))
+	s.has[minReplicas] = nil
+	s.goes("07:00")
+	says(t, s.goes("09:00"), "01 09:00 r succeeded: maxReplicas 3")
+	s.expect("maxReplicas 3")
+}
+
+func TestMissedRunsAreRecorded(t *testing.T) {
+	const away = "the controller was not running, or could not reach the hub"
+	tests := map[string]struct {
+		schedule, back string
+		maxDelay       *int64
+		want           []string
+		next           string
+	}{
+		"one":  {"0 * * * *", "09:30", nil, []string{"01 08:00 r missed: missed 1 execution, at 2027-03-01T08:00:00Z: " + away, "01 09:00 r succeeded: replicas 7"}, "2027-03-01 10:00"},
+		"more": {"0 * * * *", "2027-03-02 07:59:59", nil, []string{"02 06:00 r missed: missed 23 executions from 2027-03-01T08:00:00Z to 2027-03-02T06:00:00Z: " + away, "02 07:00 r succeeded: replicas 7"}, "2027-03-02 08:00"},
+		"more than are counted": {"* * * * *", "2027-03-02 07:59:59", nil, []string{
+			"02 07:58 r missed: missed more than 1000 executions from 2027-03-01T07:31:00Z to 2027-03-02T07:58:00Z: " + away, "02 07:59 r succeeded: replicas 7"}, "2027-03-02 08:00"},
+		"just in time": {"0 * * * *", "08:01", new(int64(60)), []string{"01 08:00 r succeeded: replicas 7"}, "2027-03-01 09:00"},
+		"too late":     {"0 * * * *", "08:01:01", new(int64(60)), []string{"01 08:00 r missed: missed: started 61 s late, maxDelaySeconds=60"}, "2027-03-01 09:00"},
+		"far too late": {"0 * * * *", "10:01:01", new(int64(60)), []string{
+			"01 09:00 r missed: missed 2 executions from 2027-03-01T08:00:00Z to 2027-03-01T09:00:00Z: " + away,
+			"01 10:00 r missed: missed: started 61 s late, maxDelaySeconds=60"}, "2027-03-01 11:00"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := tell(t, deployment, sets("r", tc.schedule, 7))
+			s.object.Spec.Rules[0].MaxDelaySeconds = tc.maxDelay
+			s.goes("07:30")
+			says(t, s.goes(tc.back), tc.want...)
+			s.expectNext(tc.next)
+		})
+	}
+}
+
+func TestSuspendedRuleHasNoRuns(t *testing.T) {
+	suspend := func(on bool) func(*v1alpha1.CronFederatedHPASpec) {
+		return func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].Suspend = &on }
+	}
+	s := tell(t, deployment, sets("r", "0 * * * *", 7))
+	s.goes("07:30")
+	s.goes("08:00")
+	s.edit(suspend(true))
+	d := s.goes("08:10")
+	s.expectNext("")
+	if !d.wake.IsZero() {
+		t.Errorf("wakes at %v for nothing", d.wake)
+	}
+	if got := s.object.Status.Summary.Suspended; got != "1/1" {
+		t.Errorf("suspended: %s", got)
+	}
+	if n := len(s.object.Status.ExecutionHistories[0].SuccessfulExecutions); n != 1 {
+		t.Errorf("%d runs are remembered, want 1", n)
+	}
+	says(t, s.goes("09:10"))
+	s.edit(suspend(false))
+	says(t, s.goes("10:10")) // what was meant to be left out is not made up for
+	s.expectNext("2027-03-01 11:00")
+	s.edit(suspend(true))
+	says(t, s.goes("11:10"), "01 11:00 r missed: not run: the rule was suspended before the controller came to it")
+}
+
+func TestChangedRuleBeginsAnew(t *testing.T) {
+	s := tell(t, deployment, sets("r", "0 * * * *", 7))
+	s.goes("07:30")
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].Schedule = "45 * * * *" })
+	says(t, s.goes("08:50"), "01 08:00 r missed: not run: schedule or timeZone was changed before the controller came to it")
+	s.expectNext("2027-03-01 09:45")
+	s.edit(func(*v1alpha1.CronFederatedHPASpec) { s.in("Asia/Kathmandu") }) // 5:45 ahead
+	says(t, s.goes("09:00"))
+	s.expectNext("2027-03-01 10:00")
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].TargetReplicas = new(int32(8)) })
+	says(t, s.goes("10:00"), "01 10:00 r succeeded: replicas 8")
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].Name = "other" })
+	s.goes("10:30")
+	if got := s.object.Status.ExecutionHistories; len(got) != 1 || got[0].RuleName != "other" || got[0].SuccessfulExecutions != nil {
+		t.Errorf("the history of a new name begins with %+v", got)
+	}
+}
+
+func TestClockSetBackRepeatsNothing(t *testing.T) {
+	s := tell(t, deployment, sets("r", "0 * * * *", 7))
+	s.goes("07:30")
+	s.goes("10:00")
+	says(t, s.goes("08:30"))
+	s.expectNext("2027-03-01 11:00")
+	says(t, s.goes("10:00"))
+	says(t, s.goes("11:00"), "01 11:00 r succeeded: replicas 7")
+}
+
+// An object is new when it was created, not when the controller comes to it.
+func TestRunBetweenCreationAndFirstSight(t *testing.T) {
+	created := func(at string) *story {
+		s := tell(t, deployment, sets("r", "0 9 * * *", 7))
+		s.object.CreationTimestamp = *stamp(moment(t, at))
+		return s
+	}
+	says(t, created("08:59:59").goes("09:00:00"), "01 09:00 r succeeded: replicas 7")
+	says(t, created("09:00:00").goes("09:00:01"))
+	late := created("08:59:59")
+	d := late.goes("09:20:00")
+	says(t, d, "01 09:00 r missed: missed: the object was created, and the controller came to it 1200 s late")
+	if !d.set.empty() {
+		t.Error("an object that is not new is applied at first sight")
+	}
+	edited := created("08:00")
+	edited.object.Generation = 2
+	says(t, edited.goes("09:00:01"))
+}
+
+// A status that Karmada's controller wrote has no hashes.
+func TestStatusOfAnotherController(t *testing.T) {
+	s := tell(t, deployment, sets("r", "0 9 * * *", 7))
+	s.object.CreationTimestamp = *stamp(moment(t, "2026-01-01 00:00"))
+	s.object.Status.ExecutionHistories = []v1alpha1.ExecutionHistory{{RuleName: "r", NextExecutionTime: stamp(moment(t, "09:00"))}}
+	says(t, s.goes("12:00"))
+	s.expectNext("2027-03-02 09:00")
+}
+
+func TestTroubleIsRetriedAndRecordedOnce(t *testing.T) {
+	const down = "setting Deployment \"shop\": webhook is down"
+	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
+	s.goes("07:30")
+	wants := func(d decision, retry bool, wake string) {
+		t.Helper()
+		if d.retry != retry || !d.wake.Equal(moment(t, wake)) {
+			t.Errorf("retry %v at %v, want %v at %s", d.retry, d.wake, retry, wake)
+		}
+	}
+	d := s.fails("08:30:00", reasonNotSet, down)
+	says(t, d)
+	wants(d, true, "08:30:01")
+	s.expectNext("2027-03-01 08:30")
+	wants(s.fails("08:30:01", reasonNotSet, down), true, "08:30:02")
+	wants(s.fails("08:30:20", reasonUnreachable, down), true, "08:30:30")
+	wants(s.fails("08:39:50", reasonUnreachable, down), true, "08:40:00")
+	d = s.fails("08:40:00", reasonNotSet, down)
+	says(t, d, "01 08:30 r failed: "+down)
+	if d.retry {
+		t.Error("is tried again")
+	}
+	s.expectNext("2027-03-02 08:30")
+}
+
+func TestTroubleThatPasses(t *testing.T) {
+	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
+	s.goes("07:30")
+	s.fails("08:30", reasonNotSet, "x")
+	d := s.goes("08:35")
+	says(t, d, "01 08:30 r succeeded: replicas 7")
+	if n := len(s.object.Status.ExecutionHistories[0].FailedExecutions); n != 0 {
+		t.Errorf("%d failures are remembered, want none", n)
+	}
+}
+
+func TestTroubleEndsWithTheNextRunOrTheDelay(t *testing.T) {
+	s := tell(t, deployment, sets("r", "* * * * *", 7))
+	s.goes("08:29:30")
+	s.fails("08:30", reasonNotSet, "no luck")
+	says(t, s.fails("08:31", reasonNotSet, "no luck"), "01 08:30 r missed: missed 1 execution, at 2027-03-01T08:30:00Z: no luck")
+	s.expectNext("2027-03-01 08:31")
+	says(t, s.goes("08:31:10"), "01 08:31 r succeeded: replicas 7")
+
+	s = tell(t, deployment, sets("r", "30 8 * * *", 7))
+	s.object.Spec.Rules[0].MaxDelaySeconds = new(int64(20))
+	s.goes("07:30")
+	s.fails("08:30:00", reasonNotSet, "no luck")
+	d := s.fails("08:30:18", reasonNotSet, "no luck")
+	if want := moment(t, "08:30:20"); !d.wake.Equal(want) {
+		t.Errorf("wakes at %v, want %v", d.wake, want)
+	}
+	says(t, s.fails("08:30:21", reasonNotSet, "no luck"), "01 08:30 r failed: no luck")
+}
+
+func TestRefusalIsFinal(t *testing.T) {
+	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
+	s.goes("07:30")
+	says(t, s.fails("08:30", reasonRefused, "denied"), "01 08:30 r failed: denied")
+}
+
+func TestGovernedTargetIsLeftAlone(t *testing.T) {
+	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
+	s.goes("07:30")
+	in := s.situation("08:30")
+	in.target.governor = `Deployment "shop" is scaled by FederatedHPA "shop"`
+	d := decide(in)
+	says(t, d, `01 08:30 r failed: Deployment "shop" is scaled by FederatedHPA "shop"`)
+	if !d.set.empty() {
+		t.Errorf("sets %v", d.set)
+	}
+}
+
+func TestHistoryIsCut(t *testing.T) {
+	for limit, want := range map[int32]int{0: 0, 1: 1, 32: 5} {
+		s := tell(t, deployment, sets("r", "* * * * *", 7))
+		s.object.Spec.Rules[0].SuccessfulHistoryLimit, s.object.Spec.Rules[0].FailedHistoryLimit = &limit, &limit
+		s.goes("08:00:30")
+		for _, at := range []string{"08:01", "08:02", "08:03", "08:04", "08:05"} {
+			s.goes(at)
+		}
+		for _, at := range []string{"08:06", "08:07", "08:08", "08:09", "08:10"} {
+			s.fails(at, reasonRefused, "no")
+		}
+		e := s.object.Status.ExecutionHistories[0]
+		if len(e.SuccessfulExecutions) != want || len(e.FailedExecutions) != want {
+			t.Fatalf("limit %d keeps %d and %d", limit, len(e.SuccessfulExecutions), len(e.FailedExecutions))
+		}
+		if want > 0 && (e.SuccessfulExecutions[0].ScheduleTime.Minute() != 5 || e.FailedExecutions[0].ScheduleTime.Minute() != 10) {
+			t.Errorf("the newest is not the first: %v, %v", e.SuccessfulExecutions[0], e.FailedExecutions[0])
+		}
+	}
+}
+
+func TestZonesSideBySide(t *testing.T) {
+	s := tell(t, federated, setsMin("shanghai", "30 07 * * *", 5), setsMin("los-angeles", "30 07 * * *", 6))
+	s.object.Spec.Rules[0].TimeZone, s.object.Spec.Rules[1].TimeZone = new("Asia/Shanghai"), new("America/Los_Angeles")
+	for now, want := range map[string][2]string{
+		"2027-01-10 00:00": {"2027-01-10 23:30", "2027-01-10 15:30"},
+		"2027-07-10 00:00": {"2027-07-10 23:30", "2027-07-10 14:30"},
+	} {
+		s.object.Status = v1alpha1.CronFederatedHPAStatus{}
+		s.goes(now)
+		entries := s.object.Status.ExecutionHistories
+		if got := [2]string{nextOf(entries[0]), nextOf(entries[1])}; got != want {
+			t.Errorf("at %s: %v, want %v", now, got, want)
+		}
+		if entries[1].TimeZone != "America/Los_Angeles" {
+			t.Errorf("zone %q", entries[1].TimeZone)
+		}
+	}
+}
+
+// A rule that can not run does not keep the others from running.
+func TestFaultyRules(t *testing.T) {
+	s := tell(t, deployment, sets("good", "0 9 * * *", 7), sets("bad", "61 * * * *", 1), sets("good", "0 9 * * *", 1), ruleSpec{Name: "empty", Schedule: "0 9 * * *"}, sets("lost", "0 9 * * *", 2))
+	s.object.Spec.Rules[4].TimeZone = new("Asia/Nowhere")
+	s.goes("08:00")
+	says(t, s.goes("09:00"), "01 09:00 good succeeded: replicas 7")
+	var said []string
+	for _, c := range s.object.Status.Conditions {
+		said = append(said, fmt.Sprintf("%s %s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+	}
+	want := []string{
+		`Ready False InvalidRule: rule "bad": schedule "61 * * * *": minute "61": `,
+		`spec.rules[2] has no name of its own`, `rule "empty": targetReplicas must be set`, `rule "lost": timeZone "Asia/Nowhere" is not the name of a zone`,
+	}
+	for _, part := range want {
+		if !strings.Contains(said[0], part) {
+			t.Errorf("condition %q does not say %q", said[0], part)
+		}
+	}
+	if len(s.object.Status.ExecutionHistories) != 4 {
+		t.Errorf("%d histories, want 4", len(s.object.Status.ExecutionHistories))
+	}
+}
+
+func TestConditions(t *testing.T) {
+	tests := map[string]struct {
+		change func(*situation)
+		want   []string
+	}{
+		"all is well":       {func(*situation) {}, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
+		"not looked":        {func(in *situation) { in.target = targetState{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
+		"no target":         {func(in *situation) { in.target.trouble = &trouble{reason: reasonNotFound, message: "none"} }, []string{"Ready True RulesUnderstood", "TargetFound False NotFound none", "Conflicting False NoOther"}},
+		"target not read":   {func(in *situation) { in.target.trouble = &trouble{reason: reasonUnreachable, message: "503"} }, []string{"Ready True RulesUnderstood", "TargetFound Unknown Unreachable 503", "Conflicting False NoOther"}},
+		"target not set":    {func(in *situation) { in.target.trouble = &trouble{reason: reasonNotSet, message: "503"} }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
+		"another sets it":   {func(in *situation) { in.target.governor = "taken" }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting True Autoscaled taken"}},
+		"a rule is no rule": {func(in *situation) { in.faults = []string{"a", "b"} }, []string{"Ready False InvalidRule a; b", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := tell(t, deployment, sets("r", "30 8 * * *", 7)).situation("07:30")
+			tc.change(&in)
+			var got []string
+			for _, c := range decide(in).status.Conditions {
+				got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", c.Type, c.Status, c.Reason, c.Message)))
+				if c.ObservedGeneration != 1 || !c.LastTransitionTime.Time.Equal(in.now) {
+					t.Errorf("%s is of generation %d and %v", c.Type, c.ObservedGeneration, c.LastTransitionTime)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestMissingTargetIsLookedForAgain(t *testing.T) {
+	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
+	d := s.fails("07:30", reasonNotFound, "none")
+	if want := moment(t, "07:31"); !d.wake.Equal(want) || d.retry {
+		t.Errorf("wakes at %v with retry %v, want %v", d.wake, d.retry, want)
+	}
+}
+
+func TestLongMessageIsCut(t *testing.T) {
+	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
+	s.goes("07:30")
+	s.fails("08:30", reasonRefused, strings.Repeat("é", 3000))
+	if got := s.object.Status.ExecutionHistories[0].FailedExecutions[0].Message; len(got) > maxMessage+4 || !strings.HasSuffix(got, "é ...") {
+		t.Errorf("message of %d bytes ends %q", len(got), got[len(got)-10:])
+	}
+}
+
+func TestZeroMetric(t *testing.T) {
+	for kind, want := range map[autoscalingv2.MetricSourceType]bool{"Object": true, "External": true, "Resource": false, "Pods": false} {
+		if got := hasZeroMetric([]autoscalingv2.MetricSpec{{Type: "Resource"}, {Type: kind}}); got != want {
+			t.Errorf("%s: %v", kind, got)
+		}
+	}
+	s := tell(t, federated, setsMin("r", "0 9 * * *", 0))
+	s.goes("08:00")
+	in := s.situation("09:00")
+	in.target.mayHaveNone = true
+	says(t, decide(in), "01 09:00 r succeeded: minReplicas 0")
+}
+
+func TestSleep(t *testing.T) {
+	now := moment(t, "08:00")
+	for wake, want := range map[time.Time]time.Duration{
+		{}: 0, now.Add(time.Second): time.Second + margin, now.Add(time.Hour): maxSleep, now: margin,
+	} {
+		if got := sleep(now, wake); got != want {
+			t.Errorf("sleep until %v: %v, want %v", wake, got, want)
+		}
+	}
+}
