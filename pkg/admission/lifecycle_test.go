@@ -70,6 +70,18 @@ func TestNeighboursThatAreBeingDeletedDoNotCount(t *testing.T) {
 	}
 }
 
+// A stored FederatedHPA need not have been mutated.
+func TestANeighbourWithoutDefaults(t *testing.T) {
+	c := cron()
+	c.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "FederatedHPA", Name: "shop"}
+	most := int32(1)
+	c.Spec.Rules[0].TargetReplicas, c.Spec.Rules[0].TargetMaxReplicas = nil, &most
+	known := admission.Neighbours{FederatedHPAs: []*v1alpha1.FederatedHPA{federatedHPA()}}
+	if got := answer(admission.ValidateCronFederatedHPA(c, nil, known)); got != "" {
+		t.Error(got)
+	}
+}
+
 // An answer names each fault's rule, so that they can be counted.
 func TestARuleIsNamedOnce(t *testing.T) {
 	seen := map[string]bool{}
