@@ -136,7 +136,11 @@ func unavailable(q inquiry, e merge.Evidence, c fleet.Coverage) error {
 }
 
 func (a *Adapter) notFound(q inquiry, c fleet.Coverage) error {
-	text := fmt.Sprintf("%s: not known in any of the clusters asked: %s", q.subject, strings.Join(c.Answered, ", "))
+	what := "not known"
+	if q.kind == merge.SeriesOfMetric {
+		what = "not known, or without such a series,"
+	}
+	text := fmt.Sprintf("%s: %s in any of the clusters asked: %s", q.subject, what, strings.Join(c.Answered, ", "))
 	switch {
 	case len(c.Answered)+len(c.Silent) == 0:
 		registered, _ := a.clusters()

@@ -42,13 +42,12 @@ func TestQueuesOfEachMember(t *testing.T) {
 		"fleetscale.io/cluster=member1":  {eu, print},
 		"fleetscale.io/cluster!=member1": {us},
 		"name=mail,fleetscale.io/cluster in (member1, member2)": {eu},
-		"name=nobody": nil,
 	} {
 		e.wants(t, externalMetric(metric, selector), whollyTells(want...))
 	}
+	e.wants(t, externalMetric(metric, "name=nobody"), refuses(http.StatusNotFound, append(allMembers(), "without such a series")...))
 }
 
-// A metric that no cluster knows is told apart from one without such series.
 func TestExternalMetricThatNobodyHas(t *testing.T) {
 	e := whole(t)
 	e.wants(t, externalMetric("nobody_has_this"), refuses(http.StatusNotFound, append(allMembers(), "nobody_has_this")...))
