@@ -48,15 +48,15 @@ func newCron(target autoscalingv2.CrossVersionObjectReference, rules ...ruleSpec
 
 // story is one object over time, without a hub: what is decided holds.
 type story struct {
-	t       *testing.T
-	object  *v1alpha1.CronFederatedHPA
-	has     values
-	zones   zones
-	failing *trouble
+	t         *testing.T
+	object    *v1alpha1.CronFederatedHPA
+	has       values
+	schedules schedules
+	failing   *trouble
 }
 
 func tell(t *testing.T, target autoscalingv2.CrossVersionObjectReference, rules ...ruleSpec) *story {
-	s := &story{t: t, object: newCron(target, rules...), zones: zones{byDefault: "UTC"}}
+	s := &story{t: t, object: newCron(target, rules...), schedules: newSchedules("UTC")}
 	s.has = values{replicas: new(int32(1))}
 	if targetsFederatedHPA(s.object) {
 		s.has = values{minReplicas: new(int32(1)), maxReplicas: new(int32(10))}
@@ -89,7 +89,7 @@ func (s *story) edit(change func(*v1alpha1.CronFederatedHPASpec)) {
 func (s *story) situation(at string) situation {
 	object := s.object.DeepCopy()
 	v1alpha1.DefaultCronFederatedHPA(object)
-	rules, faults := readRules(object, s.zones.find)
+	rules, faults := readRules(object, &s.schedules)
 	return situation{
 		object: object, rules: rules, faults: faults, now: moment(s.t, at), failing: s.failing,
 		target: targetState{looked: true, has: s.has},

@@ -29,7 +29,7 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in situa
 	}
 	v1alpha1.DefaultCronFederatedHPA(object)
 	in.object = object
-	in.rules, in.faults = readRules(object, r.zones.find)
+	in.rules, in.faults = readRules(object, &r.schedules)
 	if !targetsFederatedHPA(object) {
 		in.target.governor, err = governor(ctx, r.Hub, object)
 	}

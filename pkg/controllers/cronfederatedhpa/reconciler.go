@@ -50,17 +50,17 @@ type Options struct {
 // Reconciler brings one CronFederatedHPA after another up to the clock.
 type Reconciler struct {
 	Options
-	zones    zones
-	troubles troubles
+	schedules schedules
+	troubles  troubles
 }
 
 // New returns a reconciler, to be called by one leader at a time. Should two
 // call it, each run is still done once.
 func New(o Options) *Reconciler {
 	return &Reconciler{
-		Options:  o,
-		zones:    zones{byDefault: o.TimeZone},
-		troubles: troubles{byKey: map[client.ObjectKey]*trouble{}},
+		Options:   o,
+		schedules: newSchedules(o.TimeZone),
+		troubles:  troubles{byKey: map[client.ObjectKey]*trouble{}},
 	}
 }
 

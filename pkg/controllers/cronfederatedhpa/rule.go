@@ -9,16 +9,13 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
 
 // rule is one of an object's rules, read.
 type rule struct {
-	spec     *v1alpha1.CronFederatedHPARule
-	index    int // among the object's rules
-	schedule schedule.Schedule
-	location *time.Location
-	zone     string // the name of location
+	timetable
+	spec  *v1alpha1.CronFederatedHPARule
+	index int // among the object's rules
 	// hash stands for schedule and zone: with another one it is another rule.
 	hash string
 	// fault is why the rule can not run, for the one who wrote it; or "".
@@ -28,11 +25,11 @@ type rule struct {
 // readRules reads the rules of a defaulted object. Admission lets none pass
 // that has a fault, but admission may have been off. A rule without a name of
 // its own is left out, for its history could not be told from another's.
-func readRules(object *v1alpha1.CronFederatedHPA, zones zoneFinder) (rules []rule, faults []string) {
+func readRules(object *v1alpha1.CronFederatedHPA, timetables *schedules) (rules []rule, faults []string) {
 	bounds := targetsFederatedHPA(object)
 	names := map[string]bool{"": true}
 	for i := range object.Spec.Rules {
-		r := readRule(&object.Spec.Rules[i], zones)
+		r := readRule(&object.Spec.Rules[i], timetables)
 		r.index = i
 		if r.fault == "" {
 			r.fault = lacking(valuesOf(r.spec), bounds)
@@ -61,20 +58,12 @@ func lacking(set values, bounds bool) string {
 	return ""
 }
 
-// zoneFinder finds a zone by the name that a rule gives, nil for none, and says
-// what it is called.
-type zoneFinder func(name *string) (zone *time.Location, called string, err error)
-
-func readRule(spec *v1alpha1.CronFederatedHPARule, zones zoneFinder) rule {
-	zone, called, err := zones(spec.TimeZone)
+func readRule(spec *v1alpha1.CronFederatedHPARule, timetables *schedules) rule {
+	read, err := timetables.of(spec.Schedule, spec.TimeZone)
 	if err != nil {
-		return rule{spec: spec, zone: called, fault: fmt.Sprintf("timeZone %q %v", called, err)}
+		return rule{spec: spec, timetable: read, fault: err.Error()}
 	}
-	parsed, err := schedule.Parse(spec.Schedule, zone)
-	if err != nil {
-		return rule{spec: spec, location: zone, zone: called, fault: fmt.Sprintf("schedule %q: %v", spec.Schedule, err)}
-	}
-	return rule{spec: spec, schedule: parsed, location: zone, zone: called, hash: hashOf(spec.Schedule, called)}
+	return rule{spec: spec, timetable: read, hash: hashOf(spec.Schedule, read.zone)}
 }
 
 // runs says whether the rule is to run at all.

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// A program ends at each of its calls to the hub in turn, before or after it
+// took effect, and another begins: at once, or hours later.
+func TestCrashAtEachCall(t *testing.T) {
+	for _, away := range []time.Duration{0, time.Second, 2 * time.Hour} {
+		for _, took := range []bool{false, true} {
+			t.Run(fmt.Sprintf("away %v, took effect %v", away, took), func(t *testing.T) {
+				for n, crashed := 0, true; crashed; n++ {
+					crashed = crashAt(t, n, took, away)
+				}
+			})
+		}
+	}
+}
+
+// crashAt ends the program at one call, if it comes to that.
+func crashAt(t *testing.T, n int, took bool, away time.Duration) (crashed bool) {
+	w := newWorld(t, 1, moment(t, "2026-03-08 06:20"), dumbRules())
+	crash := func(call int) error {
+		if call < n || crashed && call > n {
+			return nil
+		}
+		crashed = true
+		return errCrashed
+	}
+	if took {
+		w.after = crash
+	} else {
+		w.before = crash
+	}
+	until := w.clock.Now().Add(45 * time.Minute) // in which New York's clocks change
+	for w.clock.Now().Before(until) {
+		was := crashed
+		wait, err := w.look(w.program[0])
+		if crashed != was {
+			w.program[0], wait = w.sim.program(), away+time.Millisecond
+		} else if err != nil {
+			t.Fatal(err)
+		} else {
+			w.holds()
+		}
+		w.advance(wait)
+	}
+	w.lives(w.clock.Now().Add(time.Minute))
+	w.accounts()
+	return crashed
+}
+
+// Between two calls of one leader, another that does not know of it does all of
+// its work: for each pair of calls in turn. Somebody sets the target by hand
+// right after, and that must hold.
+func TestTwoLeadersAtOnce(t *testing.T) {
+	for n, came := 0, true; came; n++ {
+		w := newWorld(t, 1, moment(t, "2026-03-08 06:20"), dumbRules())
+		other := w.sim.program()
+		came = false
+		w.before = func(call int) error {
+			if call != n || came {
+				return nil
+			}
+			came = true
+			if _, err := w.look(other); err != nil {
+				return err
+			}
+			if w.settled() {
+				w.holds()
+				w.scaleTo(4242)
+				w.hand, w.byHand = len(w.duties), 4242
+			}
+			return nil
+		}
+		w.random = nil
+		for w.clock.Now().Before(moment(t, "2026-03-08 07:10")) {
+			wait, err := w.look(w.program[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.holds()
+			w.advance(wait)
+		}
+	}
+}
+
+// storm is a random mix of all that may happen.
+type storm struct {
+	*world
+	began time.Time
+	crash bool // the program in hand has ended
+}
+
+func (s *storm) one(in int) bool { return s.random.IntN(in) == 0 }
+
+// strikes makes a call fail. Those of a program that has ended all do.
+func (s *storm) strikes(int) error {
+	switch {
+	case s.crash:
+		return errCrashed
+	case s.one(60):
+		s.crash = true
+		return errCrashed
+	case s.one(20):
+		return apierrors.NewServiceUnavailable("storm")
+	case s.one(40):
+		return apierrors.NewTimeoutError("storm", 1)
+	}
+	return nil
+}
+
+func (s *storm) lives(until time.Time) {
+	for s.clock.Now().Before(until) {
+		i := s.random.IntN(len(s.program))
+		wait, err := s.look(s.program[i])
+		if err == nil {
+			s.holds()
+		}
+		if err != nil {
+			wait = time.Second
+		}
+		if s.crash {
+			s.crash, s.program[i] = false, s.sim.program()
+			if s.one(3) {
+				wait += time.Duration(s.random.Int64N(int64(4 * time.Hour)))
+			}
+		}
+		if s.one(60) && s.settled() {
+			s.scaleTo(4242)
+			s.hand, s.byHand = len(s.duties), 4242
+		}
+		if s.one(100) && s.clock.Now().After(s.began.Add(time.Hour)) {
+			s.clock.SetTime(s.clock.Now().Add(time.Duration(s.random.Int64N(int64(40*time.Minute))) - 20*time.Minute))
+		}
+		s.advance(wait)
+	}
+}
+
+func TestStorm(t *testing.T) {
+	for seed := range uint64(days(6, 200)) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			begin := moment(t, []string{"2026-03-07 12:00", "2026-10-31 12:00"}[seed%2])
+			s := &storm{began: begin, world: newWorld(t, seed, begin, dumbRules())}
+			s.program = append(s.program, s.sim.program())
+			s.before, s.after = s.strikes, s.strikes
+			s.stale = func() bool { return s.one(5) }
+			s.lives(begin.AddDate(0, 0, days(3, 14)))
+			s.before, s.after, s.stale = nil, nil, nil
+			s.world.lives(s.clock.Now().Add(time.Hour))
+			s.accounts()
+			if len(s.log.gone) == 0 || s.log.messages["superseded"] == 0 || len(s.log.good) < 20 {
+				t.Errorf("the storm was a calm: %d runs, failures %v", len(s.log.good), s.log.messages)
+			}
+		})
+	}
+}
+
+// Rules come, go, and change all the time. What a rule was to do while the
+// controller looked is in the records, once; the target is as the rules said.
+func TestSpecEdits(t *testing.T) {
+	for seed := range uint64(days(5, 100)) {
+		begin := moment(t, "2026-03-07 12:00")
+		w := newWorld(t, seed, begin, dumbRules())
+		for w.clock.Now().Before(begin.AddDate(0, 0, days(2, 7))) {
+			if w.random.IntN(40) == 0 && w.settled() {
+				w.editOne()
+			}
+			wait, err := w.look(w.program[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.holds()
+			if w.random.IntN(30) == 0 {
+				w.program[0] = w.sim.program()
+				wait += time.Duration(w.random.Int64N(int64(20 * time.Minute)))
+			}
+			w.advance(wait)
+		}
+		w.lives(w.clock.Now().Add(time.Minute))
+		w.accounts()
+	}
+}
+
+// editOne changes one rule: what it sets, its name, or whether it is suspended.
+// The program looks at once, so that there is no doubt what held when.
+func (w *world) editOne() {
+	i := w.random.IntN(len(w.rules))
+	w.edit(func(spec *v1alpha1.CronFederatedHPASpec) {
+		rule := &spec.Rules[i]
+		switch w.random.IntN(3) {
+		case 0:
+			rule.TargetReplicas = new(w.random.Int32N(1000))
+		case 1:
+			rule.Name = fmt.Sprintf("rule-%d", w.random.IntN(1_000_000))
+		case 2:
+			rule.Suspend = new(rule.Suspend == nil || !*rule.Suspend)
+		}
+		w.rules[i].spec = *rule
+		w.rules[i].asleep = rule.Suspend != nil && *rule.Suspend
+	})
+	if _, err := w.look(w.program[0]); err != nil {
+		w.t.Fatal(err)
+	}
+}
