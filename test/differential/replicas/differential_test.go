@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replicas
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+)
+
+var (
+	seed       = flag.Uint64("seed", 0, "what scenarios are drawn by; 0: the time")
+	reconciles = flag.Int("reconciles", 20_000, "how many reconciles are compared at least")
+)
+
+// often is how many times everything must have been reached, in the default number of reconciles.
+const often = 20
+
+func TestMain(m *testing.M) {
+	utilruntime.ErrorHandlers = nil // they would print what fails on purpose, and take time
+	klog.SetLogger(logr.Discard())
+	m.Run()
+}
+
+func TestDecisionsAreThoseOfKubernetes(t *testing.T) {
+	seed := *seed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-seed %d", seed)
+	seen := tally{}
+	for number := uint64(0); seen["reconciles"] < *reconciles; number++ {
+		if difference := scenario(t, seed, number, seen); difference != "" {
+			t.Fatalf("-seed %d, scenario %d: %s", seed, number, difference)
+		}
+	}
+	t.Logf("%d reconciles", seen["reconciles"])
+	if *reconciles >= 20_000 {
+		for what, times := range seen.lacking(often) {
+			t.Errorf("-seed %d: reached only %d times: %s", seed, times, what)
+		}
+	}
+}
+
+func FuzzDecide(f *testing.F) {
+	for seed := range uint64(10) {
+		f.Add(seed, seed)
+	}
+	f.Fuzz(func(t *testing.T, seed, number uint64) {
+		if difference := scenario(t, seed, number, tally{}); difference != "" {
+			t.Fatalf("-seed %d, scenario %d: %s", seed, number, difference)
+		}
+	})
+}
