@@ -51,6 +51,11 @@ func TestMutation(t *testing.T) {
 			object: `{spec: {later: {a: [1]}, scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1, later: 2}, minReplicas: 1, maxReplicas: 3, metrics: [{type: Pods, later: 3}]}, status: {later: 4}}`,
 			want:   `{spec: {later: {a: [1]}, scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1, later: 2}, minReplicas: 1, maxReplicas: 3, metrics: [{type: Pods, later: 3}]}, status: {later: 4}}`,
 		},
+		"fractions, which the schema knows as text only": {
+			path:   "/mutate-federatedhpa",
+			object: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3, metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 3}}}, {type: Pods, pods: {metric: {name: b}, target: {type: AverageValue, averageValue: 0.5}}}], clusterAffinity: {clusterNames: [east]}}}`,
+			want:   `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3, metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 3}}}, {type: Pods, pods: {metric: {name: b}, target: {type: AverageValue, averageValue: 500m}}}], clusterAffinity: {clusterNames: [east]}}}`,
+		},
 		"an older word": {
 			path:     "/mutate-cronfederatedhpa",
 			object:   `{spec: {scaleTargetRef: {apiVersion: app/v1, kind: Deployment, name: web}, rules: [{ruleName: up, schedule: "0 8 * * *", targetReplicas: 3}]}}`,

@@ -103,7 +103,11 @@ func expected(t *testing.T, m admissiontest.Manifest) any {
 		admission.MutateCronFederatedHPA(o)
 		after = asJSON(t, o)
 	}
-	change, err := jsonpatch.CreateMergePatch([]byte(before), []byte(after))
+	fractions, err := withFractions([]byte(before), []byte(asJSON(t, m)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, err := jsonpatch.CreateMergePatch(fractions, []byte(after))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,9 @@ func (m mutator[T]) judge(_ context.Context, request admission.Request) verdict 
 		return allowed(nil) // there is nothing to complete, and the schema refuses it
 	}
 	before, err := json.Marshal(object)
+	if err == nil {
+		before, err = withFractions(before, request.Object.Raw)
+	}
 	if err != nil {
 		return failed(http.StatusInternalServerError, fmt.Errorf("writing the %s: %w", m.name, err))
 	}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// withFractions returns written, which is sent as our types write it, with those
+// numbers that are no integers as they were sent. To the types 0.1 is as good a
+// quantity as "100m", and people write it so; the schema of a quantity has
+// integers and text. So a patch from here makes text of them.
+func withFractions(written, sent []byte) ([]byte, error) {
+	var to, from any
+	if err := json.Unmarshal(written, &to); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(sent, &from); err != nil {
+		return nil, err
+	}
+	return json.Marshal(putFractions(to, from))
+}
+
+func putFractions(to, from any) any {
+	switch from := from.(type) {
+	case float64:
+		if _, text := to.(string); text && from != math.Trunc(from) {
+			return from
+		}
+	case map[string]any:
+		fields, _ := to.(map[string]any)
+		for name := range fields {
+			fields[name] = putFractions(fields[name], from[name])
+		}
+	case []any:
+		items, _ := to.([]any)
+		for i := range min(len(items), len(from)) {
+			items[i] = putFractions(items[i], from[i])
+		}
+	}
+	return to
+}
