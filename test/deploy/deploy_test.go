@@ -40,6 +40,8 @@ func overlays() []string {
 		"overlays/beside-metrics-server",
 		"overlays/karmada/beside-metrics-adapter",
 		"overlays/karmada/control-plane",
+		"overlays/karmada/controller-manager",
+		"overlays/karmada/controller-manager-host",
 		"overlays/karmada/host",
 		"overlays/karmada/webhook",
 		"overlays/karmada/webhook-host",
@@ -191,13 +193,14 @@ func place(namespace, name string) string {
 
 // programs are what each overlay runs; an overlay that is not here runs nothing.
 func programs() map[string][]string {
-	both := []string{"metrics-adapter", "webhook"}
+	all := []string{"metrics-adapter", "webhook", "controller-manager"}
 	return map[string][]string{
-		"overlays/beside-metrics-server":   both,
-		"overlays/karmada/host":            {"metrics-adapter"},
-		"overlays/karmada/webhook-host":    {"webhook"},
-		"overlays/standalone":              both,
-		"overlays/standalone-cert-manager": both,
+		"overlays/beside-metrics-server":           all,
+		"overlays/karmada/controller-manager-host": {"controller-manager"},
+		"overlays/karmada/host":                    {"metrics-adapter"},
+		"overlays/karmada/webhook-host":            {"webhook"},
+		"overlays/standalone":                      all,
+		"overlays/standalone-cert-manager":         all,
 	}
 }
 
@@ -263,7 +266,7 @@ func checkRestricted(t *testing.T, d *appsv1.Deployment) {
 
 func checkProbes(t *testing.T, d *appsv1.Deployment) {
 	t.Helper()
-	alive := map[string]string{"metrics-adapter": "/livez", "webhook": "/healthz"}[d.Name]
+	alive := map[string]string{"metrics-adapter": "/livez", "webhook": "/healthz", "controller-manager": "/healthz"}[d.Name]
 	c := d.Spec.Template.Spec.Containers[0]
 	if c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != alive || c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
 		t.Errorf("probes of %s = %v and %v, want %s and /readyz", d.Name, c.LivenessProbe, c.ReadinessProbe, alive)
