@@ -329,6 +329,33 @@ func TestTroubleEndsWithTheNextRunOrTheDelay(t *testing.T) {
 	says(t, s.fails("08:30:21", reasonNotSet, "no luck"), "01 08:30 r failed: no luck")
 }
 
+// A rule's next run is not slept over for want of luck with the one before.
+func TestWakesForTheNextRun(t *testing.T) {
+	s := tell(t, deployment, sets("r", "* * * * *", 7))
+	s.goes("08:29:30")
+	s.fails("08:30:00", reasonNotSet, "no luck")
+	d := s.fails("08:30:50", reasonNotSet, "no luck")
+	if want := moment(t, "08:31"); !d.wake.Equal(want) {
+		t.Errorf("wakes at %v, want %v", d.wake, want)
+	}
+	s = tell(t, deployment, sets("a", "0 9 * * *", 7), sets("b", "1 9 * * *", 8))
+	s.goes("08:30")
+	s.fails("09:00:00", reasonNotSet, "no luck")
+	d = s.fails("09:00:50", reasonNotSet, "no luck")
+	if want := moment(t, "09:01"); !d.wake.Equal(want) {
+		t.Errorf("wakes at %v, want %v", d.wake, want)
+	}
+}
+
+func TestSupersededByTheLatest(t *testing.T) {
+	s := tell(t, federated, setsBoth("a", "0 8 * * *", 2, 20), setsMax("b", "0 9 * * *", 30), setsMin("c", "0 10 * * *", 3), setsMax("d", "0 9 * * *", 40))
+	s.goes("07:00")
+	says(t, s.goes("10:00"),
+		`01 08:00 a superseded: superseded by rule "c", scheduled at 2027-03-01T10:00:00Z`,
+		`01 09:00 b superseded: superseded by rule "d", scheduled at 2027-03-01T09:00:00Z`,
+		"01 09:00 d succeeded: maxReplicas 40", "01 10:00 c succeeded: minReplicas 3")
+}
+
 func TestRefusalIsFinal(t *testing.T) {
 	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
 	s.goes("07:30")

@@ -20,6 +20,7 @@
 //
 // Several runs that are due together make one write:
 //
-//	08:30  morning  min 100 max 500    superseded for min: applied max 500
-//	09:00  promo    min 300            applied min 300
+//	08:30  morning    min 100, max 500  succeeded, with max 500
+//	09:00  lunch      min 300           superseded by afternoon
+//	10:00  afternoon  min 200           succeeded, with min 200
 package cronfederatedhpa

@@ -5,6 +5,7 @@ package cronfederatedhpa
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -34,14 +36,29 @@ func AddToScheme(scheme *runtime.Scheme) error {
 }
 
 // SetUp has the manager run the controller while it is the leader. Of the
-// objects, parallel many are worked on at a time; reconcileTimeout bounds the
-// work on one.
-func (r *Reconciler) SetUp(ctx context.Context, manager ctrl.Manager, parallel int, reconcileTimeout time.Duration) error {
+// objects, parallel many are worked on at a time; timeout bounds the work on
+// one. synced says whether the hub has told all. It is an error if the hub does
+// not serve a kind.
+func (r *Reconciler) SetUp(ctx context.Context, manager ctrl.Manager, parallel int, timeout time.Duration) (synced func() bool, err error) {
+	var informers []cache.Informer
 	for _, kind := range []client.Object{&v1alpha1.CronFederatedHPA{}, &v1alpha1.FederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}} {
 		if err := manager.GetFieldIndexer().IndexField(ctx, kind, byTarget, targetNames); err != nil {
-			return fmt.Errorf("preparing to find %T by target: %w", kind, err)
+			return nil, fmt.Errorf("watching %T: %w", kind, err)
 		}
+		informer, err := manager.GetCache().GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, fmt.Errorf("watching %T: %w", kind, err)
+		}
+		informers = append(informers, informer)
 	}
+	synced = func() bool {
+		return !slices.ContainsFunc(informers, func(i cache.Informer) bool { return !i.HasSynced() })
+	}
+	return synced, r.register(manager, parallel, timeout)
+}
+
+// register says when which object is looked at.
+func (r *Reconciler) register(manager ctrl.Manager, parallel int, timeout time.Duration) error {
 	concerned := handler.EnqueueRequestsFromMapFunc(r.concerned)
 	return ctrl.NewControllerManagedBy(manager).
 		Named(Name).
@@ -50,7 +67,7 @@ func (r *Reconciler) SetUp(ctx context.Context, manager ctrl.Manager, parallel i
 		Watches(&autoscalingv2.HorizontalPodAutoscaler{}, concerned, builder.WithPredicates(comesOrGoes())).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: parallel,
-			ReconciliationTimeout:   reconcileTimeout,
+			ReconciliationTimeout:   timeout,
 			EnableWarmup:            new(true), // so that a new leader need not list all first
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](soon, mostPause),
 		}).

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/scale"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
+)
+
+// addCron adds the controller of CronFederatedHPAs.
+func addCron(ctx context.Context, manager ctrl.Manager, o *Options) error {
+	scales, err := newScales(manager)
+	if err != nil {
+		return fmt.Errorf("preparing to scale: %w", err)
+	}
+	reconciler := cronfederatedhpa.New(cronfederatedhpa.Options{
+		Hub:      manager.GetClient(),
+		Live:     manager.GetAPIReader(),
+		Scales:   scales,
+		Mapper:   manager.GetRESTMapper(),
+		TimeZone: o.Cron.TimeZone,
+		Clock:    clock.RealClock{},
+		Events:   manager.GetEventRecorder(program),
+		Metrics:  cronfederatedhpa.NewMetrics(ctrlmetrics.Registry),
+	})
+	synced, err := reconciler.SetUp(ctx, manager, o.Cron.Syncs, o.Hub.Timeout)
+	if err != nil {
+		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
+	}
+	return readyWhen(manager, "cronfederatedhpas-known", synced)
+}
+
+func newScales(manager ctrl.Manager) (scale.ScalesGetter, error) {
+	kinds, err := discovery.NewDiscoveryClientForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return nil, err
+	}
+	return scale.NewForConfig(manager.GetConfig(), manager.GetRESTMapper(), dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(kinds))
+}

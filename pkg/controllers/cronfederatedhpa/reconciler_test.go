@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// fakeHub is controller-runtime's, which writes as a real one does.
+func fakeHub(t *testing.T, objects ...client.Object) client.WithWatch {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
+	for _, kind := range []client.Object{&v1alpha1.CronFederatedHPA{}, &v1alpha1.FederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}} {
+		builder = builder.WithIndex(kind, byTarget, targetNames)
+	}
+	return builder.Build()
+}
+
+// What is sent for a FederatedHPA is what changes, and what it was read as.
+func TestBoundsAreSentAlone(t *testing.T) {
+	var sent map[string]any
+	hub := interceptor.NewClient(fakeHub(t, newFederatedHPA(1, 10)), interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			data, err := patch.Data(obj)
+			if err != nil {
+				return err
+			}
+			if err := json.Unmarshal(data, &sent); err != nil {
+				return err
+			}
+			return c.Patch(ctx, obj, patch, opts...)
+		},
+	})
+	object := newCron(federated, setsMin("r", "0 9 * * *", 5))
+	target, err := readBounds(t.Context(), hub, hub, object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := target.set(t.Context(), values{minReplicas: new(int32(5))}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"metadata": map[string]any{"resourceVersion": "999"}, "spec": map[string]any{"minReplicas": 5.0}}
+	if diff := cmp.Diff(want, sent); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+	if err := target.set(t.Context(), values{maxReplicas: new(int32(5))}); !apierrors.IsConflict(err) {
+		t.Errorf("to write what was read before another wrote: %v, want a conflict", err)
+	}
+	found := &v1alpha1.FederatedHPA{}
+	if err := hub.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, found); err != nil {
+		t.Fatal(err)
+	}
+	if *found.Spec.MinReplicas != 5 || found.Spec.MaxReplicas != 10 {
+		t.Errorf("bounds are %d and %d", *found.Spec.MinReplicas, found.Spec.MaxReplicas)
+	}
+	if writers := found.ManagedFields; len(writers) > 0 && writers[len(writers)-1].Manager != fieldManager {
+		t.Errorf("written by %s", writers[len(writers)-1].Manager)
+	}
+}
+
+func TestGovernor(t *testing.T) {
+	hpa := func(change func(*autoscalingv2.HorizontalPodAutoscaler)) client.Object {
+		h := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+		h.Spec.ScaleTargetRef = deployment
+		change(h)
+		return h
+	}
+	other := newFederatedHPA(1, 10)
+	other.Spec.ScaleTargetRef.Kind = "StatefulSet"
+	tests := map[string]struct {
+		there client.Object
+		want  string
+	}{
+		"a FederatedHPA":              {newFederatedHPA(1, 10), `Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
+		"a FederatedHPA of another":   {other, ""},
+		"a HorizontalPodAutoscaler":   {hpa(func(*autoscalingv2.HorizontalPodAutoscaler) {}), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
+		"one of another version":      {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta2" }), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
+		"one of another group":        {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }), ""},
+		"one in another namespace":    {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
+		"one of ours, for the member": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Labels = map[string]string{managedByLabel: "uid"} }), ""},
+		"one that is going": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) {
+			h.DeletionTimestamp, h.Finalizers = &metav1.Time{Time: time.Unix(1, 0)}, []string{"x/y"}
+		}), ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := governor(t.Context(), fakeHub(t, tc.there), newCron(deployment))
+			if err != nil || got != tc.want {
+				t.Errorf("got %q, %v, want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+// A governed Deployment is left alone, and the run says why.
+func TestGovernedDeployment(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3), newFederatedHPA(1, 10))
+	program := s.program()
+	for _, at := range []string{"08:00", "09:00"} {
+		s.clock.SetTime(moment(t, at))
+		if _, err := s.look(program); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failed := s.cron().Status.ExecutionHistories[0].FailedExecutions
+	if len(failed) != 1 || !strings.HasPrefix(failed[0].Message, `Deployment "shop" is scaled by FederatedHPA "shop"`) || s.replicas() != 3 {
+		t.Errorf("replicas %d, failures %+v", s.replicas(), failed)
+	}
+}
+
+// A FederatedHPA is set as a Deployment is; one that is not there is awaited.
+func TestBoundsOfAFederatedHPA(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(federated, setsBoth("r", "0 9 * * *", 20, 30)))
+	program := s.program()
+	look := func(at string) time.Duration {
+		t.Helper()
+		s.clock.SetTime(moment(t, at))
+		wait, err := s.look(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wait
+	}
+	look("08:00")
+	if wait := look("09:00"); wait != leastPause+margin {
+		t.Errorf("tries again in %v", wait)
+	}
+	if targetFound(s.cron()) {
+		t.Error("the target is said to be there")
+	}
+	s.store.put(newFederatedHPA(1, 10))
+	look("09:00:05")
+	found := &v1alpha1.FederatedHPA{}
+	if err := s.store.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, found); err != nil {
+		t.Fatal(err)
+	}
+	if *found.Spec.MinReplicas != 20 || found.Spec.MaxReplicas != 30 || !targetFound(s.cron()) {
+		t.Errorf("bounds %d and %d, conditions %+v", *found.Spec.MinReplicas, found.Spec.MaxReplicas, s.cron().Status.Conditions)
+	}
+}
+
+func TestErrorsOfATarget(t *testing.T) {
+	object := newCron(deployment)
+	kind := schema.GroupResource{Group: "apps", Resource: "deployments"}
+	tests := map[string]struct {
+		got, want *trouble
+	}{
+		"read: not there":      {unreadable(object, apierrors.NewNotFound(kind, "shop")), &trouble{reason: reasonNotFound, message: `there is no Deployment "shop" in the namespace, or it can not be scaled`}},
+		"read: hub is down":    {unreadable(object, errors.New("no route")), &trouble{reason: reasonUnreachable, message: `reading Deployment "shop": no route`}},
+		"set: not there":       {unsettable(object, apierrors.NewNotFound(kind, "shop")), &trouble{reason: reasonNotFound, message: `there is no Deployment "shop" in the namespace, or it can not be scaled`}},
+		"set: webhook down":    {unsettable(object, apierrors.NewInternalError(errors.New("failed calling webhook"))), &trouble{reason: reasonNotSet, message: `setting Deployment "shop": Internal error occurred: failed calling webhook`}},
+		"set: webhook said no": {unsettable(object, apierrors.NewForbidden(kind, "shop", errors.New("no"))), &trouble{reason: reasonRefused, message: `setting Deployment "shop": deployments.apps "shop" is forbidden: no`}},
+	}
+	for name, tc := range tests {
+		if diff := cmp.Diff(tc.want, tc.got, cmp.AllowUnexported(trouble{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	s := newSim(t, moment(t, "08:00"), newCron(autoscalingv2.CrossVersionObjectReference{APIVersion: "example.com/v1", Kind: "Shop", Name: "shop"}, sets("r", "0 9 * * *", 1)))
+	if _, err := s.look(s.program()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.cron().Status.Conditions[1]; got.Reason != reasonNotFound || got.Message != "the hub knows no kind Shop in example.com/v1" {
+		t.Errorf("condition %+v", got)
+	}
+}
+
+// What goes or is gone is forgotten, and nothing is taken back.
+func TestDeletedObject(t *testing.T) {
+	object := newCron(deployment, sets("r", "0 9 * * *", 7))
+	s := newSim(t, moment(t, "08:00"), object, newDeployment(3))
+	program := s.program()
+	if _, err := s.look(program); err != nil {
+		t.Fatal(err)
+	}
+	going := s.cron()
+	going.DeletionTimestamp, going.Finalizers = stamp(moment(t, "08:30")), []string{"x/y"}
+	s.store.put(going)
+	s.clock.SetTime(moment(t, "09:00"))
+	if wait, err := s.look(program); wait != 0 || err != nil || s.replicas() != 3 {
+		t.Errorf("an object that is being deleted: again in %v, %v, %d replicas", wait, err, s.replicas())
+	}
+	clear(s.store.objects)
+	if wait, err := s.look(program); wait != 0 || err != nil {
+		t.Errorf("an object that is gone: again in %v, %v", wait, err)
+	}
+	if got := program.Metrics.next.earliest(); got != 0 {
+		t.Errorf("a next run at %v", got)
+	}
+}
+
+func TestWhomAnAutoscalerConcerns(t *testing.T) {
+	named := func(name string, target autoscalingv2.CrossVersionObjectReference) client.Object {
+		c := newCron(target)
+		c.Name = name
+		return c
+	}
+	elsewhere := named("elsewhere", deployment)
+	elsewhere.SetNamespace("other")
+	r := New(Options{Hub: fakeHub(t, named("of-workload", deployment), named("of-fhpa", autoscalingv2.CrossVersionObjectReference{Kind: "FederatedHPA", Name: "bounds"}), named("of-none", autoscalingv2.CrossVersionObjectReference{Name: "x"}), elsewhere)})
+	f := newFederatedHPA(1, 2)
+	f.Name = "bounds"
+	var got []string
+	for _, request := range r.concerned(t.Context(), f) {
+		got = append(got, request.Name)
+	}
+	if diff := cmp.Diff([]string{"of-workload", "of-fhpa"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	moved, resized, going := f.DeepCopy(), f.DeepCopy(), f.DeepCopy()
+	moved.Spec.ScaleTargetRef.Name, resized.Spec.MaxReplicas, going.DeletionTimestamp = "y", 50, stamp(moment(t, "08:00"))
+	for name, tc := range map[string]struct {
+		to   client.Object
+		want bool
+	}{"another target": {moved, true}, "other bounds": {resized, false}, "deletion": {going, true}} {
+		if got := comesOrGoes().Update(event.UpdateEvent{ObjectOld: f, ObjectNew: tc.to}); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// said are Events as text.
+type said []string
+
+func (s *said) Eventf(regarding, _ runtime.Object, kind, reason, action, note string, args ...any) {
+	on := ""
+	if ref, ok := regarding.(*corev1.ObjectReference); ok {
+		on = ref.FieldPath + " "
+	}
+	*s = append(*s, fmt.Sprintf("%s%s %s %s: %s", on, kind, reason, action, fmt.Sprintf(note, args...)))
+}
+
+func TestEventsAndMetrics(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("up", "0 9 * * *", 7), sets("down", "0 10 * * *", 1)))
+	program := s.program()
+	var events said
+	registry := prometheus.NewRegistry()
+	program.Events, program.Metrics = &events, NewMetrics(registry)
+	look := func(at string) {
+		t.Helper()
+		s.clock.SetTime(moment(t, at))
+		if _, err := s.look(program); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, at := range []string{"08:00", "09:00", "09:00:01", "09:00:02"} {
+		look(at)
+	}
+	s.store.put(newDeployment(3))
+	look("09:00:04")
+	look("2027-03-02 10:00:00")
+	const none = `there is no Deployment "shop" in the namespace, or it can not be scaled`
+	want := said{
+		`Warning RunDelayed SetTarget: ` + none + `; it is tried again`,
+		`spec.rules{up} Normal RunSucceeded SetTarget: rule "up": replicas 7 of Deployment "shop"`,
+		`spec.rules{down} Warning RunFailed SetTarget: rule "down": missed 1 execution, at 2027-03-01T10:00:00Z: the controller was not running, or could not reach the hub`,
+		`spec.rules{up} Warning RunFailed SetTarget: rule "up": superseded by rule "down", scheduled at 2027-03-02T10:00:00Z`,
+		`spec.rules{down} Normal RunSucceeded SetTarget: rule "down": replicas 1 of Deployment "shop"`,
+	}
+	if diff := cmp.Diff(want, events); diff != "" {
+		t.Errorf("Events (-want +got):\n%s", diff)
+	}
+	metrics := `
+# HELP fleetscale_cron_next_run_timestamp_seconds When the next run of all is due, in seconds since 1970. In the past: it is delayed. 0: there is none.
+# TYPE fleetscale_cron_next_run_timestamp_seconds gauge
+fleetscale_cron_next_run_timestamp_seconds 1.8040644e+09
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(metrics), "fleetscale_cron_next_run_timestamp_seconds"); err != nil {
+		t.Error(err)
+	}
+	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
+	gathered, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := map[string]uint64{}
+	for _, family := range gathered {
+		for _, m := range family.GetMetric() {
+			if h := m.GetHistogram(); h != nil {
+				runs[m.GetLabel()[0].GetValue()] = h.GetSampleCount()
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]uint64{"succeeded": 2, "superseded": 1, "missed": 1, "failed": 0}, runs); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+}
