@@ -20,8 +20,11 @@ const (
 
 // Memory returns what of the state matters from now on, for as long as the spec stays as it is: a decision made with
 // what [Recall] makes of it is the same. It is small: only recommendations that no later one makes void, and changes
-// that a policy still reaches.
+// that a policy still reaches. A state that was never asked has none.
 func (s State) Memory(spec *autoscalingv2.HorizontalPodAutoscalerSpec, o Options, now time.Time) *v1alpha1.StabilizationStatus {
+	if s.Recommendations == nil {
+		return nil
+	}
 	up, down, period := time.Duration(0), o.StabilizationWindow, time.Duration(0)
 	if b := spec.Behavior; b != nil {
 		up, down = window(b.ScaleUp, 0), window(b.ScaleDown, o.StabilizationWindow)
@@ -38,7 +41,9 @@ func (s State) Memory(spec *autoscalingv2.HorizontalPodAutoscalerSpec, o Options
 	return m
 }
 
-// Recall returns the state of a memory. Of none it is the zero State.
+// Recall returns the state of a memory. Of none it is the zero State. A memory whose last recommendation is older than
+// the window restrains nothing; whoever was away for so long may rather begin with the zero State, which holds what it
+// finds for a window.
 func Recall(m *v1alpha1.StabilizationStatus) State {
 	if m == nil {
 		return State{}
