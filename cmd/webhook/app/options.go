@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/logs"
@@ -38,6 +39,7 @@ type ServingOptions struct {
 	CertFile, KeyFile       string
 	MetricsBindAddress      string
 	HealthProbesBindAddress string
+	ShutdownDelay           time.Duration
 }
 
 // NewOptions returns the defaults. They are stated here and in no other place.
@@ -53,6 +55,7 @@ func NewOptions() *Options {
 			SecurePort:              9443,
 			MetricsBindAddress:      ":8080",
 			HealthProbesBindAddress: ":8081",
+			ShutdownDelay:           5 * time.Second,
 		},
 		SelfSigning: certs.NewSettings("webhook-self-signed"),
 		Logging:     logs.NewOptions(),
@@ -86,6 +89,7 @@ func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.KeyFile, "tls-private-key-file", o.KeyFile, "Key (PEM) of --tls-cert-file.")
 	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Address of /metrics, over plain HTTP. 0: none.")
 	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress, "Address of /healthz and /readyz, over plain HTTP. 0: none.")
+	fs.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "Time for which the hub is still answered after the signal to end, and led to other connections.")
 }
 
 // Validate returns every fault at once, each led by the flag that mends it.
@@ -111,6 +115,9 @@ func (o *ServingOptions) validate() (errs []error) {
 	}
 	if o.SecurePort < 1 || o.SecurePort > 65535 {
 		errs = append(errs, fmt.Errorf("--secure-port: must be from 1 to 65535, got %d", o.SecurePort))
+	}
+	if o.ShutdownDelay < 0 {
+		errs = append(errs, fmt.Errorf("--shutdown-delay-duration: must be 0 or more, got %v", o.ShutdownDelay))
 	}
 	if (o.CertFile == "") != (o.KeyFile == "") {
 		errs = append(errs, errors.New("--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"))

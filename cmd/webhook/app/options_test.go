@@ -43,6 +43,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"no port":                   {[]string{"--secure-port=0"}, "--secure-port: must be from 1 to 65535, got 0"},
 		"no port of TCP":            {[]string{"--secure-port=65536"}, "--secure-port: must be from 1 to 65535, got 65536"},
 		"an address with a name":    {[]string{"--bind-address=localhost"}, `--bind-address: must be an IP address, got "localhost"`},
+		"an end before the signal":  {[]string{"--shutdown-delay-duration=-1s"}, "--shutdown-delay-duration: must be 0 or more, got -1s"},
 		"no name for the Service":   {[]string{"--service-name="}, "--service-name: must be set"},
 		"no place for the Secret":   {[]string{"--service-namespace="}, "--service-namespace: must be set"},
 		"no Secret":                 {[]string{"--self-signed-secret="}, "--self-signed-secret: must be set"},

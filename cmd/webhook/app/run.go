@@ -45,7 +45,7 @@ func run(ctx context.Context, o *Options) error {
 	if err := serve(ctx, manager, certificate); err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := errgroup.WithContext(drained(ctx, o.Serving.ShutdownDelay))
 	group.Go(func() error { return certificate.run(ctx) })
 	group.Go(func() error { return manager.Start(ctx) })
 	return group.Wait()
@@ -86,7 +86,7 @@ func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl
 func serve(ctx context.Context, manager ctrl.Manager, certificate *certificate) error {
 	server := manager.GetWebhookServer()
 	for path, handler := range webhook.Handlers(manager.GetCache(), webhook.NewMetrics(ctrlmetrics.Registry)) {
-		server.Register(path, handler)
+		server.Register(path, lastly(ctx, handler))
 	}
 	synced, err := webhook.Watch(ctx, manager.GetCache())
 	if err != nil {
