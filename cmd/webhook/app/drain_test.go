@@ -14,6 +14,7 @@ import (
 func TestDrained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
+		defer end()
 		later, begin := drained(ctx, time.Second), time.Now()
 		synctest.Wait()
 		if later.Err() != nil {
@@ -29,6 +30,7 @@ func TestDrained(t *testing.T) {
 
 func TestLastAnswersCloseTheirConnection(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
+	defer end()
 	handler := lastly(ctx, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
 	for _, want := range []string{"", "close"} {
 		recorder := httptest.NewRecorder()
