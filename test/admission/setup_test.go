@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package admission_test holds the built webhook to what it promises, on a real
+// hub: a lab without members, whose kube-apiserver has the kinds of deploy/ and
+// asks as deploy/ says.
+//
+// Each test starts the replicas that it needs, behind one front as behind a
+// Service, and ends them.
+package admission_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+// patience is ours, with anything: machines may be busy.
+const patience = time.Minute
+
+// env is the hub that all tests share.
+type env struct {
+	*fixture.Fleet
+	dir     string
+	program string
+	front   *front
+	started int
+}
+
+// shared is one env for all tests. The first that asks for it starts it.
+var shared struct {
+	once sync.Once
+	env  *env
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if e := shared.env; e != nil {
+		e.end(code != 0)
+	}
+}
+
+// end stops everything, and leaves the logs behind where they may be wanted.
+func (e *env) end(failed bool) {
+	if err := errors.Join(e.front.Close(), e.Down()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if failed {
+		fmt.Fprintf(os.Stderr, "The logs of all processes are in %s\n", filepath.Join(e.Dir(), "logs"))
+		return
+	}
+	if err := os.RemoveAll(e.dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// hub returns the shared hub, with the kinds and without any webhook.
+func hub(t testing.TB) *env {
+	t.Helper()
+	shared.once.Do(func() { shared.env, shared.err = setUp() })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.env
+}
+
+func setUp() (*env, error) {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "fleetscale-admission-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for the tests: %w", err)
+	}
+	e := &env{dir: dir}
+	if err := e.start(ctx); err != nil {
+		return nil, fmt.Errorf("setting up in %s: %w", dir, err)
+	}
+	return e, nil
+}
+
+func (e *env) start(ctx context.Context) (err error) {
+	if e.program, err = fixture.BuildWebhook(ctx, e.dir, os.Stderr); err != nil {
+		return err
+	}
+	l, err := lab.Up(ctx, lab.Options{Dir: filepath.Join(e.dir, "lab"), Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	if e.Fleet, err = fixture.New(l, ""); err == nil {
+		err = e.InstallKinds(ctx, e.Hub())
+	}
+	if err == nil {
+		e.front, err = newFront()
+	}
+	if err != nil {
+		return errors.Join(err, l.Down())
+	}
+	return nil
+}
+
+// install has the hub ask the front, until the test ends. It begins without a
+// certificate.
+func (e *env) install(t testing.TB) {
+	t.Helper()
+	if err := e.InstallWebhook(t.Context(), e.Hub(), e.front.Port()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		for _, kind := range []string{"mutatingwebhookconfiguration", "validatingwebhookconfiguration"} {
+			if _, err := e.Ask(ctx, "delete", kind, "fleetscale"); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := e.Ask(ctx, "-n", fixture.SystemNamespace, "delete", "secret", fixture.WebhookSecret, "--ignore-not-found"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// replicas starts n of them behind the front, all at once, and returns when all
+// are ready. They are killed when the test ends.
+func (e *env) replicas(t testing.TB, n int, args ...string) []*fixture.Webhook {
+	t.Helper()
+	all, errs := make([]*fixture.Webhook, n), make([]error, n)
+	var starting sync.WaitGroup
+	for i := range n {
+		e.started++
+		name := fmt.Sprintf("webhook-%d", e.started)
+		starting.Go(func() { all[i], errs[i] = e.StartWebhook(t.Context(), e.Hub(), e.program, name, args...) })
+	}
+	starting.Wait()
+	t.Cleanup(func() {
+		e.front.leadTo()
+		for _, w := range all {
+			if w == nil || w.Process == nil {
+				continue
+			}
+			if err := w.Kill(); err != nil {
+				t.Error(err)
+			}
+			if t.Failed() {
+				showLog(t, w.Log)
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	e.front.leadTo(all...)
+	return all
+}
+
+// asked is install and n replicas, once the hub asks them.
+func (e *env) asked(t testing.TB, n int, args ...string) []*fixture.Webhook {
+	t.Helper()
+	e.install(t)
+	all := e.replicas(t, n, args...)
+	e.awaitAnswers(t)
+	return all
+}
+
+// awaitAnswers returns when the hub gets answers: it takes up changes of webhook
+// configurations a moment later. Some other webhook of the same configuration
+// answers then too.
+func (e *env) awaitAnswers(t testing.TB) {
+	t.Helper()
+	client := e.client(t)
+	await(t, func(ctx context.Context) error {
+		said, err := client.try(ctx, "default", probe("probe", 0))
+		if err == nil {
+			return errors.New("the webhook was not asked: a fault was let through")
+		}
+		if len(said.causes) == 0 || said.by != webhookOf("FederatedHPA") {
+			return err
+		}
+		return nil
+	})
+}
+
+func await(t testing.TB, check func(context.Context) error) {
+	t.Helper()
+	if err := fixture.Await(t.Context(), patience, check); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (e *env) kubectl(t testing.TB, args ...string) fixture.Said {
+	t.Helper()
+	said, err := e.Ask(t.Context(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
+
+// namespace makes one for the test.
+func (e *env) namespace(t testing.TB, name string) string {
+	t.Helper()
+	e.kubectl(t, "create", "namespace", name)
+	t.Cleanup(func() {
+		_, _ = e.Ask(context.WithoutCancel(t.Context()), "delete", "namespace", name, "--wait=false")
+	})
+	return name
+}
+
+func showLog(t testing.TB, file string) {
+	const shown = 4000
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	t.Logf("the end of %s:\n%s", file, data[max(0, len(data)-shown):])
+}
