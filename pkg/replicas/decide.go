@@ -97,6 +97,7 @@ func (v *view) sayNoScale(d *Decision) {
 
 // follow decides by the metrics.
 func (v *view) follow(d *Decision) {
+	v.dark = v.unseen()
 	c, err := v.combine(d)
 	v.look(d)
 	if err != nil {

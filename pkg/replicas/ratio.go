@@ -25,7 +25,11 @@ func (v *view) scaled(value, target int64) (measured, error) {
 	if err != nil {
 		return measured{}, fmt.Errorf("unable to calculate ready pods: %w", err)
 	}
-	return measured{replicas: ceil32(ratio * float64(ready)), value: value}, nil
+	replicas := ceil32(ratio * float64(ready))
+	if ratio < 1 && len(v.dark) > 0 { // more Pods than replicas prove nothing if the value may be incomplete
+		replicas = min(replicas, v.Scale.Replicas)
+	}
+	return measured{replicas: replicas, value: value}, nil
 }
 
 // readyPods counts Ready Pods, those being deleted too. Of a cluster that can not be seen they are those last seen; none

@@ -16,6 +16,7 @@ import (
 type view struct {
 	*Question
 	members []member
+	dark    []string // the clusters that can not be seen; set where the decision is by metrics
 }
 
 type member struct {

@@ -20,12 +20,11 @@ const unseenNamed = 10
 
 // look says which clusters can not be seen. A single cluster that always could be is not spoken of.
 func (v *view) look(d *Decision) {
-	unseen := v.unseen()
-	d.Explanation.Unseen = unseen
+	d.Explanation.Unseen = v.dark
 	before := find(d.Status.Conditions, v1alpha1.FleetVisible)
 	switch {
-	case len(unseen) > 0:
-		message := fmt.Sprintf("nothing is scaled down while clusters can not be seen: %s", list(unseen))
+	case len(v.dark) > 0:
+		message := fmt.Sprintf("nothing is scaled down while clusters can not be seen: %s", list(v.dark))
 		if before == nil || before.Status != corev1.ConditionFalse {
 			d.warn(ReasonClusterUnreachable, message)
 		}
@@ -38,13 +37,12 @@ func (v *view) look(d *Decision) {
 // hold returns the recommendation, or the replicas that there are if fewer can not be believed: part of the fleet can not
 // be seen, and may be busy.
 func (v *view) hold(d *Decision, recommended int32) int32 {
-	unseen := d.Explanation.Unseen
-	if len(unseen) == 0 || recommended >= v.Scale.Replicas {
+	if len(v.dark) == 0 || recommended >= v.Scale.Replicas {
 		return recommended
 	}
 	d.Explanation.Held = true
 	d.warn(ReasonClusterUnreachable, fmt.Sprintf("holding %d replicas, where what can be seen calls for %d; clusters can not be seen: %s",
-		v.Scale.Replicas, recommended, list(unseen)))
+		v.Scale.Replicas, recommended, list(v.dark)))
 	return v.Scale.Replicas
 }
 
