@@ -65,7 +65,7 @@ func tell(t *testing.T, target autoscalingv2.CrossVersionObjectReference, rules 
 }
 
 // moment reads "2027-03-01 08:30" or with seconds, in UTC; a time alone is of that day.
-func moment(t *testing.T, text string) time.Time {
+func moment(t testing.TB, text string) time.Time {
 	t.Helper()
 	if len(text) <= len("15:04:05") {
 		text = "2027-03-01 " + text

@@ -22,11 +22,12 @@ import (
 type memory struct {
 	client.WithWatch // nil: all else is a panic
 	objects          map[string]client.Object
+	autoscalers      map[string]client.Object // those that can be listed
 	version          int
 }
 
 func newMemory(objects ...client.Object) *memory {
-	m := &memory{objects: map[string]client.Object{}}
+	m := &memory{objects: map[string]client.Object{}, autoscalers: map[string]client.Object{}}
 	for _, o := range objects {
 		m.put(o.DeepCopyObject().(client.Object))
 	}
@@ -36,7 +37,12 @@ func newMemory(objects ...client.Object) *memory {
 func (m *memory) put(o client.Object) {
 	m.version++
 	o.SetResourceVersion(strconv.Itoa(m.version))
-	m.objects[nameOf(o, client.ObjectKeyFromObject(o))] = o
+	name := nameOf(o, client.ObjectKeyFromObject(o))
+	m.objects[name] = o
+	switch o.(type) {
+	case *v1alpha1.FederatedHPA, *autoscalingv2.HorizontalPodAutoscaler:
+		m.autoscalers[name] = o
+	}
 }
 
 func nameOf(o client.Object, key client.ObjectKey) string { return fmt.Sprintf("%T %s", o, key) }
@@ -53,8 +59,8 @@ func (m *memory) Get(_ context.Context, key client.ObjectKey, into client.Object
 func (m *memory) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	var asked client.ListOptions
 	asked.ApplyOptions(opts)
-	for _, o := range m.objects {
-		if !asked.FieldSelector.Matches(fieldSet{byTarget: scaleTargetOf(o).Name}) {
+	for _, o := range m.autoscalers {
+		if asked.Namespace != o.GetNamespace() || !asked.FieldSelector.Matches(fieldSet{byTarget: scaleTargetOf(o).Name}) {
 			continue
 		}
 		switch into := list.(type) {

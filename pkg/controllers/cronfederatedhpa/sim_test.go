@@ -95,7 +95,7 @@ func (s *sim) program() *Reconciler {
 		},
 	})
 	return New(Options{
-		Hub: hub, Live: live, Scales: scales{s}, Mapper: s.mapper, TimeZone: "UTC",
+		Hub: hub, Live: live, Scales: scales{sim: s}, Mapper: s.mapper, TimeZone: "UTC",
 		Clock: s.clock, Events: noEvents{}, Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
 }
@@ -137,13 +137,16 @@ func (s *sim) storeStatus(obj client.Object, do func() error) error {
 }
 
 // scales is the scale subresource of Deployments.
-type scales struct{ *sim }
+type scales struct {
+	*sim
+	namespace string
+}
 
-func (s scales) Scales(string) scale.ScaleInterface { return s }
+func (s scales) Scales(namespace string) scale.ScaleInterface { return scales{s.sim, namespace} }
 
 func (s scales) Get(ctx context.Context, _ schema.GroupResource, name string, _ metav1.GetOptions) (*autoscalingv1.Scale, error) {
 	d := &appsv1.Deployment{}
-	if err := s.call(func() error { return s.store.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: name}, d) }); err != nil {
+	if err := s.call(func() error { return s.store.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, d) }); err != nil {
 		return nil, err
 	}
 	meta := metav1.ObjectMeta{Namespace: d.Namespace, Name: d.Name, ResourceVersion: d.ResourceVersion}
@@ -152,7 +155,7 @@ func (s scales) Get(ctx context.Context, _ schema.GroupResource, name string, _ 
 
 func (s scales) Update(_ context.Context, _ schema.GroupResource, to *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
 	d := newDeployment(to.Spec.Replicas)
-	d.ResourceVersion = to.ResourceVersion
+	d.Namespace, d.ResourceVersion = s.namespace, to.ResourceVersion
 	return to, s.call(func() error { return s.setTarget(func() error { return s.store.write(d) }) })
 }
 
