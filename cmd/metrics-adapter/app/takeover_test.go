@@ -261,13 +261,14 @@ func TestTakeoverRefusesFlags(t *testing.T) {
 	}
 }
 
-// Every flag that deploy/ and certs/ pass is one of ours, with a value that it takes.
+// Every flag that deploy/ and certs/ pass is one of ours, with a value that it
+// takes; but for those that are for other programs, whose tests look at them.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
 	flag := regexp.MustCompile(`(?m)^ +(?:-|value:) (--[a-z-]+(?:=.*)?)$`)
 	found := 0
 	for _, root := range []string{"../../../deploy", "../../../certs"} {
 		err := filepath.WalkDir(root, func(file string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(file) != ".yaml" {
+			if err != nil || filepath.Ext(file) != ".yaml" || strings.Contains(file, "webhook") || strings.Contains(file, "controller-manager") {
 				return err
 			}
 			text, err := os.ReadFile(file)
