@@ -21,7 +21,7 @@ type Cluster struct {
 	// LastReady is the number of Ready Pods last seen, for a Silent cluster whose Pods are not known any more.
 	LastReady int32
 	// Assigned is how many replicas the cluster was told to run, in the same placement as Pods; 0: it is being drained.
-	// Nil: not known. Not used of a single cluster that is seen.
+	// Nil: not known. Not used of a single cluster.
 	Assigned *int32
 	// Replicas is status.replicas there, or its last known value. Nil: not known.
 	Replicas *int32

@@ -122,6 +122,13 @@ func TestShareOfNoReplicasIsTheWhole(t *testing.T) {
 	}
 }
 
+func TestShareBeyondTheBoundIsTheBound(t *testing.T) {
+	d := Decide(ask(10, cluster("east", 10)).with(externalOf(share("1")), math.MaxInt64, 5)).Scaled(start)
+	if got := d.Status.CurrentMetrics[0].External.Current.AverageValue.MilliValue(); got != math.MaxInt64 {
+		t.Errorf("the share is %d", got)
+	}
+}
+
 func TestFaultsOfTheSpecAreTold(t *testing.T) {
 	var spec SpecError
 	if err := Decide(ask(10, cluster("east", 10)).with(autoscalingv2.MetricSpec{Type: "Weather"})).Err; !errors.As(err, &spec) || spec.Unwrap() == nil {

@@ -3,6 +3,7 @@
 package replicas
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -25,6 +26,17 @@ func TestFleet(t *testing.T) {
 		for i := range c.Pods {
 			c.Pods[i].Ready.Status = corev1.ConditionFalse
 		}
+	}
+	failed := func(c *Cluster) {
+		for i := range c.Pods {
+			c.Pods[i].Phase = corev1.PodFailed
+		}
+	}
+	strangers := func(q Question) Question {
+		q.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{Target: share("250m")}}}
+		q = q.use("east", 50)
+		q.Metrics[0].Pods["west"] = map[string]Sample{"gone": {Value: 1500}}
+		return q
 	}
 	onlyEast := func(q Question) Question { q.Metrics[0].Coverage = answered("east"); return q }
 	partialSum := func(q Question) Question {
@@ -74,10 +86,16 @@ func TestFleet(t *testing.T) {
 			ask(20, cluster("east", 10, assigned(10)), cluster("west", 10, assigned(10), pending(10))).use("east", 75), "20"},
 		"one cluster does not know of Pods that are not created yet": {
 			ask(20, cluster("east", 10, assigned(20))).use("east", 75), "15"},
+		"a failed Pod is one that is not created yet": {
+			ask(20, cluster("east", 10, assigned(10)), cluster("west", 10, assigned(10), failed)).use("east", 75), "20"},
 		"one cluster is never drained": {
 			ask(10, cluster("east", 10, assigned(0))).use("east", 75), "15"},
 		"Pods of a draining cluster are as good as gone": {
 			ask(20, cluster("east", 20, assigned(20)), cluster("west", 20, assigned(0))).use("east", 50).use("west", 300), "20"},
+		"a draining cluster has no samples of Pods that are gone": {
+			strangers(ask(10, cluster("east", 10, assigned(10)), cluster("west", 0, assigned(0)))), "10"},
+		"another cluster has": {
+			strangers(ask(10, cluster("east", 10, assigned(10)), cluster("west", 0))), "15"},
 		"a draining cluster that is silent holds nothing": {
 			ask(20, cluster("east", 20, assigned(20)), cluster("west", 20, silent, assigned(0))).use("east", 25), "10"},
 		"a clock that is ahead does not make Pods young": {
@@ -103,12 +121,17 @@ func TestFleet(t *testing.T) {
 		"a sum that lacks a cluster does not lower": {
 			partialSum(ask(20, cluster("east", 10), cluster("west", 10)).with(externalOf(value("100")), 50_000)), "20 ClusterUnreachable"},
 
+		"a sum that lacks a cluster where the workload is not placed does not lower either": {
+			partialSum(ask(20, cluster("east", 20)).with(externalOf(value("100")), 50_000)), "20 ClusterUnreachable"},
+		"a value that was asked of one cluster only is whole": {
+			onlyEast(ask(20, cluster("east", 10), cluster("west", 10)).with(externalOf(value("100")), 50_000)), "10"},
+
 		"replicas of the clusters add up": {
-			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, aged(new(int32(15)), false))).with(externalOf(share("1")), 25_000), "25"},
+			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, aged(new(int32(15)), false))).with(externalOf(share("1")), 24_000), "25"},
 		"a cluster of which none are known has those assigned": {
-			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, assigned(12))).with(externalOf(share("1")), 22_000), "22"},
+			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, assigned(12))).with(externalOf(share("1")), 21_000), "22"},
 		"or else its Pods": {
-			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 7)).with(externalOf(share("1")), 17_000), "17"},
+			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 7)).with(externalOf(share("1")), 16_000), "17"},
 		"while one lags behind, replicas that fit stay as they were told": {
 			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, aged(new(int32(15)), true))).with(externalOf(share("1")), 25_000), "20"},
 		"and change where they do not fit": {
@@ -186,11 +209,74 @@ func TestOneClusterIsNotSpokenOf(t *testing.T) {
 	same(t, "conditions", []autoscalingv2.HorizontalPodAutoscalerConditionType{"AbleToScale", "ScalingActive", "ScalingLimited"}, types)
 }
 
+func TestAClusterThatComesBack(t *testing.T) {
+	q := ask(10, cluster("east", 10)).use("east", 50)
+	for _, step := range []struct {
+		silent bool
+		want   string
+		events int
+	}{
+		{false, "10", 0},
+		{true, "error FailedGetResourceMetric ClusterUnreachable", 3},
+		{true, "error FailedGetResourceMetric ClusterUnreachable", 2}, // that it is silent has been said
+		{false, "10", 0},
+		{true, "error FailedGetResourceMetric ClusterUnreachable", 3},
+	} {
+		q.Clusters[0].Silent = nil
+		if step.silent {
+			silent(&q.Clusters[0])
+		}
+		d := Decide(q)
+		check(t, d, step.want)
+		if len(d.Events) != step.events {
+			t.Errorf("events are %v, want %d", d.Events, step.events)
+		}
+		q.Status = d.Status
+	}
+	if c := find(q.Status.Conditions, "FleetVisible"); c == nil {
+		t.Error("nothing is said of a cluster that was silent")
+	}
+}
+
+func TestClustersAreNamedOnceAndNotWithoutEnd(t *testing.T) {
+	q := ask(10, cluster("east", 10)).use("east", 300)
+	q.Metrics[0].Coverage = &fleet.Coverage{Answered: []string{"east"}}
+	for i := range 12 {
+		name := fmt.Sprintf("m%02d", i)
+		q.Clusters = append(q.Clusters, cluster(name, 0, silent))
+		q.Metrics[0].Coverage.Silent = append(q.Metrics[0].Coverage.Silent, fleet.SilentMember{Cluster: name, Silence: fleet.Silence{Reason: fleet.ReasonForbidden}})
+	}
+	q.Clusters = append(q.Clusters, cluster("m12", 0))
+	d := Decide(q)
+	same(t, "the last", "m12: NotAsked", d.Explanation.Unseen[12])
+	want := "nothing is scaled down while clusters can not be seen: m00: Timeout, m01: Timeout, m02: Timeout, m03: Timeout, " +
+		"m04: Timeout, m05: Timeout, m06: Timeout, m07: Timeout, m08: Timeout, m09: Timeout and 3 more"
+	same(t, "message", want, find(d.Status.Conditions, "FleetVisible").Message)
+}
+
+func TestTheFirstReasonIsTold(t *testing.T) {
+	q := ask(10, cluster("east", 10), cluster("west", 10))
+	q.Spec.Metrics = append(q.Spec.Metrics, utilizationOf(corev1.ResourceMemory, 50))
+	lacking := func(reason fleet.Reason) *fleet.Coverage {
+		return &fleet.Coverage{Answered: []string{"east"}, Silent: []fleet.SilentMember{{Cluster: "west", Silence: fleet.Silence{Reason: reason}}}}
+	}
+	q.Metrics = []Metric{{Coverage: lacking(fleet.ReasonTimeout)}, {Coverage: lacking(fleet.ReasonForbidden)}}
+	same(t, "unseen", []string{"west: Timeout"}, Decide(q).Explanation.Unseen)
+}
+
+func TestOneAutoscalerAndOwnSelectorsAreFine(t *testing.T) {
+	alone := func(c *Cluster) { c.Selector, c.Autoscalers = "app=own", []string{"shop/web"} }
+	q := ask(10, cluster("east", 5, alone), cluster("west", 5, alone)).use("east", 50).use("west", 50)
+	q.Scale.Selector = ""
+	check(t, Decide(q), "10")
+}
+
 func TestErrorsNameTheClusterWhereThereAreSeveral(t *testing.T) {
 	bare := func(c *Cluster) {
 		c.Pods[1].Requests = RequestsOf(&corev1.PodSpec{Containers: []corev1.Container{{Name: "proxy"}}})
 	}
 	rivals := func(c *Cluster) { c.Autoscalers = []string{"shop/a", "shop/b"} }
+	own := func(c *Cluster) { c.Selector = "app=own" }
 	garbled := func(c *Cluster) { c.Selector = "a b" }
 	tests := map[string]struct {
 		question Question
@@ -205,6 +291,16 @@ func TestErrorsNameTheClusterWhereThereAreSeveral(t *testing.T) {
 		"two autoscalers": {
 			ask(10, cluster("west", 5, rivals), cluster("east", 5)).use("east", 50),
 			"cluster west: pods by selector app=web are controlled by more than one HPA (e.g. [shop/a shop/b])"},
+		"two autoscalers, where the cluster has a selector of its own": {
+			ask(10, cluster("west", 5, rivals, own), cluster("east", 5)).use("east", 50),
+			"cluster west: pods by selector app=own are controlled by more than one HPA (e.g. [shop/a shop/b])"},
+		"a cluster without selector": {
+			func() Question {
+				q := ask(10, cluster("west", 5, own), cluster("east", 5)).use("east", 50)
+				q.Scale.Selector = ""
+				return q
+			}(),
+			"the HPA target's scale is missing a selector"},
 		"two autoscalers, in one cluster": {
 			ask(10, cluster("west", 5, rivals)),
 			"pods by selector app=web are controlled by more than one HPA (e.g. [shop/a shop/b])"},

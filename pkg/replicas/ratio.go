@@ -43,11 +43,11 @@ func (v *view) readyPods() (int64, error) {
 		}
 		pods, ready = pods+int64(len(m.Pods)), ready+m.ready()
 	}
-	hidden := slices.ContainsFunc(v.members, func(m member) bool { return m.hides(nil) != "" })
+	hidden := func(m member) bool { return m.hides(nil) != "" }
 	switch {
-	case pods == 0 && !hidden:
+	case pods == 0:
 		return 0, errNoPods
-	case ready == 0 && hidden:
+	case ready == 0 && slices.ContainsFunc(v.members, hidden):
 		return 0, errors.New("no Ready Pod is known, and not all clusters can be seen")
 	}
 	return ready, nil

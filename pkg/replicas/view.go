@@ -40,9 +40,9 @@ func (q *Question) member(c *Cluster) member {
 	m := member{Cluster: c, now: q.Now}
 	if q.many() {
 		m.now = q.Now.Add(c.ClockOffset)
-		m.draining = c.Assigned != nil && *c.Assigned == 0
 	}
-	if c.Assigned != nil && (q.many() || c.Silent != nil) {
+	if q.many() && c.Assigned != nil {
+		m.draining = *c.Assigned == 0
 		m.stands = max(0, int(*c.Assigned)-c.present())
 	}
 	m.stand = Pod{Name: q.Spec.ScaleTargetRef.Name + " (not created yet)", Phase: corev1.PodPending, Requests: q.Template}
@@ -81,7 +81,7 @@ func (m *member) hides(answer *fleet.Coverage) fleet.Reason {
 		return ""
 	case m.Silent != nil:
 		return m.Silent.Reason
-	case answer == nil || slices.Contains(answer.Answered, m.Name) || slices.Contains(answer.Covered, m.Name):
+	case answer == nil || slices.Contains(answer.Answered, m.Name):
 		return ""
 	}
 	for _, silent := range answer.Silent {
