@@ -33,13 +33,8 @@ func (v *view) combine(d *Decision) (combined, error) {
 		d.Explanation.Metrics = append(d.Explanation.Metrics, p.explain())
 		if p.fault != nil {
 			d.warn(p.fault.reason, p.fault.inner.Error())
-			c.invalid = append(c.invalid, *p.fault)
-			continue
 		}
-		c.statuses[i] = p.status
-		if c.replicas == 0 || p.replicas > c.replicas {
-			c.replicas, c.metric = p.replicas, p.name
-		}
+		c.add(i, p)
 	}
 	if len(c.invalid) == len(v.Spec.Metrics) || len(c.invalid) > 0 && c.replicas < v.Scale.Replicas {
 		_ = v.uncomputable(d, c.invalid[0])
@@ -48,6 +43,19 @@ func (v *view) combine(d *Decision) (combined, error) {
 	d.set(v.Now, autoscalingv2.ScalingActive, boolStatus(true), ReasonValidMetricFound,
 		"the HPA was able to successfully calculate a replica count from "+c.metric)
 	return c, nil
+}
+
+// add takes in what the metric of that index asks for. Any number takes the place of a zero, one
+// below it too.
+func (c *combined) add(i int, p proposal) {
+	if p.fault != nil {
+		c.invalid = append(c.invalid, *p.fault)
+		return
+	}
+	c.statuses[i] = p.status
+	if c.replicas == 0 || p.replicas > c.replicas {
+		c.replicas, c.metric = p.replicas, p.name
+	}
 }
 
 func (v *view) uncomputable(d *Decision, f fault) error {

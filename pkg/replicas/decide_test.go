@@ -11,6 +11,8 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // One cluster, in a few lines each; all of it is held to Kubernetes in test/differential/replicas.
@@ -160,7 +162,7 @@ func TestExplanation(t *testing.T) {
 			{Cluster: "west", Missing: 6},
 		}}},
 		Metric: "cpu resource utilization (percentage of request)", Recommended: 24, Stabilized: 24,
-		Unseen: []string{"west: Timeout"}, Reason: "cpu resource utilization (percentage of request) above target",
+		Unseen: []Unseen{{"west", fleet.ReasonTimeout}}, Reason: "cpu resource utilization (percentage of request) above target",
 	}
 	same(t, "explanation", want, Decide(q).Explanation)
 }

@@ -5,6 +5,8 @@ package replicas
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // Decision is what a question leads to. If Rescale is true, Replicas are to be written, and the decision is complete
@@ -57,12 +59,18 @@ type Explanation struct {
 	Recommended int32
 	// Stabilized is what windows made of it.
 	Stabilized int32
-	// Unseen are the clusters whose Pods or metrics can not be seen, in name order, with reasons: "west: Timeout".
-	Unseen []string
+	// Unseen are the clusters whose Pods, or parts of any metric, can not be seen, in name order.
+	Unseen []Unseen
 	// Held says that replicas would have been taken away if all clusters could be seen.
 	Held bool
 	// Reason is why replicas change, for people; empty if nothing calls for it.
 	Reason string
+}
+
+// Unseen is a cluster that can not be seen, and the first reason found.
+type Unseen struct {
+	Cluster string
+	Reason  fleet.Reason
 }
 
 // Proposal is what one metric asked for.

@@ -32,6 +32,13 @@ func TestFleet(t *testing.T) {
 			c.Pods[i].Phase = corev1.PodFailed
 		}
 	}
+	fromZero := func(q Question) Question {
+		q.Spec.MinReplicas = new(int32)
+		q.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{
+			{Type: autoscalingv2.ScaledToZero, Status: corev1.ConditionTrue, Reason: ReasonScaledToZero}}
+		return q.with(externalOf(value("100")), 250_000)
+	}
+	mute := func(c *Cluster) { c.Silent = &fleet.Silence{} }
 	strangers := func(q Question) Question {
 		q.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{Target: share("250m")}}}
 		q = q.use("east", 50)
@@ -66,6 +73,8 @@ func TestFleet(t *testing.T) {
 			ask(20, cluster("east", 10), cluster("west", 10, silent)).use("east", 150), "30 ClusterUnreachable"},
 		"nothing is taken away while a cluster is silent": {
 			ask(20, cluster("east", 18), cluster("west", 2, silent)).use("east", 1), "20 ClusterUnreachable"},
+		"nor while one is silent for no reason": {
+			ask(20, cluster("east", 18), cluster("west", 2, mute)).use("east", 1), "20 ClusterUnreachable"},
 		"the same with all in sight": {
 			ask(20, cluster("east", 10), cluster("west", 10)).use("east", 1).use("west", 1), "1"},
 		"Pods that are seen without their metrics hide the cluster too": {
@@ -141,6 +150,8 @@ func TestFleet(t *testing.T) {
 
 		"bounds hold whatever can be seen": {
 			ask(200, cluster("east", 10, silent)), "100"},
+		"clusters that run nothing hold nothing, and the first value brings them back": {
+			fromZero(ask(0, cluster("east", 0, assigned(0)), cluster("west", 0, silent, assigned(0)))), "3 ScaledToZero"},
 		"the minimum too": {
 			ask(0, cluster("east", 10, silent)), "0 ScalingDisabled"},
 	}
@@ -174,7 +185,7 @@ func TestWhatIsSaidOfClusters(t *testing.T) {
 		{"Warning", "ClusterUnreachable", "holding 20 replicas, where what can be seen calls for 4; clusters can not be seen: north: Timeout, west: Timeout"},
 	}
 	same(t, "events", want, first.Events)
-	same(t, "unseen", []string{"north: Timeout", "west: Timeout"}, first.Explanation.Unseen)
+	same(t, "unseen", []Unseen{{"north", fleet.ReasonTimeout}, {"west", fleet.ReasonTimeout}}, first.Explanation.Unseen)
 	if !first.Explanation.Held || first.Explanation.Recommended != 20 {
 		t.Errorf("not held at 20: %+v", first.Explanation)
 	}
@@ -248,7 +259,7 @@ func TestClustersAreNamedOnceAndNotWithoutEnd(t *testing.T) {
 	}
 	q.Clusters = append(q.Clusters, cluster("m12", 0))
 	d := Decide(q)
-	same(t, "the last", "m12: NotAsked", d.Explanation.Unseen[12])
+	same(t, "the last", Unseen{"m12", ReasonNotAsked}, d.Explanation.Unseen[12])
 	want := "nothing is scaled down while clusters can not be seen: m00: Timeout, m01: Timeout, m02: Timeout, m03: Timeout, " +
 		"m04: Timeout, m05: Timeout, m06: Timeout, m07: Timeout, m08: Timeout, m09: Timeout and 3 more"
 	same(t, "message", want, find(d.Status.Conditions, "FleetVisible").Message)
@@ -261,7 +272,7 @@ func TestTheFirstReasonIsTold(t *testing.T) {
 		return &fleet.Coverage{Answered: []string{"east"}, Silent: []fleet.SilentMember{{Cluster: "west", Silence: fleet.Silence{Reason: reason}}}}
 	}
 	q.Metrics = []Metric{{Coverage: lacking(fleet.ReasonTimeout)}, {Coverage: lacking(fleet.ReasonForbidden)}}
-	same(t, "unseen", []string{"west: Timeout"}, Decide(q).Explanation.Unseen)
+	same(t, "unseen", []Unseen{{"west", fleet.ReasonTimeout}}, Decide(q).Explanation.Unseen)
 }
 
 func TestOneAutoscalerAndOwnSelectorsAreFine(t *testing.T) {

@@ -45,18 +45,13 @@ func (v *view) group(n need, m *Metric, look func(seen)) (groups, error) {
 var errNoPods = errors.New("no pods returned by selector while calculating replica count")
 
 func (m *member) group(v *view, n need, metric *Metric, look func(seen)) groups {
-	g := groups{}
-	samples := metric.Pods[m.Name]
-	if m.draining || m.hides(metric.Coverage) != "" {
-		samples = nil
-	}
+	g, samples := groups{}, m.samples(metric)
 	rule := classifier{options: v.Options, now: m.now, cpu: n.resource == corev1.ResourceCPU}
-	known := sum{}
 	m.each(func(p *Pod) {
 		s, measured := samples[p.Name]
 		if measured {
-			known.add(s.Value)
 			g.strangers--
+			g.strangersUsed.subtract(widen(s.Value))
 		}
 		is := rule.classify(p, s, measured)
 		if m.draining {
@@ -66,14 +61,19 @@ func (m *member) group(v *view, n need, metric *Metric, look func(seen)) groups 
 		look(seen{class: is, pod: p, cluster: m.Name, sample: s})
 	})
 	g.strangers += len(samples)
-	if g.strangers > 0 {
-		for _, s := range samples {
-			g.strangersUsed.add(s.Value)
-		}
-		g.strangersUsed.subtract(known)
+	for _, s := range samples {
+		g.strangersUsed.add(s.Value)
 	}
 	g.clusters = []PodCount{{Cluster: m.Name, Ignored: g.ignored, Unready: g.unready, Missing: g.missing, Counted: g.counted}}
 	return g
+}
+
+// samples are those of the answer that count: none of a cluster that is draining, or that can not be seen.
+func (m *member) samples(metric *Metric) map[string]Sample {
+	if m.draining || m.hides(metric.Coverage) != "" {
+		return nil
+	}
+	return metric.Pods[m.Name]
 }
 
 func (g *groups) of(c class) *int {

@@ -16,7 +16,7 @@ import (
 type view struct {
 	*Question
 	members []member
-	dark    []string // the clusters that can not be seen; set where the decision is by metrics
+	dark    []Unseen // the clusters that can not be seen; set where the decision is by metrics
 }
 
 type member struct {
@@ -80,20 +80,20 @@ func (m *member) hides(answer *fleet.Coverage) fleet.Reason {
 	case m.draining:
 		return ""
 	case m.Silent != nil:
-		return m.Silent.Reason
+		return cmp.Or(m.Silent.Reason, fleet.ReasonUnreachable)
 	case answer == nil || slices.Contains(answer.Answered, m.Name):
 		return ""
 	}
 	for _, silent := range answer.Silent {
 		if silent.Cluster == m.Name {
-			return silent.Reason
+			return cmp.Or(silent.Reason, fleet.ReasonUnreachable)
 		}
 	}
 	return ReasonNotAsked
 }
 
 // statusReplicas is how many replicas the fleet runs by its own account. A cluster whose account is not known runs what
-// it was assigned.
+// it was assigned, or else its Pods.
 func (v *view) statusReplicas() int32 {
 	if !slices.ContainsFunc(v.members, func(m member) bool { return m.Replicas != nil }) {
 		return v.Scale.StatusReplicas

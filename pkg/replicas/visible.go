@@ -3,6 +3,7 @@
 package replicas
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,8 +47,8 @@ func (v *view) hold(d *Decision, recommended int32) int32 {
 	return v.Scale.Replicas
 }
 
-// unseen names the clusters whose Pods, or parts of any metric, are not known, in order, each with its first reason.
-func (v *view) unseen() []string {
+// unseen are the clusters whose Pods, or parts of any metric, are not known, in name order, each with its first reason.
+func (v *view) unseen() []Unseen {
 	reasons := map[string]fleet.Reason{}
 	v.hide(reasons, nil)
 	for i := range v.Spec.Metrics {
@@ -59,11 +60,11 @@ func (v *view) unseen() []string {
 			hideParts(reasons, answer)
 		}
 	}
-	names := make([]string, 0, len(reasons))
+	var all []Unseen
 	for _, cluster := range slices.Sorted(maps.Keys(reasons)) {
-		names = append(names, cluster+": "+string(reasons[cluster]))
+		all = append(all, Unseen{cluster, reasons[cluster]})
 	}
-	return names
+	return all
 }
 
 // hide notes the clusters whose Pods, or their samples in the answer, can not be seen.
@@ -80,7 +81,7 @@ func (v *view) hide(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
 func hideParts(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
 	for _, silent := range answer.Silent {
 		if !slices.Contains(answer.Covered, silent.Cluster) && reasons[silent.Cluster] == "" {
-			reasons[silent.Cluster] = silent.Reason
+			reasons[silent.Cluster] = cmp.Or(silent.Reason, fleet.ReasonUnreachable)
 		}
 	}
 }
@@ -89,9 +90,17 @@ func ofPods(kind autoscalingv2.MetricSourceType) bool {
 	return kind != autoscalingv2.ObjectMetricSourceType && kind != autoscalingv2.ExternalMetricSourceType
 }
 
-func list(unseen []string) string {
-	if len(unseen) <= unseenNamed {
-		return strings.Join(unseen, ", ")
+// list names the first of them, and counts the others.
+func list(unseen []Unseen) string {
+	b := &strings.Builder{}
+	for i, u := range unseen[:min(len(unseen), unseenNamed)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(b, "%s: %s", u.Cluster, u.Reason)
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(unseen[:unseenNamed], ", "), len(unseen)-unseenNamed)
+	if more := len(unseen) - unseenNamed; more > 0 {
+		fmt.Fprintf(b, " and %d more", more)
+	}
+	return b.String()
 }

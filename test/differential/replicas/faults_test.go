@@ -50,7 +50,7 @@ var faults = map[string]fault{
 	"a failure forgets what was desired":      {"written.go", "d.report(d.plan.current, d.plan.before,", "d.report(d.plan.current, d.Replicas,"},
 	"assigned replicas are not waited for":    {"view.go", "m.stands = max(0,", "m.stands = min(0,"},
 	"a drained cluster works":                 {"view.go", "m.draining = *c.Assigned == 0", "m.draining = false"},
-	"equal names are one Pod":                 {"groups.go", "samples := metric.Pods[m.Name]", "samples := metric.Pods[v.members[0].Name]"},
+	"equal names are one Pod":                 {"groups.go", "return metric.Pods[m.Name]", `return metric.Pods["member-0"]`},
 	"overhead is not requested":               {"requests.go", "add(total, spec.Overhead)", ""},
 	"init containers do not reach a peak":     {"requests.go", "raise(running, peak)", ""},
 }
