@@ -74,7 +74,7 @@ func Decide(q Question) Decision {
 }
 
 func (q *Question) begin() Decision {
-	d := Decision{Status: q.Status, State: q.State}
+	d := Decision{Replicas: q.Scale.Replicas, Status: q.Status, State: q.State}
 	d.Status.Conditions = slices.Clone(q.Status.Conditions)
 	d.plan = plan{
 		generation:  q.Generation,

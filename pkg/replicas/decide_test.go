@@ -141,6 +141,12 @@ func TestFaultsOfTheSpecAreTold(t *testing.T) {
 	}
 }
 
+func TestWhatCanNotBeDecidedStays(t *testing.T) {
+	if d := Decide(ask(10, cluster("east", 10))); d.Err == nil || d.Rescale || d.Replicas != 10 {
+		t.Errorf("%d replicas, rescale %v, error %v", d.Replicas, d.Rescale, d.Err)
+	}
+}
+
 func TestNeedsMetrics(t *testing.T) {
 	gone := ask(10)
 	gone.Scale.Err = errors.New("gone")

@@ -14,7 +14,8 @@ import (
 type Decision struct {
 	// Rescale says that the workload is to be told a new number of replicas.
 	Rescale bool
-	// Replicas are what the fleet should run. Means nothing beside an error without Rescale.
+	// Replicas are what the fleet should run: as many as it was told if that can not be decided, and as many as were tried
+	// if they are refused. Means nothing if there is no scale.
 	Replicas int32
 	// Status is to be stored if it differs from the question's.
 	Status autoscalingv2.HorizontalPodAutoscalerStatus
@@ -22,8 +23,8 @@ type Decision struct {
 	Events []Event
 	// State is for the next question.
 	State State
-	// Err is why the decision could not be made, or, with Rescale or Replicas as before, why it was made without some of
-	// the metrics. It has been said in Status and Events; [SpecError] tells faults of the spec.
+	// Err is why the decision could not be made, or why it was made without some of the metrics. It has been said in
+	// Status and Events; [SpecError] tells faults of the spec.
 	Err error
 	// Explanation says how the decision was come to.
 	Explanation Explanation

@@ -23,6 +23,10 @@
 //	ratio.go        value over target, times Ready Pods      Object, External
 //	share.go        value over target for each replica       Object, External
 //
+// What they are made of: group.go sorts a cluster's Pods and groups.go the fleet's, requests.go reads what Pods request,
+// tolerance.go and number.go compare. Beside the way: selector.go and zero.go say when metrics are not asked, state.go
+// and memory.go keep the past, condition.go and reasons.go speak.
+//
 // The first two share the grouping of Pods (group.go) and what is assumed of those without a metric (balance.go).
 //
 // # Many clusters
@@ -33,7 +37,8 @@
 //   - A Pod is known by cluster and name: equal names in two clusters are two Pods.
 //   - Pods of a cluster that can not be seen stay counted, as they were last, without metrics. If none was ever seen,
 //     as many are counted as the cluster was assigned. Of neither use is known: see balance.go for what that means.
-//   - While a cluster can not be seen, nothing is scaled in; and out only by what the visible Pods prove.
+//   - While a cluster can not be seen, nothing is scaled in; and out only by what the visible Pods prove. The bounds of
+//     the spec hold all the same.
 //   - Replicas that a cluster was assigned and has not created yet count as Pending Pods.
 //   - A cluster that was assigned none is draining: its Pods count as if they were being deleted.
 //   - A cluster's clock is compared with that cluster's clock.
