@@ -23,11 +23,11 @@
 //	ratio.go        value over target, times Ready Pods      Object, External
 //	share.go        value over target for each replica       Object, External
 //
+// The first two share the grouping of Pods (group.go) and what is assumed of those without a metric (balance.go).
+//
 // What they are made of: group.go sorts a cluster's Pods and groups.go the fleet's, requests.go reads what Pods request,
 // tolerance.go and number.go compare. Beside the way: selector.go and zero.go say when metrics are not asked, state.go
 // and memory.go keep the past, condition.go and reasons.go speak.
-//
-// The first two share the grouping of Pods (group.go) and what is assumed of those without a metric (balance.go).
 //
 // # Many clusters
 //
