@@ -71,6 +71,8 @@ func (s scales) Get(_ context.Context, _ schema.GroupResource, workload string, 
 }
 
 func (s scales) Update(_ context.Context, gr schema.GroupResource, of *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+	s.u.lock.Lock()
+	defer s.u.lock.Unlock()
 	t := &s.u.w.target
 	s.u.writes = append(s.u.writes, of.Spec.Replicas)
 	s.u.wroteAt = time.Now()

@@ -5,6 +5,7 @@ package replicas
 import (
 	"context"
 	"reflect"
+	"sync"
 	"testing/synctest"
 	"time"
 	"unsafe"
@@ -38,8 +39,9 @@ type upstream struct {
 	handler cache.ResourceEventHandler
 	stop    context.CancelFunc
 
-	// Of the reconcile that runs.
+	// Of the reconcile that runs; what it writes is under the lock.
 	events   []event
+	lock     sync.Mutex
 	writes   []int32
 	wroteAt  time.Time
 	writeErr error
@@ -93,11 +95,18 @@ func (u *upstream) reconcile() outcome {
 	u.events, u.writes, u.writeErr = nil, nil, nil
 	u.handler.OnAdd(u.w.hpa, false)
 	synctest.Wait()
-	if u.w.target.conflicts > 0 || u.writeErr != nil {
+	if u.tryingAgain() {
 		time.Sleep(time.Second) // it waits between tries
 		synctest.Wait()
 	}
 	return outcome{Writes: u.writes, Status: u.stored().Status, Events: u.events}
+}
+
+// tryingAgain says that a write has failed. The controller may wait for its next try meanwhile, so this is locked.
+func (u *upstream) tryingAgain() bool {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	return u.writeErr != nil
 }
 
 // hold puts the world into what the controller lists.
