@@ -24,6 +24,7 @@ import (
 // follower keeps some objects of the hub, of one kind and namespace, current.
 type follower struct {
 	shelf   *shelf
+	read    *cache.Reflector
 	trouble atomic.Pointer[fleet.Silence] // why the objects could not be read the last time
 	tell    following
 }
@@ -49,6 +50,13 @@ const longestRetry = 10 * time.Second
 
 // follow reads the objects until ctx ends.
 func follow(ctx context.Context, running *sync.WaitGroup, what string, q questions, tell following) *follower {
+	f := newFollower(what, q, tell)
+	f.start(ctx, running)
+	return f
+}
+
+// newFollower reads nothing, and tells nothing, before it is started.
+func newFollower(what string, q questions, tell following) *follower {
 	f := &follower{tell: tell, shelf: &shelf{keep: q.keep, tell: tell, objects: map[string]metav1.Object{}}}
 	questions := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -62,12 +70,15 @@ func follow(ctx context.Context, running *sync.WaitGroup, what string, q questio
 			return w, err
 		},
 	}, q.client)
-	reflector := cache.NewReflectorWithOptions(questions, nil, f.shelf, cache.ReflectorOptions{
+	f.read = cache.NewReflectorWithOptions(questions, nil, f.shelf, cache.ReflectorOptions{
 		Name: "member", TypeDescription: what,
 		Backoff: &wait.Backoff{Duration: firstRetry, Factor: 2, Steps: 10, Cap: longestRetry, Jitter: 0.2},
 	})
-	running.Go(func() { reflector.RunWithContext(ctx) })
 	return f
+}
+
+func (f *follower) start(ctx context.Context, running *sync.WaitGroup) {
+	running.Go(func() { f.read.RunWithContext(ctx) })
 }
 
 // note keeps what went wrong, for those who wait.

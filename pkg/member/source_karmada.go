@@ -91,12 +91,13 @@ func (k *karmadaSource) appear(ctx context.Context) {
 	}
 	klog.FromContext(ctx).Info("Karmada Clusters are followed")
 	ctx, stop := context.WithCancel(ctx)
-	f := follow(ctx, k.running, "Karmada Clusters", askClusters(k.options.HubDynamic), following{
+	f := newFollower("Karmada Clusters", askClusters(k.options.HubDynamic), following{
 		changed: func(name string) { k.enqueue(key{fromKarmada, name}) },
 		synced:  func() { k.enqueue(key{source: fromKarmada}) },
 		failed:  func() {},
 	})
-	k.clusters.Store(&clusterWatch{follower: f, stop: stop})
+	k.clusters.Store(&clusterWatch{follower: f, stop: stop}) // first, or what it tells at once would be of nothing
+	f.start(ctx, k.running)
 }
 
 // disappear forgets the Clusters once the API has been absent often enough.
