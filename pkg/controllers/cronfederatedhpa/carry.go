@@ -13,7 +13,7 @@ const unattended = "the controller was not running, or could not reach the hub"
 func (in *situation) due(histories []*history) []run {
 	var runs []run
 	for _, h := range histories {
-		r, ok := h.due(in.now, in.cause)
+		r, ok := h.due(in.now, in.cause())
 		if !ok {
 			continue
 		}
@@ -27,9 +27,9 @@ func (in *situation) due(histories []*history) []run {
 	return runs
 }
 
-// cause is why the runs before this one were missed.
-func (in *situation) cause(before time.Time) string {
-	if in.failing != nil && in.failing.since.Before(before) {
+// cause is why runs were missed: who tried them and failed is still at it.
+func (in *situation) cause() string {
+	if in.failing != nil {
 		return in.failing.message
 	}
 	return unattended

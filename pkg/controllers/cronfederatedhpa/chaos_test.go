@@ -147,7 +147,7 @@ func (s *storm) lives(until time.Time) {
 }
 
 func TestStorm(t *testing.T) {
-	for seed := range uint64(days(6, 200)) {
+	for seed := range uint64(days(4, 60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			begin := moment(t, []string{"2026-03-07 12:00", "2026-10-31 12:00"}[seed%2])
 			s := &storm{began: begin, world: newWorld(t, seed, begin, dumbRules())}
@@ -168,7 +168,7 @@ func TestStorm(t *testing.T) {
 // Rules come, go, and change all the time. What a rule was to do while the
 // controller looked is in the records, once; the target is as the rules said.
 func TestSpecEdits(t *testing.T) {
-	for seed := range uint64(days(5, 100)) {
+	for seed := range uint64(days(3, 30)) {
 		begin := moment(t, "2026-03-07 12:00")
 		w := newWorld(t, seed, begin, dumbRules())
 		for w.clock.Now().Before(begin.AddDate(0, 0, days(2, 7))) {

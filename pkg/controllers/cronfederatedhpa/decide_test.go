@@ -245,6 +245,17 @@ func TestClockSetBackRepeatsNothing(t *testing.T) {
 	says(t, s.goes("11:00"), "01 11:00 r succeeded: replicas 7")
 }
 
+// What has run of another schedule does not hold up the one that took its place.
+func TestChangedRuleAfterTheClockWasSetBack(t *testing.T) {
+	s := tell(t, deployment, sets("r", "0 * * * *", 7))
+	s.goes("07:30")
+	s.goes("10:00")
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].Schedule = "45 * * * *" })
+	s.goes("08:30")
+	s.goes("08:31")
+	s.expectNext("2027-03-01 08:45")
+}
+
 // An object is new when it was created, not when the controller comes to it.
 func TestRunBetweenCreationAndFirstSight(t *testing.T) {
 	created := func(at string) *story {
@@ -480,7 +491,7 @@ func TestMissingTargetIsLookedForAgain(t *testing.T) {
 func TestLongMessageIsCut(t *testing.T) {
 	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
 	s.goes("07:30")
-	s.fails("08:30", reasonRefused, strings.Repeat("é", 3000))
+	s.fails("08:30", reasonRefused, "x"+strings.Repeat("é", 3000))
 	if got := s.object.Status.ExecutionHistories[0].FailedExecutions[0].Message; len(got) > maxMessage+4 || !strings.HasSuffix(got, "é ...") {
 		t.Errorf("message of %d bytes ends %q", len(got), got[len(got)-10:])
 	}

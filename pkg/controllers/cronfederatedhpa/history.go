@@ -16,8 +16,9 @@ import (
 const (
 	// maxCounted is up to how many missed runs are counted; counting costs time.
 	maxCounted = 1000
-	// maxMessage leaves room below what the schema allows.
-	maxMessage = 1024
+	// maxMessage is how much of a message is kept, in bytes: so much that it
+	// goes with the name of a rule into an Event, which takes 1024.
+	maxMessage = 800
 )
 
 // result is what became of a run. It is also a label of a metric.
@@ -52,11 +53,17 @@ func (h *history) next() time.Time { return timeOf(h.stored.NextExecutionTime) }
 // note adds a line. What is noted is dealt with.
 func (h *history) note(r record) {
 	r.rule = h.rule.spec.Name
-	if len(r.message) > maxMessage {
-		r.message = strings.ToValidUTF8(r.message[:maxMessage], "") + " ..."
-	}
+	r.message = brief(r.message)
 	h.news = append(h.news, r)
 	h.stored.LastScheduleTime = stamp(r.at)
+}
+
+// brief is a message that is not too long.
+func brief(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + " ..."
 }
 
 // resume brings what is stored up to the rule as it is now. A rule that is new,
@@ -85,8 +92,8 @@ func (h *history) resume(since, now time.Time) {
 }
 
 // due returns the run that has to be done now, if any: the latest that has
-// come. Those before it are noted as missed, for the cause that is given.
-func (h *history) due(now time.Time, cause func(before time.Time) string) (run, bool) {
+// come. Those before it are noted as missed for this cause.
+func (h *history) due(now time.Time, cause string) (run, bool) {
 	next := h.next()
 	if next.IsZero() {
 		return run{}, false
@@ -99,7 +106,7 @@ func (h *history) due(now time.Time, cause func(before time.Time) string) (run, 
 	}
 	if come.Last.After(come.First) {
 		lost := h.rule.schedule.Between(before, come.Last.Add(-time.Second), maxCounted)
-		h.note(record{result: missed, at: lost.Last, message: lose(lost, cause(come.Last))})
+		h.note(record{result: missed, at: lost.Last, message: lose(lost, cause)})
 	}
 	h.stored.NextExecutionTime = stamp(come.Last)
 	return run{of: h, at: come.Last}, true

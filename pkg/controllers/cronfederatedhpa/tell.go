@@ -25,7 +25,7 @@ func (r *Reconciler) tell(ctx context.Context, in situation, d decision) {
 	}
 	if r.troubles.keep(key, held) {
 		klog.FromContext(ctx).Info("Delayed a run", "reason", held.reason, "message", held.message)
-		r.Events.Eventf(in.object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget", "%s; it is tried again", held.message)
+		r.Events.Eventf(in.object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget", "%s; it is tried again", brief(held.message))
 	}
 	r.Metrics.awaits(key, timeOf(d.status.NextExecutionTime))
 }

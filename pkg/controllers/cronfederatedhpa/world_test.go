@@ -164,7 +164,7 @@ func (w *world) accounts() {
 func TestWeeksOfRuns(t *testing.T) {
 	for _, begin := range []string{"2026-03-06 12:00", "2026-10-29 12:00"} {
 		w := newWorld(t, 1, moment(t, begin), dumbRules())
-		w.lives(w.clock.Now().AddDate(0, 0, days(5, 21)))
+		w.lives(w.clock.Now().AddDate(0, 0, days(3, 21)))
 		w.accounts()
 		if w.log.messages["superseded"] == 0 || len(w.log.gone) > 0 || len(w.log.messages) > 1 {
 			t.Errorf("failures: %v", w.log.messages)
