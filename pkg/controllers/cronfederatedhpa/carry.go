@@ -93,7 +93,8 @@ func (in *situation) hold(runs []run, t *trouble) (again time.Time) {
 
 // deadline is when a run is given up.
 func (in *situation) deadline(r run, t *trouble) time.Time {
-	deadline := earliest(t.since.Add(patience), r.of.rule.schedule.Next(r.at))
+	begun := latest(t.since, r.at) // the trouble may be older than the run
+	deadline := earliest(begun.Add(patience), r.of.rule.schedule.Next(r.at))
 	if limit := r.of.rule.tardiness(); limit > 0 {
 		deadline = earliest(deadline, r.at.Add(limit))
 	}

@@ -54,7 +54,7 @@ func crashAt(t *testing.T, n int, took bool, away time.Duration) (crashed bool) 
 		}
 		w.advance(wait)
 	}
-	w.lives(w.clock.Now().Add(time.Minute))
+	w.lives(w.clock.Now().Add(time.Minute), w.holds)
 	w.accounts()
 	return crashed
 }
@@ -77,8 +77,7 @@ func TestTwoLeadersAtOnce(t *testing.T) {
 			}
 			if w.settled() {
 				w.holds()
-				w.scaleTo(4242)
-				w.hand, w.byHand = len(w.duties), 4242
+				w.handle()
 			}
 			return nil
 		}
@@ -124,7 +123,7 @@ func (s *storm) lives(until time.Time) {
 		i := s.random.IntN(len(s.program))
 		wait, err := s.look(s.program[i])
 		if err == nil {
-			s.holds()
+			s.asRecorded()
 		}
 		if err != nil {
 			wait = time.Second
@@ -136,8 +135,7 @@ func (s *storm) lives(until time.Time) {
 			}
 		}
 		if s.one(60) && s.settled() {
-			s.scaleTo(4242)
-			s.hand, s.byHand = len(s.duties), 4242
+			s.handle()
 		}
 		if s.one(100) && s.clock.Now().After(s.began.Add(time.Hour)) {
 			s.clock.SetTime(s.clock.Now().Add(time.Duration(s.random.Int64N(int64(40*time.Minute))) - 20*time.Minute))
@@ -147,7 +145,7 @@ func (s *storm) lives(until time.Time) {
 }
 
 func TestStorm(t *testing.T) {
-	for seed := range uint64(days(4, 60)) {
+	for seed := range uint64(days(12, 60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			begin := moment(t, []string{"2026-03-07 12:00", "2026-10-31 12:00"}[seed%2])
 			s := &storm{began: begin, world: newWorld(t, seed, begin, dumbRules())}
@@ -156,7 +154,7 @@ func TestStorm(t *testing.T) {
 			s.stale = func() bool { return s.one(5) }
 			s.lives(begin.AddDate(0, 0, days(3, 14)))
 			s.before, s.after, s.stale = nil, nil, nil
-			s.world.lives(s.clock.Now().Add(time.Hour))
+			s.world.lives(s.clock.Now().Add(time.Hour), s.asRecorded)
 			s.accounts()
 			if len(s.log.gone) == 0 || s.log.messages["superseded"] == 0 || len(s.log.good) < 20 {
 				t.Errorf("the storm was a calm: %d runs, failures %v", len(s.log.good), s.log.messages)
@@ -186,7 +184,7 @@ func TestSpecEdits(t *testing.T) {
 			}
 			w.advance(wait)
 		}
-		w.lives(w.clock.Now().Add(time.Minute))
+		w.lives(w.clock.Now().Add(time.Minute), w.holds)
 		w.accounts()
 	}
 }

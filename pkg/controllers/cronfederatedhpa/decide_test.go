@@ -340,6 +340,17 @@ func TestTroubleEndsWithTheNextRunOrTheDelay(t *testing.T) {
 	says(t, s.fails("08:30:21", reasonNotSet, "no luck"), "01 08:30 r failed: no luck")
 }
 
+// A run that comes due in the midst of a trouble is tried for as long as others.
+func TestTroubleThatIsOlderThanTheRun(t *testing.T) {
+	s := tell(t, deployment, sets("a", "0 9 * * *", 7), sets("b", "9 9 * * *", 8))
+	s.goes("08:30")
+	s.fails("09:00:00", reasonNotSet, "no luck")
+	s.fails("09:09:30", reasonNotSet, "no luck")
+	says(t, s.fails("09:10:00", reasonNotSet, "no luck"), "01 09:00 a failed: no luck")
+	says(t, s.fails("09:18:59", reasonNotSet, "no luck"))
+	says(t, s.fails("09:19:00", reasonNotSet, "no luck"), "01 09:09 b failed: no luck")
+}
+
 // A rule's next run is not slept over for want of luck with the one before.
 func TestWakesForTheNextRun(t *testing.T) {
 	s := tell(t, deployment, sets("r", "* * * * *", 7))

@@ -20,10 +20,12 @@ type runKey struct {
 
 // ledger is all that was ever stored of runs, though the status forgets.
 type ledger struct {
-	writes   []time.Time
+	open     bool           // the target was set, and no run was recorded since
 	byRun    map[runKey]int // how often it was recorded, ranges of missed runs apart
 	good     map[runKey]bool
-	gone     []span // ranges of missed runs
+	latest   []runKey // the last that succeeded together
+	batches  int      // how often any did
+	gone     []span   // ranges of missed runs
 	seen     map[string]bool
 	messages map[string]int // of failures, without quotes and figures
 }
@@ -40,12 +42,19 @@ func (l *ledger) read(t testing.TB, object *v1alpha1.CronFederatedHPA) {
 	if l.seen == nil {
 		l.seen, l.good, l.messages = map[string]bool{}, map[runKey]bool{}, map[string]int{}
 	}
+	var together []runKey
+	defer func() {
+		if len(together) > 0 {
+			l.latest, l.batches, l.open = together, l.batches+1, false
+		}
+	}()
 	for _, e := range object.Status.ExecutionHistories {
 		for _, s := range e.SuccessfulExecutions {
 			if l.isNew(e.RuleName, s.ScheduleTime.Time, s.ExecutionTime.Time, "") {
 				k := runKey{e.RuleName, s.ScheduleTime.Unix()}
 				l.byRun[k]++
 				l.good[k] = true
+				together = append(together, k)
 			}
 		}
 		for _, f := range e.FailedExecutions {

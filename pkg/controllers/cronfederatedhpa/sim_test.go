@@ -122,7 +122,7 @@ func (s *sim) get(ctx context.Context, c client.WithWatch, key client.ObjectKey,
 func (s *sim) setTarget(do func() error) error {
 	err := do()
 	if err == nil {
-		s.log.writes = append(s.log.writes, s.clock.Now())
+		s.log.open = true
 	}
 	return err
 }
