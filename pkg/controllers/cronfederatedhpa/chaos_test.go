@@ -134,7 +134,7 @@ func (s *storm) lives(until time.Time) {
 				wait += time.Duration(s.random.Int64N(int64(4 * time.Hour)))
 			}
 		}
-		if s.one(60) && s.settled() {
+		if s.one(60) && !s.log.open && s.settled() {
 			s.handle()
 		}
 		if s.one(100) && s.clock.Now().After(s.began.Add(time.Hour)) {
