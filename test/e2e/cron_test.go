@@ -59,7 +59,7 @@ func TestCron(t *testing.T) {
 	c := &crons{env: e, loneOf: e.member(t, "member2")}
 	pair := c.launch(t)
 	// All objects must have been seen before the minute begins.
-	c.minute = time.Now().Add(12 * time.Second).Truncate(time.Minute).Add(time.Minute).UTC()
+	c.minute = time.Now().Add(20 * time.Second).Truncate(time.Minute).Add(time.Minute).UTC()
 	var all strings.Builder
 	for namespace, x := range cronCases() {
 		all.WriteString(inNamespace(namespace, x.objects(c, t)))
