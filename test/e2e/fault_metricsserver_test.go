@@ -46,7 +46,7 @@ func registerMetricsServer(t *testing.T, c *lab.Cluster) {
 // A member whose metrics-server is down has not answered.
 func TestMemberWithBrokenMetricsServer(t *testing.T) {
 	if testing.Short() {
-		t.Skip("metrics-server needs two measurements to come back")
+		t.Skip("left to `make test-full`: metrics-server takes two measurements to come back")
 	}
 	e := whole(t)
 	member, err := e.Cluster("member3")

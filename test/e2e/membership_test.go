@@ -41,7 +41,7 @@ func TestLeaveAndJoin(t *testing.T) {
 // A cluster that did not exist when the adapter started becomes a member.
 func TestNewClusterJoins(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a new cluster takes half a minute")
+		t.Skip("left to `make test-full`: a new cluster takes half a minute to start")
 	}
 	e := whole(t)
 	added, err := e.AddMember(t.Context(), lab.Member{Name: "member4", Nodes: 1}, nil)
