@@ -20,6 +20,7 @@
 //	             pkg/pods          compact records of the fleet's pods
 //	             pkg/capacity      what each member could still run
 //	             pkg/certs         how certificates come to be
+//	             pkg/command       what all command lines have in common
 //	1 decisions  pkg/replicas      how many replicas
 //	             pkg/assignment    which of them where
 //	             pkg/schedule      when: cron and time zones

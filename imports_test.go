@@ -21,6 +21,7 @@ var rings = map[string]int{
 
 	"pkg/capacity": 2,
 	"pkg/certs":    2,
+	"pkg/command":  2,
 	"pkg/member":   2,
 	"pkg/pods":     2,
 	"pkg/relay":    2,

@@ -7,11 +7,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/component-base/cli/globalflag"
-	logsapi "k8s.io/component-base/logs/api/v1"
-	"k8s.io/component-base/term"
-	"k8s.io/component-base/version/verflag"
+
+	"github.com/fleetscale/fleetscale/pkg/command"
 )
 
 const help = `The controller-manager sets replicas, or the bounds of FederatedHPAs, at the times that CronFederatedHPAs give. It
@@ -21,31 +18,6 @@ must be remembered is in the status of the objects.`
 // NewCommand is the program. ctx ends it.
 func NewCommand(ctx context.Context) *cobra.Command {
 	o := NewOptions()
-	cmd := &cobra.Command{
-		Use:           "controller-manager",
-		Short:         "Act on FederatedHPAs and CronFederatedHPAs",
-		Long:          help,
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true, // the caller prints it, once
-		RunE: func(*cobra.Command, []string) error {
-			verflag.PrintAndExitIfRequested()
-			if err := logsapi.ValidateAndApply(o.Logging, nil); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return run(ctx, o)
-		},
-	}
-	sets := o.Flags()
-	verflag.AddFlags(sets.FlagSet("global"))
-	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name())
-	for _, set := range sets.FlagSets {
-		cmd.Flags().AddFlagSet(set)
-	}
-	width, _, _ := term.TerminalSize(cmd.OutOrStdout())
-	cliflag.SetUsageAndHelpFunc(cmd, sets, width)
-	return cmd
+	cmd := &cobra.Command{Use: "controller-manager", Short: "Act on FederatedHPAs and CronFederatedHPAs", Long: help}
+	return command.Complete(cmd, o, o.Logging, func() error { return run(ctx, o) })
 }

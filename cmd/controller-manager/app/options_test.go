@@ -3,14 +3,13 @@
 package app
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
-	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 )
 
 func parsed(t *testing.T, args ...string) *Options {
@@ -74,30 +73,5 @@ func TestValidateNamesTheFlag(t *testing.T) {
 
 // Every flag that the manifests pass is one of ours, with a value that it takes.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
-	flag := regexp.MustCompile(`(?m)^ +(?:-|value:) (--[a-z-]+(?:=.*)?)$`)
-	found := 0
-	for _, root := range []string{"../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host"} {
-		err := filepath.WalkDir(root, func(file string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(file) != ".yaml" {
-				return err
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			for _, match := range flag.FindAllStringSubmatch(string(text), -1) {
-				found++
-				if err := NewCommand(t.Context()).ParseFlags(match[1:]); err != nil {
-					t.Errorf("%s passes %s: %v", file, match[1], err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if found == 0 {
-		t.Error("no manifest passes a flag")
-	}
+	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None, "../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host")
 }

@@ -6,13 +6,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -24,6 +22,8 @@ import (
 	"k8s.io/client-go/util/cert"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/scheme"
+
+	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 )
 
 // apiServiceHub keeps APIServices by name, as the hub's API server would.
@@ -264,30 +264,9 @@ func TestTakeoverRefusesFlags(t *testing.T) {
 // Every flag that deploy/ and certs/ pass is one of ours, with a value that it
 // takes; but for those that are for other programs, whose tests look at them.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
-	flag := regexp.MustCompile(`(?m)^ +(?:-|value:) (--[a-z-]+(?:=.*)?)$`)
-	found := 0
-	for _, root := range []string{"../../../deploy", "../../../certs"} {
-		err := filepath.WalkDir(root, func(file string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(file) != ".yaml" || strings.Contains(file, "webhook") || strings.Contains(file, "controller-manager") {
-				return err
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			for _, match := range flag.FindAllStringSubmatch(string(text), -1) {
-				found++
-				if err := NewCommand(t.Context()).ParseFlags(match[1:]); err != nil {
-					t.Errorf("%s passes %s: %v", file, match[1], err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if found < 5 {
-		t.Errorf("found %d flags in the manifests; is the pattern still right?", found)
-	}
+	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, ofOthers, "../../../deploy", "../../../certs")
+}
+
+func ofOthers(file string) bool {
+	return strings.Contains(file, "webhook") || strings.Contains(file, "controller-manager")
 }

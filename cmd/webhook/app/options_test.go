@@ -3,14 +3,13 @@
 package app
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
-	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 )
 
 func parsed(t *testing.T, args ...string) *Options {
@@ -78,30 +77,5 @@ func TestCertificateFilesThatAreNotThere(t *testing.T) {
 
 // Every flag that the webhook's manifests pass is one of ours, with a value that it takes.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
-	flag := regexp.MustCompile(`(?m)^ +(?:-|value:) (--[a-z-]+(?:=.*)?)$`)
-	found := 0
-	for _, root := range []string{"../../../deploy/base/webhook", "../../../deploy/overlays/karmada/webhook-host", "../../../certs/cert-manager/webhook"} {
-		err := filepath.WalkDir(root, func(file string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(file) != ".yaml" {
-				return err
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			for _, match := range flag.FindAllStringSubmatch(string(text), -1) {
-				found++
-				if err := NewCommand(t.Context()).ParseFlags(match[1:]); err != nil {
-					t.Errorf("%s passes %s: %v", file, match[1], err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if found < 4 {
-		t.Errorf("found %d flags in the manifests; is the pattern still right?", found)
-	}
+	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None, "../../../deploy/base/webhook", "../../../deploy/overlays/karmada/webhook-host", "../../../certs/cert-manager/webhook")
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package command holds what the command lines of all programs have in common.
+package command
+
+import (
+	"github.com/spf13/cobra"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/cli/globalflag"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/term"
+	"k8s.io/component-base/version/verflag"
+)
+
+// Options are what a person may set.
+type Options interface {
+	// Flags binds the options to flags, in the sections that --help shows.
+	Flags() cliflag.NamedFlagSets
+	// Validate returns every fault at once.
+	Validate() error
+}
+
+// Complete gives a command, which has its name and words for --help, the flags
+// of its options, and has it run once they are read and without a fault. Errors
+// are for the caller to print.
+func Complete(cmd *cobra.Command, o Options, logging *logs.Options, run func() error) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cmd.RunE = func(*cobra.Command, []string) error {
+		verflag.PrintAndExitIfRequested()
+		if err := logsapi.ValidateAndApply(logging, nil); err != nil {
+			return err
+		}
+		if err := o.Validate(); err != nil {
+			return err
+		}
+		return run()
+	}
+	sets := o.Flags()
+	verflag.AddFlags(sets.FlagSet("global"))
+	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name())
+	for _, set := range sets.FlagSets {
+		cmd.Flags().AddFlagSet(set)
+	}
+	width, _, _ := term.TerminalSize(cmd.OutOrStdout())
+	cliflag.SetUsageAndHelpFunc(cmd, sets, width)
+	return cmd
+}
