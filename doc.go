@@ -17,8 +17,11 @@
 //	2 I/O        pkg/member        member clusters: registrations, connections, health
 //	             pkg/usage         cpu and memory of the fleet's pods and nodes
 //	             pkg/relay         the members' custom and external metrics
+//	             pkg/hubmetrics    what the hub's metrics APIs say of an autoscaler's metrics
+//	             pkg/mirror        what members hold of one kind of object, kept by watches
 //	             pkg/pods          compact records of the fleet's pods
 //	             pkg/capacity      what each member could still run
+//	             pkg/served        whether the hub serves our schema
 //	             pkg/certs         how certificates come to be
 //	             pkg/command       what all command lines have in common
 //	1 decisions  pkg/replicas      how many replicas

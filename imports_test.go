@@ -19,13 +19,16 @@ var rings = map[string]int{
 	"pkg/replicas":   1,
 	"pkg/schedule":   1,
 
-	"pkg/capacity": 2,
-	"pkg/certs":    2,
-	"pkg/command":  2,
-	"pkg/member":   2,
-	"pkg/pods":     2,
-	"pkg/relay":    2,
-	"pkg/usage":    2,
+	"pkg/capacity":   2,
+	"pkg/certs":      2,
+	"pkg/command":    2,
+	"pkg/hubmetrics": 2,
+	"pkg/member":     2,
+	"pkg/mirror":     2,
+	"pkg/pods":       2,
+	"pkg/relay":      2,
+	"pkg/served":     2,
+	"pkg/usage":      2,
 
 	"pkg/controllers/cronfederatedhpa": 3,
 	"pkg/controllers/federatedhpa":     3,
@@ -44,8 +47,9 @@ var rings = map[string]int{
 // neighbours are the only imports allowed inside one ring.
 var neighbours = map[string][]string{
 	"pkg/admission": {"pkg/schedule"},
-	"pkg/capacity":  {"pkg/member", "pkg/pods"},
-	"pkg/pods":      {"pkg/member"},
+	"pkg/capacity":  {"pkg/member", "pkg/mirror", "pkg/pods"},
+	"pkg/mirror":    {"pkg/member"},
+	"pkg/pods":      {"pkg/member", "pkg/mirror"},
 	"pkg/relay":     {"pkg/member"},
 	"pkg/usage":     {"pkg/member"},
 }
