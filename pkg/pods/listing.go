@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pods
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// Listing is what is known of the Pods that a selector matches in one namespace of a member.
+type Listing struct {
+	// Pods are in order of their names.
+	Pods []replicas.Pod
+	// Known is false when Pods say nothing: they were never listed, or so long ago that it means nothing.
+	Known bool
+	// Silent is why the Pods can not be seen now; then they are as they were last. Nil: they are seen.
+	Silent *fleet.Silence
+	// AsOf is the time up to which Pods are right; zero if not Known.
+	AsOf time.Time
+	// Unschedulable is how many of them the scheduler found no node for; those being deleted are left out.
+	Unschedulable int
+	// UnschedulableSince is when the first of these was found so; zero if there is none.
+	UnschedulableSince time.Time
+}
+
+// Ready is the number of Pods that run and are Ready.
+func (l Listing) Ready() int {
+	n := 0
+	for i := range l.Pods {
+		if p := &l.Pods[i]; p.Phase == corev1.PodRunning && p.Ready.Status == corev1.ConditionTrue {
+			n++
+		}
+	}
+	return n
+}
