@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package served
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/openapi"
+	"k8s.io/klog/v2"
+)
+
+// soon is the longest pause while the schema is not ours: an API server that
+// has just begun tells of its kinds some seconds late, and who mends the schema
+// waits to see it.
+const soon = 5 * time.Second
+
+// Options say what is asked, and how often.
+type Options struct {
+	// Hub is where the documents come from. A discovery client has one.
+	Hub openapi.ClientWithContext
+	// Period is the time between two looks, above 0. As long as nothing changes
+	// a look costs one small answer of the hub.
+	Period time.Duration
+	// Timeout is the longest that one look may take, above 0.
+	Timeout time.Duration
+	Metrics *Metrics
+}
+
+// Checker knows whether the hub serves our schema. It holds from the beginning
+// until the hub has shown that it does.
+type Checker struct {
+	options Options
+	url     string // of the document that was judged last; it changes with its content
+	silent  bool   // the hub could not be asked the last time
+
+	mu  sync.Mutex
+	err error
+}
+
+// New returns a checker that knows nothing until it runs.
+func New(o Options) *Checker {
+	return &Checker{options: o, err: fmt.Errorf("waiting for the hub to tell its schema of %s", groupVersion)}
+}
+
+// Err is nil while the hub serves our schema. Otherwise it says what is missing
+// and what to do. A hub that can not be asked leaves the last finding as it is.
+func (c *Checker) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Hold says whether to leave all objects alone: to act on an object with
+// dropped fields is to act on what nobody wrote. It is true where Err is not
+// nil.
+func (c *Checker) Hold() bool { return c.Err() != nil }
+
+// Run looks at once, and then from time to time until ctx ends. Every replica
+// runs it, the leader or not. It must be called once.
+func (c *Checker) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		c.look(ctx)
+		pause := c.options.Period
+		if c.Hold() {
+			pause = min(pause, soon)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (c *Checker) look(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, c.options.Timeout)
+	defer cancel()
+	url, faults, err := c.ask(limited)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		c.admit(ctx, fmt.Errorf("asking the hub for its schema of %s: %w", groupVersion, err))
+	default:
+		c.silent = false
+		if url != c.url {
+			c.url = url
+			c.judge(ctx, faults)
+		}
+	}
+}
+
+// ask returns the document's URL and what is wrong with it, by kind. What was
+// judged before is not read again.
+func (c *Checker) ask(ctx context.Context) (url string, faults map[string]error, err error) {
+	documents, err := c.options.Hub.PathsWithContext(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	document, found := documents["apis/"+groupVersion.String()]
+	if !found {
+		return notServed, faultsOf(nil), nil
+	}
+	if url = document.ServerRelativeURL(); url == c.url {
+		return url, nil, nil
+	}
+	text, err := document.SchemaWithContext(ctx, "application/json")
+	if err != nil {
+		return "", nil, err
+	}
+	schemas, err := parse(text)
+	return url, faultsOf(schemas), err
+}
+
+// admit says once that the hub can not be asked. That is no finding.
+func (c *Checker) admit(ctx context.Context, err error) {
+	if !c.silent {
+		klog.FromContext(ctx).Info("Hub does not tell its schema of FederatedHPA and CronFederatedHPA", "reason", err.Error())
+	}
+	c.silent = true
+	if c.url == "" {
+		c.set(err)
+	}
+}
+
+// judge raises the alarm once for each change.
+func (c *Checker) judge(ctx context.Context, faults map[string]error) {
+	for _, k := range kinds() {
+		c.options.Metrics.set(k.name, faults[k.name] == nil)
+	}
+	before, now := c.Err(), asOne(faults)
+	c.set(now)
+	logger := klog.FromContext(ctx)
+	switch {
+	case now != nil && (before == nil || before.Error() != now.Error()):
+		logger.Error(now, "Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is done")
+	case now == nil && before != nil:
+		logger.Info("Hub serves our schema of FederatedHPA and CronFederatedHPA")
+	}
+}
+
+func (c *Checker) set(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package served
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+)
+
+const lacking = "the hub drops fields of FederatedHPA: spec.clusterAffinity, spec.autoscaleMultiClusterDelay, spec.scalingToZero, spec.scalingToZeroMode, spec.federatedHPAAssignment and 7 more; " +
+	"the hub drops fields of CronFederatedHPA: spec.rules[].ruleName, spec.rules[].maxDelaySeconds, status.observedGeneration, status.nextExecutionTime, status.lastExecutionTime and 5 more; " +
+	"apply deploy/crds, and do so again after each upgrade of Karmada, which brings back kinds of its own"
+
+func newChecker(h *hub) *Checker {
+	return New(Options{Hub: h, Period: time.Minute, Timeout: 10 * time.Second, Metrics: NewMetrics(prometheus.NewRegistry())})
+}
+
+// watch returns the look of a checker, which returns the lines logged in it.
+func watch(t *testing.T, c *Checker) (look func() []string) {
+	t.Helper()
+	var lines []string
+	ctx := logr.NewContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{}))
+	return func() []string {
+		lines = nil
+		c.look(ctx)
+		return lines
+	}
+}
+
+func checkLines(t *testing.T, when string, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: logged %q, want %d lines", when, got, len(want))
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("%s: logged %s\nwant it to contain %s", when, got[i], want[i])
+		}
+	}
+}
+
+func checkErr(t *testing.T, when string, c *Checker, want string) {
+	t.Helper()
+	got := ""
+	if err := c.Err(); err != nil {
+		got = err.Error()
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", when, diff)
+	}
+	if c.Hold() != (want != "") {
+		t.Errorf("%s: Hold() = %v", when, c.Hold())
+	}
+}
+
+func checkMetric(t *testing.T, c *Checker, federated, cron int) {
+	t.Helper()
+	want := fmt.Sprintf(`
+# HELP fleetscale_schema_ours 1 if the hub keeps every field of the kind that fleetscale reads and writes, 0 if it drops some or does not serve the kind.
+# TYPE fleetscale_schema_ours gauge
+fleetscale_schema_ours{kind="CronFederatedHPA"} %d
+fleetscale_schema_ours{kind="FederatedHPA"} %d
+`, cron, federated)
+	if err := testutil.CollectAndCompare(c.options.Metrics.ours, strings.NewReader(want)); err != nil {
+		t.Error(err)
+	}
+	if faults, err := testutil.CollectAndLint(c.options.Metrics.ours); err != nil || len(faults) > 0 {
+		t.Errorf("promlint: %v %v", faults, err)
+	}
+}
+
+func TestCheckerFollowsTheHub(t *testing.T) {
+	h := &hub{}
+	c := newChecker(h)
+	look := watch(t, c)
+	checkErr(t, "before the first look", c, "waiting for the hub to tell its schema of autoscaling.karmada.io/v1alpha1")
+
+	checkLines(t, "no kinds", look(), `"error"="the hub does not serve FederatedHPA of autoscaling.karmada.io/v1alpha1; the hub does not serve CronFederatedHPA of`)
+	checkMetric(t, c, 0, 0)
+	checkLines(t, "still no kinds", look())
+
+	h.serve(t, ours(t))
+	checkLines(t, "ours", look(), `"msg"="Hub serves our schema of FederatedHPA and CronFederatedHPA"`)
+	checkErr(t, "ours", c, "")
+	checkMetric(t, c, 1, 1)
+
+	h.serve(t, karmadas(t))
+	checkLines(t, "Karmada was upgraded", look(), `"Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is done"`)
+	checkErr(t, "Karmada was upgraded", c, lacking)
+	checkMetric(t, c, 0, 0)
+	checkLines(t, "still Karmada's", look())
+
+	half := ours(t)
+	at(half, "components", "schemas")["io.karmada.autoscaling.v1alpha1.CronFederatedHPA"] = schemaOf(karmadas(t), "CronFederatedHPA")
+	h.serve(t, half)
+	checkLines(t, "half mended", look(), `"error"="the hub drops fields of CronFederatedHPA: `)
+	checkMetric(t, c, 1, 0)
+
+	h.text = nil
+	look()
+	checkErr(t, "the kinds are gone", c, "the hub does not serve FederatedHPA of autoscaling.karmada.io/v1alpha1; "+
+		"the hub does not serve CronFederatedHPA of autoscaling.karmada.io/v1alpha1; "+advice)
+}
+
+func TestCheckerReadsADocumentOnce(t *testing.T) {
+	h := &hub{}
+	h.serve(t, ours(t))
+	look := watch(t, newChecker(h))
+	for range 3 {
+		look()
+	}
+	if h.looks != 3 || h.reads != 1 {
+		t.Errorf("%d looks read the document %d times, want 3 and 1", h.looks, h.reads)
+	}
+}
+
+func TestCheckerOfASilentHub(t *testing.T) {
+	h := &hub{silent: true}
+	c := newChecker(h)
+	look := watch(t, c)
+	const silent = "asking the hub for its schema of autoscaling.karmada.io/v1alpha1: connection refused"
+	checkLines(t, "silent from the beginning", look(), `"msg"="Hub does not tell its schema of FederatedHPA and CronFederatedHPA" "reason"="`+silent)
+	checkErr(t, "silent from the beginning", c, silent)
+	if n := testutil.CollectAndCount(c.options.Metrics.ours); n != 0 {
+		t.Errorf("%d series without a finding", n)
+	}
+	checkLines(t, "still silent", look())
+
+	h.serve(t, ours(t))
+	h.silent = false
+	checkLines(t, "back", look(), "Hub serves our schema")
+
+	h.silent = true
+	checkLines(t, "silent again", look(), "Hub does not tell")
+	checkErr(t, "a finding outlives silence", c, "")
+
+	h.silent = false
+	h.text, h.version = []byte("<html>"), h.version+1
+	checkLines(t, "still nothing of use", look())
+	checkErr(t, "and garbage", c, "")
+	h.serve(t, karmadas(t))
+	look()
+	checkErr(t, "but not the truth", c, lacking)
+}
+
+func TestCheckerRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(logr.NewContext(t.Context(), logr.Discard()))
+		h := &hub{}
+		c := newChecker(h)
+		done := make(chan struct{})
+		go func() { c.Run(ctx); close(done) }()
+
+		checkLooks := func(when string, looks int, hold bool) {
+			t.Helper()
+			synctest.Wait()
+			if h.asked() != looks || c.Hold() != hold {
+				t.Errorf("%s: %d looks, hold %v, want %d, %v", when, h.asked(), c.Hold(), looks, hold)
+			}
+		}
+		checkLooks("at once", 1, true)
+		h.serve(t, ours(t))
+		time.Sleep(soon + time.Second)
+		checkLooks("what is mended is seen soon", 2, false)
+		h.serve(t, karmadas(t))
+		time.Sleep(time.Minute - 2*time.Second)
+		checkLooks("what is right is looked at each period", 2, false)
+		time.Sleep(2 * time.Second)
+		checkLooks("what is right is looked at each period", 3, true)
+		end()
+		<-done
+	})
+}
+
+func TestCheckerEndsInSilence(t *testing.T) {
+	var lines []string
+	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	ctx, end := context.WithCancel(logr.NewContext(t.Context(), logger))
+	end()
+	c := newChecker(&hub{silent: true})
+	c.look(ctx)
+	if len(lines) > 0 {
+		t.Errorf("logged %q on its way out", lines)
+	}
+}
+
+// The client of the programs, and the paths and documents of an API server.
+func TestCheckerAsksAnAPIServer(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path+"?"+r.URL.Query().Get("hash"))
+		w.Header().Set("Content-Type", "application/json")
+		var answer any = object{"paths": object{"apis/autoscaling.karmada.io/v1alpha1": object{"serverRelativeURL": "/openapi/v3/apis/autoscaling.karmada.io/v1alpha1?hash=7C3F"}}}
+		if r.URL.Path != "/openapi/v3" {
+			answer = karmadas(t)
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}))
+	defer server.Close()
+	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(Options{
+		Hub: client.OpenAPIV3WithContext(t.Context()), Period: time.Minute, Timeout: 10 * time.Second, Metrics: NewMetrics(prometheus.NewRegistry()),
+	})
+	watch(t, c)()
+	checkErr(t, "Karmada's", c, lacking)
+	if want := []string{"/openapi/v3?", "/openapi/v3/apis/autoscaling.karmada.io/v1alpha1?7C3F"}; !slices.Equal(want, asked) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+}
