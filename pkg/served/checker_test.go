@@ -105,6 +105,8 @@ func TestCheckerFollowsTheHub(t *testing.T) {
 	checkErr(t, "Karmada was upgraded", c, lacking)
 	checkMetric(t, c, 0, 0)
 	checkLines(t, "still Karmada's", look())
+	h.serve(t, karmadas(t))
+	checkLines(t, "Karmada's anew", look())
 
 	half := ours(t)
 	at(half, "components", "schemas")["io.karmada.autoscaling.v1alpha1.CronFederatedHPA"] = schemaOf(karmadas(t), "CronFederatedHPA")
