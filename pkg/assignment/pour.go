@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+// pour adds the total to x by the policy, each up to its limit; left is what found no room.
+//
+// By weight, what the limits keep from the weighted clusters is divided equally over the room that is left, clusters of
+// weight 0 included. Filling, clusters are first filled up to their capacity; what is left goes to the first of them all
+// the same, as far as its limit allows.
+func (r *roster) pour(total int64, x, limits []int64) (left int64) {
+	if !r.policy.fills() {
+		left = r.pourBy(total, x, limits, func(m member) int64 { return m.weight })
+		return r.pourBy(left, x, limits, func(member) int64 { return 1 })
+	}
+	hosted := r.each(func(m member) int64 { return m.capacity })
+	for i := range hosted {
+		hosted[i] = min(hosted[i], limits[i])
+	}
+	return fill(fill(total, x, hosted), x, limits)
+}
+
+func (r *roster) pourBy(total int64, x, limits []int64, weight func(member) int64) (left int64) {
+	claims := make([]claim, len(x))
+	for i, m := range r.members {
+		claims[i] = claim{weight: weight(m), room: limits[i] - x[i], rank: m.rank}
+	}
+	shares, left := share(total, claims)
+	for i := range x {
+		x[i] += shares[i]
+	}
+	return left
+}
+
+// divide divides the total anew: the floors first, as far as it reaches, and the rest on top by the policy.
+func (r *roster) divide(total int64, limits []int64) (x []int64, left int64) {
+	x = make([]int64, len(limits))
+	floors := r.each(func(m member) int64 { return int64(m.Floor) })
+	for i := range floors {
+		floors[i] = min(floors[i], limits[i])
+	}
+	return x, r.pour(fill(total, x, floors), x, limits)
+}
