@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fit
+
+import (
+	"slices"
+	"unique"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+)
+
+// Pod is what matters of a Pod. The zero value is one that has ended: it takes no room.
+type Pod struct {
+	Namespace   unique.Handle[string]
+	Node        unique.Handle[string] // zero while it waits for one
+	Labels      labelSet
+	Requests    Amounts
+	Terminating bool
+	Waiting     *Waiting // nil once it has a node
+}
+
+// Waiting is what matters of a Pod as long as it has no node.
+type Waiting struct {
+	Priority int32
+	// Blocked is set if it will take no room for now, however much there is.
+	Blocked     bool
+	Constraints Constraints
+}
+
+// Constraints say which nodes admit a Pod.
+type Constraints struct {
+	NodeSelector map[string]string
+	Affinity     *corev1.NodeAffinity
+	Tolerations  []corev1.Toleration
+}
+
+// PodOf reads a Pod. The record shares parts of the spec, and only as long as the Pod waits for a node.
+func PodOf(p *corev1.Pod) Pod {
+	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		return Pod{}
+	}
+	record := Pod{
+		Namespace: unique.Make(p.Namespace),
+		Labels:    labelSetOf(p.Labels),
+		Requests: requestsOf(p, resourcehelper.PodResourcesOptions{
+			UseStatusResources: true, // a Pod being resized takes the larger of both sizes
+			InPlacePodLevelResourcesVerticalScalingEnabled: true,
+		}),
+		Terminating: p.DeletionTimestamp != nil,
+	}
+	if p.Spec.NodeName != "" {
+		record.Node = unique.Make(p.Spec.NodeName)
+		return record
+	}
+	record.Waiting = &Waiting{
+		Priority:    schedulinghelper.PodPriority(p),
+		Blocked:     blocked(p),
+		Constraints: constraintsOf(&p.Spec),
+	}
+	return record
+}
+
+func requestsOf(p *corev1.Pod, options resourcehelper.PodResourcesOptions) Amounts {
+	a := amountsOf(resourcehelper.PodRequests(p, options))
+	a.Pods = 1
+	return a
+}
+
+func constraintsOf(spec *corev1.PodSpec) Constraints {
+	c := Constraints{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}
+	if spec.Affinity != nil {
+		c.Affinity = spec.Affinity.NodeAffinity
+	}
+	return c
+}
+
+// blocked says whether the Pod will stay without a node although there may seem to be room for it: it is held back, or
+// the scheduler has tried it in vain, maybe because of a rule that is not reckoned here.
+func blocked(p *corev1.Pod) bool {
+	if p.DeletionTimestamp != nil || len(p.Spec.SchedulingGates) > 0 {
+		return true
+	}
+	return tried(p) && hasOtherRules(&p.Spec)
+}
+
+// tried says whether the scheduler found no node.
+func tried(p *corev1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+		}
+	}
+	return false
+}
+
+// hasOtherRules says whether more decides on a Pod's node than its requests and constraints.
+func hasOtherRules(spec *corev1.PodSpec) bool {
+	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
+		return true
+	}
+	if len(spec.TopologySpreadConstraints) > 0 || len(spec.ResourceClaims) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }) ||
+		slices.ContainsFunc(spec.Containers, usesHostPort)
+}
+
+func usesHostPort(c corev1.Container) bool {
+	return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort != 0 })
+}
