@@ -28,7 +28,7 @@ const (
 	// failureHoldsFor is the same where none was found, or what was found is doubted.
 	failureHoldsFor = 5 * time.Second
 	// patience bounds one look, so that a hub that hangs is not waited for at every question's expense.
-	patience = 2 * time.Second
+	patience = 5 * time.Second
 )
 
 // version knows which version of custom.metrics.k8s.io the hub prefers. It
