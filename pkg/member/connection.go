@@ -30,8 +30,10 @@ type connection struct {
 	digest  [sha256.Size]byte
 	base    *url.URL
 	client  *rest.RESTClient // for callers: limited
+	watch   *rest.RESTClient // for callers: an answer may last
 	http    *http.Client     // for probes: not limited
 	wire    *wire
+	streams *streams
 	sockets *http.Transport
 	timeout time.Duration
 }
@@ -72,12 +74,8 @@ func (d dialing) connect(e endpoint) (*connection, error) {
 		timeout: d.options.Timeout,
 		wire:    &wire{next: authenticated, meter: d.meter, onFail: d.onFail, secrets: e.secrets()},
 	}
-	c.http = &http.Client{
-		Transport: c.wire,
-		Timeout:   d.options.Timeout,
-		// An API server does not redirect; credentials must not follow one elsewhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	c.streams = &streams{wire: c.wire, timeout: d.options.Timeout, open: map[*stream]struct{}{}}
+	c.http = &http.Client{Transport: c.wire, Timeout: d.options.Timeout, CheckRedirect: stay}
 	if err := c.prepareClient(config, d.limiter); err != nil {
 		return nil, err
 	}
@@ -122,15 +120,24 @@ func (c *connection) prepareClient(config *rest.Config, limiter flowcontrol.Rate
 	if c.client, err = rest.UnversionedRESTClientForConfigAndClient(config, c.http); err != nil {
 		return fmt.Errorf("preparing the client: %w", err)
 	}
+	if c.watch, err = rest.UnversionedRESTClientForConfigAndClient(config, &http.Client{Transport: c.streams, CheckRedirect: stay}); err != nil {
+		return fmt.Errorf("preparing the client for watches: %w", err)
+	}
 	return nil
 }
 
+// stay does not follow redirects: an API server sends none, and credentials
+// must not go elsewhere.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
 // retire ends a connection. Who has just taken its client may use it for one
-// deadline more; after another one, all requests have ended and so can the sockets.
+// deadline more, and so do answers that last; after another one, all requests
+// have ended and so can the sockets.
 func (c *connection) retire() {
 	c.sockets.CloseIdleConnections()
 	time.AfterFunc(c.timeout, func() {
 		c.wire.ended.Store(true)
+		c.streams.end()
 		time.AfterFunc(c.timeout, c.sockets.CloseIdleConnections)
 	})
 }

@@ -27,7 +27,8 @@
 //     another cluster there is another pointer, and what was known of the
 //     former one must not be used for it.
 //   - Nothing here waits for a member while it holds a lock, and every request
-//     to a member ends within [Options].Timeout.
+//     to a member ends within [Options].Timeout; one of [Member.WatchClient] has
+//     begun to be answered by then.
 //
 // A member becomes not ready, in short: at once when it refuses us or is not
 // whom we expect; when it did not answer a probe for a whole deadline; or when

@@ -44,7 +44,7 @@ type entry struct {
 
 func newEntry(name string, reg registration, o Options) *entry {
 	e := &entry{
-		member:       &Member{name: name, meter: &meter{cluster: name, metrics: o.Metrics}},
+		member:       newMember(name, &meter{cluster: name, metrics: o.Metrics}),
 		wake:         make(chan struct{}, 1),
 		doubt:        make(chan struct{}, 1),
 		reg:          reg,

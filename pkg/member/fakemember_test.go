@@ -4,6 +4,7 @@ package member
 
 import (
 	"encoding/pem"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -30,6 +32,7 @@ type fakeMember struct {
 	code   int           // answers with it, unless zero
 	hang   chan struct{} // answers nothing until closed, unless nil
 	tokens []string      // as presented, in order
+	ahead  time.Duration // of its clock
 
 	requests, probes, opened, open atomic.Int64
 }
@@ -76,7 +79,7 @@ func (m *fakeMember) thaw() {
 func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	m.requests.Add(1)
 	m.mu.Lock()
-	token, hang, code, uid, nested := m.token, m.hang, m.code, m.uid, m.nested
+	token, hang, code, uid, nested, ahead := m.token, m.hang, m.code, m.uid, m.nested, m.ahead
 	presented := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
 	m.tokens = append(m.tokens, presented)
 	m.mu.Unlock()
@@ -88,6 +91,7 @@ func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Date", time.Now().Add(ahead).UTC().Format(http.TimeFormat))
 	switch {
 	case code != 0:
 		w.WriteHeader(code)
@@ -101,8 +105,27 @@ func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		answer(w, map[string]any{})
 	case req.URL.Path == "/apis/metrics.k8s.io/v1beta1/pods":
 		answer(w, map[string]any{"from": uid, "agent": req.UserAgent()})
+	case req.URL.Path == streamPath:
+		m.stream(w, req)
 	default:
 		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// streamPath is answered for as long as the asker listens.
+const streamPath = "/api/v1/pods"
+
+func (m *fakeMember) stream(w http.ResponseWriter, req *http.Request) {
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		fmt.Fprintln(w, `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1"}}`)
+		w.(http.Flusher).Flush()
+		select {
+		case <-req.Context().Done():
+			return
+		case <-ticker.C:
+		}
 	}
 }
 

@@ -3,10 +3,13 @@
 package member
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
@@ -15,9 +18,16 @@ import (
 // what they were. Everything but the name may change behind it at any time, so
 // ask for a client before each request instead of keeping one.
 type Member struct {
-	name  string
-	meter *meter
-	view  atomic.Pointer[view]
+	name   string
+	meter  *meter
+	mapper mapper
+	view   atomic.Pointer[view]
+}
+
+func newMember(name string, counted *meter) *Member {
+	m := &Member{name: name, meter: counted}
+	m.mapper.ask(current{m})
+	return m
 }
 
 // view is everything that changes about a member, replaced as one.
@@ -26,6 +36,7 @@ type view struct {
 	topology Topology
 	hub      bool
 	client   rest.Interface
+	watch    rest.Interface
 	metrics  rest.Interface
 	state    State
 }
@@ -71,6 +82,12 @@ func (m *Member) IsHub() bool { return m.view.Load().hub }
 // no connection each request fails with what Silence says.
 func (m *Member) Client() rest.Interface { return m.view.Load().client }
 
+// WatchClient is Client for answers that last: a watch, or a long download. The
+// member must begin to answer within [Options].Timeout; then the answer goes on
+// until the caller's context ends, the member is found dead, or the connection
+// is replaced. Errors on the way to the member are a [*fleet.Silence].
+func (m *Member) WatchClient() rest.Interface { return m.view.Load().watch }
+
 // MetricsClient asks the member's metrics.k8s.io: it is Client, except for the
 // hub, whose own API server would ask us.
 func (m *Member) MetricsClient() rest.Interface { return m.view.Load().metrics }
@@ -81,6 +98,25 @@ func (m *Member) State() State {
 	s.LastSuccess = m.meter.lastSuccess()
 	return s
 }
+
+// ClockOffset is the member's time minus ours, to half a second or better and
+// within a minute. It is not known before the first contact.
+func (m *Member) ClockOffset() (offset time.Duration, known bool) {
+	offset, known = m.meter.clock.offset()
+	return min(max(offset, -mostClockOffset), mostClockOffset), known
+}
+
+// checkClock says once that the member's clock is too far off to be believed.
+func (m *Member) checkClock(ctx context.Context) {
+	if m.meter.clock.alarm() {
+		offset, _ := m.meter.clock.offset()
+		klog.FromContext(ctx).Info("Clock of cluster is too far from ours to be believed", "cluster", m.name, "offset", offset, "believed", mostClockOffset)
+	}
+}
+
+// Mapper knows the member's resources. They are read when first needed, and
+// again, at most once a minute, when one is not found.
+func (m *Member) Mapper() meta.RESTMapper { return &m.mapper }
 
 // Silence is why asking the member is not worth while: a [*fleet.Silence], or
 // nil when it is ready.

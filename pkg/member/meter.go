@@ -27,6 +27,7 @@ type meter struct {
 	cluster string
 	metrics *Metrics // may be nil
 	last    atomic.Pointer[time.Time]
+	clock   clock
 
 	mu     sync.RWMutex
 	closed bool // guarded by mu; nothing is counted any more
@@ -52,6 +53,17 @@ func (m *meter) observe(result string, took time.Duration) {
 	}
 	m.metrics.requests.WithLabelValues(m.cluster, result).Inc()
 	m.metrics.seconds.WithLabelValues(m.cluster).Observe(took.Seconds())
+}
+
+// observeClock takes the Date of an answer.
+func (m *meter) observeClock(header http.Header, sent, received time.Time) {
+	m.clock.observe(header, sent, received)
+	offset, known := m.clock.offset()
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if known && m.metrics != nil && !m.closed {
+		m.metrics.clocks.WithLabelValues(m.cluster).Set(offset.Seconds())
+	}
 }
 
 // close ends the counting and deletes the member's series. A request that ends

@@ -13,6 +13,7 @@ import (
 type Metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	clocks   *prometheus.GaugeVec
 	states   stateCollector
 }
 
@@ -28,15 +29,20 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Help:    "Time from sending a request to a member cluster until its answer was read or it failed.",
 			Buckets: prometheus.ExponentialBuckets(0.005, 2, 11), // 5ms to 5.12s; --member-timeout is 5s
 		}, []string{"cluster"}),
+		clocks: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: "fleetscale", Subsystem: "member", Name: "clock_offset_seconds",
+			Help: "The member cluster's clock minus ours. It is believed up to a minute.",
+		}, []string{"cluster"}),
 		states: newStateCollector(),
 	}
-	reg.MustRegister(m.requests, m.seconds, &m.states)
+	reg.MustRegister(m.requests, m.seconds, m.clocks, &m.states)
 	return m
 }
 
 func (m *Metrics) forget(cluster string) {
 	m.requests.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 	m.seconds.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
+	m.clocks.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 }
 
 // stateCollector reads the registry when it is asked, so that no series can

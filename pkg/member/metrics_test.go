@@ -25,7 +25,7 @@ func series(t *testing.T, reg *prometheus.Registry) string {
 			for _, l := range m.GetLabel() {
 				line += fmt.Sprintf(" %s=%s", l.GetName(), l.GetValue())
 			}
-			if m.GetGauge() != nil && !strings.HasSuffix(f.GetName(), "timestamp_seconds") {
+			if m.GetGauge() != nil && !strings.HasSuffix(f.GetName(), "_seconds") {
 				line += fmt.Sprintf(" %v", m.GetGauge().GetValue())
 			}
 			lines = append(lines, line)
@@ -61,7 +61,10 @@ cluster_request_duration_seconds cluster=zulu
 cluster_requests_total cluster=east result=Answered
 cluster_requests_total cluster=west result=ServerError
 cluster_requests_total cluster=zulu result=Answered
-clusters 2`, func() string { return series(t, reg) })
+clusters 2
+member_clock_offset_seconds cluster=east
+member_clock_offset_seconds cluster=west
+member_clock_offset_seconds cluster=zulu`, func() string { return series(t, reg) })
 	if problems, err := testutil.GatherAndLint(reg); err != nil || len(problems) > 0 {
 		t.Errorf("promlint: %v %v", problems, err)
 	}
@@ -74,7 +77,8 @@ cluster_ready cluster=east 1
 cluster_registration_info cluster=east reason=Ready registration=secret.east 1
 cluster_request_duration_seconds cluster=east
 cluster_requests_total cluster=east result=Answered
-clusters 1`, func() string { return series(t, reg) })
+clusters 1
+member_clock_offset_seconds cluster=east`, func() string { return series(t, reg) })
 }
 
 func TestLateRequestsBringNoSeriesBack(t *testing.T) {

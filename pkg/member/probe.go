@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -93,11 +94,13 @@ func (c *connection) get(ctx context.Context, path string) (body []byte, code in
 		return nil, 0, fmt.Errorf("asking for %s: %w", path, err)
 	}
 	req.Header.Set("Accept", acceptMetadata)
+	sent := time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer resp.Body.Close()
+	c.wire.meter.observeClock(resp.Header, sent, time.Now())
 	body, err = io.ReadAll(io.LimitReader(resp.Body, mostProbeBytes))
 	return body, resp.StatusCode, err
 }

@@ -85,6 +85,7 @@ func (r *Registry) probe(ctx context.Context, e *entry, t task) finding {
 	defer cancel()
 	started := time.Now()
 	f.uid, f.silence = f.conn.identify(ctx)
+	e.member.checkClock(ctx)
 	f.answered = e.member.meter.lastSuccess().After(started)
 	switch {
 	case f.silence != nil:

@@ -65,8 +65,9 @@ func (e *entry) build(s shown) *view {
 	v.state.Contacted = v.state.Reason != ReasonNotContacted
 	if s.conn == nil {
 		v.client = refusing(v.state.silence())
+		v.watch = v.client
 	} else {
-		v.client = s.conn.client
+		v.client, v.watch = s.conn.client, s.conn.watch
 	}
 	v.metrics = v.client
 	if s.hubConn != nil {

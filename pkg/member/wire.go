@@ -35,16 +35,22 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errReplaced
 	}
 	start := time.Now()
-	resp, err := w.next.RoundTrip(req)
-	if err == nil && len(resp.Header[fleet.HubHeader]) > 0 {
-		err = w.nested(req, resp)
-	}
+	resp, err := w.send(req)
 	if err != nil {
 		w.done(resultOf(nil, err), start)
 		return nil, w.redact(err)
 	}
 	resp.Body = &meteredBody{ReadCloser: resp.Body, done: func(err error) { w.done(resultOf(resp, err), start) }}
 	return resp, nil
+}
+
+// send neither counts nor redacts.
+func (w *wire) send(req *http.Request) (*http.Response, error) {
+	resp, err := w.next.RoundTrip(req)
+	if err == nil && len(resp.Header[fleet.HubHeader]) > 0 {
+		return nil, w.nested(req, resp)
+	}
+	return resp, err
 }
 
 func (w *wire) nested(req *http.Request, resp *http.Response) error {
