@@ -48,6 +48,7 @@ var rings = map[string]int{
 var neighbours = map[string][]string{
 	"pkg/admission": {"pkg/schedule"},
 	"pkg/capacity":  {"pkg/member", "pkg/mirror", "pkg/pods"},
+	"pkg/command":   {"pkg/member"},
 	"pkg/mirror":    {"pkg/member"},
 	"pkg/pods":      {"pkg/member", "pkg/mirror"},
 	"pkg/relay":     {"pkg/member"},

@@ -21,10 +21,6 @@ type Neighbours struct {
 	HPAs              []*autoscalingv2.HorizontalPodAutoscaler
 }
 
-// managedByLabel is on what we made ourselves for a FederatedHPA, with its UID:
-// a hub that is a member of its own fleet has such HorizontalPodAutoscalers.
-const managedByLabel = "fleetscale.io/managed-by"
-
 // targetFaults refuses a second autoscaler on one workload.
 func (k Neighbours) targetFaults(f *v1alpha1.FederatedHPA, path *field.Path) field.ErrorList {
 	var faults field.ErrorList
@@ -135,7 +131,7 @@ func isTarget(c *v1alpha1.CronFederatedHPA, f *v1alpha1.FederatedHPA) bool {
 // scales says whether a HorizontalPodAutoscaler that is not ours has this
 // target.
 func scales(hpa *autoscalingv2.HorizontalPodAutoscaler, target autoscalingv2.CrossVersionObjectReference) bool {
-	_, ours := hpa.Labels[managedByLabel]
+	_, ours := hpa.Labels[v1alpha1.ManagedByLabel]
 	return !ours && stays(hpa) && same(hpa.Spec.ScaleTargetRef, target)
 }
 

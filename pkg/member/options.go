@@ -47,7 +47,8 @@ type Options struct {
 	Access Access
 	Policy Policy
 	// HubMetricsServer reaches the hub's own metrics-server, for a hub that is
-	// a member of its own fleet; see [HubMetricsServerConfig]. May be nil.
+	// a member of its own fleet; see [HubMetricsServerConfig]. Without it such a
+	// hub is refused to who has Read access; who writes asks members no metrics.
 	HubMetricsServer *rest.Config
 
 	// UserAgent of every request to a member.

@@ -111,7 +111,7 @@ func (r *Registry) publish() (fx effects) {
 	listed := make([]*Member, 0, len(r.entries))
 	for k, e := range r.entries {
 		before, hub := e.shown, r.hub.is(e.uid)
-		silence := e.silence(refusals[k], hub && r.options.HubMetricsServer == nil)
+		silence := e.silence(refusals[k], hub && r.options.Access == Read && r.options.HubMetricsServer == nil)
 		fx.changed = e.show(silence, hub) || fx.changed
 		if n, worth := e.notice(before); worth {
 			fx.notices = append(fx.notices, n)

@@ -17,11 +17,7 @@ import (
 )
 
 // addCron adds the controller of CronFederatedHPAs.
-func addCron(ctx context.Context, manager ctrl.Manager, o *Options) error {
-	scales, err := newScales(manager)
-	if err != nil {
-		return fmt.Errorf("preparing to scale: %w", err)
-	}
+func addCron(ctx context.Context, manager ctrl.Manager, scales scale.ScalesGetter, o *Options) error {
 	reconciler := cronfederatedhpa.New(cronfederatedhpa.Options{
 		Hub:      manager.GetClient(),
 		Live:     manager.GetAPIReader(),

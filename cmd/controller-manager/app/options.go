@@ -13,17 +13,21 @@ import (
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
 
 // Options is what a person may set on the command line, and nothing else.
 // NewOptions gives every field its default; Validate reports every fault.
 type Options struct {
-	Hub     HubOptions
-	Leader  LeaderOptions
-	Cron    CronOptions
-	Serving ServingOptions
-	Logging *logs.Options
+	Hub       HubOptions
+	Leader    LeaderOptions
+	Members   command.MemberOptions
+	Autoscale AutoscaleOptions
+	Cron      CronOptions
+	Serving   ServingOptions
+	Logging   *logs.Options
 }
 
 // HubOptions say how the hub is reached.
@@ -37,6 +41,14 @@ type LeaderOptions struct {
 	Elect                                     bool
 	Namespace                                 string
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+}
+
+// AutoscaleOptions are those of FederatedHPAs in central mode. Names and defaults are those of Kubernetes'
+// HorizontalPodAutoscaler controller, where it has the same.
+type AutoscaleOptions struct {
+	Syncs      int
+	SyncPeriod time.Duration
+	Decision   replicas.Options
 }
 
 // CronOptions are those of CronFederatedHPAs.
@@ -59,6 +71,16 @@ func NewOptions() *Options {
 			Elect: true, Namespace: "fleetscale-system",
 			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		},
+		Members: command.NewMemberOptions(),
+		Autoscale: AutoscaleOptions{
+			Syncs: 10, SyncPeriod: 15 * time.Second,
+			Decision: replicas.Options{
+				StabilizationWindow:     5 * time.Minute,
+				Tolerance:               0.1,
+				CPUInitializationPeriod: 5 * time.Minute,
+				InitialReadinessDelay:   30 * time.Second,
+			},
+		},
 		Cron:    CronOptions{TimeZone: cmp.Or(os.Getenv("TZ"), "UTC"), Syncs: 10},
 		Serving: ServingOptions{MetricsBindAddress: ":8080", HealthProbesBindAddress: ":8081"},
 		Logging: logs.NewOptions(),
@@ -70,6 +92,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	o.Hub.addFlags(&sets)
 	o.Leader.addFlags(&sets)
+	o.Members.AddFlags(sets.FlagSet("members"))
+	o.Autoscale.addFlags(&sets)
 	o.Cron.addFlags(&sets)
 	o.Serving.addFlags(&sets)
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
@@ -89,6 +113,16 @@ func (o *LeaderOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration, "Time after which another replica takes the place of a leader that is not heard of any more.")
 	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline, "Time after which a leader that can not renew its lease gives up, and ends.")
 	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", o.RetryPeriod, "Time between two attempts to get or to renew the lease.")
+}
+
+func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("autoscaling")
+	fs.IntVar(&o.Syncs, "concurrent-federatedhpa-syncs", o.Syncs, "Number of FederatedHPAs that are looked at at a time.")
+	fs.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod, "Time between two looks at a FederatedHPA.")
+	fs.DurationVar(&o.Decision.StabilizationWindow, "downscale-stabilization", o.Decision.StabilizationWindow, "For how long a higher recommendation keeps the replicas up, where spec.behavior does not say.")
+	fs.Float64Var(&o.Decision.Tolerance, "tolerance", o.Decision.Tolerance, "By how much usage may differ from its target without scaling, as a part of it, where spec.behavior does not say.")
+	fs.DurationVar(&o.Decision.CPUInitializationPeriod, "cpu-initialization-period", o.Decision.CPUInitializationPeriod, "For how long after its start a Pod's cpu counts only if it was measured while the Pod was Ready.")
+	fs.DurationVar(&o.Decision.InitialReadinessDelay, "initial-readiness-delay", o.Decision.InitialReadinessDelay, "Until when after its start a Pod that became unready was never ready.")
 }
 
 func (o *CronOptions) addFlags(sets *cliflag.NamedFlagSets) {
@@ -115,7 +149,34 @@ func (o *Options) Validate() error {
 	if o.Cron.Syncs < 1 {
 		errs = append(errs, fmt.Errorf("--concurrent-cronfederatedhpa-syncs: must be 1 or more, got %d", o.Cron.Syncs))
 	}
+	errs = append(errs, o.Members.Validate()...)
+	errs = append(errs, o.Autoscale.validate()...)
 	return errors.Join(errs...)
+}
+
+func (o *AutoscaleOptions) validate() (errs []error) {
+	if o.Syncs < 1 {
+		errs = append(errs, fmt.Errorf("--concurrent-federatedhpa-syncs: must be 1 or more, got %d", o.Syncs))
+	}
+	if o.SyncPeriod <= 0 {
+		errs = append(errs, fmt.Errorf("--sync-period: must be above 0, got %v", o.SyncPeriod))
+	}
+	if o.Decision.Tolerance < 0 {
+		errs = append(errs, fmt.Errorf("--tolerance: must be 0 or more, got %v", o.Decision.Tolerance))
+	}
+	for _, period := range []struct {
+		flag  string
+		value time.Duration
+	}{
+		{"--downscale-stabilization", o.Decision.StabilizationWindow},
+		{"--cpu-initialization-period", o.Decision.CPUInitializationPeriod},
+		{"--initial-readiness-delay", o.Decision.InitialReadinessDelay},
+	} {
+		if period.value < 0 {
+			errs = append(errs, fmt.Errorf("%s: must be 0 or more, got %v", period.flag, period.value))
+		}
+	}
+	return errs
 }
 
 func (o *LeaderOptions) validate() (errs []error) {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -19,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 )
 
 const (
@@ -37,7 +40,18 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := addCron(ctx, manager, o); err != nil {
+	scales, err := newScales(manager)
+	if err != nil {
+		return fmt.Errorf("preparing to scale: %w", err)
+	}
+	if err := addCron(ctx, manager, scales, o); err != nil {
+		return err
+	}
+	hold, err := addSchemaCheck(ctx, manager, o)
+	if err != nil {
+		return err
+	}
+	if err := addAutoscaler(ctx, manager, scales, hold, o); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
@@ -55,12 +69,14 @@ func hubConfig(kubeconfig string) (*rest.Config, error) {
 
 func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
-	if err := cronfederatedhpa.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("collecting the kinds: %w", err)
+	for _, add := range []func(*runtime.Scheme) error{cronfederatedhpa.AddToScheme, federatedhpa.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("collecting the kinds: %w", err)
+		}
 	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		Cache:                         cache.Options{DefaultTransform: slim},
 		Metrics:                       metricsserver.Options{BindAddress: o.Serving.MetricsBindAddress},
 		HealthProbeBindAddress:        o.Serving.HealthProbesBindAddress,
 		LeaderElection:                o.Leader.Elect,
@@ -75,6 +91,24 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("preparing to work: %w", err)
 	}
 	return manager, manager.AddHealthzCheck("ping", healthz.Ping)
+}
+
+// slim drops from what is cached who wrote which field, but not who wrote an object's status, and when: nobody else should.
+func slim(object any) (any, error) {
+	accessor, err := meta.Accessor(object)
+	if err != nil {
+		return object, nil // a tombstone
+	}
+	fields := accessor.GetManagedFields()
+	var kept []metav1.ManagedFieldsEntry
+	for _, f := range fields {
+		if f.Subresource == "status" {
+			f.FieldsV1 = nil
+			kept = append(kept, f)
+		}
+	}
+	accessor.SetManagedFields(kept)
+	return object, nil
 }
 
 // readyWhen adds a check. A replica that waits to become leader is ready too.

@@ -15,7 +15,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/certs"
-	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
 
@@ -23,7 +23,7 @@ import (
 // NewOptions gives every field its default; Validate reports every fault.
 type Options struct {
 	Hub     HubOptions
-	Members MemberOptions
+	Members command.MemberOptions
 	Usage   UsageOptions
 	Relay   RelayOptions
 	Serving ServingOptions
@@ -44,15 +44,6 @@ type HubOptions struct {
 	MetricsServer                      string
 	MetricsServerCAFile                string
 	MetricsServerInsecureSkipTLSVerify bool
-}
-
-// MemberOptions say where members are registered and how they are asked.
-type MemberOptions struct {
-	ClusterNamespace     string
-	Timeout, ProbePeriod time.Duration
-	QPS                  float32
-	Burst                int
-	Policy               member.Policy
 }
 
 // UsageOptions say what is kept in memory, and for how long.
@@ -88,13 +79,7 @@ func NewOptions() *Options {
 				"system:kube-controller-manager",
 			},
 		},
-		Members: MemberOptions{
-			ClusterNamespace: "fleetscale-system",
-			Timeout:          5 * time.Second,
-			ProbePeriod:      10 * time.Second,
-			QPS:              50,
-			Burst:            100,
-		},
+		Members: command.NewMemberOptions(),
 		Usage: UsageOptions{
 			ScrapePeriod:     15 * time.Second,
 			MaxAge:           time.Minute,
@@ -125,7 +110,7 @@ func NewOptions() *Options {
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	o.Hub.addFlags(&sets)
-	o.Members.addFlags(&sets)
+	o.Members.AddFlags(sets.FlagSet("members"))
 	o.Usage.addFlags(&sets)
 	o.Relay.addFlags(&sets)
 	o.Serving.Secure.AddFlags(sets.FlagSet("secure serving"))
@@ -148,18 +133,6 @@ func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.MetricsServer, "hub-metrics-server", o.MetricsServer, "URL of the hub's own metrics-server, as https://metrics-server.kube-system.svc. Needed if the hub is a member of its own fleet: asked through its API server it would ask us.")
 	fs.StringVar(&o.MetricsServerCAFile, "hub-metrics-server-ca-file", o.MetricsServerCAFile, "Certificate authority (PEM) of the hub's own metrics-server. Empty: the system's.")
 	fs.BoolVar(&o.MetricsServerInsecureSkipTLSVerify, "hub-metrics-server-insecure-skip-tls-verify", o.MetricsServerInsecureSkipTLSVerify, "Do not verify the certificate of the hub's own metrics-server, to which our token is sent.")
-}
-
-func (o *MemberOptions) addFlags(sets *cliflag.NamedFlagSets) {
-	fs := sets.FlagSet("members")
-	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+member.MemberLabel+"=true) that register members.")
-	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Longest wait for a member's answer.")
-	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Time between two looks whether a member answers.")
-	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Questions per second to each member, over a longer time.")
-	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Questions to each member at once.")
-	fs.StringSliceVar(&o.Policy.AllowedExecCommands, "allowed-exec-commands", nil, "Credential plugins that a registration's kubeconfig may run in this container, spelled as there. Default: none.")
-	fs.BoolVar(&o.Policy.AllowFiles, "allow-kubeconfig-files", false, "Let a registration's kubeconfig name files of this container.")
-	fs.BoolVar(&o.Policy.AllowInsecure, "allow-insecure-member-tls", false, "Let a registration do without verifying the member's certificate.")
 }
 
 func (o *UsageOptions) addFlags(sets *cliflag.NamedFlagSets) {
@@ -186,8 +159,6 @@ func (o *Options) Validate() error {
 		value time.Duration
 	}{
 		{"--apiservice-check-period", o.Hub.APIServiceCheckPeriod},
-		{"--member-timeout", o.Members.Timeout},
-		{"--member-probe-period", o.Members.ProbePeriod},
 		{"--scrape-period", o.Usage.ScrapePeriod},
 		{"--answer-ttl", o.Relay.AnswerTTL},
 		{"--member-grace", o.Relay.Grace},
@@ -202,12 +173,7 @@ func (o *Options) Validate() error {
 	}
 	errs = append(errs, o.Usage.validate()...)
 	errs = append(errs, o.Hub.validate()...)
-	if o.Members.QPS <= 0 || o.Members.Burst < 1 {
-		errs = append(errs, fmt.Errorf("--member-qps and --member-burst: must be above 0, got %v and %d", o.Members.QPS, o.Members.Burst))
-	}
-	if o.Members.ClusterNamespace == "" {
-		errs = append(errs, errors.New("--cluster-namespace: must be set: registrations are read from one namespace only"))
-	}
+	errs = append(errs, o.Members.Validate()...)
 	errs = append(errs, o.validateSelfSigning()...)
 	errs = append(errs, o.Serving.validate()...)
 	return errors.Join(errs...)

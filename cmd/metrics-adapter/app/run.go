@@ -134,21 +134,15 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 			return nil, err // it names the flag at fault
 		}
 	}
-	return member.New(member.Options{
+	return member.New(o.Members.Registry(member.Options{
 		Hub:              h.core,
 		HubDynamic:       h.dynamic,
 		HubMetricsServer: metricsServer,
-		Namespace:        o.Members.ClusterNamespace,
 		Access:           member.Read,
-		Policy:           o.Members.Policy,
 		UserAgent:        h.config.UserAgent,
-		QPS:              o.Members.QPS,
-		Burst:            o.Members.Burst,
-		Timeout:          o.Members.Timeout,
-		ProbePeriod:      o.Members.ProbePeriod,
 		Recorder:         recorder,
 		Metrics:          member.NewMetrics(legacyregistry.Registerer()),
-	}), nil
+	})), nil
 }
 
 func newStore(o *Options, registry *member.Registry) *usage.Store {

@@ -17,6 +17,10 @@ const (
 	CronFederatedHPAKind = "CronFederatedHPA"
 )
 
+// ManagedByLabel is on what fleetscale made in a member for a FederatedHPA; its value is the FederatedHPA's UID. A hub that
+// is a member of its own fleet has such objects too.
+const ManagedByLabel = "fleetscale.io/managed-by"
+
 // SchemeGroupVersion is the group with the only version that is served.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/scale"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
+	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/pods"
+)
+
+// addAutoscaler adds the controller of FederatedHPAs, and what it sees the members by.
+func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.ScalesGetter, hold func() error, o *Options) error {
+	registry, err := addRegistry(manager, o)
+	if err != nil {
+		return err
+	}
+	store := pods.New(pods.Options{})
+	members := federatedhpa.NewMembers(registry, store)
+	for _, run := range []func(context.Context) error{store.Run, members.Run} {
+		if err := manager.Add(everywhere(run)); err != nil {
+			return err
+		}
+	}
+	asker, err := hubmetrics.New(manager.GetConfig(), manager.GetRESTMapper(), hubmetrics.NewMetrics(ctrlmetrics.Registry))
+	if err != nil {
+		return err
+	}
+	reconciler := federatedhpa.New(federatedhpa.Options{
+		Hub:           manager.GetClient(),
+		Live:          manager.GetAPIReader(),
+		Scales:        scales,
+		Mapper:        manager.GetRESTMapper(),
+		Fleet:         members,
+		Placements:    federatedhpa.NewKarmadaPlacements(manager.GetClient(), clock.RealClock{}),
+		Ask:           asker,
+		Hold:          hold,
+		SyncPeriod:    o.Autoscale.SyncPeriod,
+		MemberTimeout: o.Members.Timeout,
+		Decision:      o.Autoscale.Decision,
+		Clock:         clock.RealClock{},
+		Events:        manager.GetEventRecorder(program),
+		Metrics:       federatedhpa.NewMetrics(ctrlmetrics.Registry),
+	})
+	synced, err := reconciler.SetUp(ctx, manager, o.Autoscale.Syncs, o.Hub.Timeout)
+	if err != nil {
+		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
+	}
+	return readyWhen(manager, "federatedhpas-known", synced)
+}
+
+// addRegistry adds what knows the members. A replica that waits to become leader knows them too.
+func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
+	hub, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to read registrations: %w", err)
+	}
+	hubDynamic, err := dynamic.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to read registrations: %w", err)
+	}
+	broadcaster := record.NewBroadcaster()
+	registry := member.New(o.Members.Registry(member.Options{
+		Hub:        hub,
+		HubDynamic: hubDynamic,
+		Access:     member.Write,
+		UserAgent:  manager.GetConfig().UserAgent,
+		Recorder:   broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program}),
+		Metrics:    member.NewMetrics(ctrlmetrics.Registry),
+	}))
+	err = manager.Add(everywhere(func(ctx context.Context) error {
+		defer broadcaster.Shutdown()
+		broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: hub.CoreV1().Events("")})
+		return registry.Run(ctx)
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return registry, manager.AddReadyzCheck("members-known", func(*http.Request) error { return registry.Settled() })
+}

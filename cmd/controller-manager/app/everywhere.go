@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// everywhere is run by every replica, the leader and those that wait.
+type everywhere func(context.Context) error
+
+var _ manager.LeaderElectionRunnable = everywhere(nil)
+
+func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
+
+func (f everywhere) NeedLeaderElection() bool { return false }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/discovery"
+	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/served"
+)
+
+// schemaPeriod is the time between two looks at what the hub serves: an upgrade of Karmada may take our fields away at
+// any time.
+const schemaPeriod = time.Minute
+
+// addSchemaCheck adds what knows whether the hub serves our schema, and returns why nothing may be done now.
+func addSchemaCheck(ctx context.Context, manager ctrl.Manager, o *Options) (hold func() error, err error) {
+	hub, err := discovery.NewDiscoveryClientForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to read the hub's schema: %w", err)
+	}
+	checker := served.New(served.Options{
+		Hub:     hub.OpenAPIV3WithContext(ctx),
+		Period:  schemaPeriod,
+		Timeout: o.Hub.Timeout,
+		Metrics: served.NewMetrics(ctrlmetrics.Registry),
+	})
+	if err := manager.Add(everywhere(func(ctx context.Context) error { checker.Run(ctx); return nil })); err != nil {
+		return nil, err
+	}
+	return checker.Err, manager.AddReadyzCheck("schema", func(*http.Request) error { return checker.Err() })
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fleetscale/fleetscale/pkg/member"
+)
+
+// MemberOptions say where members are registered and how they are asked.
+type MemberOptions struct {
+	ClusterNamespace     string
+	Timeout, ProbePeriod time.Duration
+	QPS                  float32
+	Burst                int
+	Policy               member.Policy
+}
+
+// NewMemberOptions returns the defaults of all programs.
+func NewMemberOptions() MemberOptions {
+	return MemberOptions{
+		ClusterNamespace: "fleetscale-system",
+		Timeout:          5 * time.Second,
+		ProbePeriod:      10 * time.Second,
+		QPS:              50,
+		Burst:            100,
+	}
+}
+
+// AddFlags binds the options to flags.
+func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+member.MemberLabel+"=true) that register members.")
+	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Longest wait for a member's answer.")
+	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Time between two looks whether a member answers.")
+	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Questions per second to each member, over a longer time.")
+	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Questions to each member at once.")
+	fs.StringSliceVar(&o.Policy.AllowedExecCommands, "allowed-exec-commands", nil, "Credential plugins that a registration's kubeconfig may run in this container, spelled as there. Default: none.")
+	fs.BoolVar(&o.Policy.AllowFiles, "allow-kubeconfig-files", false, "Let a registration's kubeconfig name files of this container.")
+	fs.BoolVar(&o.Policy.AllowInsecure, "allow-insecure-member-tls", false, "Let a registration do without verifying the member's certificate.")
+}
+
+// Validate returns every fault, each led by the flag that mends it.
+func (o *MemberOptions) Validate() []error {
+	var errs []error
+	if o.Timeout <= 0 {
+		errs = append(errs, fmt.Errorf("--member-timeout: must be above 0, got %v", o.Timeout))
+	}
+	if o.ProbePeriod <= 0 {
+		errs = append(errs, fmt.Errorf("--member-probe-period: must be above 0, got %v", o.ProbePeriod))
+	}
+	if o.QPS <= 0 || o.Burst < 1 {
+		errs = append(errs, fmt.Errorf("--member-qps and --member-burst: must be above 0, got %v and %d", o.QPS, o.Burst))
+	}
+	if o.ClusterNamespace == "" {
+		errs = append(errs, errors.New("--cluster-namespace: must be set: registrations are read from one namespace only"))
+	}
+	return errs
+}
+
+// Registry fills in what the options say of a registry of members.
+func (o *MemberOptions) Registry(r member.Options) member.Options {
+	r.Namespace, r.Policy = o.ClusterNamespace, o.Policy
+	r.QPS, r.Burst = o.QPS, o.Burst
+	r.Timeout, r.ProbePeriod = o.Timeout, o.ProbePeriod
+	return r
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// memories are what is known of objects from one look to the next. Whatever of it must outlive the program is in their
+// status; an object that is not known is remembered from there.
+type memories struct {
+	mu    sync.Mutex
+	byKey map[client.ObjectKey]remembered
+}
+
+// remembered is what is known of one object; another one of the same name has another.
+type remembered struct {
+	uid   types.UID
+	state replicas.State
+	// replaced is the resource version that our last write of the status took the place of.
+	replaced string
+}
+
+func newMemories() *memories { return &memories{byKey: map[client.ObjectKey]remembered{}} }
+
+// of returns the state of an object whose workload has so many replicas.
+func (m *memories) of(object *v1alpha1.FederatedHPA, current int32, now time.Time) replicas.State {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.byKey[client.ObjectKeyFromObject(object)]; known.uid == object.UID {
+		return known.state
+	}
+	return recall(object.Status.Stabilization, current, now)
+}
+
+func (m *memories) keep(object *v1alpha1.FederatedHPA, state replicas.State) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.byKey[client.ObjectKeyFromObject(object)]
+	if known.uid != object.UID {
+		known = remembered{uid: object.UID}
+	}
+	known.state = state
+	m.byKey[client.ObjectKeyFromObject(object)] = known
+}
+
+// wrote notes that the status of the object was written.
+func (m *memories) wrote(object *v1alpha1.FederatedHPA) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.byKey[client.ObjectKeyFromObject(object)]
+	known.replaced = object.ResourceVersion
+	m.byKey[client.ObjectKeyFromObject(object)] = known
+}
+
+// stale says that the object is from before our last write.
+func (m *memories) stale(object *v1alpha1.FederatedHPA) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.byKey[client.ObjectKeyFromObject(object)]
+	return known.uid == object.UID && known.replaced != "" && known.replaced == object.ResourceVersion
+}
+
+func (m *memories) forget(key client.ObjectKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.byKey, key)
+}
+
+// recall returns the state that a former leader left. The status is not written when a recommendation is merely
+// repeated, so the last one may have been given until a moment ago, and is taken to have been: it then keeps the replicas
+// for a whole window more. It is not if it would change them, for it may also be from long ago.
+func recall(stored *v1alpha1.StabilizationStatus, current int32, now time.Time) replicas.State {
+	if stored == nil {
+		return replicas.State{}
+	}
+	stored = stored.DeepCopy()
+	if last := lastOf(stored.ScaleUpRecommendations); last != nil && last.Replicas >= current {
+		last.Time = metav1.NewMicroTime(now)
+	}
+	if last := lastOf(stored.ScaleDownRecommendations); last != nil && last.Replicas <= current {
+		last.Time = metav1.NewMicroTime(now)
+	}
+	return replicas.Recall(stored)
+}
+
+func lastOf(list []v1alpha1.Recommendation) *v1alpha1.Recommendation {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[len(list)-1]
+}
+
+// remembers says whether what is stored is enough for [recall] to come to the same as from the fresh memory: only then
+// it need not be written.
+func remembers(stored, fresh *v1alpha1.StabilizationStatus) bool {
+	if stored == nil || fresh == nil {
+		return stored == fresh
+	}
+	return endsLike(stored.ScaleUpRecommendations, fresh.ScaleUpRecommendations) &&
+		endsLike(stored.ScaleDownRecommendations, fresh.ScaleDownRecommendations) &&
+		endsWith(stored.ScaleUpEvents, fresh.ScaleUpEvents) &&
+		endsWith(stored.ScaleDownEvents, fresh.ScaleDownEvents)
+}
+
+// endsLike says whether the fresh list is the end of the stored one, but for the time of the last.
+func endsLike(stored, fresh []v1alpha1.Recommendation) bool {
+	if len(fresh) == 0 || len(stored) == 0 {
+		return len(fresh) == 0
+	}
+	last := len(fresh) - 1
+	if len(stored) <= last || stored[len(stored)-1].Replicas != fresh[last].Replicas {
+		return false
+	}
+	return slices.EqualFunc(stored[len(stored)-1-last:len(stored)-1], fresh[:last], func(a, b v1alpha1.Recommendation) bool {
+		return a.Replicas == b.Replicas && sameTime(a.Time, b.Time)
+	})
+}
+
+// endsWith says whether the fresh list is the end of the stored one.
+func endsWith(stored, fresh []v1alpha1.ScaleEvent) bool {
+	return len(fresh) <= len(stored) && slices.EqualFunc(stored[len(stored)-len(fresh):], fresh, func(a, b v1alpha1.ScaleEvent) bool {
+		return a.Replicas == b.Replicas && sameTime(a.Time, b.Time)
+	})
+}
+
+// sameTime compares to the microsecond, which is what is stored.
+func sameTime(a, b metav1.MicroTime) bool {
+	return a.Truncate(time.Microsecond).Equal(b.Truncate(time.Microsecond))
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/pods"
+)
+
+// Placements says where workloads are placed by others, as by Karmada.
+type Placements interface {
+	// Of returns the clusters where a workload is placed, and how many replicas each is to run (nil: not said). It is false
+	// if nobody places workloads: then they are in every cluster.
+	Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error)
+}
+
+// reasonNotRegistered is of a cluster where the workload is placed, and of which nothing else is known.
+const reasonNotRegistered fleet.Reason = "NotRegistered"
+
+// selected are the clusters that the object selects, in name order. An error is that of the spec, or of reading where
+// the workload is placed.
+func (r *Reconciler) selected(ctx context.Context, object *v1alpha1.FederatedHPA) ([]part, error) {
+	placed, places, err := r.placed(ctx, object)
+	if err != nil {
+		return nil, err
+	}
+	var parts []part
+	for _, cluster := range r.Fleet.Clusters() {
+		facts := cluster.Facts()
+		assigned, here := placed[facts.Name]
+		delete(placed, facts.Name)
+		if matches, err := assignment.Matches(object.Spec.ClusterAffinity, facts); err != nil {
+			return nil, fmt.Errorf("spec.clusterAffinity: %w", err)
+		} else if matches && (here || !places) {
+			parts = append(parts, newPart(object, cluster, assigned))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(placed)) {
+		if matches, _ := assignment.Matches(object.Spec.ClusterAffinity, assignment.ClusterFacts{Name: name}); matches {
+			parts = append(parts, newPart(object, unregistered(name), placed[name]))
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.facts.Name, b.facts.Name) })
+	return parts, nil
+}
+
+func (r *Reconciler) placed(ctx context.Context, object *v1alpha1.FederatedHPA) (map[string]*int32, bool, error) {
+	if r.Placements == nil {
+		return nil, false, nil
+	}
+	placed, places, err := r.Placements.Of(ctx, object.Namespace, object.Spec.ScaleTargetRef)
+	if err != nil {
+		return nil, false, fmt.Errorf("reading where %s is placed: %w", describe(object.Spec.ScaleTargetRef), err)
+	}
+	return maps.Clone(placed), places, nil
+}
+
+func newPart(object *v1alpha1.FederatedHPA, cluster Cluster, assigned *int32) part {
+	p := part{cluster: cluster, facts: cluster.Facts(), state: v1alpha1.ClusterActive, assigned: assigned, offset: cluster.ClockOffset()}
+	statuses := object.Status.Clusters
+	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == p.facts.Name }); i >= 0 {
+		p.before = statuses[i]
+	}
+	if silence := cluster.Silence(); silence != nil {
+		p.silent(silence)
+	}
+	return p
+}
+
+// unregistered stands for a cluster where the workload is placed, but which is not registered.
+type unregistered string
+
+func (u unregistered) Silence() *fleet.Silence {
+	return &fleet.Silence{Reason: reasonNotRegistered, Detail: "the workload is placed there, but no such cluster is registered"}
+}
+
+func (u unregistered) Facts() assignment.ClusterFacts {
+	return assignment.ClusterFacts{Name: string(u)}
+}
+
+func (u unregistered) ClockOffset() time.Duration { return 0 }
+
+func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listing {
+	return pods.Listing{Silent: u.Silence()}
+}
+
+func (u unregistered) Autoscalers(context.Context, string) []Autoscaler { return nil }
+
+func (u unregistered) Scale(context.Context, string, autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
+	return nil, u.Silence()
+}
+
+func (u unregistered) SetScale(context.Context, autoscalingv2.CrossVersionObjectReference, *autoscalingv1.Scale) error {
+	return u.Silence()
+}

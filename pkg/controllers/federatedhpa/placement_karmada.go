@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// bindings is the API in which Karmada says where it placed a workload.
+var bindings = schema.GroupVersion{Group: "work.karmada.io", Version: "v1alpha2"}
+
+// lookAgain is how long a hub that is not Karmada's is taken to stay so.
+const lookAgain = time.Minute
+
+// ResourceBinding is what we read of Karmada's object of that name. There is one for each workload that it propagates.
+type ResourceBinding struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec ResourceBindingSpec `json:"spec"`
+}
+
+// ResourceBindingSpec says where a workload is.
+type ResourceBindingSpec struct {
+	// Replicas are those of the whole workload; 0 for what has none that Karmada knows of.
+	Replicas int32 `json:"replicas,omitempty"`
+	// Clusters are where it is placed.
+	Clusters []ResourceBindingCluster `json:"clusters,omitempty"`
+}
+
+// ResourceBindingCluster is the part of one cluster.
+type ResourceBindingCluster struct {
+	Name     string `json:"name"`
+	Replicas int32  `json:"replicas,omitempty"`
+}
+
+// DeepCopyObject implements runtime.Object.
+func (b *ResourceBinding) DeepCopyObject() runtime.Object {
+	c := *b
+	b.DeepCopyInto(&c.ObjectMeta)
+	c.Spec.Clusters = append([]ResourceBindingCluster(nil), b.Spec.Clusters...)
+	return &c
+}
+
+// ResourceBindingList is a list of them.
+type ResourceBindingList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ResourceBinding `json:"items"`
+}
+
+// DeepCopyObject implements runtime.Object.
+func (l *ResourceBindingList) DeepCopyObject() runtime.Object {
+	c := *l
+	l.ListMeta.DeepCopyInto(&c.ListMeta)
+	c.Items = nil
+	for i := range l.Items {
+		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*ResourceBinding))
+	}
+	return &c
+}
+
+// KarmadaPlacements reads where Karmada placed workloads, if the hub is Karmada's.
+type KarmadaPlacements struct {
+	hub   client.Reader // cached
+	clock clock.PassiveClock
+
+	mu      sync.Mutex
+	foreign time.Time // when the hub last was not Karmada's
+}
+
+// NewKarmadaPlacements reads by hub, whose scheme is that of [AddToScheme].
+func NewKarmadaPlacements(hub client.Reader, clock clock.PassiveClock) *KarmadaPlacements {
+	return &KarmadaPlacements{hub: hub, clock: clock}
+}
+
+// Of implements [Placements].
+func (k *KarmadaPlacements) Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
+	if k.isForeign() {
+		return nil, false, nil
+	}
+	binding := &ResourceBinding{}
+	name := strings.ToLower(workload.Name + "-" + workload.Kind)
+	err := k.hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, binding)
+	switch {
+	case meta.IsNoMatchError(err):
+		k.setForeign()
+		return nil, false, nil
+	case apierrors.IsNotFound(err):
+		return nil, false, fmt.Errorf("karmada does not propagate it: there is no ResourceBinding %q; give it a PropagationPolicy", name)
+	case err != nil:
+		return nil, false, err
+	}
+	return binding.placement(), true, nil
+}
+
+// placement is the number of replicas by cluster; not known if Karmada does not divide them.
+func (b *ResourceBinding) placement() map[string]*int32 {
+	placed := map[string]*int32{}
+	for _, c := range b.Spec.Clusters {
+		placed[c.Name] = nil
+		if b.Spec.Replicas > 0 {
+			placed[c.Name] = &c.Replicas
+		}
+	}
+	return placed
+}
+
+func (k *KarmadaPlacements) isForeign() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.foreign.IsZero() && k.clock.Since(k.foreign) < lookAgain
+}
+
+func (k *KarmadaPlacements) setForeign() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.foreign = k.clock.Now()
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/scale"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/served"
+)
+
+const (
+	// soon is when to come back where something is awaited that comes by itself.
+	soon = time.Second
+	// rivalFor is how long after its last write another controller is taken to be at work.
+	rivalFor = 5 * time.Minute
+	// fieldManager owns in managedFields what the controller writes.
+	fieldManager = "fleetscale-federatedhpa"
+)
+
+// Options are what a [Reconciler] is made of.
+type Options struct {
+	// Hub reads FederatedHPAs and other autoscalers from a cache, and writes status.
+	Hub client.Client
+	// Live reads workloads from the hub's API server itself.
+	Live client.Reader
+	// Scales reads and writes the scale subresource of what Mapper finds.
+	Scales scale.ScalesGetter
+	Mapper meta.RESTMapper
+	Fleet  Fleet
+	// Placements says where workloads are placed by others. Nil: nobody places them.
+	Placements Placements
+	Ask        Asker
+	// Hold is why nothing may be done now; nil: something may.
+	Hold func() error
+	// SyncPeriod is the time between two looks at an object.
+	SyncPeriod time.Duration
+	// MemberTimeout bounds what is asked of all members for one object, and what is asked of the hub's metrics APIs.
+	MemberTimeout time.Duration
+	Decision      replicas.Options
+	Clock         clock.PassiveClock
+	Events        events.EventRecorder
+	Metrics       *Metrics
+}
+
+// Asker asks the hub for one metric.
+type Asker interface {
+	Ask(ctx context.Context, question hubmetrics.Question) replicas.Metric
+}
+
+// Reconciler looks at one FederatedHPA after another.
+type Reconciler struct {
+	Options
+	memories  *memories
+	selectors *selectors
+	began     time.Time
+}
+
+// New returns a reconciler, to be called by one leader at a time.
+func New(o Options) *Reconciler {
+	return &Reconciler{Options: o, memories: newMemories(), selectors: newSelectors(), began: o.Clock.Now()}
+}
+
+// Reconcile brings the replicas of one workload to what its load calls for, and says in the status why. An error is
+// returned, not logged; it has been said in the status and in an Event, if it is of interest to the object's owner.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if r.hold() != nil {
+		return reconcile.Result{RequeueAfter: soon}, nil
+	}
+	started := r.Clock.Now()
+	object, err := r.read(ctx, request.NamespacedName)
+	if apierrors.IsNotFound(err) {
+		r.forget(request.NamespacedName)
+		return reconcile.Result{}, nil // the workload keeps its replicas
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if object.Distributed() || object.DeletionTimestamp != nil {
+		r.forget(request.NamespacedName)
+		return reconcile.Result{}, nil
+	}
+	if r.memories.stale(object) {
+		r.Metrics.skipped()
+		return reconcile.Result{RequeueAfter: soon}, nil
+	}
+	if err := r.rival(object); err != nil {
+		return reconcile.Result{}, err
+	}
+	target := r.targetOf(object)
+	in := r.gather(ctx, object, target)
+	decision := decide(in)
+	if decision.writes() {
+		decision = target.write(ctx, &in, decision)
+	}
+	r.memories.keep(object, decision.State)
+	err = r.record(ctx, &in, &decision)
+	r.Metrics.reconciled(&in, &decision, r.Clock.Since(started))
+	return r.comeBack(&decision, err)
+}
+
+// hold is why nothing can be done yet.
+func (r *Reconciler) hold() error {
+	if err := r.Hold(); err != nil {
+		return err
+	}
+	return r.Fleet.Settled()
+}
+
+// comeBack is one sync period later, after an error too, but at once where the object was changed meanwhile.
+func (r *Reconciler) comeBack(d *decision, err error) (reconcile.Result, error) {
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: soon}, nil
+	case err != nil:
+		return reconcile.Result{}, err
+	case d.Err != nil:
+		return reconcile.Result{}, d.Err
+	}
+	return reconcile.Result{RequeueAfter: r.SyncPeriod}, nil
+}
+
+// rival is why an object is left alone whose status another controller writes too: it would also write the replicas.
+func (r *Reconciler) rival(object *v1alpha1.FederatedHPA) error {
+	now := r.Clock.Now()
+	since := now.Add(-rivalFor)
+	if since.Before(r.began) {
+		since = r.began
+	}
+	manager, found := served.Rival(object.ManagedFields, fieldManager, since)
+	if !found {
+		return nil
+	}
+	r.event(object, corev1.EventTypeWarning, eventAnotherController, fmt.Sprintf("%q writes the status too; nothing is done here while it does: switch one of the two off", manager))
+	return fmt.Errorf("%q writes the status too: switch one of the two off", manager)
+}
+
+func (r *Reconciler) forget(key client.ObjectKey) {
+	r.memories.forget(key)
+	r.selectors.forget(key)
+	r.Metrics.forget(key)
+}
+
+// describe names a workload as in `Deployment "web"`.
+func describe(ref autoscalingv2.CrossVersionObjectReference) string {
+	return fmt.Sprintf("%s %q", ref.Kind, ref.Name)
+}

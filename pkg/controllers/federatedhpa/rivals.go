@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// byTarget finds autoscalers on the hub by what they scale.
+const byTarget = "federatedhpa.scaleTargetRef"
+
+// findRivals notes for each cluster who else scales the workload there, or counts its Pods. Where the hub is told, no
+// cluster can be left out, and so nothing is scaled; where each cluster is told, that one is left alone.
+func (r *Reconciler) findRivals(ctx context.Context, in *situation) {
+	onHub := r.rivalsOnHub(ctx, in)
+	near := r.near(in)
+	direct := in.object.Spec.ReplicaDistribution != nil
+	together(in.parts, func(p *part) {
+		if !p.takesPart() {
+			return
+		}
+		local := p.autoscalers(ctx, in.object)
+		if direct && len(local) > 0 {
+			if p.state == v1alpha1.ClusterActive {
+				p.conflict(local)
+			}
+			local = nil
+		}
+		rivals := slices.Concat(p.countsTheSame(ctx, in, near), onHub, local)
+		if len(rivals) > 0 {
+			p.rivals = append([]string{in.object.Namespace + "/" + in.object.Name}, rivals...)
+		}
+	})
+}
+
+// rivalsOnHub are HorizontalPodAutoscalers of the workload on the hub. With replicaDistribution they do no harm.
+func (r *Reconciler) rivalsOnHub(ctx context.Context, in *situation) []string {
+	if in.object.Spec.ReplicaDistribution != nil {
+		return nil
+	}
+	var found autoscalingv2.HorizontalPodAutoscalerList
+	// The cache fails only if it was not set up, and then nothing runs.
+	_ = r.Hub.List(ctx, &found, client.InNamespace(in.object.Namespace), client.MatchingFields{byTarget: targetKey(in.object.Spec.ScaleTargetRef)})
+	var names []string
+	for i := range found.Items {
+		if hpa := &found.Items[i]; hpa.Labels[v1alpha1.ManagedByLabel] == "" && hpa.DeletionTimestamp == nil {
+			names = append(names, "HorizontalPodAutoscaler "+hpa.Namespace+"/"+hpa.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// near are the other FederatedHPAs whose selectors do not exclude this one's.
+func (r *Reconciler) near(in *situation) []*chosen {
+	text := in.anySelector()
+	selector, err := labels.Parse(text)
+	if err != nil || selector.Empty() {
+		return nil
+	}
+	return r.selectors.choose(client.ObjectKeyFromObject(in.object), text, selector, in.names())
+}
+
+// autoscalers are those that the cluster has of its own for the workload.
+func (p *part) autoscalers(ctx context.Context, object *v1alpha1.FederatedHPA) []string {
+	var names []string
+	for _, other := range p.cluster.Autoscalers(ctx, object.Namespace) {
+		if targetKey(other.Target) == targetKey(object.Spec.ScaleTargetRef) {
+			names = append(names, "HorizontalPodAutoscaler "+object.Namespace+"/"+other.Name)
+		}
+	}
+	return names
+}
+
+// countsTheSame are those of the near that count a Pod of ours in the cluster.
+func (p *part) countsTheSame(ctx context.Context, in *situation, near []*chosen) []string {
+	var names []string
+	for _, other := range near {
+		if !slices.Contains(other.clusters, p.facts.Name) {
+			continue
+		}
+		both, err := labels.Parse(p.selector(in.scale.Selector))
+		if err != nil {
+			continue // said by the decision
+		}
+		demands, _ := other.selector.Requirements()
+		if len(p.cluster.Pods(ctx, in.object.Namespace, both.Add(demands...)).Pods) > 0 {
+			names = append(names, other.key.String())
+		}
+	}
+	return names
+}
+
+// targetKey is the same for references to the same workload, be it by another version.
+func targetKey(ref autoscalingv2.CrossVersionObjectReference) string {
+	gv, _ := schema.ParseGroupVersion(ref.APIVersion)
+	return gv.Group + "/" + ref.Kind + "/" + ref.Name
+}
+
+func compareKeys(a, b client.ObjectKey) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}

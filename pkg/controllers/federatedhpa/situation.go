@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"strings"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// situation is what a decision rests on.
+type situation struct {
+	// object has its defaults. Its status is the one stored last.
+	object *v1alpha1.FederatedHPA
+	now    time.Time
+	// scale is the workload as a whole.
+	scale replicas.Scale
+	// parts are the clusters that the object selects, in name order.
+	parts []part
+	// metrics are the answers to spec.metrics; none if the decision does not need them.
+	metrics []replicas.Metric
+	// took is how long each took.
+	took []time.Duration
+	// template is what a Pod of the workload requests; nil if it is not known.
+	template *replicas.Requests
+	state    replicas.State
+	options  replicas.Options
+}
+
+// part is one cluster that the object selects.
+type part struct {
+	cluster Cluster
+	facts   assignment.ClusterFacts
+	// before is what the status says of it.
+	before v1alpha1.ClusterStatus
+	// state is Excluded for one that takes no part, Conflict for one whose workload others scale, Unreachable for one that
+	// can not be asked. reason and message say why.
+	state   v1alpha1.ClusterState
+	reason  string
+	message string
+	// assigned is how many replicas the cluster was told to run, as last known; nil: not known.
+	assigned *int32
+	// scale is the workload's there; nil if it was not read, as where the hub is told.
+	scale *autoscalingv1.Scale
+	// listing are the workload's Pods.
+	listing pods.Listing
+	// rivals are other autoscalers of the same workload or the same Pods there.
+	rivals []string
+	offset time.Duration
+	// preference is the cluster's place in a distribution; capacity what it can host in all, nil: not known.
+	preference assignment.Preference
+	capacity   *int32
+	// limit is what a full cluster can go on running; nil: it is not full.
+	limit *int32
+	// unschedulableSince is since when Pods find no node; schedulableSince since when a full cluster had room again.
+	unschedulableSince, schedulableSince *metav1.Time
+}
+
+// takesPart says whether the cluster's Pods count.
+func (p *part) takesPart() bool { return p.state != v1alpha1.ClusterExcluded }
+
+// writable says whether the cluster can be told another number of replicas.
+func (p *part) writable() bool {
+	return p.scale != nil && (p.state == v1alpha1.ClusterActive || p.state == v1alpha1.ClusterSaturated)
+}
+
+func (p *part) exclude(reason, message string) {
+	p.state, p.reason, p.message = v1alpha1.ClusterExcluded, reason, message
+}
+
+func (p *part) silent(s *fleet.Silence) {
+	p.state, p.reason, p.message = v1alpha1.ClusterUnreachable, string(s.Reason), s.Detail
+}
+
+// conflict is of a cluster where somebody else scales the workload.
+func (p *part) conflict(rivals []string) {
+	p.state, p.reason = v1alpha1.ClusterConflict, reasonScaledByOthers
+	p.message = "the workload is scaled there by " + strings.Join(rivals, ", ") + ": delete it, or take the cluster out of clusterAffinity"
+}
+
+// question is what the decision on the fleet's replicas is asked.
+func (in *situation) question() replicas.Question {
+	q := replicas.Question{
+		Namespace:  in.object.Namespace,
+		Generation: in.object.Generation,
+		Spec:       in.object.Spec.HorizontalPodAutoscalerSpec,
+		Status:     upstreamStatus(&in.object.Status),
+		Scale:      in.scale,
+		Template:   in.template,
+		Metrics:    in.metrics,
+		State:      in.state,
+		Options:    in.options,
+		Now:        in.now,
+	}
+	for i := range in.parts {
+		if p := &in.parts[i]; p.takesPart() {
+			q.Clusters = append(q.Clusters, p.seen(in.scale.StatusReplicas == 0))
+		}
+	}
+	return q
+}
+
+// seen is the cluster as the decision on the fleet's replicas sees it. A workload on the hub may be a mere template that
+// knows nothing of its Pods (unaware); then they are counted.
+func (p *part) seen(unaware bool) replicas.Cluster {
+	c := replicas.Cluster{
+		Name:        p.facts.Name,
+		Silent:      p.listing.Silent,
+		Pods:        p.listing.Pods,
+		Assigned:    p.assigned,
+		Autoscalers: p.rivals,
+		ClockOffset: p.offset,
+	}
+	if p.state == v1alpha1.ClusterUnreachable && c.Silent == nil {
+		c.Silent = &fleet.Silence{Reason: fleet.Reason(p.reason), Detail: p.message}
+	}
+	if p.before.ReadyReplicas != nil {
+		c.LastReady = *p.before.ReadyReplicas
+	}
+	if p.scale != nil {
+		c.Replicas, c.Selector = &p.scale.Status.Replicas, p.scale.Status.Selector
+		c.Lagging = p.scale.Status.Replicas != p.scale.Spec.Replicas
+	} else if unaware && p.listing.Known {
+		c.Replicas = new(int32(len(p.listing.Pods)))
+	}
+	return c
+}
+
+// upstreamStatus is the part of a status that a HorizontalPodAutoscaler has too.
+func upstreamStatus(s *v1alpha1.FederatedHPAStatus) autoscalingv2.HorizontalPodAutoscalerStatus {
+	return autoscalingv2.HorizontalPodAutoscalerStatus{
+		ObservedGeneration: s.ObservedGeneration,
+		LastScaleTime:      s.LastScaleTime,
+		CurrentReplicas:    s.CurrentReplicas,
+		DesiredReplicas:    s.DesiredReplicas,
+		CurrentMetrics:     s.CurrentMetrics,
+		Conditions:         s.Conditions,
+	}
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// What the API holds of a text, in bytes.
+const (
+	longestCondition = 32768
+	longestMessage   = 4096
+	longestReason    = 1024
+)
+
+// mostClusters are so many that a status holds.
+const mostClusters = 1000
+
+// status is what the object is to say after the decision.
+func (in *situation) status(d *decision) v1alpha1.FederatedHPAStatus {
+	s := *in.object.Status.DeepCopy()
+	s.ObservedGeneration, s.LastScaleTime = d.Status.ObservedGeneration, d.Status.LastScaleTime
+	s.CurrentReplicas, s.DesiredReplicas = d.Status.CurrentReplicas, d.Status.DesiredReplicas
+	s.CurrentMetrics = d.Status.CurrentMetrics
+	s.Conditions = slices.Clone(d.Status.Conditions)
+	for i := range s.Conditions {
+		s.Conditions[i].Message = brief(s.Conditions[i].Message, longestCondition)
+	}
+	s.Clusters = in.clusterStatuses(d)
+	if in.scale.Err == nil {
+		s.ReadyReplicas = new(readyIn(s.Clusters))
+	}
+	s.Stabilization = d.State.Memory(&in.object.Spec.HorizontalPodAutoscalerSpec, in.options, in.now)
+	s.Summary = summary(&in.object.Spec, d, &s)
+	return s
+}
+
+func (in *situation) clusterStatuses(d *decision) []v1alpha1.ClusterStatus {
+	if in.scale.Err != nil && len(in.parts) == 0 {
+		return in.object.Status.Clusters // where the workload is placed could not be read
+	}
+	var all []v1alpha1.ClusterStatus
+	for i := range in.parts[:min(len(in.parts), mostClusters)] {
+		all = append(all, in.parts[i].status(in, d))
+	}
+	return all
+}
+
+func (p *part) status(in *situation, d *decision) v1alpha1.ClusterStatus {
+	s := v1alpha1.ClusterStatus{Name: p.facts.Name, State: p.state, Reason: p.reason, Message: p.message, AssignedReplicas: p.assigned}
+	if i := slices.IndexFunc(d.Explanation.Unseen, func(u replicas.Unseen) bool { return u.Cluster == s.Name }); i >= 0 && s.State == v1alpha1.ClusterActive {
+		s.State, s.Reason = v1alpha1.ClusterUnreachable, string(d.Explanation.Unseen[i].Reason)
+		s.Message = "the metrics lack this cluster"
+	}
+	d.division.refusal(&s)
+	s.Reason, s.Message = brief(s.Reason, longestReason), brief(s.Message, longestMessage)
+	s.Since = p.before.Since
+	if s.State != p.before.State || s.Since == nil {
+		s.Since = &metav1.Time{Time: in.now}
+	}
+	if !p.takesPart() {
+		return s
+	}
+	p.count(&s)
+	s.MetricAgeSeconds = in.metricAge(p)
+	s.UnschedulableSince, s.SchedulableSince, s.AvailableReplicas = p.unschedulableSince, p.schedulableSince, p.capacity
+	if rd := in.object.Spec.ReplicaDistribution; rd != nil {
+		p.rank(&s, rd.Type)
+	}
+	return s
+}
+
+// refusal notes that the cluster could not be told.
+func (v *division) refusal(s *v1alpha1.ClusterStatus) {
+	if v == nil {
+		return
+	}
+	for _, c := range v.changes {
+		if c.part.facts.Name == s.Name && c.err != nil {
+			s.Reason, s.Message = reasonFailedUpdateScale, c.err.Error()
+		}
+	}
+}
+
+// count notes how many Pods do what; of those that can not be seen, what was last known.
+func (p *part) count(s *v1alpha1.ClusterStatus) {
+	s.ReadyReplicas, s.UnschedulableReplicas = p.before.ReadyReplicas, p.before.UnschedulableReplicas
+	if p.listing.Known {
+		s.ReadyReplicas, s.UnschedulableReplicas = new(int32(p.listing.Ready())), new(int32(p.listing.Unschedulable))
+	}
+	s.CurrentReplicas = p.before.CurrentReplicas
+	if p.scale != nil {
+		s.CurrentReplicas = &p.scale.Spec.Replicas
+	}
+}
+
+// rank notes what the division went by.
+func (p *part) rank(s *v1alpha1.ClusterStatus, by v1alpha1.ReplicaDistributionType) {
+	switch by {
+	case v1alpha1.DistributionStaticWeighted:
+		s.Weight = &p.preference.Weight
+	case v1alpha1.DistributionPrioritized:
+		s.Priority = &p.preference.Priority
+	}
+}
+
+func readyIn(clusters []v1alpha1.ClusterStatus) int32 {
+	ready := int32(0)
+	for i := range clusters {
+		if r := clusters[i].ReadyReplicas; r != nil {
+			ready += *r
+		}
+	}
+	return ready
+}
+
+// metricAge is the age of the oldest sample of the cluster's Pods, in seconds, by the cluster's clock.
+func (in *situation) metricAge(p *part) *int32 {
+	var oldest time.Time
+	for i := range in.metrics {
+		for _, sample := range in.metrics[i].Pods[p.facts.Name] {
+			if oldest.IsZero() || sample.At.Before(oldest) {
+				oldest = sample.At
+			}
+		}
+	}
+	if oldest.IsZero() {
+		return nil
+	}
+	return new(int32(max(0, in.now.Add(p.offset).Sub(oldest)/time.Second)))
+}
+
+// brief is a text that is not too long, cut between characters.
+func brief(text string, longest int) string {
+	if len(text) <= longest {
+		return text
+	}
+	end := longest - len("...")
+	for end > 0 && text[end]&0xC0 == 0x80 {
+		end--
+	}
+	return text[:end] + "..."
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"context"
+	"fmt"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// hubTarget is the workload on the hub, which somebody else propagates to the members.
+type hubTarget struct{ *Reconciler }
+
+func (t hubTarget) read(ctx context.Context, in *situation) {
+	scale, _, err := t.get(ctx, in)
+	if err != nil {
+		in.scale.Err = err
+		return
+	}
+	in.scale = replicas.Scale{Replicas: scale.Spec.Replicas, StatusReplicas: scale.Status.Replicas, Selector: scale.Status.Selector}
+}
+
+// get reads the scale. Of several errors the first counts, as that of the preferred version.
+func (t hubTarget) get(ctx context.Context, in *situation) (*autoscalingv1.Scale, schema.GroupResource, error) {
+	ref := in.object.Spec.ScaleTargetRef
+	resources, err := resourcesOf(t.Mapper, ref)
+	if err != nil {
+		return nil, schema.GroupResource{}, err
+	}
+	var first error
+	for _, resource := range resources {
+		scale, err := t.Scales.Scales(in.object.Namespace).Get(ctx, resource, ref.Name, metav1.GetOptions{})
+		if err == nil {
+			return scale, resource, nil
+		}
+		if first == nil {
+			first = fmt.Errorf("failed to query scale subresource for %s/%s: %w", ref.Kind, ref.Name, err)
+		}
+	}
+	return nil, schema.GroupResource{}, first
+}
+
+// write sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does.
+func (t hubTarget) write(ctx context.Context, in *situation, d decision) decision {
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		scale, resource, err := t.get(ctx, in)
+		if err != nil {
+			return err
+		}
+		scale.Spec.Replicas = d.Replicas
+		_, err = t.Scales.Scales(in.object.Namespace).Update(ctx, resource, scale, metav1.UpdateOptions{FieldManager: fieldManager})
+		return err
+	})
+	if err != nil {
+		d.Decision = d.Refused(in.now, err)
+		return d
+	}
+	klog.FromContext(ctx).Info("Scaled the workload", "workload", describe(in.object.Spec.ScaleTargetRef),
+		"from", in.scale.Replicas, "to", d.Replicas, "reason", d.Explanation.Reason)
+	d.Decision = d.Scaled(in.now)
+	return d
+}
+
+func (t hubTarget) template(ctx context.Context, in *situation) *replicas.Requests {
+	ref := in.object.Spec.ScaleTargetRef
+	workload := &unstructured.Unstructured{}
+	workload.SetAPIVersion(ref.APIVersion)
+	workload.SetKind(ref.Kind)
+	if err := t.Live.Get(ctx, client.ObjectKey{Namespace: in.object.Namespace, Name: ref.Name}, workload); err != nil {
+		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "workload", describe(ref), "err", err)
+		return nil
+	}
+	return requestsOfTemplate(workload)
+}
+
+// requestsOfTemplate reads spec.template, where all workloads of Kubernetes, and most others, have their Pods' template.
+func requestsOfTemplate(workload *unstructured.Unstructured) *replicas.Requests {
+	found, _, _ := unstructured.NestedMap(workload.Object, "spec", "template", "spec")
+	spec := &corev1.PodSpec{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found, spec); err != nil || len(spec.Containers) == 0 {
+		return nil
+	}
+	return replicas.RequestsOf(spec)
+}

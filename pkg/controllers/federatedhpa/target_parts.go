@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// partsTarget is the workload's part in each member.
+type partsTarget struct{ *Reconciler }
+
+// read reads every cluster's part. A cluster without the workload takes no part; one that can not be asked runs what it
+// was told last.
+func (t partsTarget) read(ctx context.Context, in *situation) {
+	together(in.parts, func(p *part) { p.readScale(ctx, in.object) })
+	if err := in.prefer(); err != nil {
+		in.scale.Err = err
+		return
+	}
+	in.addUp()
+}
+
+func (p *part) readScale(ctx context.Context, object *v1alpha1.FederatedHPA) {
+	p.assigned = p.before.AssignedReplicas
+	if p.state != v1alpha1.ClusterActive {
+		return
+	}
+	scale, err := p.cluster.Scale(ctx, object.Namespace, object.Spec.ScaleTargetRef)
+	if err == nil {
+		p.scale, p.assigned = scale, &scale.Spec.Replicas
+		return
+	}
+	silence, absent := fleet.Classify(err)
+	switch {
+	case absent, meta.IsNoMatchError(err):
+		p.assigned = nil
+		p.exclude(reasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled: %v", describe(object.Spec.ScaleTargetRef), err))
+	default:
+		p.silent(silence)
+	}
+}
+
+// prefer notes each cluster's preference. One without, where that matters, takes no part.
+func (in *situation) prefer() error {
+	d := in.object.Spec.ReplicaDistribution
+	var facts []assignment.ClusterFacts
+	for i := range in.parts {
+		facts = append(facts, in.parts[i].facts)
+	}
+	preferences, err := assignment.Preferences(assignment.Policy(d.Type), d.ClusterAutoscalingPreference, facts)
+	if err != nil {
+		return fmt.Errorf("spec.replicaDistribution: %w", err)
+	}
+	for i := range in.parts {
+		p := &in.parts[i]
+		preference, preferred := preferences[p.facts.Name]
+		p.preference = preference
+		if !preferred && p.takesPart() {
+			p.exclude(reasonNotPreferred, "no entry of clusterAutoscalingPreference selects the cluster")
+		}
+	}
+	return nil
+}
+
+// addUp makes one scale of all parts.
+func (in *situation) addUp() {
+	told, reported, read := int64(0), int64(0), false
+	for i := range in.parts {
+		p := &in.parts[i]
+		if !p.takesPart() {
+			continue
+		}
+		told += int64(p.told())
+		if p.scale == nil {
+			reported += int64(p.told())
+			continue
+		}
+		read = true
+		reported += int64(p.scale.Status.Replicas)
+		in.scale.Selector = cmp.Or(in.scale.Selector, p.scale.Status.Selector)
+	}
+	in.scale.Replicas, in.scale.StatusReplicas = int32(min(told, math.MaxInt32)), int32(min(reported, math.MaxInt32))
+	if !read {
+		in.scale.Err = in.nowhere()
+	}
+}
+
+// nowhere says why no cluster's part could be read.
+func (in *situation) nowhere() error {
+	ref := describe(in.object.Spec.ScaleTargetRef)
+	if len(in.parts) == 0 {
+		return fmt.Errorf("no registered cluster is selected for %s: look at spec.clusterAffinity, and at the registrations", ref)
+	}
+	var each []string
+	for i := range in.parts {
+		p := &in.parts[i]
+		each = append(each, fmt.Sprintf("%s: %s", p.facts.Name, p.reason))
+	}
+	return fmt.Errorf("no cluster can scale %s: %s", ref, strings.Join(each, "; "))
+}
+
+// write tells each cluster its replicas: on the way up those that gain come first, on the way down those that lose. A
+// cluster that could not be told is tried again at the next sync; the others do not make up for it, or both would run
+// its replicas.
+func (t partsTarget) write(ctx context.Context, in *situation, d decision) decision {
+	ctx, cancel := context.WithTimeout(ctx, t.MemberTimeout)
+	defer cancel()
+	changes := d.division.changes
+	gains := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to < c.from })
+	losses := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to > c.from })
+	steps := [][]*change{gains, losses}
+	if d.Replicas < in.scale.Replicas {
+		slices.Reverse(steps)
+	}
+	for _, step := range steps {
+		together(step, func(c **change) { (*c).write(ctx, in.object) })
+	}
+	return complete(ctx, in, d)
+}
+
+// write sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does.
+func (c *change) write(ctx context.Context, object *v1alpha1.FederatedHPA) {
+	scale, ref := c.part.scale.DeepCopy(), object.Spec.ScaleTargetRef
+	c.err = retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		if scale == nil {
+			if scale, err = c.part.cluster.Scale(ctx, object.Namespace, ref); err != nil {
+				return err
+			}
+		}
+		scale.Spec.Replicas = c.to
+		err = c.part.cluster.SetScale(ctx, ref, scale)
+		scale = nil
+		return err
+	})
+}
+
+// complete says what came of the writes. If only some clusters could be told, the fleet has come a part of the way, and
+// that is what policies and windows count.
+func complete(ctx context.Context, in *situation, d decision) decision {
+	achieved, faults, desired := int64(in.scale.Replicas), []error{}, d.Replicas
+	for _, c := range d.division.changes {
+		name := c.part.facts.Name
+		if c.err != nil {
+			faults = append(faults, fmt.Errorf("cluster %s: %w", name, c.err))
+			continue
+		}
+		c.part.assigned = &c.to
+		achieved += int64(c.to) - int64(c.from)
+		klog.FromContext(ctx).Info("Scaled the workload", "cluster", name, "workload", describe(in.object.Spec.ScaleTargetRef),
+			"from", c.from, "to", c.to, "reason", d.Explanation.Reason)
+	}
+	err := errors.Join(faults...)
+	switch {
+	case !d.Rescale:
+		d.Err = errors.Join(d.Err, err)
+	case achieved == int64(in.scale.Replicas) && err == nil:
+		d.Decision = d.Refused(in.now, errNobodyTold)
+	case achieved == int64(in.scale.Replicas):
+		d.Decision = d.Refused(in.now, oneLine(err))
+	default:
+		d.Replicas = int32(achieved)
+		d.Decision = d.Scaled(in.now)
+		d.Status.DesiredReplicas = desired
+		d.fail(err)
+	}
+	return d
+}
+
+// errNobodyTold is where replicas are wanted and no cluster may run them.
+var errNobodyTold = errors.New("no cluster can take the replicas: all that can be told are at their autoscalingMaxThreshold")
+
+// fail says of a rescale that succeeded in part where it did not.
+func (d *decision) fail(err error) {
+	if err == nil {
+		return
+	}
+	d.Events = append(d.Events, replicas.Event{
+		Type: corev1.EventTypeWarning, Reason: replicas.ReasonFailedRescale, Message: fmt.Sprintf("some clusters could not be told: %v", oneLine(err)),
+	})
+	d.Err = errors.Join(d.Err, err)
+}
+
+// oneLine is the error without the line breaks of several.
+func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")) }
+
+func (t partsTarget) template(context.Context, *situation) *replicas.Requests { return nil }
