@@ -170,10 +170,11 @@ func (w *world) onto(x counts, left int64, limits counts) int64 {
 		one[name] = 1
 	}
 	for _, weights := range []counts{w.weight, one} {
-		rooms, parts := counts{}, counts{}
+		rooms := counts{}
 		for _, name := range w.names {
 			rooms[name] = limits[name] - x[name]
 		}
+		var parts counts
 		parts, left = sharing(left, weights, rooms, w.before)
 		for name, n := range parts {
 			x[name] += n

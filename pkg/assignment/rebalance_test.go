@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+import (
+	"maps"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	noon = time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
+	ago  = func(seconds int) *time.Time { return new(noon.Add(-time.Duration(seconds) * time.Second)) }
+)
+
+func TestRebalance(t *testing.T) {
+	// Three clusters a, b, c with shares of 1, 4 and 5.
+	place := func(current, wanted [3]int32) []Placement {
+		var places []Placement
+		for i, target := range []int32{1, 4, 5} {
+			places = append(places, Placement{Name: string(rune('a' + i)), Current: current[i], Ready: current[i], Wanted: wanted[i], Target: target})
+		}
+		return places
+	}
+	far := [3]int32{5, 5, 0}
+	moving := func(moved, ready int32) []Placement {
+		places := place(far, far)
+		places[2].Moved, places[2].Ready = moved, ready
+		return places
+	}
+	x := func(replicas ...int32) map[string]int32 {
+		result := map[string]int32{}
+		for i, n := range replicas {
+			result[string(rune('a'+i))] = n
+		}
+		return result
+	}
+	tests := map[string]struct {
+		RebalanceQuestion
+		want Rebalancing
+	}{
+		"at the shares": {
+			RebalanceQuestion{Total: 10, Clusters: place([3]int32{1, 4, 5}, [3]int32{1, 4, 5}), DriftingSince: ago(900)},
+			Rebalancing{Replicas: x(1, 4, 5)}},
+		"a tenth away is near enough": {
+			RebalanceQuestion{Total: 10, Clusters: place([3]int32{2, 4, 4}, [3]int32{2, 4, 4}), DriftingSince: ago(900)},
+			Rebalancing{Replicas: x(2, 4, 4)}},
+		"two tenths are not, from now on": {
+			RebalanceQuestion{Total: 10, Clusters: place([3]int32{3, 4, 3}, [3]int32{3, 4, 3}), LastMove: ago(900)},
+			Rebalancing{Replicas: x(3, 4, 3), DriftingSince: ago(0), LastMove: ago(900)}},
+		"not for long enough": {
+			RebalanceQuestion{Total: 10, Clusters: place(far, far), DriftingSince: ago(299)},
+			Rebalancing{Replicas: x(5, 5, 0), DriftingSince: ago(299)}},
+		"long enough: one is added": {
+			RebalanceQuestion{Total: 10, Clusters: place(far, far), DriftingSince: ago(300)},
+			Rebalancing{Replicas: x(5, 5, 1), Moved: x(0, 0, 1), DriftingSince: ago(300), LastMove: ago(0)}},
+		"a move a while ago": {
+			RebalanceQuestion{Total: 10, Clusters: place(far, far), DriftingSince: ago(900), LastMove: ago(299)},
+			Rebalancing{Replicas: x(5, 5, 0), DriftingSince: ago(900), LastMove: ago(299)}},
+		"a move an interval ago": {
+			RebalanceQuestion{Total: 10, Clusters: place(far, far), DriftingSince: ago(900), LastMove: ago(300)},
+			Rebalancing{Replicas: x(5, 5, 1), Moved: x(0, 0, 1), DriftingSince: ago(900), LastMove: ago(0)}},
+		"the distribution moves something: wait": {
+			RebalanceQuestion{Total: 11, Clusters: place(far, [3]int32{5, 5, 1}), DriftingSince: ago(900)},
+			Rebalancing{Replicas: x(5, 5, 1), DriftingSince: ago(900)}},
+		"the new one is not Ready": {
+			RebalanceQuestion{Total: 10, Clusters: moving(1, 0), DriftingSince: ago(900), LastMove: ago(15)},
+			Rebalancing{Replicas: x(5, 5, 1), Moved: x(0, 0, 1), DriftingSince: ago(900), LastMove: ago(15)}},
+		"the new one is Ready: one goes": {
+			RebalanceQuestion{Total: 10, Clusters: moving(1, 1), DriftingSince: ago(900), LastMove: ago(15)},
+			Rebalancing{Replicas: x(4, 5, 1), DriftingSince: ago(900), LastMove: ago(15)}},
+		"one of two is Ready: one goes": {
+			RebalanceQuestion{Total: 10, Clusters: moving(2, 1), DriftingSince: ago(900), LastMove: ago(15)},
+			Rebalancing{Replicas: x(4, 5, 2), Moved: x(0, 0, 1), DriftingSince: ago(900), LastMove: ago(15)}},
+		"the new one never was Ready": {
+			RebalanceQuestion{Total: 10, Clusters: moving(1, 0), DriftingSince: ago(900), LastMove: ago(300)},
+			Rebalancing{Replicas: x(5, 5, 0), DriftingSince: ago(900), LastMove: ago(0)}},
+		"one of two never was Ready": {
+			RebalanceQuestion{Total: 10, Clusters: moving(2, 1), DriftingSince: ago(900), LastMove: ago(300)},
+			Rebalancing{Replicas: x(4, 5, 1), DriftingSince: ago(900), LastMove: ago(0)}},
+		"the total falls in between": {
+			RebalanceQuestion{Total: 8, Clusters: func() []Placement {
+				places := moving(1, 0)
+				places[0].Wanted = 3
+				return places
+			}(), DriftingSince: ago(900), LastMove: ago(15)},
+			Rebalancing{Replicas: x(3, 5, 1), Moved: x(0, 0, 1), DriftingSince: ago(900), LastMove: ago(15)}},
+		"near again in the end": {
+			RebalanceQuestion{Total: 10, Clusters: func() []Placement {
+				places := place([3]int32{3, 4, 3}, [3]int32{3, 4, 3})
+				places[2].Moved, places[2].Ready = 1, 4
+				return places
+			}(), DriftingSince: ago(900), LastMove: ago(15)},
+			Rebalancing{Replicas: x(2, 4, 4), LastMove: ago(15)}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.Now = noon
+			if diff := cmp.Diff(tc.want, Rebalance(tc.RebalanceQuestion)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A tenth of many is moved at a time, to where most are missing.
+func TestRebalanceMany(t *testing.T) {
+	q := RebalanceQuestion{Total: 105, DriftingSince: ago(300), Now: noon, Clusters: []Placement{
+		{Name: "a", Current: 95, Wanted: 95, Target: 35}, {Name: "b", Current: 10, Wanted: 10, Target: 44}, {Name: "c", Target: 26}}}
+	want := map[string]int32{"a": 0, "b": 9, "c": 1}
+	if diff := cmp.Diff(want, Rebalance(q).Moved); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// village is a fleet: replicas become Ready after a while, and one cluster may never get any Ready.
+type village struct {
+	q           DistributeQuestion
+	told, ready map[string]int32
+	memory      Rebalancing
+	broken      string
+}
+
+// sync is one round of the controller: distribute what is settled, and rebalance.
+func (v *village) sync(now time.Time) {
+	for i := range v.q.Clusters {
+		c := &v.q.Clusters[i]
+		c.Current = v.told[c.Name] - v.memory.Moved[c.Name]
+	}
+	d := Distribute(v.q)
+	q := RebalanceQuestion{Total: v.q.Total, DriftingSince: v.memory.DriftingSince, LastMove: v.memory.LastMove, Now: now}
+	for _, c := range v.q.Clusters {
+		q.Clusters = append(q.Clusters, Placement{Name: c.Name, Moved: v.memory.Moved[c.Name], Current: c.Current,
+			Ready: v.ready[c.Name], Wanted: d.Replicas[c.Name], Target: d.Targets[c.Name]})
+	}
+	v.memory = Rebalance(q)
+	v.told = v.memory.Replicas
+}
+
+// settle lets Pods go and become Ready.
+func (v *village) settle(r *rand.Rand) {
+	for name, told := range v.told {
+		if v.ready[name] = min(v.ready[name], told); name != v.broken && r.IntN(3) == 0 {
+			v.ready[name] = told
+		}
+	}
+}
+
+// TestRebalanceArrives: with constant load the clusters come to their shares in a bounded time, never with fewer Ready
+// replicas than the total, never with more than a tenth too many, and then stay. A cluster where nothing becomes Ready
+// costs nobody a replica.
+func TestRebalanceArrives(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		v := village{q: randomDistribution(r, true), told: map[string]int32{}, ready: map[string]int32{}}
+		for i := range v.q.Clusters {
+			c := &v.q.Clusters[i]
+			v.told[c.Name], c.Capacity = c.Current, new(r.Int32N(12))
+			if r.IntN(20) == 0 {
+				v.broken = c.Name
+			}
+		}
+		v.q.Total = int32(total(v.told))
+		if len(v.q.Clusters) == 0 || v.q.Policy == Aggregated && v.broken != "" { // its shares follow what runs
+			continue
+		}
+		maps.Copy(v.ready, v.told)
+		last := map[string]int32{}
+		for round := range 1200 { // of 15 seconds: 60 intervals
+			v.sync(noon.Add(time.Duration(round) * 15 * time.Second))
+			if round == 1100 {
+				last = maps.Clone(v.told)
+			}
+			if more := total(v.told) - int64(v.q.Total); more < 0 || more > max(1, int64(v.q.Total)/10) {
+				t.Fatalf("seed %d, round %d: %d more than %d run: %+v", seed, round, more, v.q.Total, v)
+			}
+			if v.settle(r); total(v.ready) < int64(v.q.Total) {
+				t.Fatalf("seed %d, round %d: %d of %d are Ready: %+v", seed, round, total(v.ready), v.q.Total, v)
+			}
+		}
+		if v.broken == "" && (v.memory.DriftingSince != nil || !maps.Equal(last, v.told)) {
+			t.Fatalf("seed %d: no rest after 60 intervals, %v then %v: %+v", seed, last, v.told, v)
+		}
+	}
+}
