@@ -6,7 +6,11 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 )
 
@@ -22,8 +26,54 @@ func (in *situation) divide(total int32) *division {
 			q.Clusters = append(q.Clusters, p.destination(in))
 		}
 	}
-	d := assignment.Distribute(q)
-	return &division{Distribution: d, changes: in.changes(d)}
+	v := &division{Distribution: assignment.Distribute(q), total: total}
+	if in.object.Spec.ReplicaDistribution.Rebalance {
+		in.rebalance(v)
+	}
+	v.changes = in.changes(v)
+	return v
+}
+
+// rebalance moves running replicas nearer to where they belong, a few at a time.
+func (in *situation) rebalance(v *division) {
+	memory := in.object.Status.Assignment
+	if memory == nil {
+		memory = &v1alpha1.AssignmentStatus{}
+	}
+	q := assignment.RebalanceQuestion{
+		UID:           string(in.object.UID),
+		Total:         v.total,
+		DriftingSince: timeOf(memory.DriftingSince),
+		LastMove:      timeOf(memory.LastRebalanceTime),
+		Now:           in.now,
+	}
+	for i := range in.parts {
+		if p := &in.parts[i]; p.writable() {
+			name := p.facts.Name
+			q.Clusters = append(q.Clusters, assignment.Placement{
+				Name: name, Moved: p.moved, Current: p.told(), Ready: int32(p.listing.Ready()), Wanted: v.Replicas[name], Target: v.Targets[name],
+			})
+		}
+	}
+	r := assignment.Rebalance(q)
+	maps.Copy(v.Replicas, r.Replicas)
+	v.moved = r.Moved
+	v.memory = memory.DeepCopy()
+	v.memory.DriftingSince, v.memory.LastRebalanceTime = metaTime(r.DriftingSince), metaTime(r.LastMove)
+}
+
+func timeOf(t *metav1.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return &t.Time
+}
+
+func metaTime(t *time.Time) *metav1.Time {
+	if t == nil {
+		return nil
+	}
+	return &metav1.Time{Time: *t}
 }
 
 // destination is the cluster as the division sees it.
@@ -36,12 +86,13 @@ func (p *part) destination(in *situation) assignment.Destination {
 	}
 }
 
-// told is how many replicas the cluster was told to run; 0 if that is not known.
+// told is how many replicas the cluster was told to run, without those that run twice while they move; 0 if that is not
+// known.
 func (p *part) told() int32 {
 	if p.assigned == nil {
 		return 0
 	}
-	return *p.assigned
+	return max(0, *p.assigned-p.moved)
 }
 
 // load is what a cluster carries by the first metric of Pods that was answered, in milli.
@@ -61,6 +112,12 @@ func (in *situation) load(cluster string) int64 {
 // division is how the replicas are divided among the clusters.
 type division struct {
 	assignment.Distribution
+	// total is what was to be divided.
+	total int32
+	// moved are replicas that run twice while they move, by the cluster that they move to.
+	moved map[string]int32
+	// memory is for the next rebalancing; nil: there is none.
+	memory *v1alpha1.AssignmentStatus
 	// changes are those that it takes, in name order.
 	changes []*change
 }
@@ -69,17 +126,31 @@ type division struct {
 type change struct {
 	part     *part
 	from, to int32
-	err      error
+	// gain is by how much the cluster's part of the fleet's replicas changes.
+	gain int32
+	err  error
 }
 
-// changes are what the distribution changes.
-func (in *situation) changes(d assignment.Distribution) []*change {
+// changes are what the division changes.
+func (in *situation) changes(v *division) []*change {
 	var all []*change
 	for i := range in.parts {
 		p := &in.parts[i]
-		if to, divided := d.Replicas[p.facts.Name]; divided && p.writable() && to != p.told() {
-			all = append(all, &change{part: p, from: p.told(), to: to})
+		to, divided := v.Replicas[p.facts.Name]
+		if divided && p.writable() && to != *p.assigned {
+			all = append(all, &change{part: p, from: *p.assigned, to: to, gain: to - v.moved[p.facts.Name] - p.told()})
 		}
 	}
 	return all
+}
+
+// moving are the replicas that run twice, once the changes were told as far as they could be.
+func (v *division) moving() map[string]int32 {
+	moved := maps.Clone(v.moved)
+	for _, c := range v.changes {
+		if c.err != nil {
+			delete(moved, c.part.facts.Name)
+		}
+	}
+	return moved
 }

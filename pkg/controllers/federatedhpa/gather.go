@@ -35,6 +35,10 @@ func (r *Reconciler) gather(ctx context.Context, object *v1alpha1.FederatedHPA, 
 		in.scale.Err = err
 		return in
 	}
+	moved := r.memories.movedTo(object)
+	for i := range in.parts {
+		in.parts[i].moved = moved[in.parts[i].facts.Name]
+	}
 	target.read(ctx, &in)
 	in.state = r.memories.of(object, in.scale.Replicas, in.now)
 	if in.scale.Err != nil {

@@ -26,6 +26,8 @@ type memories struct {
 type remembered struct {
 	uid   types.UID
 	state replicas.State
+	// moved are replicas that run in two clusters, by the one that they move to. Who does not know of them takes some away.
+	moved map[string]int32
 	// replaced is the resource version that our last write of the status took the place of.
 	replaced string
 }
@@ -42,14 +44,27 @@ func (m *memories) of(object *v1alpha1.FederatedHPA, current int32, now time.Tim
 	return recall(object.Status.Stabilization, current, now)
 }
 
-func (m *memories) keep(object *v1alpha1.FederatedHPA, state replicas.State) {
+// movedTo are the replicas of an object that run twice, by cluster.
+func (m *memories) movedTo(object *v1alpha1.FederatedHPA) map[string]int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.byKey[client.ObjectKeyFromObject(object)]; known.uid == object.UID {
+		return known.moved
+	}
+	return nil
+}
+
+func (m *memories) keep(object *v1alpha1.FederatedHPA, d *decision) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.byKey[client.ObjectKeyFromObject(object)]
 	if known.uid != object.UID {
 		known = remembered{uid: object.UID}
 	}
-	known.state = state
+	known.state, known.moved = d.State, nil
+	if d.division != nil {
+		known.moved = d.division.moving()
+	}
 	m.byKey[client.ObjectKeyFromObject(object)] = known
 }
 

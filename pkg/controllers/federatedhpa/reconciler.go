@@ -107,7 +107,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if decision.writes() {
 		decision = target.write(ctx, &in, decision)
 	}
-	r.memories.keep(object, decision.State)
+	if in.scale.Err == nil {
+		r.memories.keep(object, &decision)
+	}
 	err = r.record(ctx, &in, &decision)
 	r.Metrics.reconciled(&in, &decision, r.Clock.Since(started))
 	return r.comeBack(&decision, err)

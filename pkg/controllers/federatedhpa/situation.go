@@ -49,6 +49,8 @@ type part struct {
 	message string
 	// assigned is how many replicas the cluster was told to run, as last known; nil: not known.
 	assigned *int32
+	// moved are those of assigned that run elsewhere too, until they are Ready here.
+	moved int32
 	// scale is the workload's there; nil if it was not read, as where the hub is told.
 	scale *autoscalingv1.Scale
 	// listing are the workload's Pods.

@@ -34,11 +34,20 @@ func (in *situation) status(d *decision) v1alpha1.FederatedHPAStatus {
 	}
 	s.Clusters = in.clusterStatuses(d)
 	if in.scale.Err == nil {
-		s.ReadyReplicas = new(readyIn(s.Clusters))
+		in.remember(d, &s)
 	}
-	s.Stabilization = d.State.Memory(&in.object.Spec.HorizontalPodAutoscalerSpec, in.options, in.now)
 	s.Summary = summary(&in.object.Spec, d, &s)
 	return s
+}
+
+// remember notes what the next decision must know. Where the workload could not be read, that is what it was.
+func (in *situation) remember(d *decision, s *v1alpha1.FederatedHPAStatus) {
+	s.ReadyReplicas = new(readyIn(s.Clusters))
+	s.Stabilization = d.State.Memory(&in.object.Spec.HorizontalPodAutoscalerSpec, in.options, in.now)
+	s.Assignment = nil
+	if d.division != nil {
+		s.Assignment = d.division.memory
+	}
 }
 
 func (in *situation) clusterStatuses(d *decision) []v1alpha1.ClusterStatus {

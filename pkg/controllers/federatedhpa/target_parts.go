@@ -161,7 +161,7 @@ func complete(ctx context.Context, in *situation, d decision) decision {
 			continue
 		}
 		c.part.assigned = &c.to
-		achieved += int64(c.to) - int64(c.from)
+		achieved += int64(c.gain)
 		klog.FromContext(ctx).Info("Scaled the workload", "cluster", name, "workload", describe(in.object.Spec.ScaleTargetRef),
 			"from", c.from, "to", c.to, "reason", d.Explanation.Reason)
 	}
