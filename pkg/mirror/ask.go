@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+const (
+	// pageSize is the most objects asked for at once.
+	pageSize = 500
+	// look is how often it is looked whether a silent member is ready.
+	look = time.Second
+	// accept asks for protobuf, which is decoded in a third of JSON's time.
+	accept = "application/vnd.kubernetes.protobuf,application/json"
+)
+
+// asker lists and watches for a reflector.
+type asker[O runtime.Object, T Object] struct {
+	*feed[O, T]
+
+	logger klog.Logger
+}
+
+func (a asker[O, T]) listerWatcher() cache.ListerWatcher {
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: a.list, WatchFuncWithContext: a.watch,
+	}, wholeLists{})
+}
+
+// wholeLists has the reflector list, and not stream, what is there at first: a
+// stream is not read in pages, and so not in turns.
+type wholeLists struct{}
+
+// IsWatchListSemanticsUnSupported is what client-go looks for.
+func (wholeLists) IsWatchListSemanticsUnSupported() bool { return true }
+
+// list reads one page. It waits for a member that is silent.
+func (a asker[O, T]) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	ctx = klog.NewContext(ctx, a.logger)
+	if err := a.ready(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer a.leave()
+	// Not from any version on: a server's memory ignores the limit then.
+	o.ResourceVersion, o.ResourceVersionMatch = "", ""
+	list, err := a.request(a.member.Client(), &o).Do(ctx).Get()
+	if err == nil {
+		list, err = a.keep(list)
+	}
+	a.note(ctx, err)
+	return list, err
+}
+
+// watch begins a watch.
+func (a asker[O, T]) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	ctx = klog.NewContext(ctx, a.logger)
+	o.Watch = true
+	w, err := a.request(a.member.WatchClient(), &o).Watch(ctx)
+	if err != nil {
+		a.note(ctx, err)
+		return nil, err
+	}
+	a.began(time.Now())
+	return &followed{Interface: w, ended: sync.OnceFunc(func() { a.ended(time.Now()) })}, nil
+}
+
+// followed tells when a watch ends: the reflector stops each that it has.
+type followed struct {
+	watch.Interface
+
+	ended func()
+}
+
+func (w *followed) Stop() {
+	w.Interface.Stop()
+	w.ended()
+}
+
+func (a asker[O, T]) request(client rest.Interface, o *metav1.ListOptions) *rest.Request {
+	path := []string{"apis", a.o.Resource.Group, a.o.Resource.Version}
+	if a.o.Resource.Group == "" {
+		path = []string{"api", a.o.Resource.Version}
+	}
+	return client.Get().AbsPath(path...).NamespaceIfScoped(a.namespace, a.namespace != "").Resource(a.o.Resource.Resource).
+		SpecificallyVersionedParams(o, scheme.ParameterCodec, schema.GroupVersion{Version: "v1"}).
+		SetHeader("Accept", accept).MaxRetries(0) // the reflector waits between attempts
+}
+
+// note files how an attempt went. That a version is too old to go on from is
+// said in passing, and followed by another list.
+func (a asker[O, T]) note(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return
+	}
+	a.failed(ctx, err)
+}
+
+// ready returns once the member is. Those that become so together are not asked
+// at the same moment.
+func (a asker[O, T]) ready(ctx context.Context) error {
+	for {
+		err := a.member.Silence()
+		if err == nil {
+			return ctx.Err()
+		}
+		a.note(ctx, err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(look/2 + rand.N(look)):
+		}
+	}
+}
+
+// enter waits for a place among those who read a page.
+func (a asker[O, T]) enter(ctx context.Context) error {
+	select {
+	case a.turns <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case a.pages <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		<-a.turns
+		return ctx.Err()
+	}
+}
+
+func (a asker[O, T]) leave() {
+	<-a.pages
+	<-a.turns
+}
+
+// page is what is kept of one page of a list. It passes through the reflector as
+// if it were one object, so that the objects themselves need be none.
+type page[T any] struct {
+	objects []T
+}
+
+// GetObjectKind has nothing to tell.
+func (p *page[T]) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject returns the same page, since none is written to.
+func (p *page[T]) DeepCopyObject() runtime.Object { return p }
+
+// keep makes of a list one with a single page in it.
+func (a asker[O, T]) keep(list runtime.Object) (runtime.Object, error) {
+	m, err := meta.ListAccessor(list)
+	if err != nil {
+		return nil, badAnswer(list)
+	}
+	p := &page[T]{objects: make([]T, 0, meta.LenList(list))}
+	err = meta.EachListItem(list, func(item runtime.Object) error {
+		object, ok := item.(O)
+		if !ok {
+			return badAnswer(item)
+		}
+		p.objects = append(p.objects, a.o.Keep(object))
+		return nil
+	})
+	return &metainternalversion.List{
+		ListMeta: metav1.ListMeta{ResourceVersion: m.GetResourceVersion(), Continue: m.GetContinue()},
+		Items:    []runtime.Object{p},
+	}, err
+}
+
+func badAnswer(got runtime.Object) error {
+	return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("the list holds a %T", got)}
+}

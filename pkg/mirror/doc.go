@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package mirror keeps what members hold of one kind of object, in a form that
+// the caller chooses, for as long as somebody asks for it.
+//
+//		Ask(member, namespace) ──► feed, one for each member and namespace asked for
+//		                             │  list, in pages ─ watch ─ (broken) ─ list …
+//		                             └► objects in order of their names
+//
+//	  - A namespace of a member that nobody asked for in [Options].KeepFor is no
+//	    longer watched, and what was known of it is forgotten. There is no other
+//	    bound on how many are watched: who asks decides. Each costs one watch.
+//	  - A first question waits for the first list; others are answered from memory
+//	    and wait for nobody.
+//	  - A member that can not be seen keeps the objects that were seen last, until
+//	    they are older than [Options].MaxAge.
+//	  - A watch that breaks is begun again, after a list, with growing, spread
+//	    waits. Meanwhile the objects count as seen for a moment (see grace). A
+//	    member that is not ready is not asked, and within seconds once it is.
+//	  - Lists are read page by page, and only some pages at one time, so that many
+//	    members that come or come back at once cost no more memory than few.
+//	  - What is known belongs to the [Member] value: another one under the same
+//	    name is another cluster.
+package mirror

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// grace is for how long objects count as seen though their watch has ended: the
+// servers end each of them now and then, and the next begins at once.
+const grace = 10 * time.Second
+
+// feed keeps the objects of one place.
+type feed[O runtime.Object, T Object] struct {
+	place
+	o     *Options[O, T]
+	pages chan struct{} // of all members
+	turns chan struct{} // of this one
+	// tried is closed when the first attempt to list has ended.
+	tried chan struct{}
+	once  sync.Once
+
+	asked time.Time // guarded by Mirror.mu
+	stop  context.CancelFunc
+
+	// mu guards the rest. It is never held while anything is waited for.
+	mu       sync.Mutex
+	objects  []T  // in order of their keys
+	shared   bool // an answer holds objects: they must not be written to
+	known    bool
+	watching bool
+	heard    time.Time      // up to when objects were right when that was last looked at
+	failure  *fleet.Silence // of the last attempt; nil if it went well
+}
+
+func newFeed[O runtime.Object, T Object](o *Options[O, T], p place, pages, turns chan struct{}) *feed[O, T] {
+	return &feed[O, T]{place: p, o: o, pages: pages, turns: turns, tried: make(chan struct{}), stop: func() {}}
+}
+
+// answer tells what is known.
+func (f *feed[O, T]) answer(now time.Time) Answer[T] {
+	f.expire(now)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a := Answer[T]{Known: f.known, Silence: f.silence(now)}
+	if f.known {
+		f.shared = true
+		a.Objects, a.AsOf = f.objects, f.rightUntil(now)
+	}
+	return a
+}
+
+// expire forgets objects that were last seen too long ago.
+func (f *feed[O, T]) expire(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known && f.silence(now) != nil && now.Sub(f.rightUntil(now)) > f.o.MaxAge {
+		f.objects, f.shared, f.known = nil, false, false
+	}
+}
+
+// silence is why the objects can not be seen; nil if they can.
+func (f *feed[O, T]) silence(now time.Time) *fleet.Silence {
+	silence, _ := fleet.Classify(f.member.Silence())
+	switch {
+	case silence != nil:
+		return silence
+	case f.watching, f.known && now.Sub(f.heard) <= grace:
+		return nil
+	case f.failure != nil:
+		return f.failure
+	case f.known:
+		return &fleet.Silence{Reason: fleet.ReasonStale, Detail: "the watch has ended, and the objects are being listed again"}
+	default:
+		return &fleet.Silence{Reason: ReasonNotListed, Detail: "being listed for the first time"}
+	}
+}
+
+// rightUntil is the time up to which the objects are right. A member that can not
+// be seen may have an open watch all the same, on which nothing comes.
+func (f *feed[O, T]) rightUntil(now time.Time) time.Time {
+	switch {
+	case !f.watching:
+		return f.heard
+	case f.member.Silence() == nil:
+		return now
+	}
+	if last := f.member.State().LastSuccess; last.After(f.heard) {
+		return last
+	}
+	return f.heard
+}
+
+// failed notes why an attempt failed.
+func (f *feed[O, T]) failed(ctx context.Context, err error) {
+	silence, absent := fleet.Classify(err)
+	if absent {
+		silence = &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: err.Error()}
+	}
+	f.mu.Lock()
+	news := f.failure == nil || f.failure.Reason != silence.Reason
+	f.failure = silence
+	f.attempt()
+	f.mu.Unlock()
+	if news {
+		klog.FromContext(ctx).V(2).Info("Cannot see the objects of a cluster", "cluster", f.member.Name(),
+			"resource", f.o.Resource.Resource, "namespace", f.namespace, "reason", silence.Reason, "message", silence.Detail)
+	}
+}
+
+// attempt has those who wait for a first attempt wait no longer.
+func (f *feed[O, T]) attempt() { f.once.Do(func() { close(f.tried) }) }
+
+// began notes that a watch has begun.
+func (f *feed[O, T]) began(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watching, f.failure = true, nil
+	f.heard = now
+}
+
+// ended notes that the watch has ended.
+func (f *feed[O, T]) ended(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.heard = f.rightUntil(now)
+	f.watching = false
+}
+
+// listed puts these objects in place of all. They may be in any order.
+func (f *feed[O, T]) listed(objects []T, now time.Time) {
+	slices.SortFunc(objects, inOrder[T]) // members give them in this order already
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.objects, f.shared = objects, false
+	f.known, f.failure, f.heard = true, nil, now
+	f.attempt()
+}
+
+// put adds an object, or replaces its former state.
+func (f *feed[O, T]) put(object T, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.own()
+	at, found := slices.BinarySearchFunc(f.objects, object.Key(), compareTo[T])
+	if found {
+		f.objects[at] = object
+	} else {
+		f.objects = slices.Insert(f.objects, at, object)
+	}
+	f.heard = now
+}
+
+// remove takes an object away.
+func (f *feed[O, T]) remove(key Key, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at, found := slices.BinarySearchFunc(f.objects, key, compareTo[T]); found {
+		f.own()
+		f.objects = slices.Delete(f.objects, at, at+1)
+	}
+	f.heard = now
+}
+
+// own makes the slice one that no answer holds.
+func (f *feed[O, T]) own() {
+	if f.shared {
+		f.objects, f.shared = slices.Clone(f.objects), false
+	}
+}

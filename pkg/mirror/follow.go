@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// Waits between attempts, spread by up to as much again.
+const firstWait, longestWait = time.Second, 30 * time.Second
+
+// run keeps the feed until ctx ends. What its reflector has to say of failures,
+// the feed says once.
+func (f *feed[O, T]) run(ctx context.Context) {
+	defer f.attempt()
+	ask := asker[O, T]{f, klog.FromContext(ctx)}
+	r := cache.NewReflectorWithOptions(ask.listerWatcher(), nil, shelf[O, T]{f}, cache.ReflectorOptions{
+		Name: "mirror", TypeDescription: f.o.Resource.Resource,
+		Backoff: &wait.Backoff{Duration: firstWait, Factor: 2, Steps: 10, Cap: longestWait, Jitter: 1},
+	})
+	r.WatchListPageSize = pageSize
+	r.RunWithContext(klog.NewContext(ctx, logr.Discard()))
+}
+
+// shelf is where the reflector puts objects.
+type shelf[O runtime.Object, T Object] struct{ feed *feed[O, T] }
+
+var _ cache.ReflectorStore = shelf[runtime.Object, Object]{}
+
+// Add puts one object.
+func (s shelf[O, T]) Add(object any) error { return s.Update(object) }
+
+// Update puts one object in place of its former state.
+func (s shelf[O, T]) Update(object any) error {
+	typed, ok := object.(O)
+	if !ok {
+		return fmt.Errorf("keeping a changed object: it is a %T", object)
+	}
+	s.feed.put(s.feed.o.Keep(typed), time.Now())
+	return nil
+}
+
+// Delete takes one object away.
+func (s shelf[O, T]) Delete(object any) error {
+	m, err := meta.Accessor(object)
+	if err != nil {
+		return fmt.Errorf("reading a deleted object: %w", err)
+	}
+	s.feed.remove(keyOf(m), time.Now())
+	return nil
+}
+
+// Replace takes the pages of a list.
+func (s shelf[O, T]) Replace(pages []any, _ string) error {
+	var objects []T
+	for _, p := range pages {
+		objects = append(objects, p.(*page[T]).objects...)
+	}
+	s.feed.listed(objects, time.Now())
+	return nil
+}
+
+// Resync has nothing to do: nobody is told of changes.
+func (s shelf[O, T]) Resync() error { return nil }
