@@ -5,14 +5,11 @@ package federatedhpa
 import (
 	"context"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
-	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
 // read returns the object with its defaults; those of admission may be missing.
@@ -75,32 +72,6 @@ func (p *part) selector(whole string) string {
 	return whole
 }
 
-// ask asks for all metrics side by side, and says how long each took.
-func (r *Reconciler) ask(ctx context.Context, in *situation) ([]replicas.Metric, []time.Duration) {
-	answers, took := make([]replicas.Metric, len(in.object.Spec.Metrics)), make([]time.Duration, len(in.object.Spec.Metrics))
-	selector, err := labels.Parse(in.anySelector())
-	if err != nil {
-		return answers, took // said by the decision
-	}
-	clustersOf := in.clustersOf()
-	var all sync.WaitGroup
-	for i := range answers {
-		all.Go(func() {
-			asked := r.Clock.Now()
-			answers[i] = r.Ask.Ask(ctx, hubmetrics.Question{
-				Namespace:  in.object.Namespace,
-				Metric:     in.object.Spec.Metrics[i],
-				Selector:   selector,
-				Clusters:   in.names(),
-				ClustersOf: clustersOf,
-			})
-			took[i] = r.Clock.Since(asked)
-		})
-	}
-	all.Wait()
-	return answers, took
-}
-
 // anySelector is that of the workload, or of the first cluster that has one.
 func (in *situation) anySelector() string {
 	if in.scale.Selector != "" {
@@ -112,34 +83,6 @@ func (in *situation) anySelector() string {
 		}
 	}
 	return ""
-}
-
-// names are the clusters that take part.
-func (in *situation) names() []string {
-	var names []string
-	for i := range in.parts {
-		if in.parts[i].takesPart() {
-			names = append(names, in.parts[i].facts.Name)
-		}
-	}
-	return names
-}
-
-// clustersOf returns a function that tells the clusters which have a Pod of a name. It is made when it is first used: our
-// own metrics adapter says of each Pod where it is.
-func (in *situation) clustersOf() func(pod string) []string {
-	index := sync.OnceValue(func() map[string][]string {
-		clusters := map[string][]string{}
-		for i := range in.parts {
-			p := &in.parts[i]
-			for j := range p.listing.Pods {
-				name := p.listing.Pods[j].Name
-				clusters[name] = append(clusters[name], p.facts.Name)
-			}
-		}
-		return clusters
-	})
-	return func(pod string) []string { return index()[pod] }
 }
 
 // together calls f for all at once, and waits for them.
