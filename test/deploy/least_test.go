@@ -82,7 +82,7 @@ func TestControllersChangeLittle(t *testing.T) {
 		"on the hub": {"overlays/standalone", "fleetscale-controller-manager", []string{
 			"patch federatedhpas", "update federatedhpas/status", "update cronfederatedhpas/status", "update */scale", "create events", "patch events",
 		}},
-		"on Karmada":  {"overlays/karmada/controller-manager", "fleetscale-controller-manager-clusters", nil},
+		"on Karmada":  {"overlays/karmada/controller-manager", "fleetscale-controller-manager-placements", nil},
 		"in a member": {"member-write", "fleetscale-write", []string{"update */scale"}},
 		"to read":     {"member-write", "fleetscale-read", nil},
 	}
