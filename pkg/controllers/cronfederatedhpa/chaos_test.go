@@ -19,7 +19,10 @@ func TestCrashAtEachCall(t *testing.T) {
 		for _, took := range []bool{false, true} {
 			t.Run(fmt.Sprintf("away %v, took effect %v", away, took), func(t *testing.T) {
 				for n, crashed := 0, true; crashed; n++ {
-					crashed = crashAt(t, n, took, away)
+					crashed = crashAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), dumbRules()), n, took, away)
+				}
+				for n, crashed := 0, true; crashed; n++ {
+					crashed = crashAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), ofFederatedHPA(dumbRules())), n, took, away)
 				}
 			})
 		}
@@ -27,8 +30,7 @@ func TestCrashAtEachCall(t *testing.T) {
 }
 
 // crashAt ends the program at one call, if it comes to that.
-func crashAt(t *testing.T, n int, took bool, away time.Duration) (crashed bool) {
-	w := newWorld(t, 1, moment(t, "2026-03-08 06:20"), dumbRules())
+func crashAt(w *world, n int, took bool, away time.Duration) (crashed bool) {
 	crash := func(call int) error {
 		if call < n || crashed && call > n {
 			return nil
@@ -48,7 +50,7 @@ func crashAt(t *testing.T, n int, took bool, away time.Duration) (crashed bool) 
 		if crashed != was {
 			w.program[0], wait = w.sim.program(), away+time.Millisecond
 		} else if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		} else {
 			w.holds()
 		}
@@ -64,40 +66,84 @@ func crashAt(t *testing.T, n int, took bool, away time.Duration) (crashed bool) 
 // right after, and that must hold.
 func TestTwoLeadersAtOnce(t *testing.T) {
 	for n, came := 0, true; came; n++ {
-		w := newWorld(t, 1, moment(t, "2026-03-08 06:20"), dumbRules())
-		other := w.sim.program()
-		came = false
-		w.before = func(call int) error {
-			if call != n || came {
-				return nil
-			}
-			came = true
-			if _, err := w.look(other); err != nil {
-				return err
-			}
-			if w.settled() {
-				w.holds()
-				w.handle()
-			}
+		came = intrudesAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), dumbRules()), n)
+	}
+	for n, came := 0, true; came; n++ {
+		came = intrudesAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), ofFederatedHPA(dumbRules())), n)
+	}
+}
+
+// intrudesAt has the other leader come before one call, if it comes to that.
+func intrudesAt(w *world, n int) (came bool) {
+	other, until := w.sim.program(), w.clock.Now().Add(50*time.Minute)
+	w.before = func(call int) error {
+		if call != n || came {
 			return nil
 		}
-		w.random = nil
-		for w.clock.Now().Before(moment(t, "2026-03-08 07:10")) {
-			wait, err := w.look(w.program[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.holds()
-			w.advance(wait)
+		came = true
+		if _, err := w.look(other); err != nil {
+			return err
 		}
+		if w.settled() {
+			w.holds()
+			w.handle()
+		}
+		return nil
 	}
+	for w.clock.Now().Before(until) {
+		wait, err := w.look(w.program[0])
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.holds()
+		w.advance(wait)
+	}
+	w.accounts()
+	return came
 }
 
 // storm is a random mix of all that may happen.
 type storm struct {
 	*world
 	began time.Time
+	steps bool // the clock is set back and forth
 	crash bool // the program in hand has ended
+}
+
+// newStorm has one of eight weathers: summer time begins or ends, the clock of
+// the machine steps or not, the target is a Deployment or a FederatedHPA.
+func newStorm(t *testing.T, seed uint64) *storm {
+	rules := dumbRules()
+	rules[4].spec.MaxDelaySeconds, rules[6].spec.MaxDelaySeconds = new(int64(20)), new(int64(600))
+	if seed&4 != 0 {
+		rules = ofFederatedHPA(rules)
+	}
+	begin := moment(t, []string{"2026-03-07 12:00", "2026-10-31 12:00"}[seed&1])
+	s := &storm{began: begin, steps: seed&2 == 0, world: newWorld(t, seed, begin, rules)}
+	s.program = append(s.program, s.sim.program())
+	return s
+}
+
+// check looks at the target. What was set and then could not be recorded for so
+// long that the run counts as late can be seen there: not then.
+func (s *storm) check() {
+	switch {
+	case s.steps:
+		s.asRecorded()
+	case !s.log.open:
+		s.holds()
+	}
+}
+
+// step sets the clock, by minutes or by hours.
+func (s *storm) step() {
+	span := 20 * time.Minute
+	if s.one(5) {
+		span = 5 * time.Hour
+	}
+	if by := time.Duration(s.random.Int64N(int64(2*span))) - span; s.clock.Now().Add(by).After(s.began) {
+		s.clock.SetTime(s.clock.Now().Add(by))
+	}
 }
 
 func (s *storm) one(in int) bool { return s.random.IntN(in) == 0 }
@@ -123,9 +169,8 @@ func (s *storm) lives(until time.Time) {
 		i := s.random.IntN(len(s.program))
 		wait, err := s.look(s.program[i])
 		if err == nil {
-			s.asRecorded()
-		}
-		if err != nil {
+			s.check()
+		} else {
 			wait = time.Second
 		}
 		if s.crash {
@@ -137,8 +182,8 @@ func (s *storm) lives(until time.Time) {
 		if s.one(60) && !s.log.open && s.settled() {
 			s.handle()
 		}
-		if s.one(100) && s.clock.Now().After(s.began.Add(time.Hour)) {
-			s.clock.SetTime(s.clock.Now().Add(time.Duration(s.random.Int64N(int64(40*time.Minute))) - 20*time.Minute))
+		if s.steps && s.one(100) {
+			s.step()
 		}
 		s.advance(wait)
 	}
@@ -147,14 +192,13 @@ func (s *storm) lives(until time.Time) {
 func TestStorm(t *testing.T) {
 	for seed := range uint64(days(12, 60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			begin := moment(t, []string{"2026-03-07 12:00", "2026-10-31 12:00"}[seed%2])
-			s := &storm{began: begin, world: newWorld(t, seed, begin, dumbRules())}
-			s.program = append(s.program, s.sim.program())
+			t.Parallel()
+			s := newStorm(t, seed)
 			s.before, s.after = s.strikes, s.strikes
 			s.stale = func() bool { return s.one(5) }
-			s.lives(begin.AddDate(0, 0, days(3, 14)))
+			s.lives(s.began.AddDate(0, 0, days(3, 14)))
 			s.before, s.after, s.stale = nil, nil, nil
-			s.world.lives(s.clock.Now().Add(time.Hour), s.asRecorded)
+			s.world.lives(s.clock.Now().Add(time.Hour), s.check)
 			s.accounts()
 			if len(s.log.gone) == 0 || s.log.messages["superseded"] == 0 || len(s.log.good) < 20 {
 				t.Errorf("the storm was a calm: %d runs, failures %v", len(s.log.good), s.log.messages)
@@ -166,9 +210,12 @@ func TestStorm(t *testing.T) {
 // Rules come, go, and change all the time. What a rule was to do while the
 // controller looked is in the records, once; the target is as the rules said.
 func TestSpecEdits(t *testing.T) {
-	for seed := range uint64(days(3, 30)) {
-		begin := moment(t, "2026-03-07 12:00")
-		w := newWorld(t, seed, begin, dumbRules())
+	for seed := range uint64(days(4, 30)) {
+		begin, rules := moment(t, "2026-03-07 12:00"), dumbRules()
+		if seed%2 != 0 {
+			rules = ofFederatedHPA(rules)
+		}
+		w := newWorld(t, seed, begin, rules)
 		for w.clock.Now().Before(begin.AddDate(0, 0, days(2, 7))) {
 			if w.random.IntN(40) == 0 && w.settled() {
 				w.editOne()
@@ -197,13 +244,13 @@ func (w *world) editOne() {
 		rule := &spec.Rules[i]
 		switch w.random.IntN(3) {
 		case 0:
-			rule.TargetReplicas = new(w.random.Int32N(1000))
+			*number(rule) = 1 + w.random.Int32N(1000)
 		case 1:
 			rule.Name = fmt.Sprintf("rule-%d", w.random.IntN(1_000_000))
 		case 2:
 			rule.Suspend = new(rule.Suspend == nil || !*rule.Suspend)
 		}
-		w.rules[i].spec = *rule
+		w.rules[i].spec = *rule.DeepCopy()
 		w.rules[i].asleep = rule.Suspend != nil && *rule.Suspend
 	})
 	if _, err := w.look(w.program[0]); err != nil {

@@ -3,7 +3,11 @@
 package cronfederatedhpa
 
 import (
+	"maps"
+	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -43,6 +47,7 @@ type trouble struct {
 	reason  string
 	message string
 	since   time.Time // when it was first met
+	of      types.UID // the object that has it
 }
 
 // final says that to try again is of no use.
@@ -60,7 +65,7 @@ type decision struct {
 // decide says what to do now. It takes for granted that what it wants set will
 // be set; if that fails, it is asked again, and told of the trouble.
 func decide(in situation) decision {
-	histories := in.resume()
+	histories, left := in.resume()
 	runs := in.due(histories)
 	var d decision
 	if t := in.hindrance(); t != nil {
@@ -69,7 +74,7 @@ func decide(in situation) decision {
 	} else {
 		d.set = in.do(runs)
 	}
-	d.news = newsOf(histories)
+	d.news = newsOf(histories, left)
 	d.status = in.status(histories, d.news)
 	for _, h := range histories {
 		if next := h.next(); next.After(in.now) {
@@ -83,21 +88,26 @@ func decide(in situation) decision {
 }
 
 // resume opens the history of each rule. Those of rules that are no more are
-// left behind.
-func (in *situation) resume() []*history {
+// left behind, but for runs that were due.
+func (in *situation) resume() (histories []*history, left []record) {
 	stored := map[string]v1alpha1.ExecutionHistory{}
 	for i := range in.object.Status.ExecutionHistories {
 		entry := &in.object.Status.ExecutionHistories[i]
 		stored[entry.RuleName] = *entry.DeepCopy()
 	}
-	histories := make([]*history, 0, len(in.rules))
 	for _, r := range in.rules {
 		h := &history{rule: r, stored: stored[r.spec.Name]}
 		h.stored.RuleName = r.spec.Name
 		h.resume(in.since(), in.now)
 		histories = append(histories, h)
+		delete(stored, r.spec.Name)
 	}
-	return histories
+	for _, name := range slices.Sorted(maps.Keys(stored)) {
+		if h := (&history{stored: stored[name]}); h.overdue(in.now) {
+			left = append(left, record{rule: name, result: missed, at: h.next(), message: "not run: the rule was removed or renamed before the controller came to it"})
+		}
+	}
+	return histories, left
 }
 
 // since is from when on rules run that we have not seen before. Those of a new

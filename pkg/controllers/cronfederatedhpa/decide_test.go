@@ -3,6 +3,7 @@
 package cronfederatedhpa
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -233,6 +234,65 @@ func TestChangedRuleBeginsAnew(t *testing.T) {
 	if got := s.object.Status.ExecutionHistories; len(got) != 1 || got[0].RuleName != "other" || got[0].SuccessfulExecutions != nil {
 		t.Errorf("the history of a new name begins with %+v", got)
 	}
+}
+
+// Who takes away a rule in the minute in which it is due, or gives it another
+// name, learns that it did not run.
+func TestRuleThatGoesWhenItIsDue(t *testing.T) {
+	const gone = "not run: the rule was removed or renamed before the controller came to it"
+	s := tell(t, deployment, sets("a", "0 9 * * *", 7), sets("b", "0 9 * * *", 8), sets("c", "0 10 * * *", 9))
+	s.goes("08:30")
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) {
+		spec.Rules[0].Name, spec.Rules[1].Name, spec.Rules[2].Name = "x", "y", "z"
+	})
+	d := s.goes("09:00:01")
+	says(t, d, "01 09:00 a missed: "+gone, "01 09:00 b missed: "+gone)
+	if !d.set.empty() {
+		t.Errorf("sets %v", d.set)
+	}
+	s.expectNext("2027-03-02 09:00")
+	if want := "b Failed"; s.object.Status.Summary.Last != want {
+		t.Errorf("the summary says %q, want %q", s.object.Status.Summary.Last, want)
+	}
+	says(t, s.goes("09:00:02")) // once
+}
+
+func TestRuleThatCanNotRunAnyMore(t *testing.T) {
+	s := tell(t, deployment, sets("r", "0 9 * * *", 7))
+	s.goes("08:30")
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].TargetReplicas = nil })
+	says(t, s.goes("09:00"), "01 09:00 r missed: not run: targetReplicas must be set")
+	s.expectNext("")
+}
+
+// Another kind of target is set as soon as the rules know what.
+func TestTargetOfAnotherKind(t *testing.T) {
+	s := tell(t, deployment, sets("r", "0 9 * * *", 7))
+	s.goes("08:30")
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) {
+		spec.ScaleTargetRef, spec.Rules = federated, []ruleSpec{setsMin("r", "0 9 * * *", 5)}
+	})
+	s.has = values{minReplicas: new(int32(1)), maxReplicas: new(int32(10))}
+	says(t, s.goes("09:00"), "01 09:00 r succeeded: minReplicas 5")
+	s.expect("minReplicas 5 and maxReplicas 10")
+}
+
+// A clock that was years ahead leaves a rule waiting; to suspend it and to let
+// it go on has it begin anew.
+func TestRuleThatBeginsAnewAfterAClockGoneWrong(t *testing.T) {
+	s := tell(t, deployment, sets("r", "0 9 * * *", 7))
+	suspend := func(on bool) { s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].Suspend = &on }) }
+	s.goes("08:30")
+	s.goes("2077-06-01 12:00")
+	s.goes("09:30")
+	s.expectNext("2077-06-02 09:00")
+	suspend(true)
+	s.goes("09:31")
+	suspend(false)
+	s.goes("09:32")
+	s.goes("09:33")
+	s.expectNext("2027-03-02 09:00")
+	says(t, s.goes("2027-03-02 09:00"), "02 09:00 r succeeded: replicas 7")
 }
 
 func TestClockSetBackRepeatsNothing(t *testing.T) {
@@ -505,6 +565,43 @@ func TestLongMessageIsCut(t *testing.T) {
 	s.fails("08:30", reasonRefused, "x"+strings.Repeat("é", 3000))
 	if got := s.object.Status.ExecutionHistories[0].FailedExecutions[0].Message; len(got) > maxMessage+4 || !strings.HasSuffix(got, "é ...") {
 		t.Errorf("message of %d bytes ends %q", len(got), got[len(got)-10:])
+	}
+}
+
+// Faults of all rules go into a condition, which has its bounds too.
+func TestLongConditionIsCut(t *testing.T) {
+	var rules []ruleSpec
+	for i := range 32 {
+		rules = append(rules, sets(fmt.Sprintf("r%d", i), strings.Repeat("61,", 30)+"61 * * * *", 1))
+	}
+	s := tell(t, deployment, rules...)
+	s.goes("07:30")
+	if got := s.object.Status.Conditions[0].Message; len(got) > maxCondition+4 || !strings.HasPrefix(got, `rule "r0": `) || !strings.HasSuffix(got, " ...") {
+		t.Errorf("message of %d bytes: %s", len(got), got)
+	}
+}
+
+// As many rules as there may be, each minute, with histories as long as they
+// may be, of failures that have much to say: the object can still be stored.
+func TestLongestStatus(t *testing.T) {
+	var rules []ruleSpec
+	for i := range 32 {
+		rule := sets(strings.Repeat("é", 30)+fmt.Sprintf("%02d", i), "* * * * *", 1)
+		rule.SuccessfulHistoryLimit, rule.FailedHistoryLimit = new(int32(32)), new(int32(32))
+		rules = append(rules, rule)
+	}
+	s := tell(t, deployment, rules...)
+	s.goes("07:30:30")
+	for at := moment(t, "07:31"); at.Before(moment(t, "08:11")); at = at.Add(time.Minute) {
+		s.fails(at.Format("2006-01-02 15:04"), reasonRefused, strings.Repeat("é", 3000))
+	}
+	text, err := json.Marshal(s.object.Status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 1 << 20
+	if n := len(s.object.Status.ExecutionHistories[31].FailedExecutions); n != 32 || len(text) > most {
+		t.Errorf("the status has %d failures of a rule, and %d bytes; it should not have more than %d: etcd takes 1.5 MiB", n, len(text), most)
 	}
 }
 

@@ -17,11 +17,12 @@ import (
 // looked at, or can not be read. As long as nothing is due, all comes from the
 // cache.
 func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in situation, t target, err error) {
-	in.now, in.failing = r.Clock.Now(), r.troubles.of(key)
+	in.now = r.Clock.Now()
 	object := &v1alpha1.CronFederatedHPA{}
 	if err := r.Hub.Get(ctx, key, object); err != nil {
 		return in, nil, err
 	}
+	in.failing = r.troubles.of(object)
 	if mustLook(object, in.now) {
 		if t, object, err = r.look(ctx, &in, object); err != nil {
 			return in, nil, err

@@ -17,8 +17,11 @@ const (
 	// maxCounted is up to how many missed runs are counted; counting costs time.
 	maxCounted = 1000
 	// maxMessage is how much of a message is kept, in bytes: so much that it
-	// goes with the name of a rule into an Event, which takes 1024.
-	maxMessage = 800
+	// goes with the name of a rule into an Event, which takes 1024, and that the
+	// longest histories go into one object.
+	maxMessage = 600
+	// maxCondition is the same for a condition, which may speak of all rules.
+	maxCondition = 4096
 )
 
 // result is what became of a run. It is also a label of a metric.
@@ -50,43 +53,54 @@ type history struct {
 // next is when the rule runs next, or zero.
 func (h *history) next() time.Time { return timeOf(h.stored.NextExecutionTime) }
 
+// overdue says that a run which we were to do has come. Other controllers store
+// no hash.
+func (h *history) overdue(now time.Time) bool {
+	next := h.next()
+	return h.stored.ScheduleHash != "" && !next.IsZero() && !next.After(now)
+}
+
 // note adds a line. What is noted is dealt with.
 func (h *history) note(r record) {
 	r.rule = h.rule.spec.Name
-	r.message = brief(r.message)
+	r.message = brief(r.message, maxMessage)
 	h.news = append(h.news, r)
 	h.stored.LastScheduleTime = stamp(r.at)
 }
 
-// brief is a message that is not too long.
-func brief(message string) string {
-	if len(message) <= maxMessage {
+// brief is a message of no more than so many bytes, save for a few dots.
+func brief(message string, most int) string {
+	if len(message) <= most {
 		return message
 	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + " ..."
+	return strings.ToValidUTF8(message[:most], "") + " ..."
 }
 
 // resume brings what is stored up to the rule as it is now. A rule that is new,
 // was changed or was suspended has its first run after since.
 func (h *history) resume(since, now time.Time) {
-	known := h.stored.ScheduleHash != ""
 	changed := h.stored.ScheduleHash != h.rule.hash
-	if next := h.next(); known && !next.IsZero() && !next.After(now) {
+	if h.overdue(now) {
 		switch {
-		case changed || h.rule.fault != "":
-			h.note(record{result: missed, at: next, message: "not run: schedule or timeZone was changed before the controller came to it"})
+		case changed:
+			h.note(record{result: missed, at: h.next(), message: "not run: schedule or timeZone was changed before the controller came to it"})
+		case h.rule.fault != "":
+			h.note(record{result: missed, at: h.next(), message: "not run: " + h.rule.fault})
 		case !h.rule.runs():
-			h.note(record{result: missed, at: next, message: "not run: the rule was suspended before the controller came to it"})
+			h.note(record{result: missed, at: h.next(), message: "not run: the rule was suspended before the controller came to it"})
 		}
 	}
-	if changed {
+	h.stored.ScheduleHash, h.stored.TimeZone = h.rule.hash, h.rule.zone
+	begins := changed || h.next().IsZero()
+	// Should the clock have been set back, what ran then does not hold up a rule
+	// that begins anew. People have no other way to get over a clock gone wrong.
+	if changed || begins && timeOf(h.stored.LastScheduleTime).After(now) {
 		h.stored.LastScheduleTime = nil
 	}
-	h.stored.ScheduleHash, h.stored.TimeZone = h.rule.hash, h.rule.zone
 	switch {
 	case !h.rule.runs():
 		h.stored.NextExecutionTime = nil
-	case changed || h.next().IsZero():
+	case begins:
 		h.stored.NextExecutionTime = stamp(h.rule.schedule.Next(since))
 	}
 }

@@ -3,6 +3,7 @@
 package cronfederatedhpa
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -20,14 +21,15 @@ type runKey struct {
 
 // ledger is all that was ever stored of runs, though the status forgets.
 type ledger struct {
-	open     bool           // the target was set, and no run was recorded since
-	byRun    map[runKey]int // how often it was recorded, ranges of missed runs apart
-	good     map[runKey]bool
-	latest   []runKey // the last that succeeded together
-	batches  int      // how often any did
-	gone     []span   // ranges of missed runs
-	seen     map[string]bool
-	messages map[string]int // of failures, without quotes and figures
+	open     bool                     // the target was set, and no run was recorded since
+	byRun    map[runKey]int           // how often it was recorded, ranges of missed runs apart
+	good     map[runKey]time.Duration // those that succeeded, and how late
+	beaten   map[runKey]runKey        // superseded runs, and by which
+	latest   []runKey                 // the last that succeeded together
+	batches  int                      // how often any did
+	gone     []span                   // ranges of missed runs
+	seen     map[string]int           // lines, by how often one status said them
+	messages map[string]int           // of failures, without quotes and figures
 }
 
 type span struct {
@@ -35,13 +37,18 @@ type span struct {
 	first, last int64
 }
 
-var missedRange = regexp.MustCompile(`^missed (?:1 execution, at|(?:more than )?\d+ executions from) (\S+?)(?: to (\S+?))?: `)
+var (
+	supersededBy = regexp.MustCompile(`^superseded by rule "(.+)", scheduled at (\S+)$`)
+	missedRange  = regexp.MustCompile(`^missed (?:1 execution, at|(?:more than )?\d+ executions from) (\S+?)(?: to (\S+?))?: `)
+)
 
 // read takes up what a status says that none before it said.
 func (l *ledger) read(t testing.TB, object *v1alpha1.CronFederatedHPA) {
 	if l.seen == nil {
-		l.seen, l.good, l.messages = map[string]bool{}, map[runKey]bool{}, map[string]int{}
+		l.seen, l.messages = map[string]int{}, map[string]int{}
+		l.good, l.beaten = map[runKey]time.Duration{}, map[runKey]runKey{}
 	}
+	here := map[string]int{}
 	var together []runKey
 	defer func() {
 		if len(together) > 0 {
@@ -50,18 +57,21 @@ func (l *ledger) read(t testing.TB, object *v1alpha1.CronFederatedHPA) {
 	}()
 	for _, e := range object.Status.ExecutionHistories {
 		for _, s := range e.SuccessfulExecutions {
-			if l.isNew(e.RuleName, s.ScheduleTime.Time, s.ExecutionTime.Time, "") {
+			if l.isNew(here, fmt.Sprint(e.RuleName, s.ScheduleTime.Unix(), s.ExecutionTime.Unix())) {
 				k := runKey{e.RuleName, s.ScheduleTime.Unix()}
 				l.byRun[k]++
-				l.good[k] = true
+				l.good[k] = s.ExecutionTime.Sub(s.ScheduleTime.Time)
 				together = append(together, k)
 			}
 		}
 		for _, f := range e.FailedExecutions {
-			if !l.isNew(e.RuleName, f.ScheduleTime.Time, f.ExecutionTime.Time, f.Message) {
+			if !l.isNew(here, fmt.Sprint(e.RuleName, f.ScheduleTime.Unix(), f.ExecutionTime.Unix(), f.Message)) {
 				continue
 			}
 			l.messages[strings.Fields(f.Message)[0]]++
+			if by := supersededBy.FindStringSubmatch(f.Message); by != nil {
+				l.beaten[runKey{e.RuleName, f.ScheduleTime.Unix()}] = runKey{by[1], unix(t, by[2])}
+			}
 			found := missedRange.FindStringSubmatch(f.Message)
 			if found == nil {
 				l.byRun[runKey{e.RuleName, f.ScheduleTime.Unix()}]++
@@ -73,10 +83,16 @@ func (l *ledger) read(t testing.TB, object *v1alpha1.CronFederatedHPA) {
 	}
 }
 
-func (l *ledger) isNew(rule string, at, done time.Time, message string) bool {
-	line := fmt.Sprint(rule, at.Unix(), done.Unix(), message)
-	defer func() { l.seen[line] = true }()
-	return !l.seen[line]
+// isNew says whether a line of the status in hand, of which here counts what was
+// read before, was said by no status before it. If one run is recorded twice in
+// one second, the two lines are the same.
+func (l *ledger) isNew(here map[string]int, line string) bool {
+	here[line]++
+	if here[line] <= l.seen[line] {
+		return false
+	}
+	l.seen[line] = here[line]
+	return true
 }
 
 func unix(t testing.TB, text string) int64 {
@@ -147,4 +163,16 @@ func dumbRules() []dumb {
 		{spec: sets("sunday", "0 0 * * 0", 6), zone: "Africa/Cairo", show: func(w time.Time) bool { return w.Weekday() == time.Sunday && w.Hour() == 0 && w.Minute() == 0 }},
 		{spec: sets("same", "0 */3 * * *", 7), zone: "Asia/Shanghai", show: func(w time.Time) bool { return w.Minute() == 0 && w.Hour()%3 == 0 }},
 	}
+}
+
+// number is what a rule sets.
+func number(rule *ruleSpec) *int32 { return cmp.Or(rule.TargetReplicas, rule.TargetMaxReplicas) }
+
+// ofFederatedHPA makes rules set maxReplicas.
+func ofFederatedHPA(rules []dumb) []dumb {
+	for i := range rules {
+		spec := &rules[i].spec
+		spec.TargetReplicas, spec.TargetMaxReplicas = nil, spec.TargetReplicas
+	}
+	return rules
 }

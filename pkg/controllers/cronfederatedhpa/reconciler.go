@@ -114,7 +114,7 @@ func (r *Reconciler) record(ctx context.Context, in situation, d decision) error
 }
 
 func (r *Reconciler) forget(key client.ObjectKey) {
-	r.troubles.keep(key, nil)
+	r.troubles.forget(key)
 	r.Metrics.forget(key)
 }
 

@@ -313,3 +313,83 @@ fleetscale_cron_next_run_timestamp_seconds 1.8040644e+09
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 }
+
+// An object that takes the place of another of the same name has none of its troubles.
+func TestRecreatedObject(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)))
+	program := s.program()
+	look := func(at string) {
+		t.Helper()
+		s.clock.SetTime(moment(t, at))
+		if _, err := s.look(program); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look("08:00")
+	look("09:00")
+	if program.troubles.of(s.cron()) == nil {
+		t.Fatal("a run without a target is no trouble")
+	}
+	again := newCron(deployment, sets("r", "0 10 * * *", 8))
+	again.UID, again.CreationTimestamp = "2", *stamp(moment(t, "09:00:01"))
+	s.store.put(again)
+	if known := program.troubles.of(s.cron()); known != nil {
+		t.Errorf("the object inherits %+v", known)
+	}
+	look("09:00:02")
+	s.store.put(newDeployment(3))
+	look("10:00")
+	history := s.cron().Status.ExecutionHistories[0]
+	if s.replicas() != 8 || len(history.FailedExecutions) != 0 || len(history.SuccessfulExecutions) != 1 {
+		t.Errorf("replicas %d, history %+v", s.replicas(), history)
+	}
+}
+
+// What was read of one target is never taken for another's, nor an object for
+// one that had its name: who sees an older object comes back.
+func TestCacheThatIsBehind(t *testing.T) {
+	tests := map[string]func(*sim){
+		"the target is another": func(s *sim) {
+			s.edit(func(spec *v1alpha1.CronFederatedHPASpec) {
+				spec.ScaleTargetRef, spec.Rules = federated, []ruleSpec{setsMin("r", "0 9 * * *", 5)}
+			})
+		},
+		"the object is another": func(s *sim) {
+			again := newCron(deployment, sets("r", "0 9 * * *", 8))
+			again.UID, again.CreationTimestamp = "2", *stamp(moment(s.t, "08:59"))
+			s.store.put(again)
+		},
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3))
+			program := s.program()
+			behind := false
+			s.stale = func() bool { return behind }
+			look := func() time.Duration {
+				t.Helper()
+				wait, err := s.look(program)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return wait
+			}
+			look()
+			change(s)
+			s.clock.SetTime(moment(t, "09:00"))
+			behind = true
+			before := s.cron()
+			if wait := look(); wait != soon {
+				t.Errorf("comes back in %v, want %v", wait, soon)
+			}
+			if diff := cmp.Diff(before, s.cron()); diff != "" {
+				t.Errorf("the object was changed:\n%s", diff)
+			}
+			behind = false
+			look()
+			if got := s.cron().Status.ExecutionHistories[0].NextExecutionTime; got == nil {
+				t.Error("the rule waits for nothing")
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@
 package cronfederatedhpa
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -199,25 +200,33 @@ func (s *sim) edit(change func(*v1alpha1.CronFederatedHPASpec)) {
 	}
 }
 
-// replicas are those of the Deployment.
-func (s *sim) replicas() int32 {
+// target is what the rules set, and its number: the replicas of the Deployment,
+// or maxReplicas of the FederatedHPA.
+func (s *sim) target() (object client.Object, number *int32) {
 	s.t.Helper()
-	d := &appsv1.Deployment{}
-	if err := s.store.Get(s.t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, d); err != nil {
+	d, f := &appsv1.Deployment{}, &v1alpha1.FederatedHPA{}
+	object = d
+	if targetsFederatedHPA(s.cron()) {
+		object = f
+	}
+	if err := s.store.Get(s.t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, object); err != nil {
 		s.t.Fatal(err)
 	}
-	return *d.Spec.Replicas
+	return object, cmp.Or(d.Spec.Replicas, &f.Spec.MaxReplicas)
 }
 
-// scaleTo is another one's hand on the Deployment.
+func (s *sim) replicas() int32 {
+	s.t.Helper()
+	_, number := s.target()
+	return *number
+}
+
+// scaleTo is another one's hand on the target.
 func (s *sim) scaleTo(n int32) {
 	s.t.Helper()
-	d := &appsv1.Deployment{}
-	if err := s.store.Get(s.t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, d); err != nil {
-		s.t.Fatal(err)
-	}
-	d.Spec.Replicas = &n
-	if err := s.store.Update(s.t.Context(), d); err != nil {
+	object, number := s.target()
+	*number = n
+	if err := s.store.Update(s.t.Context(), object); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -69,8 +69,8 @@ func (in *situation) summary(soonest *history, news []record) *v1alpha1.CronFede
 }
 
 // newsOf puts what is new of all rules in the order of the runs.
-func newsOf(histories []*history) []record {
-	var news []record
+func newsOf(histories []*history, left []record) []record {
+	news := left
 	for _, h := range histories {
 		news = append(news, h.news...)
 	}
@@ -112,7 +112,7 @@ func first[T any](items []T, limit int32) []T {
 func (in *situation) conditions(conditions *[]metav1.Condition) {
 	set := func(kind string, status metav1.ConditionStatus, reason, message string) {
 		meta.SetStatusCondition(conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: reason, Message: message,
+			Type: kind, Status: status, Reason: reason, Message: brief(message, maxCondition),
 			ObservedGeneration: in.object.Generation, LastTransitionTime: *stamp(in.now),
 		})
 	}

@@ -23,9 +23,10 @@ func (r *Reconciler) tell(ctx context.Context, in situation, d decision) {
 	if d.retry {
 		held = in.target.trouble
 	}
-	if r.troubles.keep(key, held) {
+	r.troubles.keep(in.object, held)
+	if held != nil && in.failing == nil {
 		klog.FromContext(ctx).Info("Delayed a run", "reason", held.reason, "message", held.message)
-		r.Events.Eventf(in.object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget", "%s; it is tried again", brief(held.message))
+		r.Events.Eventf(in.object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget", "%s; it is tried again", brief(held.message, maxMessage))
 	}
 	r.Metrics.awaits(key, timeOf(d.status.NextExecutionTime))
 }

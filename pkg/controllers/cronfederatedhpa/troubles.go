@@ -15,22 +15,32 @@ type troubles struct {
 	byKey map[client.ObjectKey]*trouble
 }
 
-func (t *troubles) of(key client.ObjectKey) *trouble {
+// of returns the trouble of an object. That of an earlier one of the same name
+// is not its own.
+func (t *troubles) of(object client.Object) *trouble {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.byKey[key]
+	known := t.byKey[client.ObjectKeyFromObject(object)]
+	if known == nil || known.of != object.GetUID() {
+		return nil
+	}
+	return known
 }
 
-// keep remembers a trouble, or with nil that there is none, and says whether it
-// is a new one.
-func (t *troubles) keep(key client.ObjectKey, now *trouble) (begins bool) {
+// keep remembers a trouble of an object, or with nil that it has none.
+func (t *troubles) keep(object client.Object, now *trouble) {
+	if now == nil {
+		t.forget(client.ObjectKeyFromObject(object))
+		return
+	}
+	now.of = object.GetUID()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now == nil {
-		delete(t.byKey, key)
-		return false
-	}
-	begins = t.byKey[key] == nil
-	t.byKey[key] = now
-	return begins
+	t.byKey[client.ObjectKeyFromObject(object)] = now
+}
+
+func (t *troubles) forget(key client.ObjectKey) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.byKey, key)
 }

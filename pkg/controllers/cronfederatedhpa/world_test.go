@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // world is a sim, and what has to come of it by the dumb definition.
@@ -27,6 +29,7 @@ type duty struct {
 	value int32
 }
 
+// newWorld has a Deployment, or a FederatedHPA if that is what the rules set.
 func newWorld(t testing.TB, seed uint64, start time.Time, rules []dumb) *world {
 	var specs []ruleSpec
 	w := &world{rules: rules, walked: start, hand: -1}
@@ -41,9 +44,12 @@ func newWorld(t testing.TB, seed uint64, start time.Time, rules []dumb) *world {
 		w.clocks = append(w.clocks, &wallClock{zone: zone})
 		w.clocks[len(w.clocks)-1].tick(start, r.show)
 	}
-	object := newCron(deployment, specs...)
+	object, target := newCron(deployment, specs...), client.Object(newDeployment(100))
+	if rules[0].spec.TargetReplicas == nil {
+		object, target = newCron(federated, specs...), newFederatedHPA(1, 100)
+	}
 	object.CreationTimestamp = *stamp(start)
-	w.sim = newSim(t, start, object, newDeployment(100))
+	w.sim = newSim(t, start, object, target)
 	w.random = rand.New(rand.NewPCG(seed, 1))
 	w.program = []*Reconciler{w.sim.program()}
 	return w
@@ -56,7 +62,7 @@ func (w *world) advance(by time.Duration) {
 		w.walked = w.walked.Add(time.Minute)
 		for i, r := range w.rules {
 			if w.clocks[i].tick(w.walked, r.show) && !r.asleep {
-				w.duties = append(w.duties, duty{runKey{r.spec.Name, w.walked.Unix()}, *r.spec.TargetReplicas})
+				w.duties = append(w.duties, duty{runKey{r.spec.Name, w.walked.Unix()}, *number(&r.spec)})
 			}
 		}
 	}
@@ -113,7 +119,7 @@ func (w *world) holds() {
 		if i < w.hand {
 			break
 		}
-		if w.log.good[w.duties[i].runKey] || w.log.times(w.duties[i].runKey) == 0 {
+		if w.isGood(i) || w.log.times(w.duties[i].runKey) == 0 {
 			want = w.duties[i].value
 			break
 		}
@@ -129,12 +135,18 @@ func (w *world) holds() {
 }
 
 func (w *world) anyGoodSince(i int) bool {
-	for _, d := range w.duties[i:] {
-		if w.log.good[d.runKey] {
+	for ; i < len(w.duties); i++ {
+		if w.isGood(i) {
 			return true
 		}
 	}
 	return false
+}
+
+// isGood says whether a duty is recorded as done.
+func (w *world) isGood(i int) bool {
+	_, good := w.log.good[w.duties[i].runKey]
+	return good
 }
 
 // handle is another one's hand on the target.
@@ -158,7 +170,7 @@ func (w *world) asRecorded() {
 		for _, r := range w.rules { // the later of one time wins
 			for _, k := range w.log.latest {
 				if k.rule == r.spec.Name && k.at >= at {
-					want, at = *r.spec.TargetReplicas, k.at
+					want, at = *number(&r.spec), k.at
 				}
 			}
 		}
@@ -180,13 +192,32 @@ func (w *world) accounts() {
 			}
 		}
 	}
-	known := map[runKey]bool{}
-	for _, d := range w.duties {
-		known[d.runKey] = true
+	place := map[runKey]int{}
+	for i, d := range w.duties {
+		place[d.runKey] = i
 	}
 	for k := range w.log.byRun {
-		if !known[k] {
+		if _, known := place[k]; !known {
 			w.t.Errorf("rule %q has a run at %v, which is none of its times", k.rule, time.Unix(k.at, 0).UTC())
+		}
+	}
+	w.justifies(place)
+}
+
+// justifies checks that only later runs superseded others, and had success, and
+// that no run was later than its rule allows. Runs have places in their order.
+func (w *world) justifies(place map[runKey]int) {
+	w.t.Helper()
+	for lost, by := range w.log.beaten {
+		if _, good := w.log.good[by]; !good || place[by] <= place[lost] {
+			w.t.Errorf("%v was superseded by %v, of which success is %v", lost, by, good)
+		}
+	}
+	for _, r := range w.rules {
+		for k, late := range w.log.good {
+			if limit := r.spec.MaxDelaySeconds; k.rule == r.spec.Name && limit != nil && late > time.Duration(*limit)*time.Second {
+				w.t.Errorf("%v was done %v late", k, late)
+			}
 		}
 	}
 }
@@ -199,6 +230,11 @@ func TestWeeksOfRuns(t *testing.T) {
 		w.accounts()
 		if w.log.messages["superseded"] == 0 || len(w.log.gone) > 0 || len(w.log.messages) > 1 {
 			t.Errorf("failures: %v", w.log.messages)
+		}
+		for k, late := range w.log.good {
+			if late > time.Second {
+				t.Errorf("%v was done %v late, with nothing in the way", k, late)
+			}
 		}
 	}
 }
