@@ -49,6 +49,7 @@ func cronCases() map[string]cronCase {
 		"cron-governed":   {(*crons).governed, (*crons).leavesGoverned},
 		"cron-bounds":     {(*crons).narrowBounds, (*crons).fitsBounds},
 		"cron-older":      {(*crons).olderWord, (*crons).takesOlderWord},
+		"cron-fleet":      {(*crons).propagated, (*crons).setsMembers},
 	}
 }
 
@@ -92,7 +93,9 @@ func (c *crons) launch(t *testing.T) (pair []*fixture.Controllers) {
 		t.Fatal(err)
 	}
 	for _, cluster := range []*lab.Cluster{c.Hub(), c.loneOf} {
-		eventually(t, cluster.Name+" knows the kinds", func(ctx context.Context) error { return c.InstallKinds(ctx, cluster) })
+		if err := c.InstallKinds(t.Context(), cluster); err != nil {
+			t.Fatal(err)
+		}
 		if err := c.InstallControllers(t.Context(), cluster); err != nil {
 			t.Fatal(err)
 		}
@@ -112,13 +115,20 @@ func (c *crons) launch(t *testing.T) (pair []*fixture.Controllers) {
 }
 
 func (c *crons) tidy(t *testing.T) {
-	for cluster, namespaces := range map[*lab.Cluster][]string{c.Hub(): {"-l", "for=cron"}, c.loneOf: {cronAway, fixture.SystemNamespace}} {
-		for _, what := range [][]string{{"-k", c.Deploy("crds")}, {"-k", c.Deploy("base/controller-manager-hub")}, append([]string{"namespace"}, namespaces...)} {
-			args := append([]string{"--context", cluster.Name, "delete", "--ignore-not-found", "--wait=false"}, what...)
-			if _, err := c.Ask(afterwards(t), args...); err != nil {
-				t.Error(err)
-			}
+	remove := func(cluster *lab.Cluster, what ...string) {
+		args := append([]string{"--context", cluster.Name, "delete", "--ignore-not-found", "--wait=false"}, what...)
+		if _, err := c.Ask(afterwards(t), args...); err != nil {
+			t.Error(err)
 		}
+	}
+	served := []*lab.Cluster{c.Hub(), c.loneOf}
+	for _, cluster := range served {
+		remove(cluster, "-k", c.Deploy("crds"))
+		remove(cluster, "-k", c.Deploy("base/controller-manager-hub"))
+	}
+	remove(c.loneOf, "namespace", fixture.SystemNamespace)
+	for _, cluster := range append(served, c.followers(t)...) {
+		remove(cluster, "namespace", "-l", "for=cron")
 	}
 }
 
@@ -371,6 +381,49 @@ func (c *crons) takesOlderWord(t *testing.T, ns string) {
 	c.has(t, c.Hub(), ns, "cronfhpa/cron", "{.status.executionHistories[0].ruleName}", "Scale-Up")
 }
 
+// followers are the members whose replicas come from the hub.
+func (c *crons) followers(t *testing.T) []*lab.Cluster {
+	t.Helper()
+	return []*lab.Cluster{c.member(t, "member1"), c.member(t, "member3")}
+}
+
+// propagated is a Deployment of the hub that two members follow.
+func (c *crons) propagated(t *testing.T) string {
+	const ns = "cron-fleet"
+	for _, member := range c.followers(t) {
+		c.feedTo(t, member, inNamespace(ns, ""))
+	}
+	propagator, err := fixture.NewPropagator(c.Hub(), ns, "shop", c.followers(t)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- propagator.Run(ctx) }()
+	t.Cleanup(func() {
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return cronShop + cronOf(ofDeployment, `{name: up, schedule: "`+c.at(t, "UTC")+`", targetReplicas: 5}`)
+}
+
+// A rule sets the hub's template, and the Pods come up in the members.
+func (c *crons) setsMembers(t *testing.T, ns string) {
+	c.ran(t, c.Hub(), ns, 0)
+	for i, member := range c.followers(t) {
+		want := []string{"3 3", "2 2"}[i]
+		eventually(t, member.Name+" follows", func(ctx context.Context) error {
+			said, err := c.Ask(ctx, "--context", member.Name, "-n", ns, "get", "deployment", "shop", "-o", "jsonpath={.spec.replicas} {.status.readyReplicas}")
+			if err == nil && said.Stdout != want {
+				err = fmt.Errorf("replicas and ready replicas are %q, want %q", said.Stdout, want)
+			}
+			return err
+		})
+	}
+}
+
 func (c *crons) away(t *testing.T) string {
 	late := "{name: late, schedule: \"" + c.at(t, "UTC") + "\", targetReplicas: 9, maxDelaySeconds: 10}"
 	return cronShop + cronOf(ofDeployment, `{name: up, schedule: "`+c.at(t, "UTC")+`", targetReplicas: 3}`, late)
@@ -413,9 +466,9 @@ func (c *crons) countsRuns(t *testing.T, pair []*fixture.Controllers) {
 		}
 		counts = append(counts, n)
 	}
-	// Two zones and five rules of one each; which replica leads is open.
-	if max(counts[0], counts[1]) != 7 || min(counts[0], counts[1]) != 0 {
-		t.Errorf("the two replicas count %v runs, want 7 and none", counts)
+	// Two zones and six rules of one each; which replica leads is open.
+	if max(counts[0], counts[1]) != 8 || min(counts[0], counts[1]) != 0 {
+		t.Errorf("the two replicas count %v runs, want 8 and none", counts)
 	}
 }
 
