@@ -17,7 +17,7 @@ import (
 
 // schemaPeriod is the time between two looks at what the hub serves: an upgrade of Karmada may take our fields away at
 // any time.
-const schemaPeriod = time.Minute
+const schemaPeriod = 15 * time.Second
 
 // addSchemaCheck adds what knows whether the hub serves our schema, and returns why nothing may be done now.
 func addSchemaCheck(ctx context.Context, manager ctrl.Manager, o *Options) (hold func() error, err error) {

@@ -24,30 +24,32 @@ func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) (*v1alpha1.
 
 // gather collects what a decision rests on. What can not be had is noted as such: there is always a decision.
 func (r *Reconciler) gather(ctx context.Context, object *v1alpha1.FederatedHPA, target target) situation {
-	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout)
-	defer cancel()
 	in := situation{object: object, now: r.Clock.Now(), options: r.Decision}
-	var err error
-	if in.parts, err = r.selected(ctx, object); err != nil {
-		in.scale.Err = err
+	if in.parts, in.scale.Err = r.selected(ctx, object); in.scale.Err != nil {
 		return in
 	}
 	moved := r.memories.movedTo(object)
 	for i := range in.parts {
 		in.parts[i].moved = moved[in.parts[i].facts.Name]
 	}
-	target.read(ctx, &in)
-	in.state = r.memories.of(object, in.scale.Replicas, in.now)
-	if in.scale.Err != nil {
+	if target.read(ctx, &in); in.scale.Err != nil {
 		return in
 	}
-	r.lookAtPods(ctx, &in)
-	r.findRivals(ctx, &in)
+	in.state = r.memories.of(object, in.scale.Replicas, in.now)
+	r.lookAtMembers(ctx, &in)
 	if q := in.question(); q.NeedsMetrics() {
 		in.template = r.templateOf(ctx, &in, target)
 		in.metrics, in.took = r.ask(ctx, &in)
 	}
 	return in
+}
+
+// lookAtMembers asks what members know of the workload.
+func (r *Reconciler) lookAtMembers(ctx context.Context, in *situation) {
+	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout)
+	defer cancel()
+	r.lookAtPods(ctx, in)
+	r.findRivals(ctx, in)
 }
 
 // lookAtPods asks all clusters side by side; most know without asking.

@@ -49,7 +49,7 @@ type Options struct {
 	Hold func() error
 	// SyncPeriod is the time between two looks at an object.
 	SyncPeriod time.Duration
-	// MemberTimeout bounds what is asked of all members for one object, and what is asked of the hub's metrics APIs.
+	// MemberTimeout bounds what is asked of all members, side by side, for one object.
 	MemberTimeout time.Duration
 	Decision      replicas.Options
 	Clock         clock.PassiveClock

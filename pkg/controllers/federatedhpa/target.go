@@ -30,7 +30,7 @@ func (r *Reconciler) targetOf(object *v1alpha1.FederatedHPA) target {
 	if object.Spec.ReplicaDistribution != nil {
 		return partsTarget{Reconciler: r}
 	}
-	return hubTarget{Reconciler: r}
+	return &hubTarget{Reconciler: r}
 }
 
 // resourcesOf are what a kind may be served as, the preferred version first; the version of the reference does not

@@ -20,19 +20,25 @@ import (
 )
 
 // hubTarget is the workload on the hub, which somebody else propagates to the members.
-type hubTarget struct{ *Reconciler }
+type hubTarget struct {
+	*Reconciler
+	// scale is as it was read, from resource; nil once it was written.
+	scale    *autoscalingv1.Scale
+	resource schema.GroupResource
+}
 
-func (t hubTarget) read(ctx context.Context, in *situation) {
-	scale, _, err := t.get(ctx, in)
+func (t *hubTarget) read(ctx context.Context, in *situation) {
+	scale, resource, err := t.get(ctx, in)
 	if err != nil {
 		in.scale.Err = err
 		return
 	}
+	t.scale, t.resource = scale, resource
 	in.scale = replicas.Scale{Replicas: scale.Spec.Replicas, StatusReplicas: scale.Status.Replicas, Selector: scale.Status.Selector}
 }
 
 // get reads the scale. Of several errors the first counts, as that of the preferred version.
-func (t hubTarget) get(ctx context.Context, in *situation) (*autoscalingv1.Scale, schema.GroupResource, error) {
+func (t *hubTarget) get(ctx context.Context, in *situation) (*autoscalingv1.Scale, schema.GroupResource, error) {
 	ref := in.object.Spec.ScaleTargetRef
 	resources, err := resourcesOf(t.Mapper, ref)
 	if err != nil {
@@ -52,14 +58,16 @@ func (t hubTarget) get(ctx context.Context, in *situation) (*autoscalingv1.Scale
 }
 
 // write sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does.
-func (t hubTarget) write(ctx context.Context, in *situation, d decision) decision {
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		scale, resource, err := t.get(ctx, in)
-		if err != nil {
-			return err
+func (t *hubTarget) write(ctx context.Context, in *situation, d decision) decision {
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		if t.scale == nil {
+			if t.scale, t.resource, err = t.get(ctx, in); err != nil {
+				return err
+			}
 		}
-		scale.Spec.Replicas = d.Replicas
-		_, err = t.Scales.Scales(in.object.Namespace).Update(ctx, resource, scale, metav1.UpdateOptions{FieldManager: fieldManager})
+		t.scale.Spec.Replicas = d.Replicas
+		_, err = t.Scales.Scales(in.object.Namespace).Update(ctx, t.resource, t.scale, metav1.UpdateOptions{FieldManager: fieldManager})
+		t.scale = nil
 		return err
 	})
 	if err != nil {
@@ -72,7 +80,7 @@ func (t hubTarget) write(ctx context.Context, in *situation, d decision) decisio
 	return d
 }
 
-func (t hubTarget) template(ctx context.Context, in *situation) *replicas.Requests {
+func (t *hubTarget) template(ctx context.Context, in *situation) *replicas.Requests {
 	ref := in.object.Spec.ScaleTargetRef
 	workload := &unstructured.Unstructured{}
 	workload.SetAPIVersion(ref.APIVersion)

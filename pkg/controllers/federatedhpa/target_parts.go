@@ -28,6 +28,8 @@ type partsTarget struct{ *Reconciler }
 // read reads every cluster's part. A cluster without the workload takes no part; one that can not be asked runs what it
 // was told last.
 func (t partsTarget) read(ctx context.Context, in *situation) {
+	ctx, cancel := context.WithTimeout(ctx, t.MemberTimeout)
+	defer cancel()
 	together(in.parts, func(p *part) { p.readScale(ctx, in.object) })
 	if err := in.prefer(); err != nil {
 		in.scale.Err = err
