@@ -50,6 +50,7 @@ func (r *Reconciler) lookAtMembers(ctx context.Context, in *situation) {
 	defer cancel()
 	r.lookAtPods(ctx, in)
 	r.findRivals(ctx, in)
+	r.lookAtCapacity(ctx, in)
 }
 
 // lookAtPods asks all clusters side by side; most know without asking.

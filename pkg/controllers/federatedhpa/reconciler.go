@@ -45,6 +45,8 @@ type Options struct {
 	// Placements says where workloads are placed by others. Nil: nobody places them.
 	Placements Placements
 	Ask        Asker
+	// Capacity says what members can host. Nil: it is not known.
+	Capacity Capacity
 	// Hold is why nothing may be done now; nil: something may.
 	Hold func() error
 	// SyncPeriod is the time between two looks at an object.
