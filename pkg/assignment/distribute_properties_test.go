@@ -10,6 +10,7 @@ import (
 )
 
 func TestDistributeProperties(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(cases) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		checkDistribution(t, r, randomDistribution(r, false))

@@ -164,6 +164,7 @@ func TestDistributeSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestDistributeByDefinition(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(cases) {
 		q := randomDistribution(rand.New(rand.NewPCG(seed, 0)), false)
 		if diff := cmp.Diff(byDefinition(q), Distribute(q)); diff != "" {
@@ -173,6 +174,7 @@ func TestDistributeByDefinition(t *testing.T) {
 }
 
 func TestDistributeManyByDefinition(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		q := randomDistribution(r, false)

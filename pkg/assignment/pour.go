@@ -2,6 +2,8 @@
 
 package assignment
 
+import "slices"
+
 // pour adds the total to x by the policy, each up to its limit; left is what found no room.
 //
 // By weight, what the limits keep from the weighted clusters is divided equally over the room that is left, clusters of
@@ -33,10 +35,15 @@ func (r *roster) pourBy(total int64, x, limits []int64, weight func(member) int6
 
 // divide divides the total anew: the floors first, as far as it reaches, and the rest on top by the policy.
 func (r *roster) divide(total int64, limits []int64) (x []int64, left int64) {
-	x = make([]int64, len(limits))
+	return r.divideAbove(make([]int64, len(limits)), total, limits)
+}
+
+// divideAbove is divide where each already has a part, within its limit, that it keeps.
+func (r *roster) divideAbove(parts []int64, total int64, limits []int64) (x []int64, left int64) {
+	x = slices.Clone(parts)
 	floors := r.each(func(m member) int64 { return int64(m.Floor) })
 	for i := range floors {
 		floors[i] = min(floors[i], limits[i])
 	}
-	return x, r.pour(fill(total, x, floors), x, limits)
+	return x, r.pour(fill(total-sum(parts), x, floors), x, limits)
 }

@@ -153,6 +153,7 @@ func (v *village) settle(r *rand.Rand) {
 // replicas than the total, never with more than a tenth too many, and then stay. A cluster where nothing becomes Ready
 // costs nobody a replica.
 func TestRebalanceArrives(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		v := village{q: randomDistribution(r, true), told: map[string]int32{}, ready: map[string]int32{}}

@@ -41,7 +41,7 @@ type member struct {
 func newRoster(policy Policy, uid string, clusters []Cluster, load map[string]int64) roster {
 	r := roster{policy: policy, members: make([]member, len(clusters))}
 	for i, c := range clusters {
-		r.members[i] = member{Cluster: c, capacity: int64(max(0, or(c.Capacity, c.Current)))}
+		r.members[i] = member{Cluster: c, capacity: int64(or(c.Capacity, c.Current))}
 	}
 	r.rank(uid)
 	r.weigh(load)
@@ -84,7 +84,6 @@ func (r *roster) weigh(load map[string]int64) {
 		default:
 			m.weight = m.Weight
 		}
-		m.weight = max(0, m.weight)
 		largest = max(largest, m.weight)
 	}
 	r.unweighted = largest == 0
