@@ -104,15 +104,20 @@ func (e *env) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	quick := []string{
+		"--horizontal-pod-autoscaler-sync-period=2s",
+		"--horizontal-pod-autoscaler-downscale-stabilization=5s",
+		"--horizontal-pod-autoscaler-cpu-initialization-period=1s",
+		"--horizontal-pod-autoscaler-initial-readiness-delay=1s",
+	}
+	members := lab.Members(len(allMembers()))
+	for i := range members {
+		members[i].ControllerManagerArgs = quick
+	}
 	l, err := lab.Up(ctx, lab.Options{
-		Dir: filepath.Join(e.dir, "lab"),
-		Hub: lab.Hub{Workloads: true, ControllerManagerArgs: []string{
-			"--horizontal-pod-autoscaler-sync-period=2s",
-			"--horizontal-pod-autoscaler-downscale-stabilization=5s",
-			"--horizontal-pod-autoscaler-cpu-initialization-period=1s",
-			"--horizontal-pod-autoscaler-initial-readiness-delay=1s",
-		}},
-		Members:          lab.Members(len(allMembers())),
+		Dir:              filepath.Join(e.dir, "lab"),
+		Hub:              lab.Hub{Workloads: true, ControllerManagerArgs: quick},
+		Members:          members,
 		MetricResolution: period,
 		Log:              os.Stderr,
 	})

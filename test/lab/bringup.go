@@ -36,11 +36,12 @@ func (h Hub) plan() plan {
 
 func (m Member) plan() plan {
 	p := plan{
-		name:          m.Name,
-		workloads:     true,
-		nodes:         m.Nodes,
-		metricsServer: !m.WithoutMetricsServer,
-		testAdapter:   !m.WithoutTestAdapter,
+		name:                  m.Name,
+		workloads:             true,
+		nodes:                 m.Nodes,
+		metricsServer:         !m.WithoutMetricsServer,
+		testAdapter:           !m.WithoutTestAdapter,
+		controllerManagerArgs: m.ControllerManagerArgs,
 	}
 	if p.nodes == 0 {
 		p.nodes = defaultNodes

@@ -59,6 +59,9 @@ type Member struct {
 	WithoutMetricsServer bool
 	// WithoutTestAdapter leaves custom and external metrics unserved.
 	WithoutTestAdapter bool
+	// ControllerManagerArgs are added to those of kube-controller-manager, such
+	// as --horizontal-pod-autoscaler-sync-period=2s.
+	ControllerManagerArgs []string
 }
 
 // Members returns n members, called member1 and so on.
