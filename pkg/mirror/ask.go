@@ -53,37 +53,55 @@ type wholeLists struct{}
 // IsWatchListSemanticsUnSupported is what client-go looks for.
 func (wholeLists) IsWatchListSemanticsUnSupported() bool { return true }
 
-// list reads one page. It waits for a member that is silent.
+// list reads one page, sooner or later: only a page that is no longer to be had
+// is an error.
 func (a asker[O, T]) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	ctx = klog.NewContext(ctx, a.logger)
-	if err := a.ready(ctx); err != nil {
-		return nil, err
+	// Not from any version on: a server's memory ignores the limit then.
+	o.ResourceVersion, o.ResourceVersionMatch = "", ""
+	for delay := waits().DelayFunc(); ; {
+		list, err := a.page(ctx, &o)
+		if err == nil || ctx.Err() != nil || tooOld(err) {
+			return list, err
+		}
+		a.failed(ctx, err)
+		pause(ctx, delay())
 	}
+}
+
+// tooOld is true when a server says that it does not go so far back.
+func tooOld(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
+
+// page tries to read one page, in its turn. It waits for a member that is silent.
+func (a asker[O, T]) page(ctx context.Context, o *metav1.ListOptions) (runtime.Object, error) {
+	a.ready(ctx)
 	if err := a.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer a.leave()
-	// Not from any version on: a server's memory ignores the limit then.
-	o.ResourceVersion, o.ResourceVersionMatch = "", ""
-	list, err := a.request(a.member.Client(), &o).Do(ctx).Get()
-	if err == nil {
-		list, err = a.keep(list)
+	list, err := a.request(a.member.Client(), o).Do(ctx).Get()
+	if err != nil {
+		return nil, err
 	}
-	a.note(ctx, err)
-	return list, err
+	return a.keep(list)
 }
 
-// watch begins a watch.
+// watch begins a watch. One that can not be is as one that ended at once, after
+// which the reflector waits and lists again: of an error it would tell by itself.
 func (a asker[O, T]) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	ctx = klog.NewContext(ctx, a.logger)
 	o.Watch = true
 	w, err := a.request(a.member.WatchClient(), &o).Watch(ctx)
-	if err != nil {
-		a.note(ctx, err)
+	switch {
+	case err == nil:
+		a.began(time.Now())
+		return &followed{Interface: w, ended: sync.OnceFunc(func() { a.ended(time.Now()) })}, nil
+	case tooOld(err):
 		return nil, err
+	case ctx.Err() == nil:
+		a.failed(ctx, err)
 	}
-	a.began(time.Now())
-	return &followed{Interface: w, ended: sync.OnceFunc(func() { a.ended(time.Now()) })}, nil
+	return watch.NewEmptyWatch(), nil
 }
 
 // followed tells when a watch ends: the reflector stops each that it has.
@@ -108,29 +126,19 @@ func (a asker[O, T]) request(client rest.Interface, o *metav1.ListOptions) *rest
 		SetHeader("Accept", accept).MaxRetries(0) // the reflector waits between attempts
 }
 
-// note files how an attempt went. That a version is too old to go on from is
-// said in passing, and followed by another list.
-func (a asker[O, T]) note(ctx context.Context, err error) {
-	if err == nil || ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		return
-	}
-	a.failed(ctx, err)
-}
-
 // ready returns once the member is. Those that become so together are not asked
 // at the same moment.
-func (a asker[O, T]) ready(ctx context.Context) error {
-	for {
-		err := a.member.Silence()
-		if err == nil {
-			return ctx.Err()
-		}
-		a.note(ctx, err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(look/2 + rand.N(look)):
-		}
+func (a asker[O, T]) ready(ctx context.Context) {
+	for err := a.member.Silence(); err != nil && ctx.Err() == nil; err = a.member.Silence() {
+		a.failed(ctx, err)
+		pause(ctx, look/2+rand.N(look))
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 

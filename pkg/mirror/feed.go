@@ -47,24 +47,25 @@ func newFeed[O runtime.Object, T Object](o *Options[O, T], p place, pages, turns
 
 // answer tells what is known.
 func (f *feed[O, T]) answer(now time.Time) Answer[T] {
-	f.expire(now)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	a := Answer[T]{Known: f.known, Silence: f.silence(now)}
-	if f.known {
+	a := Answer[T]{Known: f.known && !f.tooOld(now), Silence: f.silence(now)}
+	if a.Known {
 		f.shared = true
 		a.Objects, a.AsOf = f.objects, f.rightUntil(now)
 	}
 	return a
 }
 
-// expire forgets objects that were last seen too long ago.
-func (f *feed[O, T]) expire(now time.Time) {
+// expired is true when what is known is worth nothing any more.
+func (f *feed[O, T]) expired(now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.known && f.silence(now) != nil && now.Sub(f.rightUntil(now)) > f.o.MaxAge {
-		f.objects, f.shared, f.known = nil, false, false
-	}
+	return f.known && f.tooOld(now)
+}
+
+func (f *feed[O, T]) tooOld(now time.Time) bool {
+	return f.silence(now) != nil && now.Sub(f.rightUntil(now)) > f.o.MaxAge
 }
 
 // silence is why the objects can not be seen; nil if they can.

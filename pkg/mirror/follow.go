@@ -16,16 +16,20 @@ import (
 )
 
 // Waits between attempts, spread by up to as much again.
-const firstWait, longestWait = time.Second, 30 * time.Second
+const firstWait, longestWait = time.Second, 15 * time.Second
 
-// run keeps the feed until ctx ends. What its reflector has to say of failures,
-// the feed says once.
+func waits() *wait.Backoff {
+	return &wait.Backoff{Duration: firstWait, Factor: 2, Steps: 10, Cap: longestWait, Jitter: 1}
+}
+
+// run keeps the feed until ctx ends. What its reflector has to say, the feed says
+// once.
 func (f *feed[O, T]) run(ctx context.Context) {
 	defer f.attempt()
 	ask := asker[O, T]{f, klog.FromContext(ctx)}
 	r := cache.NewReflectorWithOptions(ask.listerWatcher(), nil, shelf[O, T]{f}, cache.ReflectorOptions{
 		Name: "mirror", TypeDescription: f.o.Resource.Resource,
-		Backoff: &wait.Backoff{Duration: firstWait, Factor: 2, Steps: 10, Cap: longestWait, Jitter: 1},
+		Backoff: waits(),
 	})
 	r.WatchListPageSize = pageSize
 	r.RunWithContext(klog.NewContext(ctx, logr.Discard()))

@@ -71,11 +71,16 @@ func (m *Mirror[O, T]) feed(p place) *feed[O, T] {
 	defer m.mu.Unlock()
 	f := m.feeds[p]
 	if f == nil {
-		f = newFeed(&m.o, p, m.pages, m.turns(p.member))
-		m.feeds[p] = f
-		m.start(f)
+		f = m.add(p)
 	}
 	f.asked = time.Now()
+	return f
+}
+
+func (m *Mirror[O, T]) add(p place) *feed[O, T] {
+	f := newFeed(&m.o, p, m.pages, m.turns(p.member))
+	m.feeds[p] = f
+	m.start(f)
 	return f
 }
 
@@ -110,16 +115,19 @@ func (m *Mirror[O, T]) start(f *feed[O, T]) {
 	m.running.Go(func() { f.run(ctx) })
 }
 
-// sweep ends the feeds that nobody asked for, and forgets what is too old.
+// sweep ends the feeds that nobody asked for, and begins those anew whose objects
+// are too old.
 func (m *Mirror[O, T]) sweep(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for p, f := range m.feeds {
-		if now.Sub(f.asked) >= m.o.KeepFor {
+		switch {
+		case now.Sub(f.asked) >= m.o.KeepFor:
 			f.stop()
 			delete(m.feeds, p)
-			continue
+		case f.expired(now):
+			f.stop()
+			m.add(p).asked = f.asked
 		}
-		f.expire(now)
 	}
 }
