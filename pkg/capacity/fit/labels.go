@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// labelSet is the labels of a Pod as text, key=value,..., held once for all Pods that have the same.
+// labelSet is the labels of a Pod as text, key=value,..., held once for all Pods that have the same. The zero value has
+// none.
 type labelSet struct{ text unique.Handle[string] }
 
 var _ labels.Labels = labelSet{}
@@ -20,6 +21,9 @@ func labelSetOf(m map[string]string) labelSet {
 
 // Lookup returns the value of a label, if there is one. Neither keys nor values may contain the signs between them.
 func (s labelSet) Lookup(key string) (value string, exists bool) {
+	if s == (labelSet{}) {
+		return "", false
+	}
 	for pair := range strings.SplitSeq(s.text.Value(), ",") {
 		if k, v, found := strings.Cut(pair, "="); found && k == key {
 			return v, true

@@ -11,10 +11,10 @@ import (
 	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
 )
 
-// Pod is what matters of a Pod. The zero value is one that has ended: it takes no room.
+// Pod is what matters of a Pod. One that has neither a node nor waits has ended, and takes no room.
 type Pod struct {
 	Namespace   unique.Handle[string]
-	Node        unique.Handle[string] // zero while it waits for one
+	Node        unique.Handle[string] // the zero value if it has none
 	Labels      labelSet
 	Requests    Amounts
 	Terminating bool
@@ -39,7 +39,7 @@ type Constraints struct {
 // PodOf reads a Pod. The record shares parts of the spec, and only as long as the Pod waits for a node.
 func PodOf(p *corev1.Pod) Pod {
 	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
-		return Pod{}
+		return Pod{Namespace: unique.Make(p.Namespace)}
 	}
 	record := Pod{
 		Namespace: unique.Make(p.Namespace),

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package capacity knows how many further replicas of a workload each member has room for.
+//
+//		            ┌─ nodes, Pods, ResourceQuotas of the member, mirrored ──► fit.Estimate
+//		Estimate ──►┤                                            (if unknown)
+//		            └─ the summary in Karmada's Cluster, on the hub ─────────► fit.EstimateSummary
+//
+//	  - A member is read only while somebody asks for it, and for some minutes after: its nodes and the Pods of all its
+//	    namespaces, as records of some hundred bytes.
+//	  - What can not be read is unknown, with the reason: a part of what is needed is never taken for all of it, and what was
+//	    known counts for three minutes. That rights are missing is such a reason, and nothing to be told of again and again.
+//	  - Beside what [fit.Estimate] leaves out: nodes that an autoscaler would add do not count.
+package capacity

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capacity
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+func expect(t *testing.T, e *Estimator, m *fakeMember, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if got := tellOf(e.Estimate(ctx, m, oneCPU())); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEstimateFollowsTheMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, e := newFakeMember(), New(Options{})
+		stop := run(t, e)
+		if asked := m.asked(); asked != nil {
+			t.Errorf("asked before there was a question: %v", asked)
+		}
+		expect(t, e, m, "3")
+		synctest.Wait()
+		asked := m.asked()
+		slices.Sort(asked)
+		if diff := cmp.Diff([]string{
+			quotasPath + " watch=false", quotasPath + " watch=true",
+			nodesPath + " watch=false", nodesPath + " watch=true",
+			podsPath + " watch=false", podsPath + " watch=true",
+		}, asked); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+		m.tell(t, watch.Added, pod("second"))
+		synctest.Wait()
+		expect(t, e, m, "2")
+		ended := pod("first")
+		ended.Status.Phase = corev1.PodSucceeded
+		m.tell(t, watch.Modified, ended)
+		m.tell(t, watch.Deleted, pod("second"))
+		synctest.Wait()
+		expect(t, e, m, "4")
+		if asked := m.asked(); asked != nil {
+			t.Errorf("asked although all is in memory: %v", asked)
+		}
+		stop()
+	})
+}
+
+func TestEstimateHeedsQuotas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, e := newFakeMember(), New(Options{})
+		m.lists[quotasPath] = &corev1.ResourceQuotaList{Items: []corev1.ResourceQuota{{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "few"},
+			Status:     corev1.ResourceQuotaStatus{Hard: corev1.ResourceList{"pods": resource.MustParse("2")}, Used: corev1.ResourceList{"pods": resource.MustParse("1")}},
+		}}}
+		defer run(t, e)()
+		expect(t, e, m, "1")
+	})
+}
+
+func TestEstimateOfWhatCanNotBeReadIsUnknown(t *testing.T) {
+	for resource, want := range map[string]string{
+		"nodes":          "Forbidden: nodes can not be read: not for you",
+		"pods":           "Forbidden: pods can not be read: not for you",
+		"resourcequotas": "Forbidden: resourcequotas can not be read: not for you",
+	} {
+		t.Run(resource, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, e := newFakeMember(), New(Options{})
+				m.refused = resource
+				defer run(t, e)()
+				began := time.Now()
+				expect(t, e, m, want)
+				if waited := time.Since(began); waited > 0 {
+					t.Errorf("waited %v for what is refused", waited)
+				}
+				time.Sleep(10 * time.Minute) // it is asked for again, ever more rarely, and then no more
+				if asked := m.asked(); len(asked) > 40 {
+					t.Errorf("%d requests in ten minutes", len(asked))
+				}
+				m.set(func() { m.refused = "" })
+				expect(t, e, m, "3")
+			})
+		})
+	}
+}
+
+func TestEstimateOfASilentMemberExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, e := newFakeMember(), New(Options{})
+		defer run(t, e)()
+		expect(t, e, m, "3")
+		synctest.Wait()
+		m.set(func() {
+			m.silence, m.success = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}, time.Now()
+		})
+		time.Sleep(2*time.Minute + 59*time.Second)
+		expect(t, e, m, "3")
+		time.Sleep(2 * time.Second)
+		expect(t, e, m, "Timeout: nodes can not be read: no answer")
+		m.set(func() { m.silence = nil })
+		time.Sleep(time.Minute)
+		expect(t, e, m, "3")
+	})
+}
+
+func TestEstimateSaysWhenItWasSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, e := newFakeMember(), New(Options{})
+		defer run(t, e)()
+		expect(t, e, m, "3")
+		synctest.Wait()
+		lost := time.Now()
+		m.set(func() { m.silence, m.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, lost })
+		time.Sleep(time.Minute)
+		if got := e.Estimate(t.Context(), m, oneCPU()); !got.AsOf.Equal(lost) {
+			t.Errorf("as of %v, want %v", got.AsOf, lost)
+		}
+	})
+}
+
+func TestEstimateWaitsNoLongerThanAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, e := newFakeMember(), New(Options{})
+		m.hang = true
+		stop := run(t, e)
+		began := time.Now()
+		expect(t, e, m, "NotListed: nodes can not be read: being listed for the first time")
+		if waited := time.Since(began); waited != 5*time.Second {
+			t.Errorf("waited %v, want 5s", waited)
+		}
+		stop()
+	})
+}
+
+func TestMemberIsReadOnlyWhileAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, e := newFakeMember(), New(Options{KeepFor: time.Minute})
+		defer run(t, e)()
+		expect(t, e, m, "3")
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if _, err := m.watches[podsPath].Write([]byte("\n")); err == nil {
+			t.Error("Pods are still watched")
+		}
+		m.asked()
+		expect(t, e, m, "3")
+		if asked := m.asked(); len(asked) < 3 {
+			t.Errorf("asked only %v", asked)
+		}
+	})
+}
+
+// What is kept of thirty thousand Pods: their owners have ten each, as Deployments do.
+func BenchmarkPodRecord(b *testing.B) {
+	const pods = 30_000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	records := make([]*podRecord, 0, pods)
+	for i := range pods {
+		p := pod("shop-6c5d4f7b8-" + strconv.Itoa(100_000+i))
+		p.Spec.NodeName = "node" + strconv.Itoa(i%1000)
+		p.Labels = map[string]string{"app.kubernetes.io/name": "shop", "pod-template-hash": strconv.Itoa(i / 10)}
+		records = append(records, &podRecord{p.Name, fit.PodOf(p)})
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	for b.Loop() {
+		records[0].Key()
+	}
+	runtime.KeepAlive(records)
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/pods, "B/pod")
+}
