@@ -108,6 +108,11 @@ func TestAsk(t *testing.T) {
 			replicas.Metric{Values: []int64{201}},
 			[]string{group, group + "/v1beta2/namespaces/shop/metrics/rps"},
 		},
+		"a Namespace of another group is an object like others": {
+			rpsOf("fleets.example/v1", "Namespace", "web", nil), custom(group+"/v1beta2/namespaces/shop/namespaces.fleets.example/web/rps", one("Namespace", "web")),
+			replicas.Metric{Values: []int64{201}},
+			[]string{group, group + "/v1beta2/namespaces/shop/namespaces.fleets.example/web/rps"},
+		},
 		"the series of an external metric": {
 			queue(selector), map[string]said{messagesPath: asJSON(messages)},
 			replicas.Metric{Values: []int64{90_000, 2}},
@@ -225,6 +230,10 @@ func TestAskReadsProtobuf(t *testing.T) {
 	if diff := differ(replicas.Metric{Pods: samples{"west": {"web-0": sample(4000, 20)}}}, client.Ask(t.Context(), question(rps(nil), "east"))); diff != "" {
 		t.Errorf("custom (-want +got):\n%s", diff)
 	}
+	misnamed := asProtobuf(t, metricsscheme.Scheme, use)
+	misnamed.kind = "application/json"
+	hub.says(podMetricsPath, misnamed)
+	wantError(t, client.Ask(t.Context(), question(cpu(), "east")), "unable to fetch metrics from resource metrics API: couldn't get version/kind; json parse error")
 	for _, r := range hub.asked {
 		if accept := r.Header.Get("Accept"); r.URL.Path != groupPath && accept != "application/vnd.kubernetes.protobuf,application/json" {
 			t.Errorf("%s: Accept is %q", r.URL.Path, accept)

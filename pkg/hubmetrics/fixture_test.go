@@ -157,11 +157,12 @@ func (h *fakeHub) clientAndMetrics(t testing.TB) (*Client, *prometheus.Registry)
 
 // kinds are those that the hub knows.
 func kinds() meta.RESTMapper {
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion, appsv1.SchemeGroupVersion})
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion, appsv1.SchemeGroupVersion, {Group: "fleets.example", Version: "v1"}})
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Service"), meta.RESTScopeNamespace)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
 	mapper.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
+	mapper.Add(schema.GroupVersionKind{Group: "fleets.example", Version: "v1", Kind: "Namespace"}, meta.RESTScopeNamespace)
 	return mapper
 }
 

@@ -85,6 +85,41 @@ func TestListsAreSkimmed(t *testing.T) {
 	}
 }
 
+func TestUse(t *testing.T) {
+	type measured struct {
+		name  string
+		has   bool
+		milli int64
+	}
+	tests := map[string]struct {
+		container string
+		measured  []measured
+		want      int64
+		known     bool
+	}{
+		"no containers":               {"", nil, 0, false},
+		"the sum of all":              {"", []measured{{"app", true, 1}, {"proxy", true, 2}, {"app", true, 4}}, 7, true},
+		"the first lacks it":          {"", []measured{{"app", false, 0}, {"proxy", true, 2}}, 0, false},
+		"the last lacks it":           {"", []measured{{"app", true, 1}, {"proxy", false, 0}}, 1, false},
+		"one of them":                 {"proxy", []measured{{"app", true, 1}, {"proxy", true, 2}, {"log", true, 4}}, 2, true},
+		"one of them, others lack it": {"proxy", []measured{{"app", false, 0}, {"proxy", true, 2}, {"log", false, 0}}, 2, true},
+		"one that is not there":       {"proxy", []measured{{"app", true, 1}}, 0, false},
+		"the first of that name":      {"app", []measured{{"app", true, 1}, {"app", true, 2}}, 1, true},
+		"the first lacks it, where a second of that name has it": {"app", []measured{{"app", false, 0}, {"app", true, 2}}, 0, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := use{container: tc.container}
+			for _, m := range tc.measured {
+				got.add(m.name, m.has, m.milli)
+			}
+			if got.milli != tc.want || got.known != tc.known {
+				t.Errorf("got %d, %v; want %d, %v", got.milli, got.known, tc.want, tc.known)
+			}
+		})
+	}
+}
+
 func TestWhatIsNotAListIsNotSkimmed(t *testing.T) {
 	list := randomList(rand.New(rand.NewPCG(1, 1)))
 	whole := string(encode(t, metricsscheme.Scheme, runtime.ContentTypeProtobuf, list))
@@ -103,7 +138,7 @@ func TestWhatIsNotAListIsNotSkimmed(t *testing.T) {
 		"a name that is a number":                   envelope(t, runtime.Unknown{Raw: item(1<<3|2, 2, 1<<3, 7)}),
 		"labels that are numbers":                   envelope(t, runtime.Unknown{Raw: item(1<<3|2, 2, 11<<3, 7)}),
 		"a label's key that is a number":            envelope(t, runtime.Unknown{Raw: item(1<<3|2, 4, 11<<3|2, 2, 1<<3, 7)}),
-		"a field of fixed length":                   envelope(t, runtime.Unknown{Raw: item(5<<3|5, 1, 2, 3, 4)}),
+		"a field of fixed length":                   envelope(t, runtime.Unknown{Raw: item(1<<3|2, 5, 13<<3|5, 0x81, 0x81, 0x81, 1)}),
 		"a field without a number":                  envelope(t, runtime.Unknown{Raw: item(2, 0)}),
 		"a tag without an end":                      envelope(t, runtime.Unknown{Raw: item(0x80)}),
 		"a tag without a value":                     envelope(t, runtime.Unknown{Raw: item(1<<3 | 2)}),

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	customv1beta1 "k8s.io/metrics/pkg/apis/custom_metrics/v1beta1"
@@ -129,18 +128,29 @@ func unroutedError(t *testing.T) error {
 	return err
 }
 
-func TestAMetricThatTheAPIDoesNotKnowCastsNoDoubtOnItsVersion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hub := newHub(map[string]said{groupPath: ofGroup("v1beta2"), rpsOfPodsPath: asStatus(http.StatusNotFound, metav1.StatusReasonNotFound, "not known")})
-		client := hub.client(t)
-		for range 3 {
-			wantError(t, client.Ask(t.Context(), question(rps(nil), "east")), "unable to fetch metrics from custom metrics API: not known")
-			time.Sleep(10 * time.Second)
-		}
-		if diff := cmp.Diff(groupPath, hub.questions()[0]); diff != "" || len(hub.questions()) != 4 {
-			t.Errorf("asked %v", hub.questions())
-		}
-	})
+func TestOnlyAPathThatNobodyServesCastsDoubtOnAVersion(t *testing.T) {
+	tests := map[string]struct {
+		said said
+		want string
+	}{
+		"the API does not know the metric": {asStatus(http.StatusNotFound, metav1.StatusReasonNotFound, "not known"), "not known"},
+		"the API is down":                  {said{code: http.StatusServiceUnavailable, kind: "text/plain", body: []byte("service unavailable")}, "unable to handle the request"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hub := newHub(map[string]said{groupPath: ofGroup("v1beta2"), rpsOfPodsPath: tc.said})
+				client := hub.client(t)
+				for range 3 {
+					wantError(t, client.Ask(t.Context(), question(rps(nil), "east")), tc.want)
+					time.Sleep(10 * time.Second)
+				}
+				if asked := hub.questions(); len(asked) != 4 || asked[0] != groupPath {
+					t.Errorf("asked %v", asked)
+				}
+			})
+		})
+	}
 }
 
 func TestAVersionThatIsServedNoLongerIsLookedForSoon(t *testing.T) {
