@@ -57,6 +57,7 @@ type fakeMember struct {
 	requests []string                                    // paths with what of the query is worth telling
 	tokens   []string                                    // of the clients that asked
 	client   string                                      // what a client made now would be
+	reversed bool                                        // lists are
 	reading  int                                         // lists under way
 	most     int                                         // such at one time
 	slow     func(ctx context.Context, r *http.Request)  // before a list is answered
@@ -268,6 +269,9 @@ func (m *fakeMember) list(r *http.Request) *http.Response {
 	if limit > 0 && len(list.Items) > limit {
 		list.Items = list.Items[:limit]
 		list.Continue = strconv.Itoa(from + limit)
+	}
+	if m.reversed {
+		slices.Reverse(list.Items)
 	}
 	body, err := json.Marshal(list)
 	if err != nil {

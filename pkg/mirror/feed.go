@@ -124,8 +124,7 @@ func (f *feed[O, T]) attempt() { f.once.Do(func() { close(f.tried) }) }
 func (f *feed[O, T]) began(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.watching, f.failure = true, nil
-	f.heard = now
+	f.watching, f.heard = true, now
 }
 
 // ended notes that the watch has ended.

@@ -107,7 +107,11 @@ func (m *Mirror[O, T]) begin(ctx context.Context) {
 }
 
 func (m *Mirror[O, T]) start(f *feed[O, T]) {
-	if m.ctx == nil || m.ctx.Err() != nil {
+	switch {
+	case m.ctx == nil:
+		return
+	case m.ctx.Err() != nil:
+		f.attempt()
 		return
 	}
 	var ctx context.Context

@@ -100,6 +100,7 @@ func TestAnswersFollowChanges(t *testing.T) {
 func TestAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", "shop/b", "alpha/z", "shop/a", "zoo/a")
+		east.reversed = true
 		r := start(t)
 		a := r.expect(east, "", "alpha/z=0 shop/a=0 shop/b=0 zoo/a=0")
 		if _, found := a.Find(Key{"shop", "a"}); !found {
@@ -164,6 +165,11 @@ func TestAVersionTooOldIsListedAnew(t *testing.T) {
 				east.put("shop/b", "1")
 				pass(0)
 				r.expect(east, "shop", "shop/b=1")
+				for _, request := range east.asked() {
+					if !strings.Contains(request, "watch=true") && !strings.Contains(request, "limit=500") {
+						t.Errorf("a list not in pages: %s", request)
+					}
+				}
 			})
 		})
 	}
@@ -291,6 +297,13 @@ func TestASilentMemberIsForgottenAfterMaxAge(t *testing.T) {
 			pass(time.Minute)
 		}
 		r.expect(east, "shop", "unknown Timeout")
+		r.mu.Lock()
+		for _, f := range r.feeds {
+			if len(f.objects) > 0 {
+				t.Errorf("%d objects are kept that no answer shows", len(f.objects))
+			}
+		}
+		r.mu.Unlock()
 		east.set(func() { east.silence, east.success = nil, time.Time{} })
 		pass(2 * time.Second)
 		r.expect(east, "shop", "shop/a=0")
@@ -511,13 +524,25 @@ func TestBeforeAndAfterRun(t *testing.T) {
 		if got := <-early; got != "shop/a=0" {
 			t.Errorf("a question from before Run: %q", got)
 		}
+		west := newFakeMember("west")
+		west.slow = func(ctx context.Context, _ *http.Request) { <-ctx.Done() }
+		late := make(chan string)
+		go func() { late <- tell(m.Ask(t.Context(), west, "shop")) }()
+		synctest.Wait()
 		cancel()
+		if got := <-late; got != "unknown NotListed" {
+			t.Errorf("a question that Run's end meets: %q", got)
+		}
 		if err := <-done; err != nil {
 			t.Errorf("Run() = %v", err)
 		}
 		east.asked()
+		ended := time.Now()
 		r.expect(east, "cart", "unknown NotListed")
 		expectRequests(t, east)
+		if took := time.Since(ended); took > 0 {
+			t.Errorf("an answer after Run took %v", took)
+		}
 	})
 }
 
