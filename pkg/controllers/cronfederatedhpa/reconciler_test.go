@@ -393,3 +393,28 @@ func TestCacheThatIsBehind(t *testing.T) {
 		})
 	}
 }
+
+// As many rules as there may be, all due each minute, cost no more calls than
+// one: the target and the object are read, and each is written at most once.
+func TestAllRulesAreOneWrite(t *testing.T) {
+	var rules []ruleSpec
+	for i := range 32 {
+		rules = append(rules, sets(fmt.Sprintf("r%d", i), "* * * * *", int32(i)))
+	}
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, rules...), newDeployment(3))
+	program := s.program()
+	for minute := range 60 {
+		s.clock.SetTime(moment(t, "08:00").Add(time.Duration(minute) * time.Minute))
+		s.calls = 0
+		if _, err := s.look(program); err != nil {
+			t.Fatal(err)
+		}
+		want := []int{3, 4, 3}[min(minute, 2)] // not due, set, and then as it should be
+		if s.calls != want {
+			t.Errorf("minute %d: %d calls, want %d", minute, s.calls, want)
+		}
+	}
+	if s.replicas() != 31 {
+		t.Errorf("%d replicas, want those of the last rule", s.replicas())
+	}
+}
