@@ -15,7 +15,7 @@
 //     Where there is none, the server knows of no fleet: what it says is the whole
 //   - every item is filed under its Pod's cluster; see locate.go
 //
-// The life of a question: client.go (what is asked) → usage.go, custom.go,
+// The life of a question: client.go (what is asked) → usage.go (and skim.go, which reads its answers), custom.go,
 // external.go (one API each; version.go says which version of custom.metrics.k8s.io)
 // → exchange.go (there and back) → locate.go (whose Pod).
 package hubmetrics
