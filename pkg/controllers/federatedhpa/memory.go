@@ -68,12 +68,16 @@ func (m *memories) keep(object *v1alpha1.FederatedHPA, d *decision) {
 	m.byKey[client.ObjectKeyFromObject(object)] = known
 }
 
-// wrote notes that the status of the object was written.
-func (m *memories) wrote(object *v1alpha1.FederatedHPA) {
+// wrote notes that the status of the object was written, after which it is as another version. A write that changes
+// nothing for the hub, as where it drops what it does not know, makes none.
+func (m *memories) wrote(object, after *v1alpha1.FederatedHPA) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.byKey[client.ObjectKeyFromObject(object)]
-	known.replaced = object.ResourceVersion
+	known.replaced = ""
+	if after.ResourceVersion != object.ResourceVersion {
+		known.replaced = object.ResourceVersion
+	}
 	m.byKey[client.ObjectKeyFromObject(object)] = known
 }
 

@@ -35,7 +35,7 @@ func (r *Reconciler) record(ctx context.Context, in *situation, d *decision) err
 	err := r.Hub.Status().Update(ctx, after, client.FieldOwner(fieldManager))
 	switch {
 	case err == nil:
-		r.memories.wrote(in.object)
+		r.memories.wrote(in.object, after)
 	case !apierrors.IsConflict(err):
 		r.event(in.object, corev1.EventTypeWarning, eventFailedUpdateStatus, err.Error())
 		err = fmt.Errorf("writing the status: %w", err)

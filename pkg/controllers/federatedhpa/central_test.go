@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// What a person sees after one look at a workload of ten on the hub, at its target.
+func TestOneLook(t *testing.T) {
+	const cpuAbove = "cpu resource utilization (percentage of request) above target"
+	tests := map[string]struct {
+		arrange func(*world)
+		want    string   // the status
+		told    []string // Events
+		runs    int32
+		err     string
+	}{
+		"at the target nothing is done": {func(*world) {}, "Active 2/2 10->10", nil, 10, ""},
+		"above it replicas rise": {func(w *world) { w.usesPercent(75) },
+			"Active 2/2 10->15", []string{"SuccessfulRescale: New size: 15; reason: " + cpuAbove}, 15, ""},
+		"far above they rise to twice at most": {func(w *world) { w.usesPercent(150) },
+			"Limited 2/2 10->20 ScaleUpLimit", []string{"SuccessfulRescale: New size: 20; reason: " + cpuAbove}, 20, ""},
+		"below it the window holds": {func(w *world) { w.usesPercent(10) }, "Active 2/2 10->10 ScaleDownStabilized", nil, 10, ""},
+		"more than the most is cut": {func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 7 }) },
+			"Active 2/2 10->7", []string{"SuccessfulRescale: New size: 7; reason: Current number of replicas above Spec.MaxReplicas"}, 7, ""},
+		"fewer than the least are raised": {func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { *s.MinReplicas = 12 }) },
+			"Active 2/2 10->12", []string{"SuccessfulRescale: New size: 12; reason: Current number of replicas below Spec.MinReplicas"}, 12, ""},
+		"the most limits": {func(w *world) { w.usesPercent(75); w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 12 }) },
+			"Limited 2/2 10->12 TooManyReplicas", []string{"SuccessfulRescale: New size: 12; reason: " + cpuAbove}, 12, ""},
+		"zero by hand is left": {func(w *world) { w.hub.workloads[web].byHand(0) }, "Paused 2/2 0->0 ScalingDisabled", nil, 0, ""},
+		"no such apiVersion": {func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ScaleTargetRef.APIVersion = "a/b/c" }) },
+			"Failing 2/2 0->0 FailedGetScale",
+			[]string{"FailedGetScale: invalid API version in scale target reference: unexpected GroupVersion string: a/b/c"}, 10,
+			"reading the scale of Deployment/shop/web: invalid API version in scale target reference: unexpected GroupVersion string: a/b/c"},
+		"no such kind": {func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ScaleTargetRef.Kind = "Rollout" }) },
+			"Failing 2/2 0->0 FailedGetScale",
+			[]string{"FailedGetScale: unable to determine resource for scale target reference: no matches for apps/, Resource=Rollout"}, 10,
+			"reading the scale of Rollout/shop/web: unable to determine resource for scale target reference: no matches for apps/, Resource=Rollout"},
+		"no such workload": {func(w *world) { w.hub.workloads = nil },
+			"Failing 2/2 0->0 FailedGetScale",
+			[]string{`FailedGetScale: failed to query scale subresource for Deployment/web: deployments.apps "web" not found`}, 0,
+			`reading the scale of Deployment/shop/web: failed to query scale subresource for Deployment/web: deployments.apps "web" not found`},
+		"a workload without a selector": {func(w *world) { w.hub.workloads[web].selector = "" },
+			"Failing 2/2 10->0 InvalidSelector",
+			[]string{"SelectorRequired: selector is required", "FailedComputeMetricsReplicas: selector is required"}, 10,
+			"computing the replicas of Deployment/shop/web by its metrics: selector is required"},
+		"a selector that can not be read": {func(w *world) { w.hub.workloads[web].selector = "app in (" },
+			"Failing 2/2 10->0 InvalidSelector", nil, 10, "couldn't convert selector into a corresponding internal selector object: "},
+		"metrics that can not be asked": {func(w *world) { w.fault = errors.New("unable to fetch metrics from resource metrics API: 503") },
+			"Failing 2/2 10->0 FailedGetResourceMetric", []string{
+				"FailedGetResourceMetric: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: 503",
+				"FailedComputeMetricsReplicas: invalid metrics (1 invalid out of 1), first error is: failed to get cpu resource metric value: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: 503"}, 10,
+			"invalid metrics (1 invalid out of 1)"},
+		"a workload that can not be written": {func(w *world) { w.usesPercent(75); w.hub.failSet = func() error { return errors.New("no") } },
+			"Failing 2/2 10->0 FailedUpdateScale",
+			[]string{"FailedRescale: New size: 15; reason: " + cpuAbove + "; error: no"}, 10, "scaling Deployment/shop/web: no"},
+		"no cluster at all": {func(w *world) { clear(w.members) },
+			"Failing 0/0 10->0 FailedGetResourceMetric", nil, 10, "no pods returned by selector while calculating replica count"},
+		"no cluster is selected": {func(w *world) {
+			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"north"}} })
+		}, "Failing 0/0 10->0 FailedGetResourceMetric", nil, 10, "no pods returned by selector while calculating replica count"},
+		"an affinity that can not be read": {func(w *world) {
+			w.edit(func(s *v1alpha1.FederatedHPASpec) {
+				s.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "/"}}}
+			})
+		}, "Failing 0/0 0->0 FailedGetScale", nil, 10, "spec.clusterAffinity: "},
+		"a cluster is silent, above the target": {func(w *world) { w.usesPercent(90); w.members["west"].silence = silence() },
+			"Active 1/2 10->10 ClusterUnreachable",
+			[]string{"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout"}, 10, ""},
+		"a cluster is silent, far above the target": {func(w *world) { w.usesPercent(140); w.members["west"].silence = silence() },
+			"Active 1/2 10->14 ClusterUnreachable", []string{
+				"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout",
+				"SuccessfulRescale: New size: 14; reason: " + cpuAbove}, 14, ""},
+		"a cluster is silent, below the target": {func(w *world) {
+			w.usesPercent(5)
+			w.members["west"].silence = silence()
+			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = cpu(90) })
+		},
+			"Held 1/2 10->10 ClusterUnreachable", []string{
+				"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout",
+				"ClusterUnreachable: holding 10 replicas, where what can be seen calls for 6; clusters can not be seen: west: Timeout"}, 10, ""},
+		"the metrics lack a cluster": {func(w *world) {
+			w.answer = func(m *replicas.Metric) {
+				delete(m.Pods, "west")
+				m.Coverage = &fleet.Coverage{Answered: []string{"east"}}
+			}
+		}, "Active 1/2 10->10 ClusterUnreachable", []string{"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: NotAsked"}, 10, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := onHub(t)
+			tc.arrange(w)
+			_, err := w.look(web)
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("error %v, want %q", err, tc.err)
+			}
+			same(t, "status", tc.want, say(&w.object().Status))
+			if tc.told != nil || tc.err == "" {
+				same(t, "Events", tc.told, w.heard())
+			}
+			if found := w.hub.workloads[web]; found != nil && found.replicas != tc.runs {
+				t.Errorf("%d replicas, want %d", found.replicas, tc.runs)
+			}
+		})
+	}
+}
+
+// An error is tried again after a period, and so is success.
+func TestWhenToComeBack(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("somebody wrote since"))
+	tests := map[string]struct {
+		arrange func(*world)
+		want    time.Duration
+		err     bool
+	}{
+		"after a look":                         {func(*world) {}, period, false},
+		"where something is not known yet":     {func(w *world) { w.settled = errors.New("registrations are being read") }, soon, false},
+		"where the hub's schema is not ours":   {func(w *world) { w.held = errors.New("no such field") }, soon, false},
+		"where the object was edited meanwhile": {func(w *world) { w.hub.failStatus = func() error { return conflict } }, soon, false},
+		"where the status can not be written":  {func(w *world) { w.hub.failStatus = func() error { return errors.New("no") } }, 0, true},
+		"where there is no object any more":    {func(w *world) { w.hub.remove(web) }, 0, false},
+		"where it is being deleted": {func(w *world) {
+			object := w.object()
+			object.DeletionTimestamp = &metav1.Time{Time: start}
+			w.hub.put(object)
+		}, 0, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := onHub(t)
+			tc.arrange(w)
+			got, err := w.look(web)
+			if got != tc.want || (err != nil) != tc.err {
+				t.Errorf("comes back after %v, %v, want %v", got, err, tc.want)
+			}
+		})
+	}
+}
+
+// Load falls: the replicas stay for the window, and not for longer. Then it rises again.
+func TestDownAfterTheWindow(t *testing.T) {
+	w := onHub(t)
+	_ = w.looks(3)
+	w.usesPercent(25)
+	begun := w.clock.Now()
+	for w.hub.workloads[web].replicas == 10 && w.clock.Since(begun) < time.Hour {
+		_ = w.looks(1)
+	}
+	if took := w.clock.Since(begun); took < 5*time.Minute || took > 5*time.Minute+2*period {
+		t.Errorf("scaled in after %v", took)
+	}
+	same(t, "replicas written", []int32{5}, w.hub.workloads[web].writes)
+	w.usesPercent(50)
+	w.hub.workloads[web].statusReplicas = 5
+	w.members["east"].run("web", 3)
+	w.members["west"].run("web", 2)
+	w.usesPercent(30)
+	_ = w.looks(1)
+	same(t, "status", "Active 2/2 5->5 ScaleDownStabilized", say(&w.object().Status))
+}
+
+// A workload without work goes to zero after the window, by an External metric, and comes back as soon as there is some.
+func TestZeroAndBack(t *testing.T) {
+	w := onHub(t)
+	w.edit(func(s *v1alpha1.FederatedHPASpec) {
+		*s.MinReplicas, s.Metrics = 0, []autoscalingv2.MetricSpec{queue("10")}
+	})
+	w.values = []int64{0}
+	_ = w.looks(30)
+	same(t, "status without work", "Active 2/2 0->0 ScaledToZero", say(&w.object().Status))
+	same(t, "replicas written", []int32{0}, w.hub.workloads[web].writes)
+	w.hub.workloads[web].statusReplicas = 0
+	for _, m := range w.members {
+		m.run("web", 0)
+	}
+	w.restart()
+	w.values = []int64{25_000}
+	_ = w.looks(1)
+	same(t, "status with work", "Active 2/2 0->3", say(&w.object().Status))
+	same(t, "replicas written", []int32{0, 3}, w.hub.workloads[web].writes)
+}
+
+// While a cluster is silent nothing is scaled in, for as long as that is, and people are told once that it is silent.
+func TestASilentClusterHolds(t *testing.T) {
+	w := onHub(t)
+	_ = w.looks(2)
+	w.members["west"].silence = silence()
+	_ = w.looks(2)
+	w.heard()
+	_ = w.looks(40)
+	same(t, "Events while nothing changes", nil, w.heard())
+	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Timeout"}, w.clusters())
+	w.usesPercent(1)
+	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = cpu(90) })
+	_ = w.looks(400)
+	same(t, "status for hours", "Held 1/2 10->10 ClusterUnreachable", say(&w.object().Status))
+	if n := w.hub.workloads[web].replicas; n != 10 {
+		t.Errorf("%d replicas", n)
+	}
+	w.heard()
+	delete(w.members, "west") // somebody took it out
+	_ = w.looks(30)
+	same(t, "status without the cluster", "Limited 1/1 2->2 TooFewReplicas", say(&w.object().Status))
+	same(t, "clusters", []string{"east Active assigned ? current ? ready 5"}, w.clusters())
+}
+
+// Where others write the workload at the same time, the decision holds, as a HorizontalPodAutoscaler's does.
+func TestConflictOnTheWorkload(t *testing.T) {
+	w := onHub(t)
+	w.usesPercent(75)
+	times := 0
+	w.hub.failSet = func() error {
+		if times++; times < 3 {
+			w.hub.workloads[web].byHand(11)
+		}
+		return nil
+	}
+	if _, err := w.look(web); err != nil {
+		t.Error(err)
+	}
+	same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
+}
+
+// Who else writes the status would also write the replicas: then nothing is done, until it has been gone for a while.
+func TestAnotherControllerWritesTheStatus(t *testing.T) {
+	w := onHub(t)
+	_ = w.looks(1)
+	w.usesPercent(75)
+	object := w.object()
+	object.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "karmada-controller-manager", Subresource: "status", Time: &metav1.Time{Time: w.clock.Now()}}}
+	w.hub.put(object)
+	writes := w.hub.statusWrites
+	w.heard()
+	err := w.looks(1)
+	if err == nil || !strings.Contains(err.Error(), "karmada-controller-manager") {
+		t.Errorf("error %v", err)
+	}
+	same(t, "Events", []string{`AnotherController: "karmada-controller-manager" writes the status too; nothing is done here while it does: switch one of the two off`}, w.heard())
+	if w.hub.statusWrites != writes || len(w.hub.workloads[web].writes) > 0 {
+		t.Error("something was written")
+	}
+	_ = w.looks(22)
+	same(t, "replicas written after it was gone", []int32{15}, w.hub.workloads[web].writes)
+}
+
+// An object as it was before our last write is not decided on.
+func TestStaleCache(t *testing.T) {
+	w := onHub(t)
+	_ = w.looks(1)
+	w.hub.stale = func() bool { return true }
+	w.usesPercent(75)
+	if wait, err := w.look(web); wait != soon || err != nil {
+		t.Errorf("comes back after %v, %v", wait, err)
+	}
+	if len(w.hub.workloads[web].writes) > 0 {
+		t.Error("decided on an old object")
+	}
+	w.hub.stale = nil
+	_ = w.looks(1)
+	same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
+}
+
+// A hub that drops what is new in a status, as one with an older schema does, does not take the write for one: there is no
+// newer object to wait for.
+func TestAWriteThatChangesNothing(t *testing.T) {
+	w := onHub(t)
+	w.hub.prune = func(s *v1alpha1.FederatedHPAStatus) {
+		s.ReadyReplicas, s.Clusters, s.Summary, s.Stabilization = nil, nil, nil, nil
+	}
+	_ = w.looks(2)
+	w.hub.prune = nil
+	w.usesPercent(75)
+	_ = w.looks(1)
+	same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
+}
+
+// An object of the same name is another one; it does not inherit.
+func TestRecreated(t *testing.T) {
+	w := onHub(t)
+	w.usesPercent(50)
+	_ = w.looks(30)
+	w.usesPercent(20)
+	w.hub.remove(web)
+	object := newObject("web")
+	object.UID = "another"
+	w.hub.put(object)
+	_ = w.looks(19)
+	same(t, "replicas written within a window", nil, w.hub.workloads[web].writes)
+	_ = w.looks(3)
+	same(t, "replicas written after it", []int32{4}, w.hub.workloads[web].writes)
+}
+
+// Who switches to distributed mode and back finds what was remembered in the status.
+func TestDistributedAndBack(t *testing.T) {
+	w := onHub(t)
+	_ = w.looks(3)
+	before := w.hub.statusWrites
+	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{} })
+	w.usesPercent(100)
+	if wait, err := w.look(web); wait != 0 || err != nil || w.hub.statusWrites != before {
+		t.Errorf("comes back after %v, %v, and %d writes", wait, err, w.hub.statusWrites-before)
+	}
+	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = nil })
+	_ = w.looks(1)
+	same(t, "replicas written", []int32{20}, w.hub.workloads[web].writes)
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/scale"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// hub is an API server of a few kinds, with what of one matters here: what is stored went through JSON; a write holds
+// only if nobody wrote since; one that changes nothing is none.
+type hub struct {
+	client.Client // nil: whatever else is called is a panic
+	t             testing.TB
+	clock         clock.PassiveClock
+
+	mu        sync.Mutex
+	version   int
+	objects   map[client.ObjectKey]*v1alpha1.FederatedHPA
+	former    map[client.ObjectKey]*v1alpha1.FederatedHPA
+	stale     func() bool // the cache shows an object as it was a write ago
+	hpas      []autoscalingv2.HorizontalPodAutoscaler
+	bindings  map[client.ObjectKey]*ResourceBinding
+	noBinding error // what is said of the whole kind
+
+	statusWrites int          // that changed something
+	failStatus   func() error // before a write of a status
+	prune        func(*v1alpha1.FederatedHPAStatus)
+	workloads    map[client.ObjectKey]*workload
+	failGet      func() error // before a scale is read
+	failSet      func() error // before one is written
+}
+
+// workload is one that can be scaled.
+type workload struct {
+	replicas, statusReplicas int32
+	selector                 string
+	version                  int
+	writes                   []int32
+}
+
+func newHub(t testing.TB, clock clock.PassiveClock) *hub {
+	return &hub{
+		t: t, clock: clock,
+		objects: map[client.ObjectKey]*v1alpha1.FederatedHPA{}, former: map[client.ObjectKey]*v1alpha1.FederatedHPA{},
+		bindings: map[client.ObjectKey]*ResourceBinding{}, workloads: map[client.ObjectKey]*workload{},
+	}
+}
+
+// put stores an object as a person does.
+func (h *hub) put(object *v1alpha1.FederatedHPA) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.store(object.DeepCopy())
+}
+
+func (h *hub) store(object *v1alpha1.FederatedHPA) {
+	key := client.ObjectKeyFromObject(object)
+	h.version++
+	object.ResourceVersion = strconv.Itoa(h.version)
+	if before := h.objects[key]; before != nil {
+		h.former[key] = before
+	}
+	h.objects[key] = object
+}
+
+func (h *hub) remove(key client.ObjectKey) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.objects, key)
+	delete(h.former, key)
+}
+
+func (h *hub) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch into := into.(type) {
+	case *v1alpha1.FederatedHPA:
+		found := h.objects[key]
+		if former := h.former[key]; former != nil && h.stale != nil && h.stale() {
+			found = former
+		}
+		if found == nil {
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "federatedhpas"}, key.Name)
+		}
+		found.DeepCopyInto(into)
+	case *ResourceBinding:
+		found := h.bindings[key]
+		switch {
+		case h.noBinding != nil:
+			return h.noBinding
+		case found == nil:
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "resourcebindings"}, key.Name)
+		}
+		*into = *found.DeepCopyObject().(*ResourceBinding)
+	default:
+		h.t.Errorf("%T is asked for", into)
+	}
+	return nil
+}
+
+func (h *hub) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	asked := client.ListOptions{}
+	asked.ApplyOptions(opts)
+	into := list.(*autoscalingv2.HorizontalPodAutoscalerList)
+	for _, hpa := range h.hpas {
+		key := targetKeys(&hpa)[0]
+		if hpa.Namespace == asked.Namespace && asked.FieldSelector.String() == byTarget+"="+key {
+			into.Items = append(into.Items, hpa)
+		}
+	}
+	return nil
+}
+
+func (h *hub) Status() client.SubResourceWriter { return statusWriter{hub: h} }
+
+type statusWriter struct {
+	client.SubResourceWriter
+	hub *hub
+}
+
+func (s statusWriter) Update(_ context.Context, object client.Object, opts ...client.SubResourceUpdateOption) error {
+	h := s.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failStatus != nil {
+		if err := h.failStatus(); err != nil {
+			return err
+		}
+	}
+	wanted := object.(*v1alpha1.FederatedHPA)
+	stored := h.objects[client.ObjectKeyFromObject(wanted)]
+	switch {
+	case stored == nil || stored.UID != wanted.UID:
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "federatedhpas"}, wanted.Name)
+	case stored.ResourceVersion != wanted.ResourceVersion:
+		return apierrors.NewConflict(schema.GroupResource{Resource: "federatedhpas"}, wanted.Name, errors.New("somebody wrote since"))
+	}
+	after := stored.DeepCopy()
+	after.Status = throughJSON(h.t, wanted.Status)
+	if h.prune != nil {
+		h.prune(&after.Status)
+	}
+	if equality.Semantic.DeepEqual(after.Status, stored.Status) {
+		return nil
+	}
+	o := client.SubResourceUpdateOptions{}
+	o.ApplyOptions(opts)
+	h.statusWrites++
+	after.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: o.FieldManager, Subresource: "status", Time: &metav1.Time{Time: h.clock.Now().Truncate(1e9)}}}
+	h.store(after)
+	wanted.ResourceVersion = after.ResourceVersion
+	return nil
+}
+
+// throughJSON is a value as it comes back.
+func throughJSON[T any](t testing.TB, value T) T {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back T
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// scales is the scale subresource of the workloads on the hub.
+type scales struct {
+	*hub
+	namespace string
+}
+
+func (s scales) Scales(namespace string) scale.ScaleInterface { return scales{s.hub, namespace} }
+
+func (s scales) Get(_ context.Context, resource schema.GroupResource, name string, _ metav1.GetOptions) (*autoscalingv1.Scale, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failGet != nil {
+		if err := s.failGet(); err != nil {
+			return nil, err
+		}
+	}
+	w := s.workloads[client.ObjectKey{Namespace: s.namespace, Name: name}]
+	if w == nil {
+		return nil, apierrors.NewNotFound(resource, name)
+	}
+	return w.scale(s.namespace, name), nil
+}
+
+func (s scales) Update(_ context.Context, resource schema.GroupResource, to *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failSet != nil {
+		if err := s.failSet(); err != nil {
+			return nil, err
+		}
+	}
+	w := s.workloads[client.ObjectKey{Namespace: s.namespace, Name: to.Name}]
+	if w == nil {
+		return nil, apierrors.NewNotFound(resource, to.Name)
+	}
+	return to, w.set(to)
+}
+
+func (s scales) Patch(context.Context, schema.GroupVersionResource, string, types.PatchType, []byte, metav1.PatchOptions) (*autoscalingv1.Scale, error) {
+	return nil, errors.New("nobody does that")
+}
+
+func (w *workload) scale(namespace, name string) *autoscalingv1.Scale {
+	return &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: strconv.Itoa(w.version)},
+		Spec:       autoscalingv1.ScaleSpec{Replicas: w.replicas},
+		Status:     autoscalingv1.ScaleStatus{Replicas: w.statusReplicas, Selector: w.selector},
+	}
+}
+
+// set writes the scale if nobody wrote since it was read.
+func (w *workload) set(to *autoscalingv1.Scale) error {
+	if to.ResourceVersion != strconv.Itoa(w.version) {
+		return apierrors.NewConflict(schema.GroupResource{}, to.Name, fmt.Errorf("it is at %d", w.version))
+	}
+	w.version++
+	w.replicas = to.Spec.Replicas
+	w.writes = append(w.writes, w.replicas)
+	return nil
+}
+
+// byHand is somebody else's write.
+func (w *workload) byHand(n int32) {
+	w.version++
+	w.replicas = n
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+var start = time.Date(2027, 3, 1, 9, 30, 0, 0, time.UTC)
+
+const period = 15 * time.Second
+
+var web = client.ObjectKey{Namespace: "shop", Name: "web"}
+
+// world is a hub, its members, a load, and the controller that looks at it all.
+type world struct {
+	t       testing.TB
+	clock   *clocktesting.FakePassiveClock
+	hub     *hub
+	members map[string]*fakeMember
+	settled error
+	held    error
+	placed  Placements
+
+	mu     sync.Mutex
+	asked  []hubmetrics.Question
+	use    func(cluster, pod string) int64 // in percent of what a Pod requests; negative: there is no sample
+	values []int64                         // of External metrics, in milli
+	fault  error                           // instead of an answer
+	answer func(*replicas.Metric)          // changes an answer
+	told   []string                        // Events, as "Reason: message"
+	wrote  []string                        // what members were told, in order
+
+	registry *prometheus.Registry
+	program  *Reconciler
+}
+
+// onHub has a Deployment of ten on the hub, whose Pods run in two members, at their target.
+func onHub(t testing.TB) *world {
+	w := newWorld(t)
+	w.hub.workloads[web] = &workload{replicas: 10, statusReplicas: 10, selector: "app=web"}
+	w.member("east").run("web", 5)
+	w.member("west").run("web", 5)
+	w.aged()
+	w.hub.put(newObject("web"))
+	return w
+}
+
+// inMembers has a Deployment in each of these members, at its target, and the hub tells each its part.
+func inMembers(t testing.TB, n map[string]int32, change ...func(*v1alpha1.FederatedHPA)) *world {
+	w := newWorld(t)
+	for name, replicas := range n {
+		w.member(name).deploy("web", replicas)
+	}
+	w.aged()
+	object := newObject("web")
+	object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{}
+	for _, f := range change {
+		f(object)
+	}
+	w.hub.put(object)
+	return w
+}
+
+func newWorld(t testing.TB) *world {
+	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), members: map[string]*fakeMember{}}
+	w.hub = newHub(t, w.clock)
+	w.use = func(string, string) int64 { return 50 }
+	w.restart()
+	return w
+}
+
+// restart is another leader, who remembers nothing.
+func (w *world) restart() {
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{appsv1.SchemeGroupVersion})
+	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
+		mapper.Add(appsv1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	}
+	w.registry = prometheus.NewRegistry()
+	w.program = New(Options{
+		Hub: w.hub, Live: templates{}, Scales: scales{hub: w.hub}, Mapper: mapper, Fleet: w, Placements: w.placed, Ask: w,
+		Hold: func() error { return w.held }, SyncPeriod: period, MemberTimeout: 5 * time.Second,
+		Decision: replicas.Options{
+			StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
+		},
+		Clock: w.clock, Events: recorder{w}, Metrics: NewMetrics(w.registry),
+	})
+}
+
+// newObject follows the cpu of its Pods, which should be half of what they request.
+func newObject(name string) *v1alpha1.FederatedHPA {
+	f := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-of-" + name), Generation: 1}}
+	f.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: name}
+	f.Spec.MinReplicas, f.Spec.MaxReplicas = new(int32(2)), 100
+	f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)}
+	return f
+}
+
+func cpu(percent int32) autoscalingv2.MetricSpec {
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+		Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &percent}}}
+}
+
+// queue is an External metric of so much for each replica.
+func queue(each string) autoscalingv2.MetricSpec {
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
+		Metric: autoscalingv2.MetricIdentifier{Name: "queue"},
+		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(resource.MustParse(each))}}}
+}
+
+// member returns the member of that name, which it makes if there is none.
+func (w *world) member(name string) *fakeMember {
+	if w.members[name] == nil {
+		w.members[name] = newMember(name, w.clock)
+		w.members[name].order = func(what string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.wrote = append(w.wrote, what)
+		}
+	}
+	return w.members[name]
+}
+
+// deploy makes a workload of so many replicas, all of which run.
+func (m *fakeMember) deploy(app string, n int32) {
+	m.workloads[app] = &workload{replicas: n, statusReplicas: n, selector: "app=" + app}
+	m.run(app, int(n))
+}
+
+func (w *world) aged() {
+	for _, m := range w.members {
+		m.aged()
+	}
+}
+
+func (w *world) Settled() error { return w.settled }
+
+func (w *world) Clusters() []Cluster {
+	var all []Cluster
+	for _, name := range slices.Sorted(maps.Keys(w.members)) {
+		all = append(all, w.members[name])
+	}
+	return all
+}
+
+// Ask answers for the members that are not silent.
+func (w *world) Ask(_ context.Context, q hubmetrics.Question) replicas.Metric {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, q)
+	if w.fault != nil {
+		return replicas.Metric{Err: w.fault}
+	}
+	m := replicas.Metric{Coverage: &fleet.Coverage{}, Pods: map[string]map[string]replicas.Sample{}}
+	for _, name := range q.Clusters {
+		one := w.members[name]
+		if one == nil || one.silence != nil {
+			m.Coverage.Silent = append(m.Coverage.Silent, fleet.SilentMember{Cluster: name, Silence: fleet.Silence{Reason: fleet.ReasonTimeout}})
+			continue
+		}
+		m.Coverage.Answered = append(m.Coverage.Answered, name)
+		m.Pods[name] = w.samples(one, q.Selector)
+	}
+	if q.Metric.External != nil || q.Metric.Object != nil {
+		m.Pods, m.Values = nil, w.values
+	}
+	if w.answer != nil {
+		w.answer(&m)
+	}
+	return m
+}
+
+func (w *world) samples(m *fakeMember, selector labels.Selector) map[string]replicas.Sample {
+	samples := map[string]replicas.Sample{}
+	for _, p := range m.Pods(w.t.Context(), "shop", selector).Pods {
+		percent := w.use(m.facts.Name, p.Name)
+		if p.Phase == corev1.PodRunning && percent >= 0 {
+			samples[p.Name] = replicas.Sample{Value: 10 * percent, At: w.clock.Now().Add(m.offset), Window: period}
+		}
+	}
+	return samples
+}
+
+// usesPercent is the use of every Pod.
+func (w *world) usesPercent(percent int64) { w.use = func(string, string) int64 { return percent } }
+
+type recorder struct{ *world }
+
+func (r recorder) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = append(r.told, reason+": "+fmt.Sprintf(note, args...))
+}
+
+// templates are the workloads themselves; each requests a core for its Pods.
+type templates struct{ client.Reader }
+
+func (templates) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if key.Name == "gone" {
+		return errors.New("no such workload")
+	}
+	into.(*unstructured.Unstructured).Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{
+		"containers": []any{map[string]any{"name": "app", "resources": map[string]any{"requests": map[string]any{"cpu": "1"}}}},
+	}}}
+	return nil
+}
+
+// look is one look at an object.
+func (w *world) look(key client.ObjectKey) (time.Duration, error) {
+	quiet := klog.NewContext(w.t.Context(), logr.Discard())
+	result, err := w.program.Reconcile(quiet, reconcile.Request{NamespacedName: key})
+	return result.RequeueAfter, err
+}
+
+// looks lets so many periods pass, with a look at the end of each, and says the last one's error.
+func (w *world) looks(n int) (err error) {
+	for range n {
+		_, err = w.look(web)
+		w.clock.SetTime(w.clock.Now().Add(period))
+	}
+	return err
+}
+
+// object is as the hub has it.
+func (w *world) object() *v1alpha1.FederatedHPA {
+	w.t.Helper()
+	w.hub.mu.Lock()
+	defer w.hub.mu.Unlock()
+	found := w.hub.objects[web]
+	if found == nil {
+		w.t.Fatal("there is no such object")
+	}
+	return found.DeepCopy()
+}
+
+// edit changes the spec as a person does.
+func (w *world) edit(change func(*v1alpha1.FederatedHPASpec)) {
+	w.t.Helper()
+	object := w.object()
+	change(&object.Spec)
+	object.Generation++
+	w.hub.put(object)
+}
+
+// heard are the Events since the last time.
+func (w *world) heard() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	told := w.told
+	w.told = nil
+	return told
+}
+
+// runs is what each member was told to run.
+func (w *world) runs() map[string]int32 {
+	n := map[string]int32{}
+	for name, m := range w.members {
+		if one := m.workloads["web"]; one != nil {
+			n[name] = one.replicas
+		}
+	}
+	return n
+}
+
+func silence() *fleet.Silence {
+	return &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer within the deadline"}
+}
+
+// say is a status in one line: the summary, the replicas, and each condition that says something else than usual.
+func say(s *v1alpha1.FederatedHPAStatus) string {
+	usual := []string{replicas.ReasonSucceededGetScale, replicas.ReasonReadyForNewScale, replicas.ReasonValidMetricFound,
+		replicas.ReasonDesiredWithinRange, replicas.ReasonAllClustersVisible, replicas.ReasonNotScaledToZero, replicas.ReasonSucceededRescale}
+	words := []string{}
+	if s.Summary != nil {
+		words = append(words, string(s.Summary.State), s.Summary.Clusters)
+	}
+	words = append(words, fmt.Sprintf("%d->%d", s.CurrentReplicas, s.DesiredReplicas))
+	for _, c := range s.Conditions {
+		if !slices.Contains(usual, c.Reason) {
+			words = append(words, c.Reason)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// says is the status of one cluster in one line.
+func says(c v1alpha1.ClusterStatus) string {
+	number := func(n *int32) string {
+		if n == nil {
+			return "?"
+		}
+		return fmt.Sprint(*n)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s assigned %s current %s ready %s %s", c.Name, c.State,
+		number(c.AssignedReplicas), number(c.CurrentReplicas), number(c.ReadyReplicas), c.Reason))
+}
+
+func (w *world) clusters() []string {
+	var all []string
+	for _, c := range w.object().Status.Clusters {
+		all = append(all, says(c))
+	}
+	return all
+}
+
+func same[T any](t testing.TB, what string, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+var _ Fleet = (*world)(nil)
+var _ Asker = (*world)(nil)
+var _ Cluster = (*fakeMember)(nil)
+
+// placements are where a workload is placed.
+type placements struct {
+	in  map[string]*int32
+	err error
+}
+
+func (p *placements) Of(context.Context, string, autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
+	return p.in, p.in != nil, p.err
+}
+
+// labelled are facts of a cluster.
+func labelled(name, region string) assignment.ClusterFacts {
+	return assignment.ClusterFacts{Name: name, Region: region}
+}
