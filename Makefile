@@ -96,7 +96,7 @@ test-full: need-go ## Run everything in its long form, with the race detector; t
 .PHONY: bench
 bench: need-go ## Measure memory, answers, admissions and decisions
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 1h ./pkg/...
-	$(GO) -C test test -run '^$$' -bench . -timeout 1h ./admission
+	$(GO) -C test test -run '^$$' -bench . -timeout 1h ./admission ./differential/...
 
 ##-- Keep the house
 
