@@ -6,8 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/mirror"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -36,4 +38,51 @@ func (l Listing) Ready() int {
 		}
 	}
 	return n
+}
+
+func listingOf(a mirror.Answer[*Record], selector labels.Selector) Listing {
+	l := Listing{Known: a.Known, Silent: a.Silence, AsOf: a.AsOf}
+	chosen := choice{selector: selector, known: map[*template]bool{}}
+	for _, r := range a.Objects {
+		if chosen.has(r) {
+			l.add(r)
+		}
+	}
+	return l
+}
+
+func (l *Listing) add(r *Record) {
+	l.Pods = append(l.Pods, r.Pod())
+	if !r.unschedulable() {
+		return
+	}
+	l.Unschedulable++
+	if since := r.unschedulableSince.time(); l.UnschedulableSince.IsZero() || since.Before(l.UnschedulableSince) {
+		l.UnschedulableSince = since
+	}
+}
+
+// choice looks at the labels of each template once. Pods of one template stand
+// together, as a rule.
+type choice struct {
+	selector labels.Selector
+	known    map[*template]bool
+	last     *template
+	chosen   bool // of last
+}
+
+func (c *choice) has(r *Record) bool {
+	switch {
+	case r.template.labels.personal:
+		return c.selector.Matches(r.Labels())
+	case r.template == c.last:
+		return c.chosen
+	}
+	chosen, known := c.known[r.template]
+	if !known {
+		chosen = c.selector.Matches(r.Labels())
+		c.known[r.template] = chosen
+	}
+	c.last, c.chosen = r.template, chosen
+	return chosen
 }

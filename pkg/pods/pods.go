@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pods knows the fleet's Pods, as compact records.
 package pods
 
 import (
@@ -31,9 +30,10 @@ type Store struct {
 
 // New returns a store that asks nobody until it runs.
 func New(o Options) *Store {
+	k := &keeper{}
 	return &Store{mirror: mirror.New(mirror.Options[*corev1.Pod, *Record]{
 		Resource: corev1.SchemeGroupVersion.WithResource("pods"),
-		Keep:     func(p *corev1.Pod) *Record { return &Record{name: p.Name} },
+		Keep:     k.keep,
 		KeepFor:  o.KeepFor, MaxAge: o.MaxAge, MaxLists: o.MaxLists,
 	})}
 }
@@ -44,9 +44,8 @@ func (s *Store) Run(ctx context.Context) error { return s.mirror.Run(ctx) }
 
 // Ask answers for one namespace of a member. It waits for the first list of one
 // that was not asked for lately, until ctx ends; otherwise it answers from memory.
-func (s *Store) Ask(ctx context.Context, m mirror.Member, namespace string, _ labels.Selector) Listing {
-	a := s.mirror.Ask(ctx, m, namespace)
-	return Listing{Known: a.Known, Silent: a.Silence, AsOf: a.AsOf}
+func (s *Store) Ask(ctx context.Context, m mirror.Member, namespace string, selector labels.Selector) Listing {
+	return listingOf(s.mirror.Ask(ctx, m, namespace), selector)
 }
 
 // All answers for all namespaces of a member, as [Store.Ask] does for one.

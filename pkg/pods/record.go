@@ -3,52 +3,118 @@
 package pods
 
 import (
+	"slices"
+	"time"
+	"unique"
+
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/mirror"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// Record is what is kept of a Pod.
+// Record is what is kept of a Pod, in 48 bytes and its name. What it has in
+// common with others stands elsewhere, once.
 type Record struct {
-	name string
+	name     string
+	template *template
+	node     unique.Handle[string]
+
+	readySince, started, unschedulableSince instant
+
+	phase, ready uint8 // places in phases and statuses
+	terminating  bool
 }
 
 var _ mirror.Object = (*Record)(nil)
 
-// Owner is the controller of a Pod; the zero value: it has none.
-type Owner struct {
-	UID  types.UID
-	Kind string
-	Name string
-}
-
 // Key is the Pod's namespace and name.
-func (r *Record) Key() mirror.Key { return mirror.Key{Name: r.name} }
+func (r *Record) Key() mirror.Key { return mirror.Key{Namespace: r.template.namespace, Name: r.name} }
 
 // Pod is what a decision must know of it.
-func (r *Record) Pod() replicas.Pod { return replicas.Pod{Name: r.name} }
+func (r *Record) Pod() replicas.Pod {
+	return replicas.Pod{
+		Name:        r.name,
+		Phase:       phases[r.phase],
+		Terminating: r.terminating,
+		Ready:       replicas.Ready{Status: statuses[r.ready], Since: r.readySince.time()},
+		Started:     r.started.time(),
+		Requests:    r.template.requests,
+	}
+}
 
 // Node is where the Pod is bound; empty: nowhere yet.
-func (r *Record) Node() string { return "" }
-
-// Phase is the Pod's.
-func (r *Record) Phase() corev1.PodPhase { return "" }
-
-// Terminating says that the Pod has a deletion timestamp.
-func (r *Record) Terminating() bool { return false }
+func (r *Record) Node() string { return r.node.Value() }
 
 // Priority is spec.priority; 0 if there is none.
-func (r *Record) Priority() int32 { return 0 }
+func (r *Record) Priority() int32 { return r.template.priority }
 
 // Owner is the Pod's controller.
-func (r *Record) Owner() Owner { return Owner{} }
+func (r *Record) Owner() Owner { return r.template.owner }
 
 // Labels are the Pod's.
-func (r *Record) Labels() labels.Labels { return labels.Set(nil) }
+func (r *Record) Labels() labels.Labels { return podLabels{r.template.labels, r.name} }
 
-// Reserves is what the scheduler holds free for the Pod, init containers and overhead included: milli of cpu, units of
-// all else. The map is shared: do not write to it.
-func (r *Record) Reserves() map[corev1.ResourceName]int64 { return nil }
+// keeper makes records.
+type keeper struct{ templates shelf }
+
+func (k *keeper) keep(p *corev1.Pod) *Record {
+	r := &Record{
+		name:        p.Name,
+		template:    k.templates.of(p),
+		node:        unique.Make(p.Spec.NodeName),
+		phase:       place(phases, p.Status.Phase),
+		terminating: p.DeletionTimestamp != nil,
+	}
+	if p.Status.StartTime != nil {
+		r.started = instantOf(*p.Status.StartTime)
+	}
+	for i := range p.Status.Conditions {
+		r.note(&p.Status.Conditions[i])
+	}
+	return r
+}
+
+func (r *Record) note(c *corev1.PodCondition) {
+	switch {
+	case c.Type == corev1.PodReady && r.ready == 0: // the first, if there are several
+		r.ready, r.readySince = place(statuses, c.Status), instantOf(c.LastTransitionTime)
+	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
+		r.unschedulableSince = max(instantOf(c.LastTransitionTime), 1)
+	}
+}
+
+// unschedulable says that the scheduler found no node for the Pod.
+func (r *Record) unschedulable() bool { return r.unschedulableSince != 0 && !r.terminating }
+
+var (
+	phases   = []corev1.PodPhase{"", corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown}
+	statuses = []corev1.ConditionStatus{"", corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown}
+)
+
+// place is where a word stands among those that the API has. The last one is for all others.
+func place[T comparable](words []T, word T) uint8 {
+	if at := slices.Index(words, word); at >= 0 {
+		return uint8(at)
+	}
+	return uint8(len(words) - 1)
+}
+
+// instant is a time as the API has it, in Unix seconds; 0 is no time.
+type instant uint32
+
+func instantOf(t metav1.Time) instant {
+	if t.IsZero() {
+		return 0
+	}
+	return instant(t.Unix())
+}
+
+func (i instant) time() time.Time {
+	if i == 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(i), 0)
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pods knows the Pods of the fleet's members: those of the namespaces
+// that somebody asks for, as compact records. How they are read, and for how
+// long they are kept, is package mirror's.
+//
+//	Record ──► template: namespace, owner, priority, requests, labels
+//	       └─► node's name
+//
+// Both are shared by all records that have the same, and go with the last of
+// them; so a Pod of a template that has others costs about 100 bytes.
+package pods

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pods
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+const (
+	// mostPerPod is the heap that a Pod of a template with others may cost.
+	mostPerPod = 150
+	templates  = 200
+)
+
+func inUse() uint64 {
+	runtime.GC()
+	runtime.GC() // what cleanups and the first one left
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// heapPerPod is what n Pods cost that were read from a member.
+func heapPerPod(t testing.TB, n int) float64 {
+	t.Helper()
+	s := run(t)
+	before := inUse()
+	east := &fakeMember{n, func(i int) *corev1.Pod { return deployed(i/(n/templates), i) }}
+	l := s.Ask(t.Context(), east, "shop", labels.Nothing())
+	if !l.Known || l.Silent != nil {
+		t.Fatalf("known %v, silent %v", l.Known, l.Silent)
+	}
+	cost := float64(inUse()-before) / float64(n)
+	runtime.KeepAlive(s)
+	return cost
+}
+
+func TestHeapPerPod(t *testing.T) {
+	if got := heapPerPod(t, 20_000); got > mostPerPod {
+		t.Errorf("a Pod costs %.0f bytes, want %d at most", got, mostPerPod)
+	}
+}
+
+func BenchmarkHeap(b *testing.B) {
+	for b.Loop() {
+		b.ReportMetric(heapPerPod(b, 100_000), "B/pod")
+	}
+}
+
+func BenchmarkKeep(b *testing.B) {
+	k, p := &keeper{}, deployed(1, 1)
+	kept := k.keep(p)
+	b.ReportAllocs()
+	for b.Loop() {
+		k.keep(p)
+	}
+	runtime.KeepAlive(kept)
+}
+
+// BenchmarkAsk selects 100 of 100 000 Pods.
+func BenchmarkAsk(b *testing.B) {
+	s := run(b)
+	east := &fakeMember{100_000, func(i int) *corev1.Pod { return deployed(i/100, i) }}
+	selector := labels.SelectorFromSet(labels.Set{"app.kubernetes.io/name": "checkout-077"})
+	s.Ask(b.Context(), east, "shop", selector)
+	b.ReportAllocs()
+	for b.Loop() {
+		if l := s.Ask(b.Context(), east, "shop", selector); len(l.Pods) != 100 {
+			b.Fatalf("%d Pods", len(l.Pods))
+		}
+	}
+}
+
+func TestTemplatesGoWithTheirLastPod(t *testing.T) {
+	k := &keeper{}
+	held := func() int {
+		k.templates.mu.Lock()
+		defer k.templates.mu.Unlock()
+		return len(k.templates.templates)
+	}
+	kept := k.keep(deployed(0, 0))
+	for i := range 1000 {
+		k.keep(deployed(i%100, i))
+	}
+	deadline := time.After(30 * time.Second)
+	for held() != 1 {
+		select {
+		case <-deadline:
+			t.Fatalf("%d templates are held for one Pod", held())
+		default:
+			runtime.GC()
+		}
+	}
+	if again := k.keep(deployed(0, 1)); again.template != kept.template {
+		t.Error("the template of a Pod that is kept is not found")
+	}
+	runtime.KeepAlive(kept)
+}
