@@ -62,7 +62,7 @@ func (a *assigner) split() (unassigned int64) {
 	least, most := min(int64(a.Min), int64(a.Max)), int64(a.Max)
 	switch {
 	case a.roster.policy == Duplicated:
-		a.parts = a.each(func(member) int64 { return max(1, least) })
+		a.parts = a.each(func(member) int64 { return least })
 		a.maxes = a.each(func(member) int64 { return most })
 	case a.Order == v1alpha1.DistributionMinFirst:
 		a.parts, _ = a.divide(max(1, least), ceilings)

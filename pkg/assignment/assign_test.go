@@ -76,6 +76,8 @@ func TestAssign(t *testing.T) {
 		"duplicated: no bounds of their own, and never zero": {
 			AssignQuestion{Policy: Duplicated, Min: 0, Max: 10, ScalingToZero: true, Clusters: bounded(candidates(0, 4), 0, 0, 2)},
 			split{n{1, 1}, n{10, 10}, n{1, 4}}},
+		"no more at least than at most": {
+			AssignQuestion{Policy: Duplicated, Min: 12, Max: 10, Clusters: candidates(0)}, split{n{10}, n{10}, n{10}}},
 		"static weights, to zero": {
 			AssignQuestion{Policy: StaticWeighted, Min: 2, Max: 10, ScalingToZero: true, Clusters: weighing(candidates(1, 4, 0), 1, 2, 3)},
 			split{n{1, 1, 1}, n{1, 4, 5}, n{1, 4, 0}}},

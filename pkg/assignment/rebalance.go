@@ -57,11 +57,11 @@ func Rebalance(q RebalanceQuestion) Rebalancing {
 	m := newMover(q)
 	m.settle()
 	answer := Rebalancing{DriftingSince: m.driftingSince(), LastMove: q.LastMove}
-	switch waiting := sum(m.moved) > 0; {
-	case waiting && passed(q.LastMove, q.Now):
+	switch {
+	case sum(m.moved) > 0 && passed(q.LastMove, q.Now):
 		clear(m.moved)
 		answer.LastMove = &q.Now
-	case !waiting && m.still && passed(answer.DriftingSince, q.Now) && (q.LastMove == nil || passed(q.LastMove, q.Now)):
+	case m.still && passed(answer.DriftingSince, q.Now) && (q.LastMove == nil || passed(q.LastMove, q.Now)):
 		m.move()
 		answer.LastMove = &q.Now
 	}
@@ -139,5 +139,5 @@ func (m *mover) driftingSince() *time.Time {
 // move adds replicas where most are missing.
 func (m *mover) move() {
 	missing := minus(m.target, m.x)
-	m.moved, _ = level(min(m.short(), max(1, int64(m.Total)/movedPart)), missing, missing)
+	m.moved, _ = level(max(1, int64(m.Total)/movedPart), missing, missing)
 }

@@ -51,7 +51,7 @@ func TestShare(t *testing.T) {
 func TestLoadsSaturate(t *testing.T) {
 	clusters := loads(destinations(0, 0, 0, 0), math.MaxInt64, math.MaxInt64, math.MinInt64, math.MaxInt64)
 	got := Distribute(DistributeQuestion{Policy: LoadWeighted, Total: 10, Clusters: clusters})
-	if diff := cmp.Diff([]int32{4, 3, 0, 3}, inOrder(got.Replicas)); diff != "" {
+	if diff := cmp.Diff([]int32{4, 3, 0, 3}, inOrder(got.Targets)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+import (
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// Next decides the next step. What a step moves keeps its sum: maxima over the clusters that are in sight, with those of
+// the clusters that have been silent for less than the grace, add up to Max before and after.
+func Next(s Snapshot) Step {
+	p := newPlan(s)
+	p.observe()
+	for _, try := range []func() Action{p.initialize, p.failOver, p.spill, p.drain, p.wake, p.sleep, p.lift, p.rebalance} {
+		if p.step.Action = try(); p.step.Action != "" {
+			break
+		}
+	}
+	return p.finish()
+}
+
+// plan is a snapshot made ready, and the step as far as it is decided. Its slices are of the sites that are present, in
+// the order of the roster.
+type plan struct {
+	Snapshot
+	roster
+	policy      Policy
+	sites       []Site
+	mins, maxes []int64
+	ceilings    []int64
+	scale       []*int32
+	silent      struct{ min, max int64 } // the bounds of silent sites that still count
+	step        Step
+}
+
+func newPlan(s Snapshot) *plan {
+	p := &plan{Snapshot: s, policy: s.Policy, step: Step{Sites: map[string]SiteStep{}, Memory: *s.Memory.DeepCopy()}}
+	byName, clusters := map[string]Site{}, []Cluster{}
+	for _, site := range s.Sites {
+		if site.Presence == Present {
+			byName[site.Name] = site
+			clusters = append(clusters, Cluster{Name: site.Name, Preference: site.Preference, Current: site.Current, Capacity: p.capacity(site)})
+		} else {
+			p.outOfSight(site)
+		}
+	}
+	p.roster = newRoster(s.Policy, s.UID, clusters, nil)
+	for _, m := range p.members {
+		p.sites = append(p.sites, byName[m.Name])
+	}
+	p.mins = p.of(func(s Site) int64 { return int64(s.Min) })
+	p.maxes = p.of(func(s Site) int64 { return int64(s.Max) })
+	p.ceilings = p.of(func(s Site) int64 { return int64(s.Ceiling) })
+	p.scale = make([]*int32, len(p.sites))
+	return p
+}
+
+// outOfSight keeps a silent site as it is, and takes the bounds from one that leaves.
+func (p *plan) outOfSight(site Site) {
+	if site.Presence == Leaving {
+		p.step.Sites[site.Name] = p.become(site, v1alpha1.ClusterExcluded)
+		return
+	}
+	step := p.become(site, v1alpha1.ClusterUnreachable)
+	step.Min, step.Max = site.Min, site.Max
+	p.step.Sites[site.Name] = step
+	if p.Now.Sub(step.Since) < p.Grace {
+		p.silent.min += int64(site.Min)
+		p.silent.max += int64(site.Max)
+	}
+}
+
+// become is a site's step without bounds, in the state.
+func (p *plan) become(site Site, state v1alpha1.ClusterState) SiteStep {
+	step := SiteStep{State: state, Since: site.Since}
+	if state != site.State {
+		step.Since = p.Now
+	}
+	return step
+}
+
+func (p *plan) of(number func(Site) int64) []int64 {
+	numbers := make([]int64, len(p.sites))
+	for i, site := range p.sites {
+		numbers[i] = number(site)
+	}
+	return numbers
+}
+
+// hosted are the replicas that a node has taken, or will.
+func (s Site) hosted() int32 { return max(0, s.Current-s.Unschedulable) }
+
+// full: Pods have been unschedulable for so long that other clusters get them.
+func (p *plan) full(s Site) bool {
+	return s.Unschedulable > 0 && s.UnschedulableSince != nil && p.Now.Sub(*s.UnschedulableSince) >= p.Delay
+}
+
+// additional is how many more replicas the site can host, by all that is known.
+func (p *plan) additional(s Site) int32 {
+	if p.full(s) {
+		return 0
+	}
+	return max(0, or(s.Additional, 0))
+}
+
+// capacity is how many replicas the site can host in all; nil: not known.
+func (p *plan) capacity(s Site) *int32 {
+	if s.Additional == nil && !p.full(s) {
+		return nil
+	}
+	return new(int32(min(int64(s.hosted())+int64(p.additional(s)), int64(1<<31-1))))
+}
+
+// observe notes how the sites have changed by themselves.
+func (p *plan) observe() {
+	for i := range p.sites {
+		s := &p.sites[i]
+		if s.State == v1alpha1.ClusterSaturated && p.recovered(s) {
+			p.enter(i, v1alpha1.ClusterActive)
+		}
+	}
+	p.observeLoad()
+}
+
+// recovered: a saturated site could host more for a whole delay.
+func (p *plan) recovered(s *Site) bool {
+	if s.Unschedulable > 0 || p.additional(*s) == 0 {
+		s.SchedulableSince = nil
+		return false
+	}
+	if s.SchedulableSince == nil {
+		s.SchedulableSince = &p.Now
+	}
+	return p.Now.Sub(*s.SchedulableSince) >= p.Delay
+}
+
+// enter changes the state of a site.
+func (p *plan) enter(i int, state v1alpha1.ClusterState) {
+	if s := &p.sites[i]; s.State != state {
+		s.State, s.Since = state, p.Now
+	}
+}
+
+// finish says of each site what it is to be.
+func (p *plan) finish() Step {
+	holds := p.holds()
+	for i := range p.sites {
+		p.enter(i, p.state(i))
+		site := p.sites[i]
+		step := SiteStep{Min: int32(p.mins[i]), Max: int32(p.maxes[i]), Scale: p.scale[i], Hold: holds[i], State: site.State, Since: site.Since}
+		if site.State == v1alpha1.ClusterSaturated {
+			step.SchedulableSince = site.SchedulableSince
+		}
+		p.step.Sites[site.Name] = step
+	}
+	p.step.Unassigned = p.unassigned()
+	p.step.Unweighted = p.policy != Duplicated && p.unweighted && !p.policy.fills()
+	p.step.Memory.UnreachableMax = p.beyond()
+	return p.step
+}
+
+// state is the state of a site after the step.
+func (p *plan) state(i int) v1alpha1.ClusterState {
+	s := p.sites[i]
+	switch replicas := or(p.scale[i], s.Current); {
+	case p.maxes[i] == 0:
+		return v1alpha1.ClusterExcluded
+	case p.toZero() && replicas == 0:
+		return v1alpha1.ClusterScaledToZero
+	case s.State == v1alpha1.ClusterSaturated:
+		return v1alpha1.ClusterSaturated
+	default:
+		return v1alpha1.ClusterActive
+	}
+}
+
+// unassigned is what the ceilings leave to nobody.
+func (p *plan) unassigned() int32 {
+	if p.policy == Duplicated {
+		return 0
+	}
+	return int32(max(0, int64(p.Max)-p.silent.max-sum(p.maxes)))
+}
+
+// beyond is what silent clusters may run by bounds that the others have taken over; nil: nothing.
+func (p *plan) beyond() *int32 {
+	n := -p.silent.max
+	for _, site := range p.Sites {
+		if site.Presence == Silent {
+			n += int64(site.Max)
+		}
+	}
+	if n == 0 || p.policy == Duplicated {
+		return nil
+	}
+	return new(int32(min(n, 1<<31-1)))
+}
+
+// toZero: clusters are taken to zero and back.
+func (p *plan) toZero() bool { return p.ScalingToZero && p.policy != Duplicated }

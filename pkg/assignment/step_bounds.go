@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+import "github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+
+// initialize splits the bounds for a new spec; with Duplicated and StaticWeighted also for other clusters. Where the
+// split follows more than the spec, no cluster loses room for what it runs.
+func (p *plan) initialize() Action {
+	switch {
+	case p.policy == Duplicated && p.asSplit(p.split(false)):
+		return ""
+	case p.policy != Duplicated && !p.Changed && !p.joined():
+		return ""
+	}
+	keep := p.policy != StaticWeighted && p.policy != Duplicated
+	p.step.Incomplete = !keep && p.silent.max > 0
+	p.adopt(p.split(keep))
+	return Initialized
+}
+
+// joined: a cluster is new, and has its share by the spec alone.
+func (p *plan) joined() bool {
+	if p.policy != StaticWeighted {
+		return false
+	}
+	for _, s := range p.Sites {
+		if s.Presence == Present && s.State == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// split is what Assign says of the sites that are present. Those that are silent keep their bounds, and the others get
+// the rest.
+func (p *plan) split(keep bool) map[string]Bounds {
+	q := AssignQuestion{Policy: p.policy, UID: p.UID, Min: p.Min, Max: p.Max, Order: p.Order, ScalingToZero: p.ScalingToZero, Keep: keep}
+	if p.policy != Duplicated {
+		q.Min, q.Max = int32(max(0, int64(p.Min)-p.silent.min)), int32(max(0, int64(p.Max)-p.silent.max))
+	}
+	for _, m := range p.members {
+		q.Clusters = append(q.Clusters, m.Cluster)
+	}
+	return Assign(q).Bounds
+}
+
+func (p *plan) asSplit(bounds map[string]Bounds) bool {
+	for i, s := range p.sites {
+		if b := bounds[s.Name]; int64(b.Min) != p.mins[i] || int64(b.Max) != p.maxes[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// adopt takes the bounds over, and lets begin what is to begin.
+func (p *plan) adopt(bounds map[string]Bounds) {
+	for i, s := range p.sites {
+		b := bounds[s.Name]
+		p.mins[i], p.maxes[i] = int64(b.Min), int64(b.Max)
+		if s.Current == 0 && b.Initial > 0 {
+			p.scale[i] = new(b.Initial)
+		}
+	}
+}
+
+// failOver makes the maxima add up again after clusters have gone or come back: what is missing is divided on top of what
+// the others have, what is too much is taken where nothing runs. Static weights are split anew.
+func (p *plan) failOver() Action {
+	if p.policy == Duplicated {
+		return ""
+	}
+	missing := int64(p.Max) - p.silent.max - sum(p.maxes)
+	if room := sum(minus(p.ceilings, p.maxes)); missing == 0 || missing > 0 && room <= 0 {
+		return ""
+	}
+	if p.policy == StaticWeighted {
+		p.step.Incomplete = p.silent.max > 0
+		p.adopt(p.split(false))
+		return FailedOver
+	}
+	if missing > 0 {
+		p.pour(missing, p.maxes, p.ceilings)
+	} else {
+		p.shrink(-missing)
+	}
+	p.mendMinima()
+	return FailedOver
+}
+
+// mendMinima gives every cluster with a maximum a minimum within it, and divides what is missing of the fleet's minimum.
+// A cluster that gets its first bounds begins to run, unless it may run nothing.
+func (p *plan) mendMinima() {
+	for i := range p.mins {
+		p.mins[i] = min(max(1, p.mins[i]), p.maxes[i])
+	}
+	if missing := int64(p.Min) - p.silent.min - sum(p.mins); missing > 0 {
+		p.pour(missing, p.mins, p.maxes)
+	}
+	p.begin()
+}
+
+// begin lets clusters run whose first bounds these are.
+func (p *plan) begin() {
+	for i, s := range p.sites {
+		if s.Max == 0 && p.maxes[i] > 0 && s.Current == 0 && !p.ScalingToZero {
+			p.scale[i] = new(int32(p.mins[i]))
+		}
+	}
+}
+
+// base is the part of the maximum that a cluster is using.
+func (p *plan) base() []int64 {
+	base := p.of(func(s Site) int64 { return int64(s.Current) })
+	for i := range base {
+		base[i] = min(p.maxes[i], max(base[i], p.mins[i], 1))
+	}
+	return base
+}
+
+// shrink takes n from the maxima: from clusters that were away, all that nothing runs in; then likewise from the others,
+// in proportion; then from what runs, where it is filled last.
+func (p *plan) shrink(n int64) {
+	base := p.base()
+	for i, s := range p.sites {
+		if p.returned(s.Name) {
+			base[i] = max(min(1, p.maxes[i]), min(int64(s.Current), p.maxes[i]))
+			n -= p.maxes[i] - base[i]
+			p.maxes[i] = base[i]
+		}
+	}
+	if n < 0 { // those that were away had more than is too much
+		p.pour(-n, p.maxes, p.ceilings)
+		return
+	}
+	claims := make([]claim, len(base))
+	for i := range base {
+		claims[i] = claim{weight: p.maxes[i] - base[i], room: p.maxes[i] - base[i], rank: p.members[i].rank}
+	}
+	taken, n := share(n, claims)
+	p.maxes = minus(p.maxes, taken)
+	for _, least := range []int64{1, 0} {
+		n = p.cut(n, least)
+	}
+}
+
+// cut takes up to n from the maxima, from those filled last, down to the least that each keeps.
+func (p *plan) cut(n, least int64) (left int64) {
+	for i := len(p.maxes) - 1; i >= 0; i-- {
+		taken := min(n, max(0, p.maxes[i]-least))
+		p.maxes[i] -= taken
+		n -= taken
+	}
+	return n
+}
+
+// returned: the cluster was out of sight before.
+func (p *plan) returned(name string) bool {
+	for _, s := range p.Sites {
+		if s.Name == name {
+			return s.State == v1alpha1.ClusterUnreachable
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+import "github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+
+// strict: clusters shrink in the order of their priorities.
+func (p *plan) strict() bool {
+	return p.policy == Prioritized && p.ScaleDownOrder != v1alpha1.ScaleDownBestEffort
+}
+
+// lowest are the clusters of the lowest priority that run more than their minimum.
+func (p *plan) lowest() (places []int) {
+	for i, s := range p.sites {
+		if !s.running() || int64(s.Current) <= p.mins[i] {
+			continue
+		}
+		if len(places) > 0 && p.sites[places[0]].Priority != s.Priority { // the roster has the highest first
+			places = nil
+		}
+		places = append(places, i)
+	}
+	return places
+}
+
+// holds says which clusters may not shrink: those above the lowest that still can.
+func (p *plan) holds() []bool {
+	holds := make([]bool, len(p.sites))
+	lowest := p.lowest()
+	if !p.strict() || len(lowest) == 0 {
+		return holds
+	}
+	for i, s := range p.sites {
+		holds[i] = s.running() && s.Priority > p.sites[lowest[0]].Priority
+	}
+	return holds
+}
+
+// drain empties the clusters of the lowest priority as far as the load allows. Their own autoscalers stop earlier: what
+// is held above them keeps the load of each Pod low, so that few of them seem enough.
+func (p *plan) drain() Action {
+	replicas, thousandths, known := p.load()
+	if !p.strict() || !known || !p.underloaded() || thousandths >= replicas*(whole-p.Tolerance) {
+		return ""
+	}
+	wanted := p.wantedByPriority()
+	freed := int64(0)
+	for _, i := range p.lowest() {
+		if s := p.sites[i]; s.Steady && s.running() && wanted[i] < int64(s.Current) && wanted[i] < p.maxes[i] {
+			freed += p.maxes[i] - wanted[i]
+			p.maxes[i] = wanted[i]
+		}
+	}
+	if freed == 0 {
+		return ""
+	}
+	kept := make([]int64, len(p.maxes)) // a drained cluster is the last to get back what nobody else may have
+	for i := range kept {
+		if kept[i] = p.ceilings[i]; p.maxes[i] == wanted[i] && p.maxes[i] < int64(p.sites[i].Max) {
+			kept[i] = p.maxes[i]
+		}
+	}
+	left := fill(freed, p.maxes, kept)
+	fill(left, p.maxes, p.ceilings)
+	return Drained
+}
+
+// wantedByPriority is what each cluster would run of what the load takes, if the highest priority gave up last.
+func (p *plan) wantedByPriority() []int64 {
+	wanted := p.of(func(Site) int64 { return 0 })
+	copy(wanted, p.mins)
+	running := p.base()
+	fill(p.needed()-sum(p.mins), wanted, running)
+	return wanted
+}

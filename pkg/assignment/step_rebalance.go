@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// rebalance moves bounds by the strategy, at most once in an interval.
+func (p *plan) rebalance() Action {
+	interval := time.Duration(or(p.Rebalance.IntervalSeconds, v1alpha1.DefaultRebalanceIntervalSeconds)) * time.Second
+	last := p.step.Memory.LastRebalanceTime
+	if last != nil && p.Now.Sub(last.Time) < interval || p.policy == Duplicated {
+		return ""
+	}
+	var action Action
+	switch p.Rebalance.Strategy {
+	case v1alpha1.RebalanceCapacity:
+		action = p.followCapacity()
+	case v1alpha1.RebalanceDemand:
+		action = p.followDemand()
+	}
+	if action != "" {
+		p.step.Memory.LastRebalanceTime = new(metav1.NewTime(p.Now))
+	}
+	return action
+}
+
+// followCapacity moves the part of the maxima that nobody uses to where it can be hosted; what nobody can host for sure
+// stays where it is.
+func (p *plan) followCapacity() Action {
+	base := p.base()
+	spare := minus(p.maxes, base)
+	room := p.of(func(s Site) int64 {
+		if s.State == v1alpha1.ClusterSaturated {
+			return 0
+		}
+		return int64(p.additional(s))
+	})
+	for i := range room {
+		room[i] = min(room[i], p.ceilings[i]-base[i])
+	}
+	moved := min(sum(spare), sum(room))
+	x := p.host(moved, base, room)
+	limits := slices.Clone(x)
+	for i := range limits {
+		limits[i] = min(x[i]+spare[i], p.ceilings[i])
+	}
+	left := p.pourBy(sum(spare)-moved, x, limits, p.byRank(spare))
+	p.pourBy(left, x, p.ceilings, func(member) int64 { return 1 })
+	if !p.worthwhile(x) {
+		return ""
+	}
+	p.maxes = x
+	for i := range p.mins {
+		p.mins[i] = min(max(1, p.mins[i]), p.maxes[i])
+	}
+	p.begin()
+	return CapacityFollowed
+}
+
+// host adds n to the base where there is room: with DynamicWeighted in proportion to it, else in the policy's order.
+func (p *plan) host(n int64, base, room []int64) []int64 {
+	x, limits := slices.Clone(base), slices.Clone(base)
+	for i := range limits {
+		limits[i] += room[i]
+	}
+	if p.policy.fills() {
+		fill(n, x, limits)
+	} else {
+		p.pourBy(n, x, limits, p.byRank(room))
+	}
+	return x
+}
+
+// byRank gives each cluster the weight at its place.
+func (p *plan) byRank(weights []int64) func(member) int64 {
+	byRank := make([]int64, len(weights))
+	for i, m := range p.members {
+		byRank[m.rank] = weights[i]
+	}
+	return func(m member) int64 { return byRank[m.rank] }
+}
+
+// worthwhile: a cluster at its limit would get more, or a twentieth of all would move.
+func (p *plan) worthwhile(x []int64) bool {
+	moved := int64(0)
+	for i, s := range p.sites {
+		if x[i] > p.maxes[i] && s.TooManyReplicas {
+			return true
+		}
+		moved += max(x[i]-p.maxes[i], p.maxes[i]-x[i])
+	}
+	return moved >= 1 && moved*20 >= int64(p.Max)
+}

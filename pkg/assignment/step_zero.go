@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// wake scales clusters from zero when those that run are not enough: with Prioritized the first, else all.
+func (p *plan) wake() Action {
+	if !p.toZero() || !p.tooFewRun() {
+		return ""
+	}
+	for i, s := range p.sites {
+		if s.Current > 0 || p.maxes[i] == 0 {
+			continue
+		}
+		p.scale[i] = new(int32(p.mins[i]))
+		p.step.Action = Woken
+		if p.policy == Prioritized {
+			break
+		}
+	}
+	if p.step.Action == Woken {
+		p.step.Memory.LastScaleFromZeroTime = new(metav1.NewTime(p.Now))
+	}
+	return p.step.Action
+}
+
+// tooFewRun: the load takes as much as all minima together, or a cluster is at its limit, or what runs falls short of the
+// fleet's minimum.
+func (p *plan) tooFewRun() bool {
+	runs := int64(0)
+	for i, s := range p.sites {
+		if !s.running() {
+			continue
+		}
+		runs += max(int64(s.Current), p.mins[i])
+		if s.TooManyReplicas && s.Current >= s.Max || p.full(s) {
+			return true
+		}
+	}
+	if runs == 0 {
+		return p.Wanted || p.Min > 0
+	}
+	_, _, known := p.load()
+	return runs+p.silent.min < int64(p.Min) || known && p.needed() >= sum(p.mins)
+}
+
+// sleep scales one cluster to zero when all are at their minima and the others can carry its load.
+func (p *plan) sleep() Action {
+	_, thousandths, known := p.load()
+	if !p.toZero() || !known || !p.underloaded() || !p.atMinima() || p.wokenLately() {
+		return ""
+	}
+	mins, replicas := int64(0), int64(0)
+	var candidates []int
+	for i, s := range p.sites {
+		if s.running() {
+			mins += p.mins[i]
+			replicas += int64(s.Current)
+			candidates = append(candidates, i)
+		}
+	}
+	slices.Reverse(candidates) // the last to be filled is the first to be emptied
+	slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(p.worth(a), p.worth(b)) })
+	for _, i := range candidates {
+		left := replicas - int64(p.sites[i].Current)
+		if mins-p.mins[i] >= max(1, int64(p.Min)) && thousandths <= left*whole {
+			p.scale[i] = new(int32)
+			return Slept
+		}
+	}
+	return ""
+}
+
+// worth orders the clusters that may be scaled to zero, the least first.
+func (p *plan) worth(i int) int64 {
+	switch p.policy {
+	case Aggregated:
+		return int64(p.sites[i].Current)
+	case Prioritized:
+		return int64(p.sites[i].Priority)
+	default:
+		return p.members[i].weight
+	}
+}
+
+// atMinima: every cluster that runs is at its minimum, content, and without Pods that no node can take.
+func (p *plan) atMinima() bool {
+	for i, s := range p.sites {
+		if s.running() && (int64(s.Current) != p.mins[i] || s.Desired != s.Current || !s.ScalingActive || s.Unschedulable > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *plan) wokenLately() bool {
+	last := p.step.Memory.LastScaleFromZeroTime
+	return last != nil && p.Now.Sub(last.Time) < p.Window
+}
+
+// lift gives the minima of clusters at zero to those that run, so that these run the fleet's minimum.
+func (p *plan) lift() Action {
+	if !p.toZero() {
+		return ""
+	}
+	limits, freed := slices.Clone(p.mins), int64(0)
+	for i, s := range p.sites {
+		if s.running() {
+			limits[i] = p.maxes[i]
+		}
+	}
+	for i, s := range p.sites {
+		if s.Current > 0 || p.mins[i] <= 1 {
+			continue
+		}
+		before := slices.Clone(p.mins)
+		left := p.pour(p.mins[i]-1, p.mins, limits)
+		freed += before[i] - 1 - left
+		p.mins[i] = 1 + left
+	}
+	if freed == 0 {
+		return ""
+	}
+	return MinimumMoved
+}
