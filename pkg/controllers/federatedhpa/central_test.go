@@ -70,7 +70,9 @@ func TestOneLook(t *testing.T) {
 		"no cluster at all": {func(w *world) { clear(w.members) },
 			"Failing 0/0 10->0 FailedGetResourceMetric", nil, 10, "no pods returned by selector while calculating replica count"},
 		"no cluster is selected": {func(w *world) {
-			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"north"}} })
+			w.edit(func(s *v1alpha1.FederatedHPASpec) {
+				s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"north"}}
+			})
 		}, "Failing 0/0 10->0 FailedGetResourceMetric", nil, 10, "no pods returned by selector while calculating replica count"},
 		"an affinity that can not be read": {func(w *world) {
 			w.edit(func(s *v1alpha1.FederatedHPASpec) {
@@ -126,12 +128,12 @@ func TestWhenToComeBack(t *testing.T) {
 		want    time.Duration
 		err     bool
 	}{
-		"after a look":                         {func(*world) {}, period, false},
-		"where something is not known yet":     {func(w *world) { w.settled = errors.New("registrations are being read") }, soon, false},
-		"where the hub's schema is not ours":   {func(w *world) { w.held = errors.New("no such field") }, soon, false},
+		"after a look":                          {func(*world) {}, period, false},
+		"where something is not known yet":      {func(w *world) { w.settled = errors.New("registrations are being read") }, soon, false},
+		"where the hub's schema is not ours":    {func(w *world) { w.held = errors.New("no such field") }, soon, false},
 		"where the object was edited meanwhile": {func(w *world) { w.hub.failStatus = func() error { return conflict } }, soon, false},
-		"where the status can not be written":  {func(w *world) { w.hub.failStatus = func() error { return errors.New("no") } }, 0, true},
-		"where there is no object any more":    {func(w *world) { w.hub.remove(web) }, 0, false},
+		"where the status can not be written":   {func(w *world) { w.hub.failStatus = func() error { return errors.New("no") } }, 0, true},
+		"where there is no object any more":     {func(w *world) { w.hub.remove(web) }, 0, false},
 		"where it is being deleted": {func(w *world) {
 			object := w.object()
 			object.DeletionTimestamp = &metav1.Time{Time: start}

@@ -97,19 +97,25 @@ func (m *memories) forget(key client.ObjectKey) {
 
 // recall returns the state that a former leader left. The status is not written when a recommendation is merely
 // repeated, so the last one may have been given until a moment ago, and is taken to have been: it then keeps the replicas
-// for a whole window more. It is not if it would change them, for it may also be from long ago.
+// for a whole window more. It is not if it would change them, for it may also be from long ago; then the replicas that
+// there are stand for it.
 func recall(stored *v1alpha1.StabilizationStatus, current int32, now time.Time) replicas.State {
 	if stored == nil {
 		return replicas.State{}
 	}
 	stored = stored.DeepCopy()
+	repeated := false
 	if last := lastOf(stored.ScaleUpRecommendations); last != nil && last.Replicas >= current {
-		last.Time = metav1.NewMicroTime(now)
+		last.Time, repeated = metav1.NewMicroTime(now), true
 	}
 	if last := lastOf(stored.ScaleDownRecommendations); last != nil && last.Replicas <= current {
-		last.Time = metav1.NewMicroTime(now)
+		last.Time, repeated = metav1.NewMicroTime(now), true
 	}
-	return replicas.Recall(stored)
+	state := replicas.Recall(stored)
+	if !repeated {
+		state.Recommendations = append(state.Recommendations, replicas.Recommendation{Replicas: current, At: now})
+	}
+	return state
 }
 
 func lastOf(list []v1alpha1.Recommendation) *v1alpha1.Recommendation {
