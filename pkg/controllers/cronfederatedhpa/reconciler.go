@@ -24,6 +24,8 @@ const (
 	margin = 100 * time.Millisecond
 	// maxSleep bounds how long a step of the clock goes unnoticed.
 	maxSleep = time.Minute
+	// maxTries is how often a target is set anew, at once, while others set it too.
+	maxTries = 5
 	// soon is when to come back after somebody else was faster.
 	soon = 100 * time.Millisecond
 )
@@ -67,27 +69,41 @@ func New(o Options) *Reconciler {
 // Reconcile has the runs that are due set the target, and says in the status
 // what became of them. An error is returned, not logged.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	in, target, err := r.gather(ctx, request.NamespacedName)
+	in, decision, err := r.run(ctx, request.NamespacedName)
 	if apierrors.IsNotFound(err) || err == nil && in.object.DeletionTimestamp != nil {
 		r.forget(request.NamespacedName)
 		return reconcile.Result{}, nil // nothing is taken back
 	}
+	if err == nil {
+		err = r.record(ctx, in, decision)
+	}
 	if err != nil {
 		return comeBack(err)
 	}
-	decision := decide(in)
-	if !decision.set.empty() {
-		if err := r.set(ctx, in, target, decision.set); apierrors.IsConflict(err) {
-			return comeBack(err)
-		} else if err != nil {
+	return reconcile.Result{RequeueAfter: sleep(in.now, decision.wake)}, nil
+}
+
+// run decides, and sets the target: anew if another wrote to it meanwhile, and
+// then it may all be different. Some webhooks always say that another did, so
+// that is soon a trouble like any other.
+func (r *Reconciler) run(ctx context.Context, key client.ObjectKey) (situation, decision, error) {
+	for try := 1; ; try++ {
+		in, target, err := r.gather(ctx, key)
+		if err != nil || in.object.DeletionTimestamp != nil {
+			return in, decision{}, err
+		}
+		d := decide(in)
+		if d.set.empty() {
+			return in, d, nil
+		}
+		switch err := r.set(ctx, in, target, d.set); {
+		case err == nil:
+			return in, d, nil
+		case !apierrors.IsConflict(err) || try == maxTries:
 			in.target.trouble = in.still(unsettable(in.object, err))
-			decision = decide(in)
+			return in, decide(in), nil
 		}
 	}
-	if err := r.record(ctx, in, decision); err != nil {
-		return comeBack(err)
-	}
-	return reconcile.Result{RequeueAfter: sleep(in.now, decision.wake)}, nil
 }
 
 // set writes to the target.

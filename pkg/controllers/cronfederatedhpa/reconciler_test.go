@@ -418,3 +418,49 @@ func TestAllRulesAreOneWrite(t *testing.T) {
 		t.Errorf("%d replicas, want those of the last rule", s.replicas())
 	}
 }
+
+// Who is overtaken by another writer tries anew at once. A target that always
+// says so, as a webhook may, is a trouble: it has a time limit, and an entry.
+func TestOvertakenByOthers(t *testing.T) {
+	for conflicts, want := range map[int]struct {
+		wait     time.Duration
+		replicas int32
+		said     string
+	}{
+		0:            {maxSleep, 7, ""},
+		2:            {maxSleep, 7, ""},
+		maxTries - 1: {maxSleep, 7, ""},
+		maxTries:     {leastPause + margin, 3, `setting Deployment "shop": Operation cannot be fulfilled on deployments.apps "shop": too late`},
+	} {
+		s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3))
+		program := s.program()
+		look := func(at string) time.Duration {
+			t.Helper()
+			s.clock.SetTime(moment(t, at))
+			s.calls = 0
+			wait, err := s.look(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return wait
+		}
+		look("08:00")
+		s.before = func(call int) error { // target and object are read, and then it is set
+			if call%3 == 2 && call < 3*conflicts {
+				return apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "shop", errors.New("too late"))
+			}
+			return nil
+		}
+		if wait := look("09:00"); wait != want.wait || s.replicas() != want.replicas {
+			t.Errorf("%d conflicts: %d replicas, again in %v; want %d, %v", conflicts, s.replicas(), wait, want.replicas, want.wait)
+		}
+		look("09:10")
+		said := ""
+		for _, f := range s.cron().Status.ExecutionHistories[0].FailedExecutions {
+			said += f.Message
+		}
+		if said != want.said {
+			t.Errorf("%d conflicts: recorded as %q, want %q", conflicts, said, want.said)
+		}
+	}
+}
