@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/capacity"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/member"
@@ -26,16 +27,9 @@ import (
 
 // addAutoscaler adds the controller of FederatedHPAs, and what it sees the members by.
 func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.ScalesGetter, hold func() error, o *Options) error {
-	registry, err := addRegistry(manager, o)
+	members, err := addMembers(manager, o)
 	if err != nil {
 		return err
-	}
-	store := pods.New(pods.Options{})
-	members := federatedhpa.NewMembers(registry, store)
-	for _, run := range []func(context.Context) error{store.Run, members.Run} {
-		if err := manager.Add(everywhere(run)); err != nil {
-			return err
-		}
 	}
 	asker, err := hubmetrics.New(manager.GetConfig(), manager.GetRESTMapper(), hubmetrics.NewMetrics(ctrlmetrics.Registry))
 	if err != nil {
@@ -49,6 +43,7 @@ func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.Scale
 		Fleet:         members,
 		Placements:    federatedhpa.NewKarmadaPlacements(manager.GetClient(), clock.RealClock{}),
 		Ask:           asker,
+		Capacity:      members,
 		Hold:          hold,
 		SyncPeriod:    o.Autoscale.SyncPeriod,
 		MemberTimeout: o.Members.Timeout,
@@ -62,6 +57,26 @@ func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.Scale
 		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
 	}
 	return readyWhen(manager, "federatedhpas-known", synced)
+}
+
+// addMembers adds what sees the members.
+func addMembers(manager ctrl.Manager, o *Options) (*federatedhpa.Members, error) {
+	registry, err := addRegistry(manager, o)
+	if err != nil {
+		return nil, err
+	}
+	hub, err := dynamic.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to read Karmada's summaries: %w", err)
+	}
+	store, rooms := pods.New(pods.Options{}), capacity.New(capacity.Options{Hub: hub, Timeout: o.Members.Timeout})
+	members := federatedhpa.NewMembers(registry, store, rooms)
+	for _, run := range []func(context.Context) error{store.Run, rooms.Run, members.Run} {
+		if err := manager.Add(everywhere(run)); err != nil {
+			return nil, err
+		}
+	}
+	return members, nil
 }
 
 // addRegistry adds what knows the members. A replica that waits to become leader knows them too.

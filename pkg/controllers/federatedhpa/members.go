@@ -18,6 +18,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/capacity"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
@@ -28,14 +29,16 @@ import (
 type Members struct {
 	registry    *member.Registry
 	pods        *pods.Store
+	capacity    *capacity.Estimator
 	autoscalers *mirror.Mirror[*autoscalingv2.HorizontalPodAutoscaler, autoscalerRecord]
 }
 
-// NewMembers returns the clusters of the registry, which the caller runs, as the pods.
-func NewMembers(registry *member.Registry, store *pods.Store) *Members {
+// NewMembers returns the clusters of the registry. The caller runs all three.
+func NewMembers(registry *member.Registry, store *pods.Store, rooms *capacity.Estimator) *Members {
 	return &Members{
 		registry: registry,
 		pods:     store,
+		capacity: rooms,
 		autoscalers: mirror.New(mirror.Options[*autoscalingv2.HorizontalPodAutoscaler, autoscalerRecord]{
 			Resource: autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers"),
 			Keep:     recordOf,
@@ -115,7 +118,7 @@ func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscali
 	var first error
 	resources, err := c.resources(of)
 	for _, resource := range resources {
-		scale, err := exchange(ctx, at(c.Client().Get(), resource, namespace, of.Name))
+		scale, err := exchange(ctx, scaleAt(c.Client().Get(), resource, namespace, of.Name))
 		if err == nil {
 			return scale, nil
 		}
@@ -135,7 +138,7 @@ func (c memberCluster) SetScale(ctx context.Context, of autoscalingv2.CrossVersi
 	if err != nil {
 		return fmt.Errorf("encoding a scale: %w", err)
 	}
-	request := at(c.Client().Put(), resources[0], scale.Namespace, of.Name).
+	request := scaleAt(c.Client().Put(), resources[0], scale.Namespace, of.Name).
 		Param("fieldManager", fieldManager).SetHeader("Content-Type", "application/json").Body(body)
 	_, err = exchange(ctx, request)
 	return err
@@ -161,13 +164,17 @@ func (c memberCluster) resources(of autoscalingv2.CrossVersionObjectReference) (
 	return resources, nil
 }
 
-// at leads a request to the scale of a workload.
-func at(request *rest.Request, resource schema.GroupVersionResource, namespace, name string) *rest.Request {
+// scaleAt leads a request to the scale of a workload.
+func scaleAt(request *rest.Request, resource schema.GroupVersionResource, namespace, name string) *rest.Request {
+	return workloadAt(request, resource, namespace, name).SubResource("scale")
+}
+
+func workloadAt(request *rest.Request, resource schema.GroupVersionResource, namespace, name string) *rest.Request {
 	root := []string{"/apis", resource.Group, resource.Version}
 	if resource.Group == "" {
 		root = []string{"/api", resource.Version}
 	}
-	return request.AbsPath(root...).Namespace(namespace).Resource(resource.Resource).Name(name).SubResource("scale").
+	return request.AbsPath(root...).Namespace(namespace).Resource(resource.Resource).Name(name).
 		SetHeader("Accept", "application/json")
 }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
+	"github.com/fleetscale/fleetscale/pkg/member"
+)
+
+var _ Capacity = (*Members)(nil)
+
+// Additional implements [Capacity]: by the cluster's nodes, for the Pods' template that the workload has there.
+func (m *Members) Additional(ctx context.Context, cluster, namespace string, workload autoscalingv2.CrossVersionObjectReference) (int32, bool) {
+	all := m.registry.Members()
+	i := slices.IndexFunc(all, func(one *member.Member) bool { return one.Name() == cluster })
+	if i < 0 {
+		return 0, false
+	}
+	shape, err := memberCluster{all[i], m}.shape(ctx, namespace, workload)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "cluster", cluster, "workload", describe(workload), "err", err)
+		return 0, false
+	}
+	estimate := m.capacity.Estimate(ctx, all[i], shape)
+	return estimate.Additional, estimate.Known
+}
+
+// templated is the part of a workload that all kinds of Kubernetes, and most others, have in the same place.
+type templated struct {
+	Spec struct {
+		Selector *metav1.LabelSelector   `json:"selector"`
+		Template *corev1.PodTemplateSpec `json:"template"`
+	} `json:"spec"`
+}
+
+// shape is what further replicas of a workload would be.
+func (c memberCluster) shape(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (fit.Workload, error) {
+	resources, err := c.resources(of)
+	if err != nil {
+		return fit.Workload{}, err
+	}
+	answer, err := workloadAt(c.Client().Get(), resources[0], namespace, of.Name).Do(ctx).Raw()
+	if err != nil {
+		return fit.Workload{}, fmt.Errorf("reading %s: %w", describe(of), err)
+	}
+	read := templated{}
+	if err := json.Unmarshal(answer, &read); err != nil {
+		return fit.Workload{}, fmt.Errorf("decoding %s: %w", describe(of), err)
+	}
+	if read.Spec.Template == nil {
+		return fit.Workload{}, errors.New("it has no spec.template")
+	}
+	selector, err := metav1.LabelSelectorAsSelector(read.Spec.Selector)
+	return fit.Workload{Namespace: namespace, Selector: selector, Template: read.Spec.Template}, err
+}
