@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capacity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/capacity"
+	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
+	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/mirror"
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+const patience = 2 * time.Minute
+
+// cluster is a real one, with the scheduler that judges, and the estimator that is judged.
+type cluster struct {
+	client    kubernetes.Interface
+	estimator *capacity.Estimator
+	member    mirror.Member
+}
+
+// seen is the cluster as the estimator sees it: always there.
+type seen struct{ client rest.Interface }
+
+func (seen) Name() string                  { return "member1" }
+func (seen) State() member.State           { return member.State{Ready: true} }
+func (seen) Silence() error                { return nil }
+func (s seen) Client() rest.Interface      { return s.client }
+func (s seen) WatchClient() rest.Interface { return s.client }
+
+func start(t *testing.T) *cluster {
+	t.Helper()
+	l, err := lab.Up(t.Context(), lab.Options{
+		Dir: t.TempDir(), Log: os.Stderr,
+		Members: []lab.Member{{Name: "member1", WithoutMetricsServer: true, WithoutTestAdapter: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Down() })
+	config, err := l.Members()[0].RESTConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS, config.Burst = 1000, 1000
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{client: client, estimator: capacity.New(capacity.Options{}), member: seen{client.CoreV1().RESTClient()}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- c.estimator.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	c.furnish(t)
+	return c
+}
+
+// furnish adds what all scenarios share: a class of priority, and a node that is in none of them, so that there is always
+// another domain where a spread counts all nodes.
+func (c *cluster) furnish(t *testing.T) {
+	t.Helper()
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: patient}, Value: 1000, PreemptionPolicy: new(corev1.PreemptNever)}
+	if _, err := c.client.SchedulingV1().PriorityClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere", Labels: map[string]string{hostname: "elsewhere", zone: "elsewhere"}}}
+	if _, err := c.client.CoreV1().Nodes().Create(t.Context(), elsewhere, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// play makes what a scenario says, and returns when the scheduler has looked at all of it.
+func (c *cluster) play(ctx context.Context, s *scenario) error {
+	for _, n := range s.nodes {
+		if _, err := c.client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	if err := fixture.Await(ctx, patience, func(ctx context.Context) error { return c.nodesAreTainted(ctx, s) }); err != nil {
+		return err
+	}
+	if err := c.createNamespace(ctx, s); err != nil {
+		return err
+	}
+	for _, p := range s.pods {
+		if err := c.createPod(ctx, s.name, p); err != nil {
+			return err
+		}
+	}
+	if _, err := c.client.AppsV1().Deployments(s.name).Create(ctx, s.deployment, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	return c.settle(ctx, s)
+}
+
+// nodesAreTainted waits for what the node controller makes of conditions: a new node is tainted until it has looked.
+func (c *cluster) nodesAreTainted(ctx context.Context, s *scenario) error {
+	for _, want := range s.nodes {
+		got, err := c.client.CoreV1().Nodes().Get(ctx, want.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		taints := map[string]bool{}
+		for _, t := range got.Spec.Taints {
+			taints[t.Key] = true
+		}
+		lost := want.Status.Conditions[0].Status != corev1.ConditionTrue
+		if taints[corev1.TaintNodeNotReady] != lost || taints[corev1.TaintNodeUnschedulable] != want.Spec.Unschedulable {
+			return fmt.Errorf("node %s has taints %v", want.Name, got.Spec.Taints)
+		}
+	}
+	return nil
+}
+
+func (c *cluster) createNamespace(ctx context.Context, s *scenario) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.name}}
+	if _, err := c.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	if s.quota != nil {
+		if _, err := c.client.CoreV1().ResourceQuotas(s.name).Create(ctx, s.quota, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return fixture.Await(ctx, patience, func(ctx context.Context) error {
+		if err := c.quotaIsCounted(ctx, s, 0); err != nil {
+			return err
+		}
+		_, err := c.client.CoreV1().ServiceAccounts(s.name).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	})
+}
+
+// quotaIsCounted says whether the quota is charged for so many Pods.
+func (c *cluster) quotaIsCounted(ctx context.Context, s *scenario, pods int) error {
+	if s.quota == nil {
+		return nil
+	}
+	got, err := c.client.CoreV1().ResourceQuotas(s.name).Get(ctx, s.quota.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	used, found := got.Status.Used["count/pods"]
+	if !found || used.Value() != int64(pods) {
+		return fmt.Errorf("the quota is charged for %v, and there are %d Pods", got.Status.Used, pods)
+	}
+	return nil
+}
+
+func (c *cluster) createPod(ctx context.Context, namespace string, p *corev1.Pod) error {
+	phase := p.Status.Phase
+	created, err := c.client.CoreV1().Pods(namespace).Create(ctx, p, metav1.CreateOptions{})
+	if err != nil || phase == "" || phase == corev1.PodPending {
+		return err
+	}
+	created.Status.Phase = phase
+	_, err = c.client.CoreV1().Pods(namespace).UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	return err
+}
+
+// settle waits until the scheduler has bound all Pods or found no node for them, and the Deployment has as many as it
+// wants or may have.
+func (c *cluster) settle(ctx context.Context, s *scenario) error {
+	return fixture.Await(ctx, patience, func(ctx context.Context) error {
+		pods, err := c.client.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		ours := 0
+		for i := range pods.Items {
+			p := &pods.Items[i]
+			if p.Labels["app"] == "ours" {
+				ours++
+			}
+			if p.Spec.NodeName == "" && !hopeless(p) {
+				return fmt.Errorf("pod %s has not been looked at", p.Name)
+			}
+		}
+		return errors.Join(c.created(ctx, s, ours, len(pods.Items)), c.quotaIsCounted(ctx, s, len(pods.Items)))
+	})
+}
+
+func hopeless(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+	})
+}
+
+// created says whether there are as many replicas as there should be, or as the quota lets there be.
+func (c *cluster) created(ctx context.Context, s *scenario, ours, all int) error {
+	scale, err := c.client.AppsV1().Deployments(s.name).GetScale(ctx, s.deployment.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if s.quota != nil {
+		if hard := s.quota.Spec.Hard["count/pods"]; int64(all) >= hard.Value() {
+			return nil
+		}
+	}
+	if int(scale.Spec.Replicas) != ours {
+		return fmt.Errorf("there are %d of %d replicas", ours, scale.Spec.Replicas)
+	}
+	return nil
+}
+
+// bound is how many replicas have a node.
+func (c *cluster) bound(ctx context.Context, s *scenario) (int32, error) {
+	pods, err := c.client.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{LabelSelector: "app=ours"})
+	n := int32(0)
+	for i := range pods.Items {
+		if pods.Items[i].Spec.NodeName != "" {
+			n++
+		}
+	}
+	return n, err
+}
+
+func (c *cluster) scale(ctx context.Context, s *scenario, to int32) error {
+	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, to)
+	_, err := c.client.AppsV1().Deployments(s.name).Patch(ctx, s.deployment.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "scale")
+	return err
+}
+
+// estimate asks the estimator, once it has seen what a list says.
+func (c *cluster) estimate(ctx context.Context, s *scenario) (capacity.Estimate, error) {
+	selector, err := metav1.LabelSelectorAsSelector(s.deployment.Spec.Selector)
+	if err != nil {
+		return capacity.Estimate{}, err
+	}
+	w := fit.Workload{Namespace: s.name, Selector: selector, Template: &s.deployment.Spec.Template}
+	listed, err := c.fromLists(ctx, w)
+	if err != nil {
+		return capacity.Estimate{}, err
+	}
+	var got capacity.Estimate
+	err = fixture.Await(ctx, patience, func(ctx context.Context) error {
+		if got = c.estimator.Estimate(ctx, c.member, w); !got.Known || got.Additional != listed {
+			return fmt.Errorf("estimated %+v, and by lists %d", got, listed)
+		}
+		return nil
+	})
+	return got, err
+}
+
+// fromLists estimates from what there is now.
+func (c *cluster) fromLists(ctx context.Context, w fit.Workload) (int32, error) {
+	nodes, err := c.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return 0, err
+	}
+	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return 0, err
+	}
+	quotas, err := c.client.CoreV1().ResourceQuotas(w.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return 0, err
+	}
+	return fit.Estimate(fit.Cluster{
+		Nodes: func(yield func(*fit.Node) bool) {
+			for i := range nodes.Items {
+				if record := fit.NodeOf(&nodes.Items[i]); !yield(&record) {
+					return
+				}
+			}
+		},
+		Pods: func(yield func(*fit.Pod) bool) {
+			for i := range pods.Items {
+				if record := fit.PodOf(&pods.Items[i]); !yield(&record) {
+					return
+				}
+			}
+		},
+		Quotas: quotas.Items,
+	}, w), nil
+}
+
+// clear takes away what play made. Nobody plays the kubelets of its nodes, so Pods do not end by themselves.
+func (c *cluster) clear(ctx context.Context, s *scenario) error {
+	errs := []error{c.client.AppsV1().Deployments(s.name).Delete(ctx, s.deployment.Name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)})}
+	for _, n := range s.nodes {
+		errs = append(errs, c.client.CoreV1().Nodes().Delete(ctx, n.Name, metav1.DeleteOptions{}))
+	}
+	for i, err := range errs {
+		if apierrors.IsNotFound(err) {
+			errs[i] = nil
+		}
+	}
+	errs = append(errs, c.client.CoreV1().Pods(s.name).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{}))
+	return errors.Join(errs...)
+}
