@@ -15,15 +15,15 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// Metrics are those of Kubernetes' HorizontalPodAutoscaler controller, under our prefix, and some of clusters. Series of
-// an object go with it. Labels: action is scale_up, scale_down or none; error is spec, internal or none; metric_type is
+// Metrics are those of Kubernetes' HorizontalPodAutoscaler controller, with fleetscale_ before their names, so that
+// dashboards need no more than that; and two of clusters. Series of an object go with it. Labels: action is scale_up, scale_down or none; error is spec, internal or none; metric_type is
 // that of the spec; cluster is a member's name.
 type Metrics struct {
 	reconciliations *prometheus.CounterVec
 	durations       *prometheus.HistogramVec
 	computations    *prometheus.CounterVec
 	computing       *prometheus.HistogramVec
-	skips           prometheus.Counter
+	skips           *prometheus.CounterVec
 	objects         prometheus.Gauge
 	desired         *prometheus.GaugeVec
 	unseen          *prometheus.GaugeVec
@@ -33,7 +33,7 @@ type Metrics struct {
 
 // NewMetrics registers on reg, so two instances never share state.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	const namespace, subsystem = "fleetscale", "federatedhpa_controller"
+	const namespace, subsystem, own = "fleetscale", "horizontal_pod_autoscaler_controller", "federatedhpa"
 	m := &Metrics{
 		reconciliations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "reconciliations_total",
@@ -53,24 +53,24 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Help:    "Time until a metric was answered.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 		}, []string{"action", "error", "metric_type"}),
-		skips: prometheus.NewCounter(prometheus.CounterOpts{
+		skips: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "stale_sync_skips_total",
 			Help: "Looks that were put off because the object was known only as before our own last write.",
-		}),
+		}, []string{"group", "resource"}),
 		objects: prometheus.NewGauge(prometheus.GaugeOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "num_federatedhpas",
+			Namespace: namespace, Subsystem: subsystem, Name: "num_horizontal_pod_autoscalers",
 			Help: "FederatedHPAs in central mode.",
 		}),
 		desired: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "desired_replicas",
 			Help: "Replicas that the fleet should run, by FederatedHPA.",
-		}, []string{"namespace", "federatedhpa"}),
+		}, []string{"namespace", "hpa_name"}),
 		unseen: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "unseen_federatedhpas",
+			Namespace: namespace, Subsystem: own, Name: "unseen",
 			Help: "FederatedHPAs that can not see the cluster, and so do not scale in.",
 		}, []string{"cluster"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "member_scale_writes_total",
+			Namespace: namespace, Subsystem: own, Name: "member_scale_writes_total",
 			Help: "Replicas told to a member, by result: ok or error.",
 		}, []string{"cluster", "result"}),
 		byKey: newTally(),
@@ -109,7 +109,7 @@ func (m *Metrics) forget(key client.ObjectKey) {
 	m.objects.Set(float64(m.byKey.size()))
 }
 
-func (m *Metrics) skipped() { m.skips.Inc() }
+func (m *Metrics) skipped() { m.skips.WithLabelValues(v1alpha1.GroupName, "federatedhpas").Inc() }
 
 const none = "none"
 
