@@ -52,8 +52,6 @@ func labelSetOf(set map[string]string, name string) labelSet {
 
 func whereIs(value, name string) where {
 	switch {
-	case value == "":
-		return verbatim
 	case value == name:
 		return inName
 	case value == suffixOf(name):

@@ -94,6 +94,7 @@ func TestUnschedulable(t *testing.T) {
 		"none":                      {nil, 0, time.Time{}},
 		"one":                       {[]*corev1.Pod{stuck("a", noon)}, 1, noon.Time},
 		"the first of three":        {[]*corev1.Pod{stuck("a", after(3)), stuck("b", after(-time.Minute)), stuck("c", noon)}, 3, noon.Add(-time.Minute)},
+		"one without a time":        {[]*corev1.Pod{stuck("a", metav1.Time{})}, 1, time.Unix(1, 0)},
 		"those deleted do not wait": {[]*corev1.Pod{stuck("a", after(-time.Hour), terminating), stuck("b", noon)}, 1, noon.Time},
 		"those held back neither":   {[]*corev1.Pod{stuck("a", noon, gated)}, 0, time.Time{}},
 		"those bound neither":       {[]*corev1.Pod{stuck("a", noon, bound)}, 0, time.Time{}},

@@ -82,7 +82,7 @@ func (r *Record) note(c *corev1.PodCondition) {
 	case c.Type == corev1.PodReady && r.ready == 0: // the first, if there are several
 		r.ready, r.readySince = place(statuses, c.Status), instantOf(c.LastTransitionTime)
 	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
-		r.unschedulableSince = max(instantOf(c.LastTransitionTime), 1)
+		r.unschedulableSince = max(instantOf(c.LastTransitionTime), 1) // no time is long ago
 	}
 }
 

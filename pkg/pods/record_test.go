@@ -74,6 +74,12 @@ func TestStates(t *testing.T) {
 			}
 		}
 	}
+	odd := (&keeper{}).keep(&corev1.Pod{Status: corev1.PodStatus{Phase: "Dreaming", Conditions: []corev1.PodCondition{
+		{Type: corev1.PodReady, Status: "Perhaps"}, {Type: corev1.PodReady, Status: corev1.ConditionTrue},
+	}}}).Pod()
+	if odd.Phase != corev1.PodUnknown || odd.Ready.Status != corev1.ConditionUnknown {
+		t.Errorf("what nobody knows became %q and %q, want the first of each, unknown", odd.Phase, odd.Ready.Status)
+	}
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &noon}}
 	if !(&keeper{}).keep(p).Pod().Terminating {
 		t.Error("a Pod with a deletion timestamp is not terminating")
