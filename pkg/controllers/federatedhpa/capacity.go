@@ -37,8 +37,7 @@ func (r *Reconciler) lookAtCapacity(ctx context.Context, in *situation) {
 		}
 		room, known := r.Capacity.Additional(ctx, p.facts.Name, in.object.Namespace, in.object.Spec.ScaleTargetRef)
 		if known {
-			running := max(0, int64(p.told())-int64(p.listing.Unschedulable))
-			p.capacity = new(int32(min(running+int64(room), math.MaxInt32)))
+			p.capacity = new(int32(min(int64(p.hosted())+int64(room), math.MaxInt32)))
 		}
 	})
 }

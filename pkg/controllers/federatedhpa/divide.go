@@ -5,7 +5,6 @@ package federatedhpa
 import (
 	"maps"
 	"math"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,17 +46,21 @@ func (in *situation) rebalance(v *division) {
 		LastMove:      timeOf(memory.LastRebalanceTime),
 		Now:           in.now,
 	}
+	v.moved = map[string]int32{}
 	for i := range in.parts {
-		if p := &in.parts[i]; p.writable() {
-			name := p.facts.Name
+		p := &in.parts[i]
+		name := p.facts.Name
+		if p.writable() {
 			q.Clusters = append(q.Clusters, assignment.Placement{
 				Name: name, Moved: p.moved, Current: p.told(), Ready: int32(p.listing.Ready()), Wanted: v.Replicas[name], Target: v.Targets[name],
 			})
+		} else if p.moved > 0 {
+			v.moved[name] = p.moved
 		}
 	}
 	r := assignment.Rebalance(q)
 	maps.Copy(v.Replicas, r.Replicas)
-	v.moved = r.Moved
+	maps.Copy(v.moved, r.Moved)
 	v.memory = memory.DeepCopy()
 	v.memory.DriftingSince, v.memory.LastRebalanceTime = metaTime(r.DriftingSince), metaTime(r.LastMove)
 }
@@ -95,15 +98,21 @@ func (p *part) told() int32 {
 	return max(0, *p.assigned-p.moved)
 }
 
-// load is what a cluster carries by the first metric of Pods that was answered, in milli.
+// reported is how many replicas the workload there says that it has, likewise.
+func (p *part) reported() int32 { return max(0, p.scale.Status.Replicas-p.moved) }
+
+// load is what a cluster carries by the first metric of Pods that was answered, in milli. Only the division by it asks.
 func (in *situation) load(cluster string) int64 {
+	if in.object.Spec.ReplicaDistribution.Type != v1alpha1.DistributionLoadWeighted {
+		return 0
+	}
 	for i := range in.metrics {
 		if m := &in.metrics[i]; m.Err == nil && m.Pods != nil {
-			sum := float64(0)
-			for _, pod := range slices.Sorted(maps.Keys(m.Pods[cluster])) {
-				sum += float64(m.Pods[cluster][pod].Value)
+			sum := int64(0)
+			for _, sample := range m.Pods[cluster] {
+				sum += min(max(0, sample.Value), math.MaxInt64-sum)
 			}
-			return int64(min(sum, math.MaxInt64/2))
+			return sum
 		}
 	}
 	return 0
@@ -144,12 +153,13 @@ func (in *situation) changes(v *division) []*change {
 	return all
 }
 
-// moving are the replicas that run twice, once the changes were told as far as they could be.
+// moving are the replicas that run twice, once the changes were told as far as they could be. Who could not be told runs
+// what ran before.
 func (v *division) moving() map[string]int32 {
 	moved := maps.Clone(v.moved)
 	for _, c := range v.changes {
-		if c.err != nil {
-			delete(moved, c.part.facts.Name)
+		if c.err != nil && moved != nil {
+			moved[c.part.facts.Name] = c.part.moved
 		}
 	}
 	return moved

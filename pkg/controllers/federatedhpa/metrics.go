@@ -3,6 +3,7 @@
 package federatedhpa
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -79,9 +80,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// reconciled counts a look.
-func (m *Metrics) reconciled(in *situation, d *decision, took time.Duration) {
-	labels := prometheus.Labels{"action": wrote(in, d), "error": faultOf(d.Err)}
+// reconciled counts a look; err is why it could not be stored.
+func (m *Metrics) reconciled(in *situation, d *decision, err error, took time.Duration) {
+	labels := prometheus.Labels{"action": wrote(in, d), "error": faultOf(cmp.Or(d.Err, err))}
 	m.reconciliations.With(labels).Inc()
 	m.durations.With(labels).Observe(took.Seconds())
 	for i, p := range d.Explanation.Metrics {

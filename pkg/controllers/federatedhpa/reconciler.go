@@ -113,7 +113,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.memories.keep(object, &decision)
 	}
 	err = r.record(ctx, &in, &decision)
-	r.Metrics.reconciled(&in, &decision, r.Clock.Since(started))
+	r.Metrics.reconciled(&in, &decision, err, r.Clock.Since(started))
 	return r.comeBack(&decision, err)
 }
 

@@ -26,7 +26,7 @@ func (p *part) saturate(in *situation) {
 	case waiting > 0:
 		p.unschedulableSince = since(p.before.UnschedulableSince, p.listing.UnschedulableSince.Add(-p.offset), in.now)
 		if in.now.Sub(p.unschedulableSince.Time) >= delay {
-			p.full(max(0, p.told()-waiting), reasonUnschedulable, "no node takes more Pods of the workload")
+			p.full(p.hosted(), reasonUnschedulable, "no node takes more Pods of the workload")
 		} else if p.before.State == v1alpha1.ClusterSaturated {
 			p.full(p.told(), p.before.Reason, p.before.Message)
 		}
@@ -43,6 +43,13 @@ func (p *part) saturate(in *situation) {
 		}
 		p.schedulableSince = nil
 	}
+}
+
+// hosted is how many replicas have found a node, or may find one. Pods beyond the replicas, as those of a rollout, wait
+// for others to leave.
+func (p *part) hosted() int32 {
+	waiting := p.listing.Unschedulable - max(0, p.present()-int(p.told()))
+	return max(0, p.told()-int32(max(0, waiting)))
 }
 
 // full marks a cluster as one that takes no more than the limit.

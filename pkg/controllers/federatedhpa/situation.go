@@ -8,6 +8,7 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -128,13 +129,27 @@ func (p *part) seen(unaware bool) replicas.Cluster {
 	if p.before.ReadyReplicas != nil {
 		c.LastReady = *p.before.ReadyReplicas
 	}
-	if p.scale != nil {
-		c.Replicas, c.Selector = &p.scale.Status.Replicas, p.scale.Status.Selector
+	switch {
+	case p.scale != nil:
+		c.Replicas, c.Selector = new(p.reported()), p.scale.Status.Selector
 		c.Lagging = p.scale.Status.Replicas != p.scale.Spec.Replicas
-	} else if unaware && p.listing.Known {
-		c.Replicas = new(int32(len(p.listing.Pods)))
+	case p.moved > 0:
+		c.Replicas = new(p.told())
+	case unaware && p.listing.Known:
+		c.Replicas = new(int32(p.present()))
 	}
 	return c
+}
+
+// present is the number of Pods that stand for a replica: those that have ended, or are to, do not.
+func (p *part) present() int {
+	n := 0
+	for i := range p.listing.Pods {
+		if pod := &p.listing.Pods[i]; !pod.Terminating && pod.Phase != corev1.PodFailed && pod.Phase != corev1.PodSucceeded {
+			n++
+		}
+	}
+	return n
 }
 
 // upstreamStatus is the part of a status that a HorizontalPodAutoscaler has too.

@@ -36,11 +36,10 @@ func (r *Reconciler) targetOf(object *v1alpha1.FederatedHPA) target {
 // resourcesOf are what a kind may be served as, the preferred version first; the version of the reference does not
 // count. The error is as a HorizontalPodAutoscaler words it.
 func resourcesOf(mapper meta.RESTMapper, ref autoscalingv2.CrossVersionObjectReference) ([]schema.GroupResource, error) {
-	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	kind, err := groupKindOf(ref)
 	if err != nil {
-		return nil, replicas.SpecError{Err: fmt.Errorf("invalid API version in scale target reference: %w", err)}
+		return nil, err
 	}
-	kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
 	mappings, err := mapper.RESTMappings(kind)
 	if err != nil {
 		return nil, fmt.Errorf("unable to determine resource for scale target reference: %w", err)
@@ -53,6 +52,15 @@ func resourcesOf(mapper meta.RESTMapper, ref autoscalingv2.CrossVersionObjectRef
 		return nil, fmt.Errorf("failed to query scale subresource for %s/%s: %w", ref.Kind, ref.Name, errors.New("unrecognized resource"))
 	}
 	return resources, nil
+}
+
+// groupKindOf is the kind of a workload. The error is as a HorizontalPodAutoscaler words it.
+func groupKindOf(ref autoscalingv2.CrossVersionObjectReference) (schema.GroupKind, error) {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return schema.GroupKind{}, replicas.SpecError{Err: fmt.Errorf("invalid API version in scale target reference: %w", err)}
+	}
+	return schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, nil
 }
 
 // templateOf is what a Pod of the workload requests, for Pods that count though they can not be seen. Any Pod that can be

@@ -65,6 +65,9 @@ func (t *hubTarget) write(ctx context.Context, in *situation, d decision) decisi
 				return err
 			}
 		}
+		if t.scale.Spec.Replicas == d.Replicas {
+			return nil // somebody else did
+		}
 		t.scale.Spec.Replicas = d.Replicas
 		_, err = t.Scales.Scales(in.object.Namespace).Update(ctx, t.resource, t.scale, metav1.UpdateOptions{FieldManager: fieldManager})
 		t.scale = nil

@@ -28,6 +28,9 @@ type partsTarget struct{ *Reconciler }
 // read reads every cluster's part. A cluster without the workload takes no part; one that can not be asked runs what it
 // was told last.
 func (t partsTarget) read(ctx context.Context, in *situation) {
+	if _, in.scale.Err = groupKindOf(in.object.Spec.ScaleTargetRef); in.scale.Err != nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, t.MemberTimeout)
 	defer cancel()
 	together(in.parts, func(p *part) { p.readScale(ctx, in.object) })
@@ -94,7 +97,7 @@ func (in *situation) addUp() {
 			continue
 		}
 		read = true
-		reported += int64(p.scale.Status.Replicas)
+		reported += int64(p.reported())
 		in.scale.Selector = cmp.Or(in.scale.Selector, p.scale.Status.Selector)
 	}
 	in.scale.Replicas, in.scale.StatusReplicas = int32(min(told, math.MaxInt32)), int32(min(reported, math.MaxInt32))
@@ -124,16 +127,40 @@ func (t partsTarget) write(ctx context.Context, in *situation, d decision) decis
 	ctx, cancel := context.WithTimeout(ctx, t.MemberTimeout)
 	defer cancel()
 	changes := d.division.changes
-	gains := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to < c.from })
-	losses := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to > c.from })
-	steps := [][]*change{gains, losses}
+	first := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to < c.from })
+	second := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to > c.from })
 	if d.Replicas < in.scale.Replicas {
-		slices.Reverse(steps)
+		first, second = second, first
 	}
-	for _, step := range steps {
-		together(step, func(c **change) { (*c).write(ctx, in.object) })
-	}
+	together(first, func(c **change) { (*c).write(ctx, in.object) })
+	second = lessen(second, refused(first))
+	together(second, func(c **change) { (*c).write(ctx, in.object) })
+	d.division.changes = slices.DeleteFunc(changes, func(c *change) bool { return c.to == c.from })
 	return complete(ctx, in, d)
+}
+
+// refused is how many replicas could not be added, or taken away.
+func refused(step []*change) (n int32) {
+	for _, c := range step {
+		if c.err != nil {
+			n += max(c.gain, -c.gain)
+		}
+	}
+	return n
+}
+
+// lessen has the clusters of the second step change by so many replicas less in all: what could not be added to one is not
+// taken from another, and the other way.
+func lessen(step []*change, by int32) []*change {
+	for _, c := range step {
+		spared := min(by, max(c.gain, -c.gain))
+		by -= spared
+		if c.gain > 0 {
+			spared = -spared
+		}
+		c.to, c.gain = c.to+spared, c.gain+spared
+	}
+	return slices.DeleteFunc(step, func(c *change) bool { return c.to == c.from })
 }
 
 // write sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does.
@@ -144,6 +171,9 @@ func (c *change) write(ctx context.Context, object *v1alpha1.FederatedHPA) {
 			if scale, err = c.part.cluster.Scale(ctx, object.Namespace, ref); err != nil {
 				return err
 			}
+		}
+		if scale.Spec.Replicas == c.to {
+			return nil // somebody else did
 		}
 		scale.Spec.Replicas = c.to
 		err = c.part.cluster.SetScale(ctx, ref, scale)
@@ -172,7 +202,7 @@ func complete(ctx context.Context, in *situation, d decision) decision {
 	case !d.Rescale:
 		d.Err = errors.Join(d.Err, err)
 	case achieved == int64(in.scale.Replicas) && err == nil:
-		d.Decision = d.Refused(in.now, errNobodyTold)
+		d.Decision = d.Refused(in.now, in.nobodyTold(d.Replicas))
 	case achieved == int64(in.scale.Replicas):
 		d.Decision = d.Refused(in.now, oneLine(err))
 	default:
@@ -184,8 +214,17 @@ func complete(ctx context.Context, in *situation, d decision) decision {
 	return d
 }
 
-// errNobodyTold is where replicas are wanted and no cluster may run them.
-var errNobodyTold = errors.New("no cluster can take the replicas: all that can be told are at their autoscalingMaxThreshold")
+// nobodyTold says why no cluster's part changes where that of the whole should.
+func (in *situation) nobodyTold(wanted int32) error {
+	switch {
+	case !slices.ContainsFunc(in.parts, func(p part) bool { return p.writable() }):
+		return errors.New("no cluster can be told: status.clusters says why")
+	case wanted > in.scale.Replicas:
+		return errors.New("no cluster can take the replicas: all that can be told are at their autoscalingMaxThreshold")
+	default:
+		return errors.New("no cluster that can be told runs any replica")
+	}
+}
 
 // fail says of a rescale that succeeded in part where it did not.
 func (d *decision) fail(err error) {
