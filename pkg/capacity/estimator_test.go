@@ -65,15 +65,27 @@ func TestEstimateFollowsTheMember(t *testing.T) {
 }
 
 func TestEstimateHeedsQuotas(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m, e := newFakeMember(), New(Options{})
-		m.lists[quotasPath] = &corev1.ResourceQuotaList{Items: []corev1.ResourceQuota{{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "few"},
-			Status:     corev1.ResourceQuotaStatus{Hard: corev1.ResourceList{"pods": resource.MustParse("2")}, Used: corev1.ResourceList{"pods": resource.MustParse("1")}},
-		}}}
-		defer run(t, e)()
-		expect(t, e, m, "1")
-	})
+	tests := map[string]struct {
+		scopes []corev1.ResourceQuotaScope
+		want   string
+	}{
+		"for all Pods":              {nil, "1"},
+		"for others than the shops": {[]corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeBestEffort}, "3"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, e := newFakeMember(), New(Options{})
+				m.lists[quotasPath] = &corev1.ResourceQuotaList{Items: []corev1.ResourceQuota{{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "few"},
+					Spec:       corev1.ResourceQuotaSpec{Scopes: tc.scopes},
+					Status:     corev1.ResourceQuotaStatus{Hard: corev1.ResourceList{"pods": resource.MustParse("2")}, Used: corev1.ResourceList{"pods": resource.MustParse("1")}},
+				}}}
+				defer run(t, e)()
+				expect(t, e, m, tc.want)
+			})
+		})
+	}
 }
 
 func TestEstimateOfWhatCanNotBeReadIsUnknown(t *testing.T) {
@@ -135,6 +147,29 @@ func TestEstimateSaysWhenItWasSo(t *testing.T) {
 			t.Errorf("as of %v, want %v", got.AsOf, lost)
 		}
 	})
+}
+
+// What was seen last of one kind of object decides, even if the others are seen.
+func TestEstimateIsAsOldAsItsOldestPart(t *testing.T) {
+	for name, path := range map[string]string{"nodes": nodesPath, "pods": podsPath, "resourcequotas": quotasPath} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, e := newFakeMember(), New(Options{})
+				defer run(t, e)()
+				expect(t, e, m, "3")
+				time.Sleep(time.Second)
+				lost := time.Now()
+				m.set(func() {
+					m.refused = name
+					m.watches[path].Close()
+				})
+				time.Sleep(time.Minute)
+				if got := e.Estimate(t.Context(), m, oneCPU()); !got.Known || !got.AsOf.Equal(lost) {
+					t.Errorf("got %+v, want what was known at %v", got, lost)
+				}
+			})
+		})
+	}
 }
 
 func TestEstimateWaitsNoLongerThanAsked(t *testing.T) {

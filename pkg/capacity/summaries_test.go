@@ -3,6 +3,7 @@
 package capacity
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -10,8 +11,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/yaml"
 )
@@ -126,22 +130,61 @@ func TestSummariesOfAHubThatFails(t *testing.T) {
 	}
 }
 
-func TestSummariesWaitNoLongerThanAsked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hub := hubWith()
-		hub.PrependReactor("list", "clusters", func(clienttesting.Action) (bool, runtime.Object, error) {
-			time.Sleep(time.Minute)
-			return false, nil, nil
+// slowHub lists Clusters slowly.
+type slowHub struct {
+	dynamic.NamespaceableResourceInterface
+
+	takes time.Duration
+}
+
+func (h slowHub) Resource(schema.GroupVersionResource) dynamic.NamespaceableResourceInterface {
+	return h
+}
+
+func (h slowHub) List(ctx context.Context, o metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	select {
+	case <-time.After(h.takes):
+		return h.NamespaceableResourceInterface.List(ctx, o)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestSummariesOfASlowHub(t *testing.T) {
+	tests := map[string]struct {
+		takes time.Duration
+		want  string
+		waits time.Duration
+	}{
+		"who waits gets them although others do not": {3 * time.Second, "7", 3 * time.Second},
+		"a hub that does not answer is given up":     {time.Hour, "Timeout: no answer within the deadline", 5 * time.Second},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cluster := clusterOf(t, "metadata: {name: east}\nstatus:\n  conditions: "+isReady+"\n  resourceSummary:\n    "+aSummary)
+				s := newSummaries(Options{Hub: slowHub{hubWith(cluster).Resource(karmadaClusters), tc.takes}})
+				began := time.Now()
+				var asking sync.WaitGroup
+				asking.Go(func() { // who began it
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+					defer cancel()
+					if got := tellOf(s.estimate(ctx, newFakeMember(), oneCPU())); got != "Timeout: the hub is being asked for its Karmada Clusters" {
+						t.Errorf("got %q", got)
+					}
+					if waited := time.Since(began); waited != time.Second {
+						t.Errorf("waited %v, want 1s", waited)
+					}
+				})
+				synctest.Wait()
+				if got := tellOf(s.estimate(t.Context(), newFakeMember(), oneCPU())); got != tc.want {
+					t.Errorf("got %q, want %q", got, tc.want)
+				}
+				if waited := time.Since(began); waited != tc.waits {
+					t.Errorf("waited %v, want %v", waited, tc.waits)
+				}
+				asking.Wait()
+			})
 		})
-		m, e := newFakeMember(), New(Options{Hub: hub})
-		m.hang = true
-		stop := run(t, e)
-		began := time.Now()
-		expect(t, e, m, "NotListed: nodes can not be read: being listed for the first time")
-		if waited := time.Since(began); waited != 5*time.Second {
-			t.Errorf("waited %v, want 5s", waited)
-		}
-		stop()
-		time.Sleep(time.Minute) // the fake heeds no deadline
-	})
+	}
 }
