@@ -11,7 +11,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// Workload is what further replicas would be of.
+// Workload is what further replicas would be of. All fields are required.
 type Workload struct {
 	Namespace string
 	// Selector matches its Pods.
