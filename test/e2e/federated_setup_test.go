@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+const (
+	// syncPeriod is the time between two looks at a FederatedHPA.
+	syncPeriod = 2 * time.Second
+	// downWindow is for how long a higher recommendation keeps replicas up.
+	downWindow = 5 * time.Second
+)
+
+// federated is what the cases of TestFederated share.
+type federated struct {
+	*env
+	program string
+	pair    []*fixture.Controllers
+	clients map[string]dynamic.Interface // by cluster
+	usage   sync.Mutex                   // one object of a member holds all that is set there
+}
+
+// launchFederated makes the members such that they can be scaled, and starts two
+// controller-managers, of which one works.
+func launchFederated(t *testing.T, e *env) *federated {
+	t.Helper()
+	f := &federated{env: e, clients: map[string]dynamic.Interface{}}
+	t.Cleanup(func() { f.tidy(t) })
+	if err := f.install(t); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"federated-1", "federated-2"} {
+		r, err := e.StartControllers(t.Context(), e.Hub(), f.program, name, federatedFlags()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Stop() })
+		f.pair = append(f.pair, r)
+	}
+	return f
+}
+
+func federatedFlags() []string {
+	return []string{
+		"--sync-period=" + syncPeriod.String(),
+		"--downscale-stabilization=" + downWindow.String(),
+		"--cpu-initialization-period=1s",
+		"--initial-readiness-delay=1s",
+		"--member-timeout=" + memberTimeout.String(),
+		"--member-probe-period=2s",
+		"--leader-elect-lease-duration=8s", "--leader-elect-renew-deadline=6s", "--leader-elect-retry-period=1s",
+		"-v=2",
+	}
+}
+
+func (f *federated) install(t *testing.T) (err error) {
+	if f.program, err = fixture.BuildControllers(t.Context(), f.dir, os.Stderr); err != nil {
+		return err
+	}
+	if err := f.InstallKinds(t.Context(), f.Hub()); err != nil {
+		return err
+	}
+	if err := f.InstallControllers(t.Context(), f.Hub()); err != nil {
+		return err
+	}
+	for _, member := range f.Members() {
+		if err := f.JoinToScale(t.Context(), member); err != nil {
+			return err
+		}
+	}
+	for _, cluster := range f.clusters() {
+		c := config(t, cluster)
+		c.QPS = -1
+		if f.clients[cluster.Name], err = dynamic.NewForConfig(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clusters are the hub and the members.
+func (f *federated) clusters() []*lab.Cluster {
+	return append([]*lab.Cluster{f.Hub()}, f.Members()...)
+}
+
+// tidy leaves the fleet to the other tests as it was.
+func (f *federated) tidy(t *testing.T) {
+	remove := func(cluster *lab.Cluster, what ...string) {
+		if _, err := f.Ask(afterwards(t), append([]string{"--context", cluster.Name, "delete", "--ignore-not-found"}, what...)...); err != nil {
+			t.Error(err)
+		}
+	}
+	remove(f.Hub(), "-k", f.Deploy("crds"))
+	remove(f.Hub(), "--wait=false", "-k", f.Deploy("base/controller-manager-hub"))
+	for _, cluster := range f.clusters() {
+		remove(cluster, "--wait=false", "namespace", "-l", "for=federated")
+	}
+	for _, member := range f.Members() {
+		if err := f.Join(afterwards(t), member); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// leader is the replica that works.
+func (f *federated) leader(t *testing.T) *fixture.Controllers {
+	t.Helper()
+	for _, r := range f.pair {
+		if state, _, _ := r.State(); state == "running" && strings.Contains(scrapeText(t, r.Metrics()), `leader_election_master_status{name="controller-manager.fleetscale.io"} 1`) {
+			return r
+		}
+	}
+	t.Fatal("none of the controller-managers is the leader")
+	return nil
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"sync"
+	"testing"
+)
+
+// Central FederatedHPAs, each with a workload in a namespace of its own. Those
+// that need the fleet to be whole are looked at side by side; then it is broken,
+// in one way after another.
+func TestFederated(t *testing.T) {
+	f := launchFederated(t, whole(t))
+	f.sideBySide(t, map[string]func(*stage){
+		"fed-hub":      (*stage).loadByTheHub,
+		"fed-parts":    (*stage).loadByParts,
+		"fed-stateful": (*stage).namesThatCollide,
+		"fed-several":  (*stage).largestWins,
+		"fed-zero":     (*stage).toZeroAndBack,
+		"fed-bounds":   (*stage).boundsAtOnce,
+	})
+}
+
+// sideBySide runs cases at the same time, each in the namespace of its name.
+func (f *federated) sideBySide(t *testing.T, cases map[string]func(*stage)) {
+	t.Helper()
+	if t.Failed() && len(cases) == 1 {
+		t.SkipNow() // the fleet may be broken
+	}
+	var all sync.WaitGroup
+	for namespace, play := range cases {
+		all.Go(func() { t.Run(namespace, func(t *testing.T) { play(f.stage(t, namespace)) }) })
+	}
+	all.Wait()
+}
