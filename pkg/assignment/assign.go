@@ -61,7 +61,7 @@ func (a *assigner) split() (unassigned int64) {
 	ceilings := a.each(func(m member) int64 { return int64(m.Ceiling) })
 	least, most := min(int64(a.Min), int64(a.Max)), int64(a.Max)
 	switch {
-	case a.roster.policy == Duplicated:
+	case a.policy == Duplicated:
 		a.parts = a.each(func(member) int64 { return least })
 		a.maxes = a.each(func(member) int64 { return most })
 	case a.Order == v1alpha1.DistributionMinFirst:
@@ -123,7 +123,7 @@ func (a *assigner) initial() []int64 {
 		}
 	}
 	for i := range initial {
-		toZero := a.ScalingToZero && a.roster.policy != Duplicated
+		toZero := a.ScalingToZero && a.policy != Duplicated
 		if initial[i] == 0 && (!toZero || sum(initial) < int64(a.Min)) {
 			initial[i] = a.mins[i]
 		}

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
 // restAfterScaling is how long the bounds of a cluster stay after its autoscaler has scaled it.
@@ -29,7 +31,9 @@ func (p *plan) moveMaxima() bool {
 	demand := p.of(p.demand)
 	stuck, idle := make([]int64, len(p.sites)), make([]int64, len(p.sites))
 	for i, s := range p.sites {
-		demand[i] = min(demand[i], p.ceilings[i]-p.maxes[i])
+		if demand[i] = min(demand[i], p.ceilings[i]-p.maxes[i]); s.Additional != nil {
+			demand[i] = min(demand[i], int64(p.additional(s)))
+		}
 		stuck[i], idle[i] = p.offers(s)
 	}
 	wanted := min(sum(demand), sum(stuck)+sum(idle))
@@ -38,6 +42,11 @@ func (p *plan) moveMaxima() bool {
 	}
 	left := p.take(wanted, stuck)
 	p.take(left, idle)
+	for i := range stuck {
+		if p.maxes[i] < int64(p.sites[i].Max) && stuck[i] > 0 {
+			p.saturate(i)
+		}
+	}
 	claims := make([]claim, len(demand))
 	for i, m := range p.members {
 		claims[i] = claim{weight: demand[i], room: demand[i], rank: m.rank}
@@ -52,7 +61,7 @@ func (p *plan) moveMaxima() bool {
 
 // demand is how many replicas the site wants beyond its maximum.
 func (p *plan) demand(s Site) int64 {
-	if !p.rested(s) || s.Current != s.Desired || s.Current != s.Max || !s.TooManyReplicas || s.Unschedulable > 0 {
+	if !p.rested(s) || s.Current != s.Desired || s.Current != s.Max || !s.TooManyReplicas || s.Unschedulable > 0 || s.State == v1alpha1.ClusterSaturated {
 		return 0
 	}
 	wants := int64(0)

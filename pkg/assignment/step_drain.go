@@ -2,7 +2,11 @@
 
 package assignment
 
-import "github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+import (
+	"slices"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
 
 // strict: clusters shrink in the order of their priorities.
 func (p *plan) strict() bool {
@@ -54,22 +58,33 @@ func (p *plan) drain() Action {
 	if freed == 0 {
 		return ""
 	}
-	kept := make([]int64, len(p.maxes)) // a drained cluster is the last to get back what nobody else may have
-	for i := range kept {
-		if kept[i] = p.ceilings[i]; p.maxes[i] == wanted[i] && p.maxes[i] < int64(p.sites[i].Max) {
-			kept[i] = p.maxes[i]
+	p.entrust(freed, wanted)
+	return Drained
+}
+
+// entrust gives what drained clusters were freed of to the first that has bounds; a drained one is the last to get it back.
+func (p *plan) entrust(freed int64, wanted []int64) {
+	all, others := slices.Clone(p.maxes), slices.Clone(p.maxes)
+	for i, s := range p.sites {
+		if s.Max == 0 {
+			continue
+		}
+		all[i] = p.ceilings[i]
+		if drained := p.maxes[i] == wanted[i] && p.maxes[i] < int64(s.Max); !drained {
+			others[i] = p.ceilings[i]
 		}
 	}
-	left := fill(freed, p.maxes, kept)
-	fill(left, p.maxes, p.ceilings)
-	return Drained
+	fill(fill(freed, p.maxes, others), p.maxes, all)
 }
 
 // wantedByPriority is what each cluster would run of what the load takes, if the highest priority gave up last.
 func (p *plan) wantedByPriority() []int64 {
-	wanted := p.of(func(Site) int64 { return 0 })
-	copy(wanted, p.mins)
-	running := p.base()
-	fill(p.needed()-sum(p.mins), wanted, running)
+	wanted, most := make([]int64, len(p.sites)), make([]int64, len(p.sites))
+	for i, s := range p.sites {
+		if s.running() {
+			wanted[i], most[i] = p.mins[i], max(p.mins[i], int64(s.Current))
+		}
+	}
+	fill(max(0, p.needed()-sum(wanted)), wanted, most)
 	return wanted
 }

@@ -47,6 +47,9 @@ func (p *plan) followCapacity() Action {
 	}
 	moved := min(sum(spare), sum(room))
 	x := p.host(moved, base, room)
+	if !exceeds(x, p.maxes) {
+		return "" // what can be hosted is where it can be hosted
+	}
 	limits := slices.Clone(x)
 	for i := range limits {
 		limits[i] = min(x[i]+spare[i], p.ceilings[i])
@@ -76,6 +79,16 @@ func (p *plan) host(n int64, base, room []int64) []int64 {
 		p.pourBy(n, x, limits, p.byRank(room))
 	}
 	return x
+}
+
+// exceeds: some number is above its bound.
+func exceeds(x, bounds []int64) bool {
+	for i := range x {
+		if x[i] > bounds[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // byRank gives each cluster the weight at its place.

@@ -47,7 +47,20 @@ func (p *plan) tooFewRun() bool {
 		return p.Wanted || p.Min > 0
 	}
 	_, _, known := p.load()
-	return runs+p.silent.min < int64(p.Min) || known && p.needed() >= sum(p.mins)
+	return known && p.needed() >= sum(p.mins) || runs+p.silent.min < int64(p.Min) && !p.liftable()
+}
+
+// liftable: a cluster at zero has a minimum that one which runs can take.
+func (p *plan) liftable() bool {
+	room, idle := int64(0), false
+	for i, s := range p.sites {
+		if s.running() {
+			room += p.maxes[i] - p.mins[i]
+		} else {
+			idle = idle || p.mins[i] > 1
+		}
+	}
+	return idle && room > 0
 }
 
 // sleep scales one cluster to zero when all are at their minima and the others can carry its load.
@@ -106,26 +119,22 @@ func (p *plan) wokenLately() bool {
 
 // lift gives the minima of clusters at zero to those that run, so that these run the fleet's minimum.
 func (p *plan) lift() Action {
-	if !p.toZero() {
+	if !p.toZero() || !p.liftable() {
 		return ""
 	}
-	limits, freed := slices.Clone(p.mins), int64(0)
+	limits := slices.Clone(p.mins)
 	for i, s := range p.sites {
 		if s.running() {
 			limits[i] = p.maxes[i]
 		}
 	}
 	for i, s := range p.sites {
-		if s.Current > 0 || p.mins[i] <= 1 {
-			continue
+		if !s.running() && p.mins[i] > 1 {
+			given := p.mins[i] - 1
+			p.mins[i] -= given
+			limits[i] = p.mins[i]
+			p.mins[i] += p.pour(given, p.mins, limits)
 		}
-		before := slices.Clone(p.mins)
-		left := p.pour(p.mins[i]-1, p.mins, limits)
-		freed += before[i] - 1 - left
-		p.mins[i] = 1 + left
-	}
-	if freed == 0 {
-		return ""
 	}
 	return MinimumMoved
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+func TestNextRemembersTheFleet(t *testing.T) {
+	type memory = v1alpha1.AssignmentStatus
+	at := func(seconds int) *metav1.Time { return new(metav1.NewTime(*ago(seconds))) }
+	two := func(changes ...siteChange) []Site {
+		return []Site{site("a", 1, 5, 2, changes...), site("b", 1, 5, 2, ratio(900, 100))}
+	}
+	dynamic := []Site{site("a", 1, 9, 5, hosts(0)), site("b", 1, 4, 2, hosts(9))}
+	tests := map[string]struct {
+		Snapshot
+		want memory
+	}{
+		"nothing":                           {snapshot(StaticWeighted, 2, 10, two()...), memory{}},
+		"the load is below its target":      {snapshot(StaticWeighted, 2, 10, two(ratio(1000, 1099))...), memory{UnderloadedSince: at(0)}},
+		"of the worst metric in each":       {snapshot(StaticWeighted, 2, 10, two(ratio(100, 1100))...), memory{}},
+		"still below":                       {snapshot(StaticWeighted, 2, 10, two(ratio(900, 0))...).change(low), memory{UnderloadedSince: at(300)}},
+		"no more":                           {snapshot(StaticWeighted, 2, 10, two(ratio(1200, 0))...).change(low), memory{}},
+		"not known any more":                {snapshot(StaticWeighted, 2, 10, two()...).change(low), memory{}},
+		"bounds moved":                      {snapshot(DynamicWeighted, 2, 13, dynamic...), memory{LastRebalanceTime: at(0)}},
+		"nothing to move":                   {snapshot(DynamicWeighted, 2, 13, dynamic...).change(func(s *Snapshot) { s.Sites[1].Additional = nil; s.Memory.LastRebalanceTime = at(900) }), memory{LastRebalanceTime: at(900)}},
+		"woken":                             {snapshot(StaticWeighted, 2, 10, site("a", 1, 5, 0, atZero), site("b", 1, 5, 2, ratio(1000))).change(toZero), memory{LastScaleFromZeroTime: at(0)}},
+		"a silent cluster may run on":       {snapshot(Aggregated, 1, 10, site("a", 1, 10, 2), site("b", 1, 4, 2, silent(300))), memory{UnreachableMax: new(int32(4))}},
+		"but not beyond what it stands for": {snapshot(Aggregated, 1, 14, site("a", 1, 10, 2), site("b", 1, 4, 2, silent(299))), memory{}},
+		"nor is what everybody has":         {snapshot(Duplicated, 1, 10, site("a", 1, 10, 2), site("b", 1, 10, 2, silent(900))), memory{}},
+		"what is no concern of it stays":    {snapshot(StaticWeighted, 2, 10, two()...).change(func(s *Snapshot) { s.Memory.DriftingSince = at(7) }), memory{DriftingSince: at(7)}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			before := tc.Memory.DeepCopy()
+			if diff := cmp.Diff(tc.want, Next(tc.Snapshot).Memory); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(*before, tc.Memory); diff != "" {
+				t.Errorf("the snapshot changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNextRemembersTheSite(t *testing.T) {
+	type state struct {
+		v1alpha1.ClusterState
+		since       time.Time
+		schedulable *time.Time
+	}
+	long := *ago(9000)
+	tests := map[string]struct {
+		site Site
+		want state
+	}{
+		"active as before":             {site("a", 1, 5, 2), state{v1alpha1.ClusterActive, long, nil}},
+		"new":                          {site("a", 1, 5, 2, fresh), state{v1alpha1.ClusterActive, noon, nil}},
+		"silent from now":              {site("a", 1, 5, 2, func(s *Site) { s.Presence = Silent }), state{v1alpha1.ClusterUnreachable, noon, nil}},
+		"silent as before":             {site("a", 1, 5, 2, silent(7)), state{v1alpha1.ClusterUnreachable, *ago(7), nil}},
+		"back":                         {site("a", 1, 5, 2, back), state{v1alpha1.ClusterActive, noon, nil}},
+		"leaving":                      {site("a", 1, 5, 2, leaving), state{v1alpha1.ClusterExcluded, noon, nil}},
+		"gone":                         {site("a", 0, 0, 2, leaving), state{v1alpha1.ClusterExcluded, long, nil}},
+		"without bounds as before":     {site("a", 0, 0, 2), state{v1alpha1.ClusterExcluded, long, nil}},
+		"full as before":               {site("a", 1, 5, 2, saturated(nil), hosts(0)), state{v1alpha1.ClusterSaturated, long, nil}},
+		"full, but with room from now": {site("a", 1, 5, 2, saturated(nil), hosts(1)), state{v1alpha1.ClusterSaturated, long, ago(0)}},
+		"full, with room for a while":  {site("a", 1, 5, 2, saturated(ago(59)), hosts(1)), state{v1alpha1.ClusterSaturated, long, ago(59)}},
+		"full, with room for long":     {site("a", 1, 5, 2, saturated(ago(60)), hosts(1)), state{v1alpha1.ClusterActive, noon, nil}},
+		"full, and Pods wait again":    {site("a", 1, 5, 2, saturated(ago(90)), hosts(1), pending(1, 1)), state{v1alpha1.ClusterSaturated, long, nil}},
+		"full, nobody knows":           {site("a", 1, 5, 2, saturated(ago(90))), state{v1alpha1.ClusterSaturated, long, nil}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := snapshot(DynamicWeighted, 1, 10, tc.site, site("z", 1, 10-tc.site.Max, 1))
+			s.Rebalance.Strategy = v1alpha1.RebalanceNone
+			got := Next(s).Sites["a"]
+			if diff := cmp.Diff(tc.want, state{got.State, got.Since, got.SchedulableSince}, cmp.AllowUnexported(state{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNextSaysWhatIsWrong(t *testing.T) {
+	capped := site("a", 1, 4, 2, ceiling(4))
+	tests := map[string]struct {
+		Snapshot
+		want Step // but for sites, action and memory
+	}{
+		"nothing":                       {snapshot(StaticWeighted, 1, 4, capped), Step{}},
+		"the ceilings are too low":      {snapshot(StaticWeighted, 1, 10, capped), Step{Unassigned: 6}},
+		"nobody takes what is too much": {snapshot(Aggregated, 1, 9, site("a", 1, 9, 5, pending(2, 60))), Step{AllSaturated: true}},
+		"for now nobody has to":         {snapshot(Aggregated, 1, 9, site("a", 1, 9, 5, pending(2, 59))), Step{}},
+		"no capacity is known":          {snapshot(DynamicWeighted, 1, 9, site("a", 1, 9, 0)), Step{Unweighted: true}},
+		"no weight is needed":           {snapshot(Aggregated, 1, 9, site("a", 1, 9, 0, weight(0))), Step{}},
+		"a cluster kept old bounds":     {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 2), site("b", 1, 3, 2, silent(7))).change(changed), Step{Incomplete: true}},
+		"nobody kept any":               {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 2), site("b", 1, 3, 2, silent(300))).change(changed), Step{}},
+		"others mend it later":          {snapshot(Aggregated, 1, 10, site("a", 1, 3, 2), site("b", 1, 3, 2, silent(7))).change(changed), Step{}},
+		"nobody at all":                 {snapshot(StaticWeighted, 1, 10), Step{Unassigned: 10, Unweighted: true}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Next(tc.Snapshot)
+			got.Action, got.Sites, got.Memory = "", nil, v1alpha1.AssignmentStatus{}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
