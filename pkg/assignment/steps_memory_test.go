@@ -19,7 +19,9 @@ func TestNextRemembersTheFleet(t *testing.T) {
 	two := func(changes ...siteChange) []Site {
 		return []Site{site("a", 1, 5, 2, changes...), site("b", 1, 5, 2, ratio(900, 100))}
 	}
-	dynamic := []Site{site("a", 1, 9, 5, hosts(0)), site("b", 1, 4, 2, hosts(9))}
+	dynamic := func(changes ...siteChange) []Site {
+		return []Site{site("a", 1, 9, 5, hosts(0)), site("b", 1, 4, 2, changes...)}
+	}
 	tests := map[string]struct {
 		Snapshot
 		want memory
@@ -30,8 +32,8 @@ func TestNextRemembersTheFleet(t *testing.T) {
 		"still below":                       {snapshot(StaticWeighted, 2, 10, two(ratio(900, 0))...).change(low), memory{UnderloadedSince: at(300)}},
 		"no more":                           {snapshot(StaticWeighted, 2, 10, two(ratio(1200, 0))...).change(low), memory{}},
 		"not known any more":                {snapshot(StaticWeighted, 2, 10, two()...).change(low), memory{}},
-		"bounds moved":                      {snapshot(DynamicWeighted, 2, 13, dynamic...), memory{LastRebalanceTime: at(0)}},
-		"nothing to move":                   {snapshot(DynamicWeighted, 2, 13, dynamic...).change(func(s *Snapshot) { s.Sites[1].Additional = nil; s.Memory.LastRebalanceTime = at(900) }), memory{LastRebalanceTime: at(900)}},
+		"bounds moved":                      {snapshot(DynamicWeighted, 2, 13, dynamic(hosts(9))...), memory{LastRebalanceTime: at(0)}},
+		"nothing to move":                   {snapshot(DynamicWeighted, 2, 13, dynamic()...).change(func(s *Snapshot) { s.Memory.LastRebalanceTime = at(900) }), memory{LastRebalanceTime: at(900)}},
 		"woken":                             {snapshot(StaticWeighted, 2, 10, site("a", 1, 5, 0, atZero), site("b", 1, 5, 2, ratio(1000))).change(toZero), memory{LastScaleFromZeroTime: at(0)}},
 		"a silent cluster may run on":       {snapshot(Aggregated, 1, 10, site("a", 1, 10, 2), site("b", 1, 4, 2, silent(300))), memory{UnreachableMax: new(int32(4))}},
 		"but not beyond what it stands for": {snapshot(Aggregated, 1, 14, site("a", 1, 10, 2), site("b", 1, 4, 2, silent(299))), memory{}},
