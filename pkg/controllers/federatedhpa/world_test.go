@@ -43,6 +43,8 @@ var start = time.Date(2027, 3, 1, 9, 30, 0, 0, time.UTC)
 
 const period = 15 * time.Second
 
+func objectKey(name string) client.ObjectKey { return client.ObjectKey{Namespace: "shop", Name: name} }
+
 var web = client.ObjectKey{Namespace: "shop", Name: "web"}
 
 // world is a hub, its members, a load, and the controller that looks at it all.

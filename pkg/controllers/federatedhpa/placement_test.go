@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+)
+
+// bind has Karmada place the workload in these clusters.
+func (w *world) bind(replicas int32, clusters ...ResourceBindingCluster) {
+	key := web
+	key.Name = "web-deployment"
+	w.hub.bindings[key] = &ResourceBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
+		Spec:       ResourceBindingSpec{Replicas: replicas, Clusters: clusters},
+	}
+}
+
+// Which clusters take part.
+func TestPlacement(t *testing.T) {
+	affinity := func(a *v1alpha1.ClusterAffinity) func(*world) {
+		return func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = a }) }
+	}
+	tests := map[string]struct {
+		arrange  func(*world)
+		status   string
+		clusters []string
+		runs     int32
+	}{
+		"where Karmada placed it": {func(w *world) { w.bind(10, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5}) },
+			"Active 2/2 10->15", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 15},
+		"a cluster that Karmada empties does not count": {func(w *world) { w.bind(5, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 0}) },
+			"Active 2/2 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 0 current ? ready 5"}, 10},
+		"a cluster that it left is not looked at": {func(w *world) { w.bind(5, ResourceBindingCluster{"east", 5}) },
+			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
+		"replicas that Karmada does not know of": {func(w *world) { w.bind(0, ResourceBindingCluster{Name: "east"}, ResourceBindingCluster{Name: "west"}) },
+			"Active 2/2 10->15", []string{"east Active assigned ? current ? ready 5", "west Active assigned ? current ? ready 5"}, 15},
+		"a cluster that is not registered is silent": {func(w *world) {
+			w.bind(15, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"north", 5}, ResourceBindingCluster{"west", 5})
+			w.usesPercent(10)
+		}, "Active 2/3 10->10 ClusterUnreachable", []string{"east Active assigned 5 current ? ready 5",
+			"north Unreachable assigned 5 current ? ready ? NotRegistered", "west Active assigned 5 current ? ready 5"}, 10},
+		"a workload that Karmada does not propagate": {func(*world) {}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
+		"bindings that can not be read":              {func(w *world) { w.hub.noBinding = errors.New("no") }, "Failing 0/0 0->0 FailedGetScale", nil, 10},
+		"a hub that is not Karmada's": {func(w *world) {
+			w.hub.noBinding = &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "ResourceBinding"}}
+		},
+			"Active 2/2 10->15", []string{"east Active assigned ? current ? ready 5", "west Active assigned ? current ? ready 5"}, 15},
+		"of the placed ones, those of an affinity": {func(w *world) {
+			w.bind(10, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"north", 5}, ResourceBindingCluster{"west", 5})
+			affinity(&v1alpha1.ClusterAffinity{ExcludeClusters: []string{"north", "west"}})(w)
+		}, "Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := onHub(t)
+			w.placed = NewKarmadaPlacements(w.hub, w.clock)
+			w.restart()
+			w.usesPercent(75)
+			tc.arrange(w)
+			_, _ = w.look(web)
+			same(t, "status", tc.status, say(&w.object().Status))
+			same(t, "clusters", tc.clusters, w.clusters())
+			if n := w.hub.workloads[web].replicas; n != tc.runs {
+				t.Errorf("%d replicas, want %d", n, tc.runs)
+			}
+		})
+	}
+}
+
+// Clusters by their registration.
+func TestAffinity(t *testing.T) {
+	tests := map[string]struct {
+		affinity *v1alpha1.ClusterAffinity
+		want     string
+	}{
+		"none":      {nil, "3/3"},
+		"by names":  {&v1alpha1.ClusterAffinity{ClusterNames: []string{"a", "b"}}, "2/2"},
+		"by labels": {&v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "production"}}}, "1/1"},
+		"by region": {&v1alpha1.ClusterAffinity{FieldSelector: &v1alpha1.FieldSelector{MatchExpressions: []v1alpha1.FieldSelectorRequirement{
+			{Key: v1alpha1.FieldRegion, Operator: v1alpha1.FieldSelectorNotIn, Values: []string{"eu"}}}}}, "2/2"},
+		"but for some": {&v1alpha1.ClusterAffinity{ExcludeClusters: []string{"c"}}, "2/2"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := inMembers(t, map[string]int32{"a": 2, "b": 2, "c": 2})
+			w.members["a"].facts = assignment.ClusterFacts{Name: "a", Region: "eu", Labels: map[string]string{"tier": "production"}}
+			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = tc.affinity })
+			_ = w.looks(1)
+			same(t, "clusters", tc.want, w.object().Status.Summary.Clusters)
+		})
+	}
+}
+
+// That a hub is not Karmada's is looked up again after a while; a binding is read each time.
+func TestKarmadaComesLater(t *testing.T) {
+	w := newWorld(t)
+	w.hub.noBinding = &meta.NoKindMatchError{}
+	k := NewKarmadaPlacements(w.hub, w.clock)
+	of := func() bool {
+		t.Helper()
+		_, places, err := k.Of(t.Context(), "shop", newObject("web").Spec.ScaleTargetRef)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return places
+	}
+	before := of()
+	w.hub.noBinding = nil
+	w.bind(1, ResourceBindingCluster{"east", 1})
+	w.clock.SetTime(start.Add(lookAgain - time.Second))
+	soonAfter := of()
+	w.clock.SetTime(start.Add(lookAgain))
+	same(t, "whether it places", []bool{false, false, true}, []bool{before, soonAfter, of()})
+}
+
+func TestBindingIsCopied(t *testing.T) {
+	list := &ResourceBindingList{Items: []ResourceBinding{{Spec: ResourceBindingSpec{Clusters: []ResourceBindingCluster{{"east", 1}}}}}}
+	list.Items[0].Labels = map[string]string{"a": "b"}
+	c := list.DeepCopyObject().(*ResourceBindingList)
+	c.Items[0].Spec.Clusters[0].Name, c.Items[0].Labels["a"] = "west", "c"
+	if b := list.Items[0]; b.Spec.Clusters[0].Name != "east" || b.Labels["a"] != "b" {
+		t.Errorf("the copy is shared: %+v", b)
+	}
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+func hpa(name string, change func(*autoscalingv2.HorizontalPodAutoscaler)) autoscalingv2.HorizontalPodAutoscaler {
+	h := autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+	h.Spec.ScaleTargetRef = newObject("web").Spec.ScaleTargetRef
+	change(&h)
+	return h
+}
+
+// Who else scales a workload on the hub: then nothing is done, and people are told where and by whom.
+func TestRivalsOnTheHub(t *testing.T) {
+	own := func(change func(*autoscalingv2.HorizontalPodAutoscaler)) func(*world) {
+		return func(w *world) { w.hub.hpas = append(w.hub.hpas, hpa("own", change)) }
+	}
+	const both = "pods by selector app=web are controlled by more than one HPA (e.g. [shop/web HorizontalPodAutoscaler shop/own])"
+	tests := map[string]struct {
+		arrange func(*world)
+		want    string // of the message; empty: it scales
+	}{
+		"nobody":                         {func(*world) {}, ""},
+		"a HorizontalPodAutoscaler":      {own(func(*autoscalingv2.HorizontalPodAutoscaler) {}), "cluster east: " + both},
+		"one that names another version": {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta1" }), "cluster east: " + both},
+		"one of another group":           {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }), ""},
+		"one in another namespace":       {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
+		"one that is ours, for the member": {own(func(h *autoscalingv2.HorizontalPodAutoscaler) {
+			h.Labels = map[string]string{v1alpha1.ManagedByLabel: "uid"}
+		}), ""},
+		"one that is going": {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.DeletionTimestamp = &metav1.Time{Time: start} }), ""},
+		"a member's own": {func(w *world) {
+			w.members["west"].autoscalers = []Autoscaler{{"own", newObject("web").Spec.ScaleTargetRef}}
+		}, "cluster west: " + both},
+		"a member's own, of another workload": {func(w *world) {
+			w.members["west"].autoscalers = []Autoscaler{{"own", newObject("db").Spec.ScaleTargetRef}}
+		}, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := onHub(t)
+			w.usesPercent(75)
+			tc.arrange(w)
+			err := w.looks(1)
+			if tc.want == "" {
+				same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
+				return
+			}
+			if err == nil || !strings.HasSuffix(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+			same(t, "status", "Failing 2/2 10->0 AmbiguousSelector", say(&w.object().Status))
+			same(t, "Events", []string{"AmbiguousSelector: " + tc.want, "FailedComputeMetricsReplicas: " + tc.want}, w.heard())
+			same(t, "replicas written", nil, w.hub.workloads[web].writes)
+		})
+	}
+}
+
+// Two FederatedHPAs that count the same Pods in one cluster: both stop, and go on when one of them is gone. In which cluster
+// that is, is said.
+func TestTwoThatCountTheSamePods(t *testing.T) {
+	w := onHub(t)
+	w.usesPercent(75)
+	w.edit(func(s *v1alpha1.FederatedHPASpec) {
+		s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"east"}}
+	})
+	other := newObject("other")
+	w.hub.put(other)
+	key := client.ObjectKeyFromObject(other)
+	w.hub.workloads[key] = &workload{replicas: 10, statusReplicas: 10, selector: "app in (web, db)"}
+	_, _ = w.look(key)
+	_ = w.looks(1)
+	_, err := w.look(key)
+	if err == nil || !strings.HasSuffix(err.Error(), "east: pods by selector app in (web, db) are controlled by more than one HPA (e.g. [shop/other shop/web])") {
+		t.Errorf("error %v", err)
+	}
+	same(t, "status", "Failing 1/1 10->0 AmbiguousSelector", say(&w.object().Status))
+	same(t, "the first to look acts once", []int32{15}, w.hub.workloads[key].writes)
+	w.members["east"].run("web", 0)
+	w.members["east"].run("db", 5)
+	w.members["east"].aged()
+	_, err = w.look(key)
+	if err != nil {
+		t.Errorf("with no Pod in common: %v", err)
+	}
+	w.members["east"].run("web", 5)
+	w.members["east"].aged()
+	w.hub.remove(key)
+	_, _ = w.look(key)
+	if err := w.looks(1); err != nil {
+		t.Errorf("after the other was deleted: %v", err)
+	}
+}
+
+// The shelves find whom a search through all finds, and keep nothing of those that are gone.
+func TestSelectorsByShelf(t *testing.T) {
+	texts := []string{"app=a", "app=b", "app in (a)", "app in (a,b)", "app", "!app", "app!=a", "tier=x", "app=a,tier=x", "app=b,tier=y", "tier in (x,y),app=a", "app==a"}
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		s := newSelectors()
+		text := map[client.ObjectKey]string{}
+		for range 60 {
+			key := client.ObjectKey{Namespace: fmt.Sprint("ns", r.IntN(2)), Name: fmt.Sprint("fhpa", r.IntN(8))}
+			if r.IntN(4) == 0 {
+				delete(text, key)
+				s.forget(key)
+				continue
+			}
+			text[key] = texts[r.IntN(len(texts))]
+			selector, err := labels.Parse(text[key])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var found []client.ObjectKey
+			for _, c := range s.choose(key, text[key], selector, []string{"east"}) {
+				found = append(found, c.key)
+			}
+			for other, theirs := range text {
+				if other != key && other.Namespace == key.Namespace && overlap(t, text[key], theirs) && !slices.Contains(found, other) {
+					t.Fatalf("seed %d: %v with %q does not find %v with %q", seed, key, text[key], other, theirs)
+				}
+			}
+			if slices.ContainsFunc(found, func(k client.ObjectKey) bool { return text[k] == "" || k == key || k.Namespace != key.Namespace }) {
+				t.Fatalf("seed %d: %v finds %v", seed, key, found)
+			}
+		}
+		for key := range text {
+			s.forget(key)
+		}
+		if len(s.byKey)+len(s.byNamespace) > 0 {
+			t.Fatalf("seed %d: kept %v %v", seed, s.byKey, s.byNamespace)
+		}
+	}
+}
+
+// overlap says whether some Pod matches both, by trying all that matter.
+func overlap(t *testing.T, a, b string) bool {
+	t.Helper()
+	both, err := labels.Parse(a + "," + b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, app := range []string{"", "a", "b", "c"} {
+		for _, tier := range []string{"", "x", "y", "z"} {
+			set := labels.Set{}
+			if app != "" {
+				set["app"] = app
+			}
+			if tier != "" {
+				set["tier"] = tier
+			}
+			if both.Matches(set) {
+				return true
+			}
+		}
+	}
+	return false
+}

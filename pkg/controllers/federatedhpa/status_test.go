@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// What kubectl shows of metrics.
+func TestTargets(t *testing.T) {
+	quantity := func(text string) *resource.Quantity { return new(resource.MustParse(text)) }
+	current := func(v autoscalingv2.MetricValueStatus) autoscalingv2.MetricStatus {
+		return autoscalingv2.MetricStatus{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricStatus{Current: v}}
+	}
+	memory := autoscalingv2.MetricSpec{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{
+		Name: corev1.ResourceMemory, Container: "app", Target: autoscalingv2.MetricTarget{AverageValue: quantity("1Gi")}}}
+	pods := autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{
+		Metric: autoscalingv2.MetricIdentifier{Name: "requests"}, Target: autoscalingv2.MetricTarget{AverageValue: quantity("100")}}}
+	object := autoscalingv2.MetricSpec{Type: autoscalingv2.ObjectMetricSourceType, Object: &autoscalingv2.ObjectMetricSource{
+		Metric: autoscalingv2.MetricIdentifier{Name: "hits"}, Target: autoscalingv2.MetricTarget{Value: quantity("2k")}}}
+	tests := map[string]struct {
+		specs    []autoscalingv2.MetricSpec
+		statuses []autoscalingv2.MetricStatus
+		want     string
+	}{
+		"nothing is known yet": {[]autoscalingv2.MetricSpec{cpu(50)}, nil, "cpu: <unknown>/50%"},
+		"in percent": {[]autoscalingv2.MetricSpec{cpu(50)},
+			[]autoscalingv2.MetricStatus{current(autoscalingv2.MetricValueStatus{AverageUtilization: new(int32(63)), AverageValue: quantity("630m")})}, "cpu: 63%/50%"},
+		"all types": {[]autoscalingv2.MetricSpec{memory, pods, object, queue("30")}, []autoscalingv2.MetricStatus{
+			{ContainerResource: &autoscalingv2.ContainerResourceMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("900Mi")}}},
+			{Pods: &autoscalingv2.PodsMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("120")}}},
+			{Object: &autoscalingv2.ObjectMetricStatus{Current: autoscalingv2.MetricValueStatus{Value: quantity("1k")}}},
+			{External: &autoscalingv2.ExternalMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("25")}}}},
+			"memory of app: 900Mi/1Gi (avg), requests: 120/100 (avg), hits: 1k/2k, queue: 25/30 (avg)"},
+		"one that could not be read": {[]autoscalingv2.MetricSpec{cpu(50), queue("30")},
+			[]autoscalingv2.MetricStatus{{}, {External: &autoscalingv2.ExternalMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("25")}}}},
+			"cpu: <unknown>/50%, queue: 25/30 (avg)"},
+		"of a type that does not exist": {[]autoscalingv2.MetricSpec{{Type: "Other"}}, nil, "Other: <unknown>/<unset>"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { same(t, "targets", tc.want, targets(tc.specs, tc.statuses)) })
+	}
+}
+
+func TestBrief(t *testing.T) {
+	for _, text := range []string{"", "short", strings.Repeat("a", 20), strings.Repeat("a", 21), strings.Repeat("ü", 15), strings.Repeat("€", 9), "aaaaaaaaaaaaaaaa€€€", strings.Repeat("\xbf", 30)} {
+		got := brief(text, 20)
+		if len(got) > 20 || len(text) <= 20 && got != text || utf8.ValidString(text) && !utf8.ValidString(got) {
+			t.Errorf("%q is %q", text, got)
+		}
+	}
+}
+
+// Texts of others are cut to what the API holds.
+func TestLongTexts(t *testing.T) {
+	long := strings.Repeat("long ", 10_000)
+	tests := map[string]func(*world){
+		"of an error": func(w *world) { w.hub.failGet = func() error { return errors.New(long) } },
+		"of a member": func(w *world) { w.members["east"].silence = &fleet.Silence{Reason: fleet.Reason(long), Detail: long} },
+	}
+	for name, arrange := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := onHub(t)
+			arrange(w)
+			_ = w.looks(1)
+			s := w.object().Status
+			for _, c := range s.Conditions {
+				if len(c.Message) > longestCondition {
+					t.Errorf("a message of %s is %d bytes long", c.Type, len(c.Message))
+				}
+			}
+			for _, c := range s.Clusters {
+				if len(c.Message) > longestMessage || len(c.Reason) > longestReason {
+					t.Errorf("what is said of %s is %d and %d bytes long", c.Name, len(c.Reason), len(c.Message))
+				}
+			}
+			for _, e := range w.heard() {
+				if _, note, _ := strings.Cut(e, ": "); len(note) > longestNote {
+					t.Errorf("an Event is %d bytes long", len(note))
+				}
+			}
+		})
+	}
+}
+
+// What is worth a write.
+func TestWorthWriting(t *testing.T) {
+	stored := func() *v1alpha1.FederatedHPAStatus {
+		return &v1alpha1.FederatedHPAStatus{CurrentReplicas: 3, ReadyReplicas: new(int32(3)),
+			Clusters:      []v1alpha1.ClusterStatus{{Name: "east", MetricAgeSeconds: new(int32(15))}, {Name: "west"}},
+			Stabilization: &v1alpha1.StabilizationStatus{ScaleDownRecommendations: []v1alpha1.Recommendation{{Time: metav1.NewMicroTime(start), Replicas: 5}, {Time: metav1.NewMicroTime(start.Add(period)), Replicas: 3}}}}
+	}
+	tests := map[string]struct {
+		change func(*v1alpha1.FederatedHPAStatus)
+		want   bool
+	}{
+		"nothing":                 {func(*v1alpha1.FederatedHPAStatus) {}, false},
+		"replicas":                {func(s *v1alpha1.FederatedHPAStatus) { s.CurrentReplicas = 4 }, true},
+		"what is no longer known": {func(s *v1alpha1.FederatedHPAStatus) { s.ReadyReplicas = nil }, true},
+		"one cluster less":        {func(s *v1alpha1.FederatedHPAStatus) { s.Clusters = s.Clusters[:1] }, true},
+		"another cluster":         {func(s *v1alpha1.FederatedHPAStatus) { s.Clusters[1].Name = "north" }, true},
+		"a metric that ages":      {func(s *v1alpha1.FederatedHPAStatus) { *s.Clusters[0].MetricAgeSeconds = 74 }, false},
+		"a metric that grew old":  {func(s *v1alpha1.FederatedHPAStatus) { *s.Clusters[0].MetricAgeSeconds = 75 }, true},
+		"no metric any more":      {func(s *v1alpha1.FederatedHPAStatus) { s.Clusters[0].MetricAgeSeconds = nil }, true},
+		"a metric at last":        {func(s *v1alpha1.FederatedHPAStatus) { s.Clusters[1].MetricAgeSeconds = new(int32(0)) }, true},
+		"a recommendation repeated": {func(s *v1alpha1.FederatedHPAStatus) {
+			s.Stabilization.ScaleDownRecommendations[1].Time = metav1.NewMicroTime(start.Add(time.Minute))
+		}, false},
+		"another recommendation": {func(s *v1alpha1.FederatedHPAStatus) { s.Stabilization.ScaleDownRecommendations[1].Replicas = 2 }, true},
+		"an older one, repeated": {func(s *v1alpha1.FederatedHPAStatus) {
+			s.Stabilization.ScaleDownRecommendations[0].Time = metav1.NewMicroTime(start.Add(1))
+			s.Stabilization.ScaleDownRecommendations[0].Time = metav1.NewMicroTime(start.Add(time.Second))
+		}, true},
+		"one that counts no longer": {func(s *v1alpha1.FederatedHPAStatus) {
+			s.Stabilization.ScaleDownRecommendations = s.Stabilization.ScaleDownRecommendations[1:]
+		}, false},
+		"a first memory of a change": {func(s *v1alpha1.FederatedHPAStatus) {
+			s.Stabilization.ScaleUpEvents = []v1alpha1.ScaleEvent{{Time: metav1.NewMicroTime(start), Replicas: 1}}
+		}, true},
+		"no memory": {func(s *v1alpha1.FederatedHPAStatus) { s.Stabilization = nil }, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			fresh := stored()
+			tc.change(fresh)
+			if got := worthWriting(stored(), fresh); got != tc.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+// Fields of clusters: age of metrics by the cluster's clock, weights, since when.
+func TestClusterFields(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", weight("a", 3), weight("b", 1)))
+	w.members["a"].offset = 20 * time.Second
+	w.answer = func(m *replicas.Metric) {
+		for name, sample := range m.Pods["b"] {
+			sample.At = sample.At.Add(-30 * time.Second)
+			m.Pods["b"][name] = sample
+		}
+	}
+	_ = w.looks(2)
+	w.members["b"].silence = silence()
+	_ = w.looks(2)
+	a, b := w.object().Status.Clusters[0], w.object().Status.Clusters[1]
+	same(t, "ages", []int32{0}, []int32{*a.MetricAgeSeconds})
+	same(t, "weights", []int64{3, 1}, []int64{*a.Weight, *b.Weight})
+	same(t, "since", []string{"09:30:00", "09:30:30"}, []string{a.Since.Format(time.TimeOnly), b.Since.Format(time.TimeOnly)})
+	same(t, "message", "no answer within the deadline", b.Message)
+	if b.MetricAgeSeconds != nil || b.Priority != nil {
+		t.Errorf("said of the silent cluster: %+v", b)
+	}
+	same(t, "Ready Pods", int32(8), *w.object().Status.ReadyReplicas)
+	w.members["b"].silence = nil
+	_ = w.looks(1)
+	same(t, "age", int32(30), *w.object().Status.Clusters[1].MetricAgeSeconds)
+	same(t, "Event", true, strings.Contains(fmt.Sprint(w.heard()), "ClusterStateChanged: cluster b takes part fully"))
+}
+
+// Series are those of the documentation, and those of an object end with it.
+func TestMetrics(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4, "c": 4})
+	w.members["b"].failSet = func() error { return errors.New("no") }
+	w.members["c"].silence = silence()
+	w.usesPercent(100)
+	_ = w.looks(1)
+	w.hub.put(newObject("broken"))
+	_, _ = w.look(objectKey("broken"))
+	if problems, err := testutil.GatherAndLint(w.registry); err != nil || len(problems) > 0 {
+		t.Errorf("lint: %v, %v", problems, err)
+	}
+	const of, own = "fleetscale_horizontal_pod_autoscaler_controller_", "fleetscale_federatedhpa_"
+	if err := testutil.GatherAndCompare(w.registry, strings.NewReader(wantMetrics), own+"unseen", own+"member_scale_writes_total",
+		of+"desired_replicas", of+"num_horizontal_pod_autoscalers", of+"reconciliations_total"); err != nil {
+		t.Error(err)
+	}
+	w.hub.remove(web)
+	w.hub.remove(objectKey("broken"))
+	_, _ = w.look(objectKey("broken"))
+	_, _ = w.look(web)
+	if n, err := testutil.GatherAndCount(w.registry, of+"desired_replicas", own+"unseen"); n > 0 || err != nil {
+		t.Errorf("%d series are left, %v", n, err)
+	}
+}
+
+const wantMetrics = `
+# HELP fleetscale_federatedhpa_member_scale_writes_total Replicas told to a member, by result: ok or error.
+# TYPE fleetscale_federatedhpa_member_scale_writes_total counter
+fleetscale_federatedhpa_member_scale_writes_total{cluster="a",result="ok"} 1
+fleetscale_federatedhpa_member_scale_writes_total{cluster="b",result="error"} 1
+# HELP fleetscale_federatedhpa_unseen FederatedHPAs that can not see the cluster, and so do not scale in.
+# TYPE fleetscale_federatedhpa_unseen gauge
+fleetscale_federatedhpa_unseen{cluster="c"} 1
+# HELP fleetscale_horizontal_pod_autoscaler_controller_desired_replicas Replicas that the fleet should run, by FederatedHPA.
+# TYPE fleetscale_horizontal_pod_autoscaler_controller_desired_replicas gauge
+fleetscale_horizontal_pod_autoscaler_controller_desired_replicas{hpa_name="broken",namespace="shop"} 0
+fleetscale_horizontal_pod_autoscaler_controller_desired_replicas{hpa_name="web",namespace="shop"} 16
+# HELP fleetscale_horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers FederatedHPAs in central mode.
+# TYPE fleetscale_horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers gauge
+fleetscale_horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 2
+# HELP fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total Looks at a FederatedHPA, by what was written (action) and what went wrong (error).
+# TYPE fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total counter
+fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total{action="none",error="internal"} 1
+fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_up",error="internal"} 1
+`
