@@ -11,7 +11,11 @@ import (
 func Next(s Snapshot) Step {
 	p := newPlan(s)
 	p.observe()
-	for _, try := range []func() Action{p.initialize, p.failOver, p.spill, p.drain, p.wake, p.sleep, p.lift, p.rebalance} {
+	tries := []func() Action{p.initialize, p.failOver, p.spill, p.drain, p.wake, p.sleep, p.lift, p.rebalance}
+	if p.waiting { // for a cluster that may be back at once: nothing moves for its sake
+		tries = []func() Action{p.initialize, p.failOver, p.wake}
+	}
+	for _, try := range tries {
 		if p.step.Action = try(); p.step.Action != "" {
 			break
 		}
@@ -30,6 +34,7 @@ type plan struct {
 	ceilings    []int64
 	scale       []*int32
 	silent      struct{ min, max int64 } // the bounds of silent sites that still count
+	waiting     bool                     // there is a silent site that still counts
 	step        Step
 }
 
@@ -65,6 +70,7 @@ func (p *plan) outOfSight(site Site) {
 	step.Min, step.Max = site.Min, site.Max
 	p.step.Sites[site.Name] = step
 	if p.Now.Sub(step.Since) < p.Grace {
+		p.waiting = true
 		p.silent.min += int64(site.Min)
 		p.silent.max += int64(site.Max)
 	}
@@ -143,11 +149,12 @@ func (p *plan) enter(i int, state v1alpha1.ClusterState) {
 
 // finish says of each site what it is to be.
 func (p *plan) finish() Step {
-	holds := p.holds()
+	holds, windows, bumped := p.holds(), p.windows(), p.bumped()
 	for i := range p.sites {
 		p.enter(i, p.state(i))
 		site := p.sites[i]
-		step := SiteStep{Min: int32(p.mins[i]), Max: int32(p.maxes[i]), Scale: p.scale[i], Hold: holds[i], State: site.State, Since: site.Since}
+		step := SiteStep{Min: int32(p.mins[i]), Max: int32(p.maxes[i]), Bumped: bumped[i], Scale: p.scale[i],
+			Hold: holds[i], Window: windows[i], State: site.State, Since: site.Since}
 		if site.State == v1alpha1.ClusterSaturated {
 			step.SchedulableSince = site.SchedulableSince
 		}
@@ -172,6 +179,18 @@ func (p *plan) state(i int) v1alpha1.ClusterState {
 	default:
 		return v1alpha1.ClusterActive
 	}
+}
+
+// bumped says whose minimum the fleet's does not need: as many ones, from those filled last, as the minima are too many.
+func (p *plan) bumped() []bool {
+	surplus, bumped := sum(p.mins)+p.silent.min-int64(p.Min), make([]bool, len(p.mins))
+	for i := len(p.mins) - 1; i >= 0; i-- {
+		if p.policy != Duplicated && p.mins[i] == 1 && surplus > 0 {
+			bumped[i] = true
+			surplus--
+		}
+	}
+	return bumped
 }
 
 // unassigned is what the ceilings leave to nobody.

@@ -4,7 +4,6 @@ package assignment
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -63,7 +62,7 @@ func newCounty(t *testing.T, seed uint64) *county {
 		}
 		c.members = append(c.members, w)
 	}
-	c.load = r.Int64N([]int64{3000, 30_000, 60_000}[r.IntN(3)]) + 200
+	c.load = c.anyLoad(r)
 	if seed%4 == 0 { // enough run elsewhere for one to begin at zero
 		c.s.Min, c.s.ScalingToZero, c.load = r.Int32N(4)+6, true, r.Int64N(3000)
 		for i, w := range c.members {
@@ -71,6 +70,10 @@ func newCounty(t *testing.T, seed uint64) *county {
 		}
 	}
 	return c
+}
+
+func (c *county) anyLoad(r *rand.Rand) int64 {
+	return r.Int64N([]int64{3000, 30_000, 60_000}[r.IntN(3)]) + 200
 }
 
 func (c *county) fail(format string, args ...any) {
@@ -81,7 +84,7 @@ func (c *county) fail(format string, args ...any) {
 	c.t.Fatalf("seed %d, %s, %s: %s", c.seed, c.s.Policy, c.now.Sub(noon), fmt.Sprintf(format, args...))
 }
 
-// scheduledInSight are the Pods that carry the load.
+// carrying are the Pods that carry the load.
 func (c *county) carrying() (n int64) {
 	for _, w := range c.members {
 		n += int64(w.scheduled())
@@ -271,46 +274,57 @@ func (c *county) settles(rounds int) {
 	}
 }
 
-// TestSimulation: loads, rooms, outages and edits at random; after each change the fleet comes to rest, and at all times
-// the bounds are sound.
+// story is what happens to one fleet: loads, rooms, outages and edits at random. After each the fleet comes to rest, and
+// at all times the bounds are sound.
+func story(t *testing.T, seed uint64) map[Action]int {
+	c, r := newCounty(t, seed), rand.New(rand.NewPCG(seed, 8))
+	c.settles(200)
+	for range 6 {
+		w := c.members[r.IntN(len(c.members))]
+		switch r.IntN(8) {
+		case 0, 1:
+			c.load = c.anyLoad(r)
+		case 2:
+			w.room = r.Int32N(25)
+		case 3:
+			w.away = !w.away
+		case 4:
+			c.s.Min, c.s.Max, c.s.Changed = r.Int32N(12)+1, r.Int32N(30)+12, true
+		case 5:
+			c.load = 100
+		case 6: // the hub is away
+			for range 60 {
+				c.now = c.now.Add(15 * time.Second)
+				c.autoscale()
+			}
+		case 7:
+			c.leave(w)
+		}
+		c.log = append(c.log, fmt.Sprintf("-- load %d, min %d, max %d, %s runs %d, room %d, away %t, presence %d",
+			c.load, c.s.Min, c.s.Max, w.Name, w.Current, w.room, w.away, w.Presence))
+		c.settles(250)
+	}
+	return c.actions
+}
+
 func TestSimulation(t *testing.T) {
 	t.Parallel()
-	actions := map[Action]int{}
+	total := map[Action]int{}
 	for seed := range uint64(500) {
-		c := newCounty(t, seed)
-		r := rand.New(rand.NewPCG(seed, 8))
-		c.settles(200)
-		for range 6 {
-			w := c.members[r.IntN(len(c.members))]
-			switch r.IntN(8) {
-			case 0, 1:
-				c.load = r.Int64N([]int64{3000, 30_000, 60_000}[r.IntN(3)]) + 200
-			case 2:
-				w.room = r.Int32N(25)
-			case 3:
-				w.away = !w.away
-			case 4:
-				c.s.Min, c.s.Max, c.s.Changed = r.Int32N(12)+1, r.Int32N(30)+12, true
-			case 5:
-				c.load = 100
-			case 6: // the hub is away
-				for range 60 {
-					c.now = c.now.Add(15 * time.Second)
-					c.autoscale()
-				}
-			case 7:
-				c.leave(w)
-			}
-			c.log = append(c.log, fmt.Sprintf("-- load %d, min %d, max %d, %+v", c.load, c.s.Min, c.s.Max, *w))
-			c.settles(250)
-		}
-		for action, n := range c.actions {
-			actions[action] += n
+		for action, n := range story(t, seed) {
+			total[action] += n
 		}
 	}
-	for action := range maps.Keys(map[Action]bool{Initialized: true, FailedOver: true, Spilled: true, Drained: true, Woken: true, Slept: true, MinimumMoved: true, CapacityFollowed: true, DemandFollowed: true}) {
-		if actions[action] < 25 {
-			t.Errorf("%s happened %d times only", action, actions[action])
+	for _, action := range []Action{Initialized, FailedOver, Spilled, Drained, Woken, Slept, MinimumMoved, CapacityFollowed, DemandFollowed} {
+		if total[action] < 25 {
+			t.Errorf("%s happened %d times only", action, total[action])
 		}
 	}
+}
+
+func FuzzNext(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed + 1000)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) { story(t, seed) })
 }

@@ -130,12 +130,16 @@ type SiteStep struct {
 	// Min and Max are the bounds of its autoscaler; both 0: it is to have none of ours. Of a silent cluster they are what
 	// it had. All decreases must be written before the first increase.
 	Min, Max int32
+	// Bumped: Min is 1 only because a HorizontalPodAutoscaler needs it to be. One that can scale to zero may have 0.
+	Bumped bool
 	// Scale is what its workload is to be told to run, from zero or to zero. Nil: the replicas are not written.
 	Scale *int32
 	// Hold: it does not scale down for now (selectPolicy Disabled).
-	Hold  bool
-	State v1alpha1.ClusterState
-	Since time.Time
+	Hold bool
+	// Window is how long its autoscaler waits before it scales down, if that is not what the spec says; otherwise 0.
+	Window time.Duration
+	State  v1alpha1.ClusterState
+	Since  time.Time
 	// SchedulableSince is since when a saturated cluster could host more again; nil: it can not.
 	SchedulableSince *time.Time
 }

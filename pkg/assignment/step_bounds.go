@@ -2,7 +2,11 @@
 
 package assignment
 
-import "github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+import (
+	"slices"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
 
 // initialize splits the bounds for a new spec; with Duplicated and StaticWeighted also for other clusters. Where the
 // split follows more than the spec, no cluster loses room for what it runs.
@@ -19,17 +23,13 @@ func (p *plan) initialize() Action {
 	return Initialized
 }
 
-// joined: a cluster is new, and has its share by the spec alone.
+// joined: a cluster without bounds has a share by the spec alone.
 func (p *plan) joined() bool {
 	if p.policy != StaticWeighted {
 		return false
 	}
-	for _, s := range p.Sites {
-		if s.Presence == Present && s.State == "" {
-			return true
-		}
-	}
-	return false
+	bounds := p.split(false)
+	return slices.ContainsFunc(p.sites, func(s Site) bool { return s.Max == 0 && bounds[s.Name].Max > 0 })
 }
 
 // split is what Assign says of the sites that are present. Those that are silent keep their bounds, and the others get

@@ -4,6 +4,7 @@ package assignment
 
 import (
 	"slices"
+	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -27,17 +28,46 @@ func (p *plan) lowest() (places []int) {
 	return places
 }
 
-// holds says which clusters may not shrink: those above the lowest that still can.
+// holds says which clusters may not shrink: those above the lowest that still can. A silent one can, for all we know.
 func (p *plan) holds() []bool {
 	holds := make([]bool, len(p.sites))
-	lowest := p.lowest()
-	if !p.strict() || len(lowest) == 0 {
+	if !p.strict() {
 		return holds
 	}
+	var shrinking []int32
+	for _, i := range p.lowest() {
+		shrinking = append(shrinking, p.sites[i].Priority)
+	}
+	for _, s := range p.Sites {
+		if s.Presence == Silent && s.running() && s.Current > s.Min {
+			shrinking = append(shrinking, s.Priority)
+		}
+	}
 	for i, s := range p.sites {
-		holds[i] = s.running() && s.Priority > p.sites[lowest[0]].Priority
+		holds[i] = s.running() && len(shrinking) > 0 && s.Priority > slices.Min(shrinking)
 	}
 	return holds
+}
+
+const (
+	windowStep = 120 * time.Second
+	maxWindow  = time.Hour // what a HorizontalPodAutoscaler accepts
+)
+
+// windows make clusters of higher priority wait longer, a step for each lower priority, where nobody holds them.
+func (p *plan) windows() []time.Duration {
+	windows := make([]time.Duration, len(p.sites))
+	if p.policy != Prioritized || p.strict() {
+		return windows
+	}
+	below := map[int32]bool{}
+	for i := len(p.sites) - 1; i >= 0; i-- { // the lowest priority first
+		if p.maxes[i] > 0 {
+			below[p.sites[i].Priority] = true
+			windows[i] = min(maxWindow, p.Window+time.Duration(len(below)-1)*windowStep)
+		}
+	}
+	return windows
 }
 
 // drain empties the clusters of the lowest priority as far as the load allows. Their own autoscalers stop earlier: what

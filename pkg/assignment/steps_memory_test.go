@@ -118,3 +118,56 @@ func TestNextSaysWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+func TestNextWaitsLongerAbove(t *testing.T) {
+	s := snapshot(Prioritized, 1, 24, site("a", 1, 6, 1, priority(5)), site("b", 1, 6, 1, priority(3)), site("c", 1, 6, 1, priority(3)), site("d", 1, 6, 1, priority(-1)), site("e", 0, 0, 1, priority(-2)))
+	tests := map[string]struct {
+		change func(*Snapshot)
+		want   map[string]time.Duration
+	}{
+		"if nobody holds them": {func(s *Snapshot) { s.ScaleDownOrder = v1alpha1.ScaleDownBestEffort },
+			map[string]time.Duration{"a": 540 * time.Second, "b": 420 * time.Second, "c": 420 * time.Second, "d": 300 * time.Second, "e": 0}},
+		"as long as can be": {func(s *Snapshot) { s.ScaleDownOrder, s.Window = v1alpha1.ScaleDownBestEffort, 3500*time.Second },
+			map[string]time.Duration{"a": 3600 * time.Second, "b": 3600 * time.Second, "c": 3600 * time.Second, "d": 3500 * time.Second, "e": 0}},
+		"not if they are held": {func(s *Snapshot) { s.ScaleDownOrder = v1alpha1.ScaleDownStrict }, map[string]time.Duration{"a": 0, "b": 0, "c": 0, "d": 0, "e": 0}},
+		"not without priorities": {func(s *Snapshot) { s.Policy, s.ScaleDownOrder = Aggregated, v1alpha1.ScaleDownBestEffort },
+			map[string]time.Duration{"a": 0, "b": 0, "c": 0, "d": 0, "e": 0}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := map[string]time.Duration{}
+			for name, step := range Next(s.change(tc.change)).Sites {
+				got[name] = step.Window
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNextTellsWhoWasBumped(t *testing.T) {
+	tests := map[string]struct {
+		Snapshot
+		want map[string]bool
+	}{
+		"the lightest": {snapshot(StaticWeighted, 2, 10, site("a", 1, 1, 1, weight(1)), site("b", 1, 4, 1, weight(2)), site("c", 1, 5, 1, weight(3))),
+			map[string]bool{"a": true, "b": false, "c": false}},
+		"all, if the fleet may run nothing": {snapshot(StaticWeighted, 0, 10, site("a", 1, 5, 1), site("b", 1, 5, 1)), map[string]bool{"a": true, "b": true}},
+		"nobody, if all are needed":         {snapshot(StaticWeighted, 5, 10, site("a", 1, 5, 1), site("b", 4, 5, 4)), map[string]bool{"a": false, "b": false}},
+		"only ones":                         {snapshot(StaticWeighted, 2, 10, site("a", 2, 5, 2), site("b", 2, 5, 2)), map[string]bool{"a": false, "b": false}},
+		"a silent one counts":               {snapshot(StaticWeighted, 2, 10, site("a", 1, 5, 1), site("b", 2, 5, 2, silent(7))), map[string]bool{"a": true, "b": false}},
+		"no duplicate":                      {snapshot(Duplicated, 1, 5, site("a", 1, 5, 1), site("b", 1, 5, 1)), map[string]bool{"a": false, "b": false}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := map[string]bool{}
+			for name, step := range Next(tc.Snapshot).Sites {
+				got[name] = step.Bumped
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
