@@ -28,10 +28,7 @@ func (r *Reconciler) gather(ctx context.Context, object *v1alpha1.FederatedHPA, 
 	if in.parts, in.scale.Err = r.selected(ctx, object); in.scale.Err != nil {
 		return in
 	}
-	moved := r.memories.movedTo(object)
-	for i := range in.parts {
-		in.parts[i].moved = moved[in.parts[i].facts.Name]
-	}
+	r.memories.remind(object, in.parts)
 	if target.read(ctx, &in); in.scale.Err != nil {
 		return in
 	}

@@ -28,6 +28,8 @@ type remembered struct {
 	state replicas.State
 	// moved are replicas that run in two clusters, by the one that they move to. Who does not know of them takes some away.
 	moved map[string]int32
+	// assigned are what the clusters were told, by name: the status knows of the last write only if it could be stored.
+	assigned map[string]int32
 	// replaced is the resource version that our last write of the status took the place of.
 	replaced string
 }
@@ -44,28 +46,46 @@ func (m *memories) of(object *v1alpha1.FederatedHPA, current int32, now time.Tim
 	return recall(object.Status.Stabilization, current, now)
 }
 
-// movedTo are the replicas of an object that run twice, by cluster.
-func (m *memories) movedTo(object *v1alpha1.FederatedHPA) map[string]int32 {
+// remind notes what is known of the clusters of an object.
+func (m *memories) remind(object *v1alpha1.FederatedHPA, parts []part) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if known := m.byKey[client.ObjectKeyFromObject(object)]; known.uid == object.UID {
-		return known.moved
+	known := m.byKey[client.ObjectKeyFromObject(object)]
+	if known.uid != object.UID {
+		return
 	}
-	return nil
+	for i := range parts {
+		p := &parts[i]
+		p.moved = known.moved[p.facts.Name]
+		if n, told := known.assigned[p.facts.Name]; told {
+			p.before.AssignedReplicas = &n
+		}
+	}
 }
 
-func (m *memories) keep(object *v1alpha1.FederatedHPA, d *decision) {
+// keep keeps what the next look must know of this one.
+func (m *memories) keep(object *v1alpha1.FederatedHPA, parts []part, d *decision) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.byKey[client.ObjectKeyFromObject(object)]
 	if known.uid != object.UID {
 		known = remembered{uid: object.UID}
 	}
-	known.state, known.moved = d.State, nil
+	known.state, known.moved, known.assigned = d.State, nil, nil
 	if d.division != nil {
-		known.moved = d.division.moving()
+		known.moved, known.assigned = d.division.moving(), assigned(parts)
 	}
 	m.byKey[client.ObjectKeyFromObject(object)] = known
+}
+
+func assigned(parts []part) map[string]int32 {
+	told := make(map[string]int32, len(parts))
+	for i := range parts {
+		if n := parts[i].assigned; n != nil {
+			told[parts[i].facts.Name] = *n
+		}
+	}
+	return told
 }
 
 // wrote notes that the status of the object was written, after which it is as another version. A write that changes

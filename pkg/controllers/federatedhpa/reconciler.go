@@ -110,7 +110,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		decision = target.write(ctx, &in, decision)
 	}
 	if in.scale.Err == nil {
-		r.memories.keep(object, &decision)
+		r.memories.keep(object, in.parts, &decision)
 	}
 	err = r.record(ctx, &in, &decision)
 	r.Metrics.reconciled(&in, &decision, err, r.Clock.Since(started))
