@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -76,6 +77,7 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
+		Client:                        client.Options{FieldValidation: metav1.FieldValidationStrict}, // else a hub with another schema drops our fields for good
 		Cache:                         cache.Options{DefaultTransform: slim},
 		Metrics:                       metricsserver.Options{BindAddress: o.Serving.MetricsBindAddress},
 		HealthProbeBindAddress:        o.Serving.HealthProbesBindAddress,

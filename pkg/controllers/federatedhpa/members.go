@@ -180,7 +180,7 @@ func workloadAt(request *rest.Request, resource schema.GroupVersionResource, nam
 
 // exchange sends a request and reads the scale in the answer.
 func exchange(ctx context.Context, request *rest.Request) (*autoscalingv1.Scale, error) {
-	answer, err := request.Do(ctx).Raw()
+	answer, err := answerTo(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -189,4 +189,13 @@ func exchange(ctx context.Context, request *rest.Request) (*autoscalingv1.Scale,
 		return nil, fmt.Errorf("decoding a scale: %w", err)
 	}
 	return scale, nil
+}
+
+// answerTo sends a request. An error has the words of the cluster, which Raw alone leaves out.
+func answerTo(ctx context.Context, request *rest.Request) ([]byte, error) {
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil {
+		return nil, err
+	}
+	return result.Raw()
 }

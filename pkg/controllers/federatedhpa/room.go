@@ -50,7 +50,7 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 	if err != nil {
 		return fit.Workload{}, err
 	}
-	answer, err := workloadAt(c.Client().Get(), resources[0], namespace, of.Name).Do(ctx).Raw()
+	answer, err := answerTo(ctx, workloadAt(c.Client().Get(), resources[0], namespace, of.Name))
 	if err != nil {
 		return fit.Workload{}, fmt.Errorf("reading %s: %w", describe(of), err)
 	}
