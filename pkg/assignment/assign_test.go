@@ -41,8 +41,8 @@ func preferring(clusters []Cluster, priorities ...int32) []Cluster {
 	return clusters
 }
 
-// bounded gives a cluster a floor and a ceiling.
-func bounded(clusters []Cluster, i int, floor, ceiling int32) []Cluster {
+// within gives a cluster a floor and a ceiling.
+func within(clusters []Cluster, i int, floor, ceiling int32) []Cluster {
 	clusters[i].Floor, clusters[i].Ceiling = floor, ceiling
 	return clusters
 }
@@ -74,7 +74,7 @@ func TestAssign(t *testing.T) {
 			AssignQuestion{Policy: Duplicated, Min: 3, Max: 10, Clusters: candidates(1, 4, 20, 0)},
 			split{n{3, 3, 3, 3}, n{10, 10, 10, 10}, n{1, 4, 20, 3}}},
 		"duplicated: no bounds of their own, and never zero": {
-			AssignQuestion{Policy: Duplicated, Min: 0, Max: 10, ScalingToZero: true, Clusters: bounded(candidates(0, 4), 0, 0, 2)},
+			AssignQuestion{Policy: Duplicated, Min: 0, Max: 10, ScalingToZero: true, Clusters: within(candidates(0, 4), 0, 0, 2)},
 			split{n{1, 1}, n{10, 10}, n{1, 4}}},
 		"no more at least than at most": {
 			AssignQuestion{Policy: Duplicated, Min: 12, Max: 10, Clusters: candidates(0)}, split{n{10}, n{10}, n{10}}},
@@ -124,13 +124,13 @@ func TestAssign(t *testing.T) {
 			AssignQuestion{Policy: DynamicWeighted, Min: 3, Max: 9, Clusters: hosting(equal(2), 0, 0)},
 			split{n{2, 1}, n{5, 4}, n{2, 1}}},
 		"thresholds": {
-			AssignQuestion{Policy: StaticWeighted, Min: 4, Max: 20, Clusters: bounded(bounded(equal(3), 0, 3, 6), 1, 1, none)},
+			AssignQuestion{Policy: StaticWeighted, Min: 4, Max: 20, Clusters: within(within(equal(3), 0, 3, 6), 1, 1, none)},
 			split{n{3, 1, 1}, n{6, 8, 6}, n{3, 1, 1}}},
 		"a ceiling": {
-			AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 10, Clusters: bounded(weighing(equal(3), 1, 1, 2), 1, 0, 2)},
+			AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 10, Clusters: within(weighing(equal(3), 1, 1, 2), 1, 0, 2)},
 			split{n{1, 1, 1}, n{3, 2, 5}, n{1, 1, 1}}},
 		"the floor counts as capacity in use": {
-			AssignQuestion{Policy: Prioritized, Min: 1, Max: 12, Clusters: bounded(preferring(hosting(equal(2), 8, 8), 2, 1), 0, 3, none)},
+			AssignQuestion{Policy: Prioritized, Min: 1, Max: 12, Clusters: within(preferring(hosting(equal(2), 8, 8), 2, 1), 0, 3, none)},
 			split{n{1, 1}, n{8, 4}, n{1, 1}}},
 		"minimum first": {
 			AssignQuestion{Policy: StaticWeighted, Min: 2, Max: 10, Order: minFirst, Clusters: equal(3)},
@@ -145,7 +145,7 @@ func TestAssign(t *testing.T) {
 			AssignQuestion{Policy: StaticWeighted, Min: 0, Max: 10, Order: minFirst, Clusters: equal(3)},
 			split{n{1, 0, 0}, n{10, 0, 0}, n{1, 0, 0}}},
 		"minimum first, with thresholds": {
-			AssignQuestion{Policy: StaticWeighted, Min: 2, Max: 12, Order: minFirst, Clusters: bounded(bounded(equal(3), 0, 1, 4), 1, 1, none)},
+			AssignQuestion{Policy: StaticWeighted, Min: 2, Max: 12, Order: minFirst, Clusters: within(within(equal(3), 0, 1, 4), 1, 1, none)},
 			split{n{1, 1, 0}, n{4, 8, 0}, n{1, 1, 0}}},
 		"a minimum of zero": {
 			AssignQuestion{Policy: StaticWeighted, Min: 0, Max: 10, ScalingToZero: true, Clusters: equal(3)},
@@ -154,7 +154,7 @@ func TestAssign(t *testing.T) {
 			AssignQuestion{Policy: Aggregated, Min: 2, Max: 9, Keep: true, Clusters: hosting(candidates(1, 4, 3), 9, 9, 0)},
 			split{n{2, 1, 1}, n{2, 4, 3}, n{1, 4, 3}}},
 		"what runs keeps its place, up to the ceiling": {
-			AssignQuestion{Policy: Aggregated, Min: 2, Max: 9, Keep: true, Clusters: bounded(hosting(candidates(1, 4, 3), 9, 9, 0), 2, 0, 2)},
+			AssignQuestion{Policy: Aggregated, Min: 2, Max: 9, Keep: true, Clusters: within(hosting(candidates(1, 4, 3), 9, 9, 0), 2, 0, 2)},
 			split{n{2, 1, 1}, n{3, 4, 2}, n{1, 4, 3}}},
 		"more runs than there may be": {
 			AssignQuestion{Policy: Aggregated, Min: 2, Max: 7, Keep: true, Clusters: hosting(candidates(1, 4, 3), 9, 9, 0)},
@@ -174,7 +174,7 @@ func TestAssign(t *testing.T) {
 }
 
 func TestAssignSaysWhatIsWrong(t *testing.T) {
-	capped := bounded(bounded(candidates(0, 0), 0, 0, 4), 1, 0, 3)
+	capped := within(within(candidates(0, 0), 0, 0, 4), 1, 0, 3)
 	tests := map[string]struct {
 		AssignQuestion
 		unassigned int32

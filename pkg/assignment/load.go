@@ -11,6 +11,18 @@ import (
 // whole is a ratio of one in thousandths.
 const whole = 1000
 
+// maxRatio keeps the load of the largest fleet within an int64. No decision asks how much beyond it a load is.
+const maxRatio = 1 << 20
+
+// bounded are the ratios within what can be counted.
+func bounded(ratios []int64) []int64 {
+	ratios = slices.Clone(ratios)
+	for i := range ratios {
+		ratios[i] = max(0, min(maxRatio, ratios[i]))
+	}
+	return ratios
+}
+
 // running: the site runs something under an autoscaler of ours.
 func (s Site) running() bool { return s.Current > 0 && s.Max > 0 }
 

@@ -3,6 +3,8 @@
 package assignment
 
 import (
+	"math"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
@@ -43,6 +45,7 @@ func newPlan(s Snapshot) *plan {
 	byName, clusters := map[string]Site{}, []Cluster{}
 	for _, site := range s.Sites {
 		if site.Presence == Present {
+			site.Ratios = bounded(site.Ratios)
 			byName[site.Name] = site
 			clusters = append(clusters, Cluster{Name: site.Name, Preference: site.Preference, Current: site.Current, Capacity: p.capacity(site)})
 		} else {
@@ -114,7 +117,7 @@ func (p *plan) capacity(s Site) *int32 {
 	if s.Additional == nil && !p.full(s) {
 		return nil
 	}
-	return new(int32(min(int64(s.hosted())+int64(p.additional(s)), int64(1<<31-1))))
+	return new(int32(min(int64(s.hosted())+int64(p.additional(s)), math.MaxInt32)))
 }
 
 // observe notes how the sites have changed by themselves.
@@ -212,7 +215,7 @@ func (p *plan) beyond() *int32 {
 	if n == 0 || p.policy == Duplicated {
 		return nil
 	}
-	return new(int32(min(n, 1<<31-1)))
+	return new(int32(min(n, math.MaxInt32)))
 }
 
 // toZero: clusters are taken to zero and back.

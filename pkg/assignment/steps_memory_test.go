@@ -3,6 +3,7 @@
 package assignment
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -100,6 +101,7 @@ func TestNextSaysWhatIsWrong(t *testing.T) {
 		"nothing":                       {snapshot(StaticWeighted, 1, 4, capped), Step{}},
 		"the ceilings are too low":      {snapshot(StaticWeighted, 1, 10, capped), Step{Unassigned: 6}},
 		"nobody takes what is too much": {snapshot(Aggregated, 1, 9, site("a", 1, 9, 5, pending(2, 60))), Step{AllSaturated: true}},
+		"what was too much has gone":    {snapshot(Aggregated, 1, 9, site("a", 1, 3, 5, pending(2, 60), saturated(nil)), site("b", 1, 6, 6, pending(1, 5))), Step{}},
 		"for now nobody has to":         {snapshot(Aggregated, 1, 9, site("a", 1, 9, 5, pending(2, 59))), Step{}},
 		"no capacity is known":          {snapshot(DynamicWeighted, 1, 9, site("a", 1, 9, 0)), Step{Unweighted: true}},
 		"no weight is needed":           {snapshot(Aggregated, 1, 9, site("a", 1, 9, 0, weight(0))), Step{}},
@@ -169,5 +171,21 @@ func TestNextTellsWhoWasBumped(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Nothing wraps with the largest fleets and loads.
+func TestNextTheLargest(t *testing.T) {
+	s := snapshot(Prioritized, math.MaxInt32, math.MaxInt32)
+	toZero(&s)
+	low(&s)
+	for i := range rune(1000) {
+		s.Sites = append(s.Sites, site(string('a'+i), math.MaxInt32/1000, math.MaxInt32/1000, math.MaxInt32, ratio(math.MaxInt64, -1), hosts(math.MaxInt32)))
+	}
+	s.Sites[0].Max += math.MaxInt32 % 1000
+	s.Sites[1].Current = 0
+	step := Next(s)
+	if step.Action != Woken || step.Memory.UnderloadedSince != nil {
+		t.Errorf("action %q, underloaded since %v, want %q and no time", step.Action, step.Memory.UnderloadedSince, Woken)
 	}
 }

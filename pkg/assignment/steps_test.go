@@ -147,6 +147,9 @@ func TestNext(t *testing.T) {
 		"an edit, while a cluster is silent": {snapshot(StaticWeighted, 1, 12, site("m1", 1, 5, 4), site("m2", 1, 5, 5, silent(15)), site("m3", 1, 2, 1)).change(changed),
 			"BoundsSplit: m1 1/4, m2 1/5 Unreachable, m3 1/3"},
 
+		"an edit, while a cluster has a part of the minimum": {snapshot(StaticWeighted, 6, 12, site("m1", 2, 4, 4), site("m2", 3, 5, 5, silent(15)), site("m3", 1, 3, 1)).change(changed),
+			"BoundsSplit: m1 2/4, m2 3/5 Unreachable, m3 1/3"},
+
 		// Clusters that go and come.
 		"static weights without m3": {snapshot(StaticWeighted, 2, 10, site("m1", 1, 1, 1, weight(1)), site("m2", 1, 4, 4, weight(2)), site("m3", 1, 5, 5, weight(3), silent(300))),
 			"BoundsTakenOver: m1 1/3, m2 2/7, m3 1/5 Unreachable"},
@@ -158,6 +161,14 @@ func TestNext(t *testing.T) {
 			"BoundsTakenOver: m1 6/15, m2 2/8, m3 0/0 Excluded"},
 		"the minimum too": {snapshot(Prioritized, 8, 23, site("m1", 3, 12, 8, priority(2), hosts(10)), site("m2", 0, 0, 0, priority(1), hosts(9)), site("m3", 5, 11, 5, silent(301))),
 			"BoundsTakenOver: m1 7/18, m2 1/5 run 1, m3 5/11 Unreachable"},
+		"the minimum, less what silent clusters have": {snapshot(Prioritized, 6, 19, site("m1", 2, 10, 4, hosts(9)), site("m2", 3, 5, 3, silent(15)), site("m3", 1, 4, 1, silent(300))),
+			"BoundsTakenOver: m1 3/14, m2 3/5 Unreachable, m3 1/4 Unreachable"},
+		"what was switched off by hand stays off": {snapshot(Prioritized, 2, 9, site("m1", 1, 5, 0), site("m2", 1, 4, 1, leaving)),
+			"BoundsTakenOver: m1 2/9, m2 0/0 Excluded"},
+		"what may run nothing does not begin": {snapshot(Aggregated, 1, 9, site("m1", 1, 5, 2, hosts(2)), site("m2", 0, 0, 0, hosts(9)), site("m3", 1, 4, 1, leaving)).change(toZero),
+			"BoundsTakenOver: m1 1/5, m2 1/4 ScaledToZero, m3 0/0 Excluded"},
+		"back again, with more than is too much": {snapshot(Aggregated, 1, 20, site("m1", 1, 10, 5, hosts(9)), site("m2", 1, 6, 5, hosts(0)), site("m3", 1, 10, 2, back, hosts(0))),
+			"BoundsTakenOver: m1 1/12, m2 1/6, m3 1/2"},
 		"back again: it keeps what it runs, the others what they run": {snapshot(Aggregated, 2, 20, site("m1", 1, 12, 9, hosts(5)), site("m2", 1, 8, 2, hosts(5)), site("m3", 1, 8, 3, back)),
 			"BoundsTakenOver: m1 1/11, m2 1/6, m3 1/3"},
 		"back again, more runs than may": {snapshot(Prioritized, 2, 10, site("m1", 1, 6, 6, priority(3)), site("m2", 1, 4, 4, priority(2)), site("m3", 1, 6, 5, priority(1), back)),
@@ -286,6 +297,8 @@ func TestNext(t *testing.T) {
 			"-: a 1/14 hold, b 1/10"},
 		"no capacity: nothing moves": {snapshot(Prioritized, 2, 24, site("a", 8, 10, 10, priority(2), hosts(0)), site("b", 1, 14, 1, priority(1), hosts(0))),
 			"-: a 8/10, b 1/14"},
+		"a minimum is in use": {snapshot(DynamicWeighted, 4, 12, site("a", 3, 9, 0, hosts(0)), site("b", 1, 3, 3, hosts(9))),
+			"MaximumMovedToCapacity: a 3/3, b 1/9"},
 		"not twice in an interval": {snapshot(DynamicWeighted, 3, 16, site("a", 1, 9, 5, hosts(0)), site("b", 1, 4, 2, hosts(4)), site("c", 1, 3, 3, hosts(2))).change(func(s *Snapshot) { s.Memory.LastRebalanceTime = new(metav1.NewTime(*ago(299))) }),
 			"-: a 1/9, b 1/4, c 1/3"},
 		"but after an interval": {snapshot(DynamicWeighted, 3, 16, site("a", 1, 9, 5, hosts(0)), site("b", 1, 4, 2, hosts(4)), site("c", 1, 3, 3, hosts(2))).change(func(s *Snapshot) { s.Memory.LastRebalanceTime = new(metav1.NewTime(*ago(300))) }),
