@@ -52,9 +52,13 @@ func (r *Reconciler) lookAtMembers(ctx context.Context, in *situation) {
 
 // lookAtPods asks all clusters side by side; most know without asking.
 func (r *Reconciler) lookAtPods(ctx context.Context, in *situation) {
+	whole, _ := labels.Parse(in.scale.Selector)
 	together(in.parts, func(p *part) {
-		selector, err := labels.Parse(p.selector(in.scale.Selector))
-		if !p.takesPart() || err != nil || selector.Empty() {
+		selector := whole
+		if text := p.selector(in.scale.Selector); text != in.scale.Selector {
+			selector, _ = labels.Parse(text)
+		}
+		if !p.takesPart() || selector == nil || selector.Empty() {
 			return // said by the decision
 		}
 		p.listing = p.cluster.Pods(ctx, in.object.Namespace, selector)

@@ -37,8 +37,9 @@ func (r *Reconciler) selected(ctx context.Context, object *v1alpha1.FederatedHPA
 	if err != nil {
 		return nil, err
 	}
-	var parts []part
-	for _, cluster := range r.Fleet.Clusters() {
+	clusters := r.Fleet.Clusters()
+	parts := make([]part, 0, len(clusters)+len(placed))
+	for _, cluster := range clusters {
 		facts := cluster.Facts()
 		assigned, here := placed[facts.Name]
 		delete(placed, facts.Name)

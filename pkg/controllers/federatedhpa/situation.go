@@ -104,17 +104,18 @@ func (in *situation) question() replicas.Question {
 		Options:    in.options,
 		Now:        in.now,
 	}
+	q.Clusters = make([]replicas.Cluster, 0, len(in.parts))
 	for i := range in.parts {
 		if p := &in.parts[i]; p.takesPart() {
-			q.Clusters = append(q.Clusters, p.seen(in.scale.StatusReplicas == 0))
+			q.Clusters = append(q.Clusters, p.seen(&in.scale))
 		}
 	}
 	return q
 }
 
 // seen is the cluster as the decision on the fleet's replicas sees it. A workload on the hub may be a mere template that
-// knows nothing of its Pods (unaware); then they are counted.
-func (p *part) seen(unaware bool) replicas.Cluster {
+// knows nothing of its Pods; then they are counted.
+func (p *part) seen(whole *replicas.Scale) replicas.Cluster {
 	c := replicas.Cluster{
 		Name:        p.facts.Name,
 		Silent:      p.listing.Silent,
@@ -131,11 +132,14 @@ func (p *part) seen(unaware bool) replicas.Cluster {
 	}
 	switch {
 	case p.scale != nil:
-		c.Replicas, c.Selector = new(p.reported()), p.scale.Status.Selector
+		c.Replicas = new(p.reported())
+		if p.scale.Status.Selector != whole.Selector {
+			c.Selector = p.scale.Status.Selector
+		}
 		c.Lagging = p.scale.Status.Replicas != p.scale.Spec.Replicas
 	case p.moved > 0:
 		c.Replicas = new(p.told())
-	case unaware && p.listing.Known:
+	case whole.StatusReplicas == 0 && p.listing.Known:
 		c.Replicas = new(int32(p.present()))
 	}
 	return c

@@ -54,9 +54,10 @@ func (in *situation) clusterStatuses(d *decision) []v1alpha1.ClusterStatus {
 	if in.scale.Err != nil && len(in.parts) == 0 {
 		return in.object.Status.Clusters // where the workload is placed could not be read
 	}
-	var all []v1alpha1.ClusterStatus
-	for i := range in.parts[:min(len(in.parts), mostClusters)] {
-		all = append(all, in.parts[i].status(in, d))
+	parts := in.parts[:min(len(in.parts), mostClusters)]
+	all := make([]v1alpha1.ClusterStatus, len(parts))
+	for i := range parts {
+		all[i] = parts[i].status(in, d)
 	}
 	return all
 }

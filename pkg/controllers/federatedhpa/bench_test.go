@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// many is a world of many objects, each with a workload of its own in each member, of which all answers are made before: what
+// is measured is the controller.
+type many struct {
+	*world
+	requests []reconcile.Request
+	listing  map[string]pods.Listing // by selector
+	metric   replicas.Metric
+}
+
+// ready is a member whose Pods are listed before.
+type ready struct {
+	*fakeMember
+	listing map[string]pods.Listing
+}
+
+func (r ready) Pods(_ context.Context, _ string, selector labels.Selector) pods.Listing {
+	return r.listing[selector.String()]
+}
+
+func (m *many) Clusters() []Cluster {
+	all := m.world.Clusters()
+	for i := range all {
+		all[i] = ready{all[i].(*fakeMember), m.listing}
+	}
+	return all
+}
+
+func (m *many) Ask(context.Context, hubmetrics.Question) replicas.Metric { return m.metric }
+
+func newMany(b testing.TB, objects, clusters, podsEach int, direct bool) *many {
+	m := &many{world: newWorld(b), listing: map[string]pods.Listing{}}
+	m.metric = replicas.Metric{Pods: map[string]map[string]replicas.Sample{}, Coverage: &fleet.Coverage{}}
+	template := m.member("c000")
+	template.run("app", podsEach)
+	template.aged()
+	listing := template.Pods(b.Context(), "shop", labels.Everything())
+	samples := map[string]replicas.Sample{}
+	for _, p := range listing.Pods {
+		samples[p.Name] = replicas.Sample{Value: 500, At: start, Window: period}
+	}
+	for i := range clusters {
+		name := fmt.Sprintf("c%03d", i)
+		m.member(name)
+		m.metric.Pods[name] = samples
+		m.metric.Coverage.Answered = append(m.metric.Coverage.Answered, name)
+	}
+	for i := range objects {
+		object := newObject(fmt.Sprint("app", i))
+		object.Spec.MaxReplicas = 100_000
+		n := int32(clusters * podsEach)
+		if direct {
+			object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{}
+			for _, one := range m.members {
+				one.workloads[object.Name] = &workload{replicas: int32(podsEach), statusReplicas: int32(podsEach), selector: "app=" + object.Name}
+			}
+		} else {
+			m.hub.workloads[client.ObjectKeyFromObject(object)] = &workload{replicas: n, statusReplicas: n, selector: "app=" + object.Name}
+		}
+		m.listing["app="+object.Name] = listing
+		m.hub.put(object)
+		m.requests = append(m.requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
+	}
+	m.program.Fleet, m.program.Ask = m, m
+	for range 2 { // the first tells much
+		m.all(b, 1)
+	}
+	return m
+}
+
+// all looks at every object, so many at a time.
+func (m *many) all(b testing.TB, workers int) {
+	b.Helper()
+	ctx := klog.NewContext(b.Context(), logr.Discard())
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < len(m.requests); i += workers {
+				if _, err := m.program.Reconcile(ctx, m.requests[i]); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// BenchmarkLooks is one look at each of many objects that have nothing to change. An op is a look.
+func BenchmarkLooks(b *testing.B) {
+	for _, size := range []struct{ objects, clusters, pods int }{{5000, 2, 5}, {100, 10, 100}, {50, 100, 10}} {
+		for _, direct := range []bool{false, true} {
+			b.Run(fmt.Sprintf("objects=%d/clusters=%d/pods=%d/direct=%v", size.objects, size.clusters, size.pods, direct), func(b *testing.B) {
+				m := newMany(b, size.objects, size.clusters, size.pods, direct)
+				ctx := klog.NewContext(b.Context(), logr.Discard())
+				b.ReportAllocs()
+				i := 0
+				for b.Loop() {
+					if _, err := m.program.Reconcile(ctx, m.requests[i%len(m.requests)]); err != nil {
+						b.Fatal(err)
+					}
+					i++
+				}
+			})
+		}
+	}
+}
+
+// Workers side by side do what one does: nothing, here, but of thousands of objects.
+func TestManySideBySide(t *testing.T) {
+	objects := 300
+	if testing.Short() {
+		objects = 50
+	}
+	for _, direct := range []bool{false, true} {
+		m := newMany(t, objects, 4, 3, direct)
+		before := m.hub.statusWrites
+		m.all(t, 8)
+		if n := m.hub.statusWrites - before; n > 0 || len(m.wrote) > 0 {
+			t.Errorf("%d writes of the status, %v", n, m.wrote)
+		}
+		for i := range m.metric.Pods {
+			for name, sample := range m.metric.Pods[i] {
+				sample.Value = 1000
+				m.metric.Pods[i][name] = sample
+			}
+		}
+		m.all(t, 8)
+		for _, r := range m.requests {
+			if got := m.hub.objects[r.NamespacedName].Status.DesiredReplicas; got != 24 {
+				t.Errorf("%v: %d replicas are desired", r, got)
+			}
+		}
+	}
+}
