@@ -48,7 +48,7 @@ func TestHubAsMemberWithoutItsMetricsServer(t *testing.T) {
 	t.Parallel()
 	hub, self := newFakeHub(t), newFakeMember(t, "hub-uid")
 	hub.put(t, self.secret(t, "hub"))
-	r := start(t, hub)
+	r := start(t, hub, func(o *Options) { o.Access = Read })
 	r.becomes("hub=HubMetricsServerUnset")
 	want := "the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is"
 	if got := r.member("hub").State().Message; got != want {
@@ -57,6 +57,20 @@ func TestHubAsMemberWithoutItsMetricsServer(t *testing.T) {
 	if _, err := ask(t.Context(), r.member("hub")); reasonOf(err) != ReasonHubMetricsServerUnset {
 		t.Errorf("asking it: %v, want HubMetricsServerUnset", err)
 	}
+}
+
+// Who writes does not ask members for metrics, and needs no metrics-server.
+func TestHubAsMemberOfOneWhoWrites(t *testing.T) {
+	t.Parallel()
+	hub, self := newFakeHub(t), newFakeMember(t, "hub-uid")
+	hub.put(t, self.secret(t, "hub"))
+	r := start(t, hub, func(o *Options) { o.Access = Write })
+	r.eventually("hub=Ready, known as the hub", func() string {
+		if r.summary() == "hub=Ready" && r.member("hub").IsHub() {
+			return "hub=Ready, known as the hub"
+		}
+		return r.summary()
+	})
 }
 
 // A hub that cannot be identified is served by us all the same, and so is
