@@ -66,7 +66,7 @@ type ResourceBindingList struct {
 // DeepCopyObject implements runtime.Object.
 func (l *ResourceBindingList) DeepCopyObject() runtime.Object {
 	c := *l
-	l.ListMeta.DeepCopyInto(&c.ListMeta)
+	l.DeepCopyInto(&c.ListMeta)
 	c.Items = nil
 	for i := range l.Items {
 		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*ResourceBinding))

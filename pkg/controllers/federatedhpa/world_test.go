@@ -33,7 +33,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -348,18 +347,3 @@ func same[T any](t testing.TB, what string, want, got T) {
 var _ Fleet = (*world)(nil)
 var _ Asker = (*world)(nil)
 var _ Cluster = (*fakeMember)(nil)
-
-// placements are where a workload is placed.
-type placements struct {
-	in  map[string]*int32
-	err error
-}
-
-func (p *placements) Of(context.Context, string, autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
-	return p.in, p.in != nil, p.err
-}
-
-// labelled are facts of a cluster.
-func labelled(name, region string) assignment.ClusterFacts {
-	return assignment.ClusterFacts{Name: name, Region: region}
-}
