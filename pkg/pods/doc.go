@@ -4,9 +4,8 @@
 // that somebody asks for, as compact records. How they are read, and for how
 // long they are kept, is package mirror's.
 //
-//	Record ──► template: namespace, owner, priority, requests, labels
-//	       └─► node's name
+//	Record ──► template: namespace, owner, requests, labels
 //
-// Both are shared by all records that have the same, and go with the last of
+// A template is shared by all records that have the same, and goes with the last of
 // them; so a Pod of a template that has others costs about 100 bytes.
 package pods

@@ -47,8 +47,3 @@ func (s *Store) Run(ctx context.Context) error { return s.mirror.Run(ctx) }
 func (s *Store) Ask(ctx context.Context, m mirror.Member, namespace string, selector labels.Selector) Listing {
 	return listingOf(s.mirror.Ask(ctx, m, namespace), selector)
 }
-
-// All answers for all namespaces of a member, as [Store.Ask] does for one.
-func (s *Store) All(ctx context.Context, m mirror.Member) mirror.Answer[*Record] {
-	return s.mirror.Ask(ctx, m, "")
-}

@@ -36,14 +36,12 @@ func TestRecord(t *testing.T) {
 		t.Errorf("Pod() (-want +got):\n%s", diff)
 	}
 	type rest struct {
-		Key      mirror.Key
-		Node     string
-		Priority int32
-		Owner    Owner
+		Key   mirror.Key
+		Owner Owner
 	}
-	got := rest{r.Key(), r.Node(), r.Priority(), r.Owner()}
+	got := rest{r.Key(), r.Owner()}
 	wantRest := rest{
-		mirror.Key{Namespace: "shop", Name: want.Name}, "node-0042", 1000,
+		mirror.Key{Namespace: "shop", Name: want.Name},
 		Owner{UID: "checkout-007", Kind: "ReplicaSet", Name: "checkout-007-7d9f8b6c5d"},
 	}
 	if diff := cmp.Diff(wantRest, got); diff != "" {
@@ -56,7 +54,7 @@ func TestRecordOfABarePod(t *testing.T) {
 	if diff := cmp.Diff(replicas.Pod{Name: "x", Requests: &replicas.Requests{}}, r.Pod()); diff != "" {
 		t.Errorf("Pod() (-want +got):\n%s", diff)
 	}
-	if r.Node() != "" || r.Priority() != 0 || r.Owner() != (Owner{}) || r.Labels().Has("a") || r.unschedulable() {
+	if r.Owner() != (Owner{}) || r.Labels().Has("a") || r.unschedulable() {
 		t.Errorf("something is made of nothing: %+v", r)
 	}
 }
@@ -95,7 +93,6 @@ func TestTemplates(t *testing.T) {
 		"owner's kind":      func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "Job" },
 		"owner's name":      func(p *corev1.Pod) { p.OwnerReferences[0].Name = "x" },
 		"no controller":     func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil },
-		"priority":          func(p *corev1.Pod) { p.Spec.Priority = new(int32(7)) },
 		"container's name":  func(p *corev1.Pod) { p.Spec.Containers[0].Name = "x" },
 		"one container":     func(p *corev1.Pod) { p.Spec.Containers = p.Spec.Containers[:1] },
 		"a request":         func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("1") },

@@ -24,7 +24,6 @@ import (
 type template struct {
 	namespace string
 	owner     Owner
-	priority  int32
 	requests  *replicas.Requests
 	labels    labelSet
 }
@@ -45,23 +44,18 @@ func ownerOf(p *corev1.Pod) Owner {
 }
 
 func templateOf(p *corev1.Pod) *template {
-	t := &template{
+	return &template{
 		namespace: p.Namespace,
 		owner:     ownerOf(p),
 		requests:  replicas.RequestsOf(&p.Spec),
 		labels:    labelSetOf(p.Labels, p.Name),
 	}
-	if p.Spec.Priority != nil {
-		t.priority = *p.Spec.Priority
-	}
-	return t
 }
 
 // digest tells templates apart.
 func (t *template) digest() [sha256.Size]byte {
 	b := make([]byte, 0, 1024)
 	b = appendTexts(b, t.namespace, string(t.owner.UID), t.owner.Kind, t.owner.Name)
-	b = binary.AppendVarint(b, int64(t.priority))
 	b = binary.AppendUvarint(b, uint64(len(t.requests.Containers)))
 	for _, c := range t.requests.Containers {
 		b = appendAmounts(appendTexts(b, c.Name), c.Milli)
