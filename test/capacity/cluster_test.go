@@ -102,13 +102,16 @@ func (c *cluster) play(ctx context.Context, s *scenario) error {
 	if err := fixture.Await(ctx, patience, func(ctx context.Context) error { return c.nodesAreTainted(ctx, s) }); err != nil {
 		return err
 	}
-	if err := c.createNamespace(ctx, s); err != nil {
+	if err := c.createNamespace(ctx, s.name); err != nil {
 		return err
 	}
 	for _, p := range s.pods {
 		if err := c.createPod(ctx, s.name, p); err != nil {
 			return err
 		}
+	}
+	if err := c.createQuota(ctx, s); err != nil {
+		return err
 	}
 	if _, err := c.client.AppsV1().Deployments(s.name).Create(ctx, s.deployment, metav1.CreateOptions{}); err != nil {
 		return err
@@ -135,23 +138,27 @@ func (c *cluster) nodesAreTainted(ctx context.Context, s *scenario) error {
 	return nil
 }
 
-func (c *cluster) createNamespace(ctx context.Context, s *scenario) error {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.name}}
+func (c *cluster) createNamespace(ctx context.Context, name string) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if _, err := c.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if s.quota != nil {
-		if _, err := c.client.CoreV1().ResourceQuotas(s.name).Create(ctx, s.quota, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-	}
 	return fixture.Await(ctx, patience, func(ctx context.Context) error {
-		if err := c.quotaIsCounted(ctx, s, 0); err != nil {
-			return err
-		}
-		_, err := c.client.CoreV1().ServiceAccounts(s.name).Get(ctx, "default", metav1.GetOptions{})
+		_, err := c.client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	})
+}
+
+// createQuota comes when the Pods of others are there: each that ends has the quota counted anew, and a Pod that is
+// created at the same time may be left out.
+func (c *cluster) createQuota(ctx context.Context, s *scenario) error {
+	if s.quota == nil {
+		return nil
+	}
+	if _, err := c.client.CoreV1().ResourceQuotas(s.name).Create(ctx, s.quota, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	return fixture.Await(ctx, patience, func(ctx context.Context) error { return c.quotaIsCounted(ctx, s, len(s.pods)) })
 }
 
 // quotaIsCounted says whether the quota is charged for so many Pods.
