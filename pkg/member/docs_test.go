@@ -27,6 +27,7 @@ func TestDocs(t *testing.T) {
 	metrics := NewMetrics(registry)
 	metrics.requests.Describe(descriptions)
 	metrics.seconds.Describe(descriptions)
+	metrics.clocks.Describe(descriptions)
 	metrics.states.Describe(descriptions)
 	close(descriptions)
 	for d := range descriptions {

@@ -30,7 +30,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(0.005, 2, 11), // 5ms to 5.12s; --member-timeout is 5s
 		}, []string{"cluster"}),
 		clocks: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: "fleetscale", Subsystem: "member", Name: "clock_offset_seconds",
+			Namespace: "fleetscale", Subsystem: "cluster", Name: "clock_offset_seconds",
 			Help: "The member cluster's clock minus ours. It is believed up to a minute.",
 		}, []string{"cluster"}),
 		states: newStateCollector(),

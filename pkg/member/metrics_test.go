@@ -48,7 +48,10 @@ func TestMetrics(t *testing.T) {
 	hub.put(t, west.secret(t, "west"))
 	r := start(t, hub, func(o *Options) { o.Metrics = metrics })
 	r.becomes("east=Ready west=ServerError")
-	r.eventually(`cluster_last_success_timestamp_seconds cluster=east
+	r.eventually(`cluster_clock_offset_seconds cluster=east
+cluster_clock_offset_seconds cluster=west
+cluster_clock_offset_seconds cluster=zulu
+cluster_last_success_timestamp_seconds cluster=east
 cluster_last_success_timestamp_seconds cluster=west
 cluster_ready cluster=east 1
 cluster_ready cluster=west 0
@@ -61,10 +64,7 @@ cluster_request_duration_seconds cluster=zulu
 cluster_requests_total cluster=east result=Answered
 cluster_requests_total cluster=west result=ServerError
 cluster_requests_total cluster=zulu result=Answered
-clusters 2
-member_clock_offset_seconds cluster=east
-member_clock_offset_seconds cluster=west
-member_clock_offset_seconds cluster=zulu`, func() string { return series(t, reg) })
+clusters 2`, func() string { return series(t, reg) })
 	if problems, err := testutil.GatherAndLint(reg); err != nil || len(problems) > 0 {
 		t.Errorf("promlint: %v %v", problems, err)
 	}
@@ -72,13 +72,13 @@ member_clock_offset_seconds cluster=zulu`, func() string { return series(t, reg)
 	hub.remove("/api/v1/namespaces/fleet/secrets", "west")
 	hub.remove("/api/v1/namespaces/fleet/secrets", "zulu")
 	r.becomes("east=Ready")
-	r.eventually(`cluster_last_success_timestamp_seconds cluster=east
+	r.eventually(`cluster_clock_offset_seconds cluster=east
+cluster_last_success_timestamp_seconds cluster=east
 cluster_ready cluster=east 1
 cluster_registration_info cluster=east reason=Ready registration=secret.east 1
 cluster_request_duration_seconds cluster=east
 cluster_requests_total cluster=east result=Answered
-clusters 1
-member_clock_offset_seconds cluster=east`, func() string { return series(t, reg) })
+clusters 1`, func() string { return series(t, reg) })
 }
 
 func TestLateRequestsBringNoSeriesBack(t *testing.T) {
