@@ -44,7 +44,7 @@ func (p *plan) moveMaxima() bool {
 	p.take(left, idle)
 	for i := range stuck {
 		if p.maxes[i] < int64(p.sites[i].Max) && stuck[i] > 0 {
-			p.saturate(i)
+			p.enter(i, v1alpha1.ClusterSaturated)
 		}
 	}
 	claims := make([]claim, len(demand))

@@ -50,14 +50,8 @@ func (p *plan) spillFrom(donor int, freed int64) bool {
 	for _, i := range receivers {
 		p.startReceiver(i)
 	}
-	p.saturate(donor)
+	p.enter(donor, v1alpha1.ClusterSaturated)
 	return true
-}
-
-// saturate notes that a cluster can not host what it was given.
-func (p *plan) saturate(i int) {
-	p.enter(i, v1alpha1.ClusterSaturated)
-	p.sites[i].SchedulableSince = nil
 }
 
 // grow raises a maximum by n, and sees that there is a minimum.
