@@ -250,7 +250,9 @@ func TestAnotherControllerWritesTheStatus(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "karmada-controller-manager") {
 		t.Errorf("error %v", err)
 	}
-	same(t, "Events", []string{`AnotherController: "karmada-controller-manager" writes the status too; nothing is done here while it does: switch one of the two off`}, w.heard())
+	if told := w.heard(); len(told) != 1 || !strings.HasPrefix(told[0], "AnotherController: ") || !strings.Contains(told[0], "karmada-controller-manager") {
+		t.Errorf("Events %q", told)
+	}
 	if w.hub.statusWrites != writes || len(w.hub.workloads[web].writes) > 0 {
 		t.Error("something was written")
 	}

@@ -36,7 +36,7 @@ type hub struct {
 	version   int
 	objects   map[client.ObjectKey]*v1alpha1.FederatedHPA
 	former    map[client.ObjectKey]*v1alpha1.FederatedHPA
-	stale     func() bool // the cache shows an object as it was a write ago
+	stale     func() bool // the cache shows an object as it was a write ago, until it showed the new one
 	hpas      []autoscalingv2.HorizontalPodAutoscaler
 	bindings  map[client.ObjectKey]*ResourceBinding
 	noBinding error // what is said of the whole kind
@@ -97,6 +97,8 @@ func (h *hub) Get(_ context.Context, key client.ObjectKey, into client.Object, _
 		found := h.objects[key]
 		if former := h.former[key]; former != nil && h.stale != nil && h.stale() {
 			found = former
+		} else {
+			delete(h.former, key)
 		}
 		if found == nil {
 			return apierrors.NewNotFound(schema.GroupResource{Resource: "federatedhpas"}, key.Name)

@@ -219,6 +219,8 @@ func TestPartsOfClusters(t *testing.T) {
 			w.members["c"].autoscalers = []Autoscaler{{"own", autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "db"}}}
 			w.wants(15)
 		}, map[string]int32{"a": 5, "b": 5, "c": 5}, "Active 3/3 12->15", "c Active assigned 5 current 4 ready 4"},
+		"with a bad apiVersion": {nil, func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ScaleTargetRef.APIVersion = "a/b/c" }) },
+			three, "Failing 3/3 0->0 FailedGetScale", "c Active assigned ? current ? ready ?"},
 		"all are silent": {nil, func(w *world) {
 			w.looks(1)
 			for _, m := range w.members {
@@ -343,6 +345,57 @@ func TestRebalanceIsInterrupted(t *testing.T) {
 				if c := w.object().Status.CurrentReplicas; c != 20 {
 					t.Fatalf("%d replicas", c)
 				}
+			}
+		})
+	}
+}
+
+// Who selects no cluster any more is told so, and no cluster stays in the status.
+func TestNoClusterIsSelected(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4})
+	_ = w.looks(1)
+	w.edit(func(s *v1alpha1.FederatedHPASpec) {
+		s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"c"}}
+	})
+	err := w.looks(1)
+	const want = "no registered cluster is selected for Deployment \"web\": look at spec.clusterAffinity, and at the registrations"
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+	same(t, "status", "Failing 0/0 8->8 FailedGetScale", say(&w.object().Status))
+}
+
+// Why nobody is told, where more or fewer are wanted.
+func TestNobodyIsTold(t *testing.T) {
+	own := []Autoscaler{{"own", newObject("web").Spec.ScaleTargetRef}}
+	tests := map[string]struct {
+		arrange func(*world)
+		want    string
+	}{
+		"all are at their most": {func(w *world) {
+			w.edit(func(s *v1alpha1.FederatedHPASpec) {
+				s.ReplicaDistribution.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{atMost("a", 4), atMost("b", 4)}
+			})
+			w.wants(20)
+		},
+			"no cluster can take the replicas: all that can be told are at their autoscalingMaxThreshold"},
+		"all have autoscalers": {func(w *world) { w.members["a"].autoscalers, w.members["b"].autoscalers = own, own; w.wants(20) },
+			"no cluster can be told: status.clusters says why"},
+		"the others are at zero": {func(w *world) {
+			w.members["a"].autoscalers = own
+			w.members["b"].deploy("web", 0)
+			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 3 })
+		}, "no cluster that can be told runs any replica"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := inMembers(t, map[string]int32{"a": 4, "b": 4})
+			tc.arrange(w)
+			if err := w.looks(1); err == nil || !strings.HasSuffix(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+			if len(w.wrote) > 0 {
+				t.Errorf("written is %v", w.wrote)
 			}
 		})
 	}

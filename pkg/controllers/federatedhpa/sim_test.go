@@ -27,6 +27,7 @@ type life struct {
 	load   int64
 	bound  map[string]int32 // what Karmada gives each member
 	failed bool             // something could not be written in this look
+	edited bool             // the spec was, just before it, and the cache knows
 	trace  []string
 	count  map[string]int
 }
@@ -53,7 +54,7 @@ func newLife(t *testing.T, seed uint64) *life {
 		l.hub.failSet = func() error { return l.perhaps("the hub refuses a write", 3) }
 	}
 	l.hub.failStatus = l.lostStatus
-	l.hub.stale = func() bool { return l.r.IntN(20) == 0 }
+	l.hub.stale = func() bool { return !l.edited && l.r.IntN(20) == 0 }
 	if l.r.IntN(2) == 0 {
 		object.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)}
 	}
@@ -153,6 +154,7 @@ func (l *life) happens() {
 			l.edit(func(s *v1alpha1.FederatedHPASpec) {
 				s.MinReplicas, s.MaxReplicas = new(1+l.r.Int32N(8)), 10+l.r.Int32N(50)
 			})
+			l.edited = true
 			l.did("from %d to %d", *l.object().Spec.MinReplicas, l.object().Spec.MaxReplicas)
 		}
 	case 7:
@@ -202,7 +204,7 @@ func (l *life) sync() {
 	l.did("%d to %d %v %s %v", before, after, l.runs(), say(&object.Status), err)
 	most, least := object.Spec.MaxReplicas, *object.Spec.MinReplicas
 	switch {
-	case l.unseen() && after < before && after < most:
+	case l.unseen() && after < before && after < most && (before <= most || !l.failed): // what was to be added may have been refused
 		l.fail("scaled in while a cluster is silent")
 	case after > before && after > most && !l.failed: // what was to be taken away may have been refused
 		l.fail("scaled out beyond %d", most)
@@ -229,6 +231,7 @@ func (l *life) sync() {
 	if strings.Contains(say(&object.Status), "Held") {
 		l.count["held"]++
 	}
+	l.edited = false
 	l.propagate()
 	l.clock.SetTime(l.clock.Now().Add(period))
 }

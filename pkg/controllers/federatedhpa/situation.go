@@ -25,7 +25,7 @@ type situation struct {
 	now    time.Time
 	// scale is the workload as a whole.
 	scale replicas.Scale
-	// parts are the clusters that the object selects, in name order.
+	// parts are the clusters that the object selects, in name order; nil if that could not be read.
 	parts []part
 	// metrics are the answers to spec.metrics; none if the decision does not need them.
 	metrics []replicas.Metric

@@ -51,7 +51,7 @@ func (in *situation) remember(d *decision, s *v1alpha1.FederatedHPAStatus) {
 }
 
 func (in *situation) clusterStatuses(d *decision) []v1alpha1.ClusterStatus {
-	if in.scale.Err != nil && len(in.parts) == 0 {
+	if in.parts == nil {
 		return in.object.Status.Clusters // where the workload is placed could not be read
 	}
 	parts := in.parts[:min(len(in.parts), mostClusters)]
