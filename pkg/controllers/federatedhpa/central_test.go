@@ -92,8 +92,8 @@ func TestOneLook(t *testing.T) {
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = cpu(90) })
 		},
 			"Held 1/2 10->10 ClusterUnreachable", []string{
-				"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout",
-				"ClusterUnreachable: holding 10 replicas, where what can be seen calls for 6; clusters can not be seen: west: Timeout"}, 10, ""},
+				"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout; " +
+					"holding 10 replicas, where what can be seen calls for 6; clusters can not be seen: west: Timeout"}, 10, ""},
 		"the metrics lack a cluster": {func(w *world) {
 			w.answer = func(m *replicas.Metric) {
 				delete(m.Pods, "west")

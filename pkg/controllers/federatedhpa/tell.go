@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
 const (
@@ -44,14 +45,18 @@ func (r *Reconciler) record(ctx context.Context, in *situation, d *decision) err
 }
 
 func (r *Reconciler) tellOf(ctx context.Context, in *situation, d *decision, status *v1alpha1.FederatedHPAStatus) {
+	var news news
 	for _, e := range d.Events {
-		r.event(in.object, e.Type, e.Reason, e.Message)
+		news.add(e.Type, e.Reason, e.Message)
 	}
 	if moved := in.moved(d); moved != "" {
-		r.event(in.object, corev1.EventTypeNormal, eventMoved, moved)
+		news.add(corev1.EventTypeNormal, eventMoved, moved)
 	}
 	for i := range status.Clusters {
-		r.tellCluster(in, &status.Clusters[i])
+		news.addCluster(in, &status.Clusters[i])
+	}
+	for _, e := range news {
+		r.event(in.object, e.Type, e.Reason, e.Message)
 	}
 	klog.FromContext(ctx).V(2).Info("Decided", "replicas", in.scale.Replicas, "desired", d.Replicas, "metric", d.Explanation.Metric,
 		"recommended", d.Explanation.Recommended, "held", d.Explanation.Held, "unseen", d.Explanation.Unseen)
@@ -71,9 +76,22 @@ func (in *situation) moved(d *decision) string {
 	return strings.Join(all, ", ")
 }
 
-// tellCluster tells of a cluster that takes part in another way than before. That it can not be seen is said of all
+// news are the Events of one look, one for each reason: several of one object would be taken for one that repeats, and
+// only the first would be told.
+type news []replicas.Event
+
+func (n *news) add(kind, reason, message string) {
+	i := slices.IndexFunc(*n, func(e replicas.Event) bool { return e.Type == kind && e.Reason == reason })
+	if i < 0 {
+		*n = append(*n, replicas.Event{Type: kind, Reason: reason, Message: message})
+		return
+	}
+	(*n)[i].Message += "; " + message
+}
+
+// addCluster tells of a cluster that takes part in another way than before. That it can not be seen is said of all
 // together.
-func (r *Reconciler) tellCluster(in *situation, now *v1alpha1.ClusterStatus) {
+func (n *news) addCluster(in *situation, now *v1alpha1.ClusterStatus) {
 	i := slices.IndexFunc(in.object.Status.Clusters, func(c v1alpha1.ClusterStatus) bool { return c.Name == now.Name })
 	switch {
 	case i >= 0 && in.object.Status.Clusters[i].State == now.State, i < 0 && now.State == v1alpha1.ClusterActive:
@@ -81,9 +99,9 @@ func (r *Reconciler) tellCluster(in *situation, now *v1alpha1.ClusterStatus) {
 	case now.State == v1alpha1.ClusterUnreachable:
 		return
 	case now.State == v1alpha1.ClusterActive:
-		r.event(in.object, corev1.EventTypeNormal, eventClusterChanged, fmt.Sprintf("cluster %s takes part fully", now.Name))
+		n.add(corev1.EventTypeNormal, eventClusterChanged, fmt.Sprintf("cluster %s takes part fully", now.Name))
 	default:
-		r.event(in.object, corev1.EventTypeWarning, eventClusterChanged, fmt.Sprintf("cluster %s is %s: %s", now.Name, now.State, now.Message))
+		n.add(corev1.EventTypeWarning, eventClusterChanged, fmt.Sprintf("cluster %s is %s: %s", now.Name, now.State, now.Message))
 	}
 }
 
