@@ -4,12 +4,14 @@ package app
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
 func parsed(t *testing.T, args ...string) *Options {
@@ -56,6 +58,10 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"lease without a pause":    {[]string{"--leader-elect-retry-period=0"}, "--leader-elect-retry-period: must be above 0, got 0s"},
 		"renewed too rarely":       {[]string{"--leader-elect-renew-deadline=2s"}, "--leader-elect-renew-deadline: must be above 2.4s with this retry period, got 2s"},
 		"two leaders":              {[]string{"--leader-elect-lease-duration=10s"}, "--leader-elect-lease-duration: must be above --leader-elect-renew-deadline (10s), got 10s"},
+		"nobody looks":             {[]string{"--concurrent-federatedhpa-syncs=0"}, "--concurrent-federatedhpa-syncs: must be 1 or more, got 0"},
+		"looks without a pause":    {[]string{"--sync-period=0"}, "--sync-period: must be above 0, got 0s"},
+		"tolerance below nothing":  {[]string{"--tolerance=-0.1"}, "--tolerance: must be 0 or more, got -0.1"},
+		"periods before now":       {[]string{"--downscale-stabilization=-1s", "--cpu-initialization-period=-2s", "--initial-readiness-delay=-3s"}, "--downscale-stabilization: must be 0 or more, got -1s\n--cpu-initialization-period: must be 0 or more, got -2s\n--initial-readiness-delay: must be 0 or more, got -3s"},
 		"several faults, all told": {[]string{"--hub-timeout=0", "--time-zone="}, "--hub-timeout: must be above 0, got 0s\n--time-zone: \"\" must not be empty: write a zone such as \"Etc/UTC\", or leave the field out"},
 	}
 	for name, tc := range tests {
@@ -74,4 +80,19 @@ func TestValidateNamesTheFlag(t *testing.T) {
 // Every flag that the manifests pass is one of ours, with a value that it takes.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
 	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None, "../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host")
+}
+
+// What is not said is as in Kubernetes' HorizontalPodAutoscaler controller; what is, arrives.
+func TestAutoscaleFlags(t *testing.T) {
+	upstream := replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second}
+	if diff := cmp.Diff(AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream}, parsed(t).Autoscale); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+	o := parsed(t, "--concurrent-federatedhpa-syncs=3", "--sync-period=4s", "--downscale-stabilization=5s", "--tolerance=0.6", "--cpu-initialization-period=7s", "--initial-readiness-delay=8s")
+	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, Decision: replicas.Options{
+		StabilizationWindow: 5 * time.Second, Tolerance: 0.6, CPUInitializationPeriod: 7 * time.Second, InitialReadinessDelay: 8 * time.Second,
+	}}
+	if diff := cmp.Diff(want, o.Autoscale); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
