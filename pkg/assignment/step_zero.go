@@ -79,7 +79,9 @@ func (p *plan) sleep() Action {
 		}
 	}
 	slices.Reverse(candidates) // the last to be filled is the first to be emptied
-	slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(p.worth(a), p.worth(b)) })
+	if p.policy == Aggregated {
+		slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(p.sites[a].Current, p.sites[b].Current) })
+	}
 	for _, i := range candidates {
 		left := replicas - int64(p.sites[i].Current)
 		if mins-p.mins[i] >= max(1, int64(p.Min)) && thousandths <= left*whole {
@@ -88,18 +90,6 @@ func (p *plan) sleep() Action {
 		}
 	}
 	return ""
-}
-
-// worth orders the clusters that may be scaled to zero, the least first.
-func (p *plan) worth(i int) int64 {
-	switch p.policy {
-	case Aggregated:
-		return int64(p.sites[i].Current)
-	case Prioritized:
-		return int64(p.sites[i].Priority)
-	default:
-		return p.members[i].weight
-	}
 }
 
 // atMinima: every cluster that runs is at its minimum, content, and without Pods that no node can take.
