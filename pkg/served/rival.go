@@ -3,10 +3,42 @@
 package served
 
 import (
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 )
+
+// rivalFor is how long after its last write another controller is taken to be at
+// work. One that is writes again when we do.
+const rivalFor = 5 * time.Minute
+
+// Rivals tells of other controllers that work on the objects of one of ours.
+type Rivals struct {
+	ours  string
+	clock clock.PassiveClock
+	began time.Time
+}
+
+// NewRivals heeds writes from now on. ours is the field manager of our own
+// writes of status.
+func NewRivals(ours string, clock clock.PassiveClock) *Rivals {
+	return &Rivals{ours: ours, clock: clock, began: clock.Now()}
+}
+
+// Of is why an object should be left alone: another controller wrote its status
+// lately, and so would undo what we do. Nil: none did.
+func (r *Rivals) Of(object metav1.Object) error {
+	since := r.clock.Now().Add(-rivalFor)
+	if since.Before(r.began) {
+		since = r.began
+	}
+	if manager, found := Rival(object.GetManagedFields(), r.ours, since); found {
+		return fmt.Errorf("%q writes the status too, and nothing is done here while it does: switch one of the two off", manager)
+	}
+	return nil
+}
 
 // Rival returns who else wrote the status of an object since a time: the field
 // manager of the last such write. ours is the field manager of our own writes,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 func TestRival(t *testing.T) {
@@ -41,6 +42,38 @@ func TestRival(t *testing.T) {
 			got, found := Rival(tc.fields, us, start)
 			if got != tc.want || found != (tc.want != "") {
 				t.Errorf("Rival() = %q, %v, want %q", got, found, tc.want)
+			}
+		})
+	}
+}
+
+// A rival counts for five minutes after its last write, and never for one before we began.
+func TestRivals(t *testing.T) {
+	began := time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)
+	tests := map[string]struct {
+		wrote, now time.Duration // since we began
+		manager    string
+		want       string
+	}{
+		"before we began":        {-time.Second, time.Minute, "other", ""},
+		"a moment ago":           {59 * time.Second, time.Minute, "other", `"other" writes the status too, and nothing is done here while it does: switch one of the two off`},
+		"ourselves":              {59 * time.Second, time.Minute, "ours", ""},
+		"five minutes ago":       {time.Minute, 6 * time.Minute, "other", ""},
+		"less than five of them": {time.Minute + time.Second, 6 * time.Minute, "other", `"other" writes the status too, and nothing is done here while it does: switch one of the two off`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := clocktesting.NewFakePassiveClock(began)
+			r := NewRivals("ours", now)
+			now.SetTime(began.Add(tc.now))
+			at := metav1.NewTime(began.Add(tc.wrote))
+			object := &metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: tc.manager, Subresource: "status", Time: &at}}}
+			got := ""
+			if err := r.Of(object); err != nil {
+				got = err.Error()
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -17,13 +17,14 @@ import (
 )
 
 // addCron adds the controller of CronFederatedHPAs.
-func addCron(ctx context.Context, manager ctrl.Manager, scales scale.ScalesGetter, o *Options) error {
+func addCron(ctx context.Context, manager ctrl.Manager, scales scale.ScalesGetter, hold func() error, o *Options) error {
 	reconciler := cronfederatedhpa.New(cronfederatedhpa.Options{
 		Hub:      manager.GetClient(),
 		Live:     manager.GetAPIReader(),
 		Scales:   scales,
 		Mapper:   manager.GetRESTMapper(),
 		TimeZone: o.Cron.TimeZone,
+		Hold:     hold,
 		Clock:    clock.RealClock{},
 		Events:   manager.GetEventRecorder(program),
 		Metrics:  cronfederatedhpa.NewMetrics(ctrlmetrics.Registry),

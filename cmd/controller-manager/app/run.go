@@ -45,11 +45,11 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fmt.Errorf("preparing to scale: %w", err)
 	}
-	if err := addCron(ctx, manager, scales, o); err != nil {
-		return err
-	}
 	hold, err := addSchemaCheck(ctx, manager, o)
 	if err != nil {
+		return err
+	}
+	if err := addCron(ctx, manager, scales, hold, o); err != nil {
 		return err
 	}
 	if err := addAutoscaler(ctx, manager, scales, hold, o); err != nil {

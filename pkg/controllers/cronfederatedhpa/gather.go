@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -20,6 +21,10 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in situa
 	in.now = r.Clock.Now()
 	object := &v1alpha1.CronFederatedHPA{}
 	if err := r.Hub.Get(ctx, key, object); err != nil {
+		return in, nil, err
+	}
+	if err := r.rivals.Of(object); err != nil {
+		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventAnotherController, "SetTarget", "%s", brief(err.Error(), maxMessage))
 		return in, nil, err
 	}
 	in.failing = r.troubles.of(object)

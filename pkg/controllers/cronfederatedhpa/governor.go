@@ -13,13 +13,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-const (
-	// byTarget finds autoscalers by the name of what they scale.
-	byTarget = "spec.scaleTargetRef.name"
-	// managedByLabel is on HorizontalPodAutoscalers that we made for a
-	// FederatedHPA: a hub that is a member of its own fleet has some.
-	managedByLabel = "fleetscale.io/managed-by"
-)
+// byTarget finds autoscalers by the name of what they scale.
+const byTarget = "spec.scaleTargetRef.name"
 
 // scaleTargetOf is what an autoscaler names.
 func scaleTargetOf(object client.Object) autoscalingv2.CrossVersionObjectReference {
@@ -64,7 +59,7 @@ func governor(ctx context.Context, hub client.Reader, object *v1alpha1.CronFeder
 // this target, be it by another version.
 func governs(autoscaler client.Object, ref autoscalingv2.CrossVersionObjectReference) bool {
 	other := scaleTargetOf(autoscaler)
-	return autoscaler.GetDeletionTimestamp() == nil && autoscaler.GetLabels()[managedByLabel] == "" &&
+	return autoscaler.GetDeletionTimestamp() == nil && autoscaler.GetLabels()[v1alpha1.ManagedByLabel] == "" &&
 		other.Kind == ref.Kind && other.Name == ref.Name && groupOf(other) == groupOf(ref)
 }
 

@@ -25,6 +25,8 @@ const (
 
 	// eventDelayed: a run is due and can not be done yet.
 	eventDelayed = "RunDelayed"
+	// eventAnotherController: somebody else writes the status too, so nothing is done.
+	eventAnotherController = "AnotherController"
 	// eventSucceeded: a run set the target, or found it as it should be.
 	eventSucceeded = "RunSucceeded"
 	// eventFailed: a run was given up, missed or superseded.

@@ -17,6 +17,8 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/fleetscale/fleetscale/pkg/served"
 )
 
 const (
@@ -26,6 +28,8 @@ const (
 	maxSleep = time.Minute
 	// maxTries is how often a target is set anew, at once, while others set it too.
 	maxTries = 5
+	// untilFree is when to look again whether something may be done.
+	untilFree = time.Second
 	// soon is when to come back after somebody else was faster.
 	soon = 100 * time.Millisecond
 )
@@ -44,9 +48,11 @@ type Options struct {
 	Mapper meta.RESTMapper
 	// TimeZone is that of rules which name none.
 	TimeZone string
-	Clock    clock.PassiveClock
-	Events   events.EventRecorder
-	Metrics  *Metrics
+	// Hold is why nothing may be done now; nil: something may.
+	Hold    func() error
+	Clock   clock.PassiveClock
+	Events  events.EventRecorder
+	Metrics *Metrics
 }
 
 // Reconciler brings one CronFederatedHPA after another up to the clock.
@@ -54,6 +60,7 @@ type Reconciler struct {
 	Options
 	schedules schedules
 	troubles  troubles
+	rivals    *served.Rivals
 }
 
 // New returns a reconciler, to be called by one leader at a time. Should two
@@ -63,12 +70,16 @@ func New(o Options) *Reconciler {
 		Options:   o,
 		schedules: newSchedules(o.TimeZone),
 		troubles:  troubles{byKey: map[client.ObjectKey]*trouble{}},
+		rivals:    served.NewRivals(fieldManager, o.Clock),
 	}
 }
 
 // Reconcile has the runs that are due set the target, and says in the status
 // what became of them. An error is returned, not logged.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if r.Hold() != nil {
+		return reconcile.Result{RequeueAfter: untilFree}, nil
+	}
 	in, decision, err := r.run(ctx, request.NamespacedName)
 	if apierrors.IsNotFound(err) || err == nil && in.object.DeletionTimestamp != nil {
 		r.forget(request.NamespacedName)

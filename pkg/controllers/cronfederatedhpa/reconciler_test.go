@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -97,13 +98,15 @@ func TestGovernor(t *testing.T) {
 		there client.Object
 		want  string
 	}{
-		"a FederatedHPA":              {newFederatedHPA(1, 10), `Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
-		"a FederatedHPA of another":   {other, ""},
-		"a HorizontalPodAutoscaler":   {hpa(func(*autoscalingv2.HorizontalPodAutoscaler) {}), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
-		"one of another version":      {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta2" }), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
-		"one of another group":        {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }), ""},
-		"one in another namespace":    {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
-		"one of ours, for the member": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Labels = map[string]string{managedByLabel: "uid"} }), ""},
+		"a FederatedHPA":            {newFederatedHPA(1, 10), `Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
+		"a FederatedHPA of another": {other, ""},
+		"a HorizontalPodAutoscaler": {hpa(func(*autoscalingv2.HorizontalPodAutoscaler) {}), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
+		"one of another version":    {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta2" }), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
+		"one of another group":      {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }), ""},
+		"one in another namespace":  {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
+		"one of ours, for the member": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) {
+			h.Labels = map[string]string{v1alpha1.ManagedByLabel: "uid"}
+		}), ""},
 		"one that is going": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) {
 			h.DeletionTimestamp, h.Finalizers = &metav1.Time{Time: time.Unix(1, 0)}, []string{"x/y"}
 		}), ""},
@@ -223,7 +226,7 @@ func TestWhomAnAutoscalerConcerns(t *testing.T) {
 	}
 	elsewhere := named("elsewhere", deployment)
 	elsewhere.SetNamespace("other")
-	r := New(Options{Hub: fakeHub(t, named("of-workload", deployment), named("of-fhpa", autoscalingv2.CrossVersionObjectReference{Kind: "FederatedHPA", Name: "bounds"}), named("of-none", autoscalingv2.CrossVersionObjectReference{Name: "x"}), elsewhere)})
+	r := New(Options{Clock: clocktesting.NewFakePassiveClock(time.Now()), Hub: fakeHub(t, named("of-workload", deployment), named("of-fhpa", autoscalingv2.CrossVersionObjectReference{Kind: "FederatedHPA", Name: "bounds"}), named("of-none", autoscalingv2.CrossVersionObjectReference{Name: "x"}), elsewhere)})
 	f := newFederatedHPA(1, 2)
 	f.Name = "bounds"
 	var got []string

@@ -96,7 +96,8 @@ func (s *sim) program() *Reconciler {
 		},
 	})
 	return New(Options{
-		Hub: hub, Live: live, Scales: scales{sim: s}, Mapper: s.mapper, TimeZone: "UTC",
+		Hold: func() error { return nil },
+		Hub:  hub, Live: live, Scales: scales{sim: s}, Mapper: s.mapper, TimeZone: "UTC",
 		Clock: s.clock, Events: noEvents{}, Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
 }

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/served"
@@ -26,8 +25,6 @@ import (
 const (
 	// soon is when to come back where something is awaited that comes by itself.
 	soon = time.Second
-	// rivalFor is how long after its last write another controller is taken to be at work.
-	rivalFor = 5 * time.Minute
 	// fieldManager owns in managedFields what the controller writes.
 	fieldManager = "fleetscale-federatedhpa"
 )
@@ -69,12 +66,12 @@ type Reconciler struct {
 	Options
 	memories  *memories
 	selectors *selectors
-	began     time.Time
+	rivals    *served.Rivals
 }
 
 // New returns a reconciler, to be called by one leader at a time.
 func New(o Options) *Reconciler {
-	return &Reconciler{Options: o, memories: newMemories(), selectors: newSelectors(), began: o.Clock.Now()}
+	return &Reconciler{Options: o, memories: newMemories(), selectors: newSelectors(), rivals: served.NewRivals(fieldManager, o.Clock)}
 }
 
 // Reconcile brings the replicas of one workload to what its load calls for, and says in the status why. An error is
@@ -100,7 +97,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.Metrics.skipped()
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
-	if err := r.rival(object); err != nil {
+	if err := r.rivals.Of(object); err != nil {
+		r.event(object, corev1.EventTypeWarning, eventAnotherController, err.Error())
 		return reconcile.Result{}, err
 	}
 	target := r.targetOf(object)
@@ -136,21 +134,6 @@ func (r *Reconciler) comeBack(d *decision, err error) (reconcile.Result, error) 
 		return reconcile.Result{}, d.Err
 	}
 	return reconcile.Result{RequeueAfter: r.SyncPeriod}, nil
-}
-
-// rival is why an object is left alone whose status another controller writes too: it would also write the replicas.
-func (r *Reconciler) rival(object *v1alpha1.FederatedHPA) error {
-	now := r.Clock.Now()
-	since := now.Add(-rivalFor)
-	if since.Before(r.began) {
-		since = r.began
-	}
-	manager, found := served.Rival(object.ManagedFields, fieldManager, since)
-	if !found {
-		return nil
-	}
-	r.event(object, corev1.EventTypeWarning, eventAnotherController, fmt.Sprintf("%q writes the status too; nothing is done here while it does: switch one of the two off", manager))
-	return fmt.Errorf("%q writes the status too: switch one of the two off", manager)
 }
 
 func (r *Reconciler) forget(key client.ObjectKey) {
