@@ -27,7 +27,7 @@ func bounded(ratios []int64) []int64 {
 func (s Site) running() bool { return s.Current > 0 && s.Max > 0 }
 
 // load returns the replicas that run, and how many of them, in thousandths, the load of the busiest metric of each site
-// takes. Nothing is known if a site's metrics are not all known, or nothing runs.
+// takes. Nothing is known if not all metrics of a site are.
 func (p *plan) load() (replicas, thousandths int64, known bool) {
 	for _, s := range p.sites {
 		if !s.running() {
@@ -39,7 +39,7 @@ func (p *plan) load() (replicas, thousandths int64, known bool) {
 		replicas += int64(s.Current)
 		thousandths += int64(s.Current) * slices.Max(s.Ratios)
 	}
-	return replicas, thousandths, replicas > 0
+	return replicas, thousandths, true
 }
 
 // needed is how many replicas the load takes at the target of each metric, by the metric that takes most. Ask only where

@@ -54,7 +54,6 @@ func (p *plan) moveMaxima() bool {
 	gives, _ := share(wanted, claims)
 	for i := range gives {
 		p.maxes[i] += gives[i]
-		p.mins[i] = min(p.mins[i], p.maxes[i])
 	}
 	return true
 }
@@ -78,7 +77,7 @@ func (p *plan) offers(s Site) (stuck, idle int64) {
 		return 0, 0
 	case p.full(s):
 		return max(0, int64(s.Max-max(s.hosted(), s.Min, 1))), 0
-	case s.Desired < s.Max && spare > 0:
+	case spare > 0:
 		return 0, max(1, spare/2)
 	default:
 		return 0, 0

@@ -54,8 +54,7 @@ func (p *plan) followCapacity() Action {
 	for i := range limits {
 		limits[i] = min(x[i]+spare[i], p.ceilings[i])
 	}
-	left := p.pourBy(sum(spare)-moved, x, limits, p.byRank(spare))
-	p.pourBy(left, x, p.ceilings, func(member) int64 { return 1 })
+	p.pourBy(sum(spare)-moved, x, limits, p.byRank(spare)) // fits: what is not moved has its room already
 	if !p.worthwhile(x) {
 		return ""
 	}
@@ -109,5 +108,5 @@ func (p *plan) worthwhile(x []int64) bool {
 		}
 		moved += max(x[i]-p.maxes[i], p.maxes[i]-x[i])
 	}
-	return moved >= 1 && moved*20 >= int64(p.Max)
+	return moved*20 >= int64(p.Max)
 }

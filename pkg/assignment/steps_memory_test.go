@@ -30,6 +30,8 @@ func TestNextRemembersTheFleet(t *testing.T) {
 		"nothing":                           {snapshot(StaticWeighted, 2, 10, two()...), memory{}},
 		"the load is below its target":      {snapshot(StaticWeighted, 2, 10, two(ratio(1000, 1099))...), memory{UnderloadedSince: at(0)}},
 		"of the worst metric in each":       {snapshot(StaticWeighted, 2, 10, two(ratio(100, 1100))...), memory{}},
+		"at its target it is not below":     {snapshot(StaticWeighted, 2, 10, site("a", 1, 5, 2, ratio(1000)), site("b", 1, 5, 2, ratio(1000))), memory{}},
+		"nothing runs":                      {snapshot(StaticWeighted, 2, 10, site("a", 1, 5, 0), site("b", 1, 5, 0)).change(low), memory{}},
 		"still below":                       {snapshot(StaticWeighted, 2, 10, two(ratio(900, 0))...).change(low), memory{UnderloadedSince: at(300)}},
 		"no more":                           {snapshot(StaticWeighted, 2, 10, two(ratio(1200, 0))...).change(low), memory{}},
 		"not known any more":                {snapshot(StaticWeighted, 2, 10, two()...).change(low), memory{}},
