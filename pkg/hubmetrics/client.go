@@ -41,6 +41,7 @@ func New(config *rest.Config, mapper meta.RESTMapper, metrics *Metrics) (*Client
 	config = rest.CopyConfig(config)
 	config.APIPath = "/apis"
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, accept
+	config.WarningHandlerWithContext = rest.NoWarnings{} // answers that lack a part are warned of; their coverage says which, and it is read
 	if config.UserAgent == "" {
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
 	}
