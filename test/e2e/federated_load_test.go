@@ -9,10 +9,15 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
+// busyInOne is before the first two cases.
+func (s *stage) busyInOne() {
+	s.uses(map[string]string{"member1": "200m", "member2": "50m", "member3": "50m"})
+	s.runIn(2, allMembers()...)
+}
+
 // The load rises in one member only, and replicas rise in all, by what Ready
 // Pods use everywhere. The hub's workload is told, and members follow it.
 func (s *stage) loadByTheHub() {
-	s.uses(map[string]string{"member1": "200m", "member2": "50m", "member3": "50m"})
 	s.propagate(6, allMembers()...)
 	s.autoscale("minReplicas: 6, maxReplicas: 12, metrics: [" + byCPU + "]")
 	s.runs("hub 12, member1 4, member2 4, member3 4")
@@ -29,8 +34,6 @@ func (s *stage) loadByTheHub() {
 
 // The same where each member is told its part, by weights.
 func (s *stage) loadByParts() {
-	s.uses(map[string]string{"member1": "200m", "member2": "50m", "member3": "50m"})
-	s.runIn(2, allMembers()...)
 	s.autoscale("minReplicas: 4, maxReplicas: 12, metrics: [" + byCPU + "], replicaDistribution: {type: StaticWeighted, clusterAutoscalingPreference: [" +
 		"{targetCluster: {clusterNames: [member1]}, staticWeight: 2}, {targetCluster: {clusterNames: [member2, member3]}, staticWeight: 1}]}")
 	s.runs("member1 6, member2 3, member3 3")

@@ -11,12 +11,17 @@ import (
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
+// idle is before the first case.
+func (s *stage) idle() {
+	s.uses(map[string]string{"member1": "10m", "member2": "10m", "member3": "10m"})
+	s.runIn(1, allMembers()...)
+}
+
 // Of several metrics the one that asks for most decides.
 func (s *stage) largestWins() {
-	s.uses(map[string]string{"member1": "10m", "member2": "10m", "member3": "10m"})
 	s.queue("30")
 	s.hits(map[string]string{"member1": "20", "member2": "30"})
-	s.propagate(2, allMembers()...)
+	s.propagate(3, allMembers()...)
 	object := fmt.Sprintf("{type: Object, object: {describedObject: {apiVersion: v1, kind: Service, name: web}, metric: {name: %s-hits}, target: {type: AverageValue, averageValue: 10}}}", s.ns)
 	s.autoscale("minReplicas: 2, maxReplicas: 20, metrics: [" + s.byQueue(10) + ", " + object + ", " + byCPU + "]")
 	s.runs("hub 5, member1 2, member2 2, member3 1")
@@ -98,7 +103,7 @@ func (s *stage) ruleRaisesMin() {
 	s.queue("5")
 	s.propagate(1, "member1", "member2")
 	s.autoscale("minReplicas: 1, maxReplicas: 10, metrics: [" + s.byQueue(10) + "]")
-	s.create("hub", `
+	s.apply("hub", `
 apiVersion: autoscaling.karmada.io/v1alpha1
 kind: CronFederatedHPA
 metadata: {name: web}

@@ -37,6 +37,7 @@ func launchFederated(t *testing.T, e *env) *federated {
 	t.Helper()
 	f := &federated{env: e, clients: map[string]dynamic.Interface{}}
 	t.Cleanup(func() { f.tidy(t) })
+	f.warmUp(t)
 	if err := f.install(t); err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +50,25 @@ func launchFederated(t *testing.T, e *env) *federated {
 		f.pair = append(f.pair, r)
 	}
 	return f
+}
+
+// warmUp has Pods run that are to be measured: that takes a while from their start.
+func (f *federated) warmUp(t *testing.T) {
+	t.Helper()
+	for _, cluster := range f.clusters() {
+		c := config(t, cluster)
+		c.QPS, c.Timeout = -1, 0 // some watch
+		client, err := dynamic.NewForConfig(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.clients[cluster.Name] = client
+	}
+	for namespace, prepare := range map[string]func(*stage){
+		"fed-hub": (*stage).busyInOne, "fed-parts": (*stage).busyInOne, "fed-several": (*stage).idle, "fed-parity": (*stage).twins,
+	} {
+		prepare(f.stage(t, namespace))
+	}
 }
 
 func federatedFlags() []string {
@@ -76,13 +96,6 @@ func (f *federated) install(t *testing.T) (err error) {
 	}
 	for _, member := range f.Members() {
 		if err := f.JoinToScale(t.Context(), member); err != nil {
-			return err
-		}
-	}
-	for _, cluster := range f.clusters() {
-		c := config(t, cluster)
-		c.QPS = -1
-		if f.clients[cluster.Name], err = dynamic.NewForConfig(c); err != nil {
 			return err
 		}
 	}

@@ -13,24 +13,40 @@ import (
 func TestFederated(t *testing.T) {
 	f := launchFederated(t, whole(t))
 	f.sideBySide(t, map[string]func(*stage){
-		"fed-hub":      (*stage).loadByTheHub,
-		"fed-parts":    (*stage).loadByParts,
-		"fed-stateful": (*stage).namesThatCollide,
-		"fed-several":  (*stage).largestWins,
-		"fed-zero":     (*stage).toZeroAndBack,
-		"fed-bounds":   (*stage).boundsAtOnce,
+		"fed-hub":       (*stage).loadByTheHub,
+		"fed-parts":     (*stage).loadByParts,
+		"fed-stateful":  (*stage).namesThatCollide,
+		"fed-several":   (*stage).largestWins,
+		"fed-zero":      (*stage).toZeroAndBack,
+		"fed-bounds":    (*stage).boundsAtOnce,
+		"fed-cron":      (*stage).ruleRaisesMin,
+		"fed-missing":   (*stage).nothingToScale,
+		"fed-nofigures": (*stage).nothingToGoBy,
+		"fed-same":      (*stage).twoOfTheSamePods,
+		"fed-rival":     (*stage).memberHasItsOwn,
+		"fed-parity":    (*stage).decidesAsKubernetes,
+		"fed-many":      (*stage).manyAtOnce,
+	})
+	f.sideBySide(t, map[string]func(*stage){
+		"fed-frozen": (*stage).frozenAtHighLoad,
 	})
 }
 
 // sideBySide runs cases at the same time, each in the namespace of its name.
 func (f *federated) sideBySide(t *testing.T, cases map[string]func(*stage)) {
 	t.Helper()
-	if t.Failed() && len(cases) == 1 {
-		t.SkipNow() // the fleet may be broken
+	if t.Failed() {
+		t.FailNow() // the fleet may be broken
 	}
 	var all sync.WaitGroup
 	for namespace, play := range cases {
-		all.Go(func() { t.Run(namespace, func(t *testing.T) { play(f.stage(t, namespace)) }) })
+		all.Go(func() {
+			t.Run(namespace, func(t *testing.T) {
+				s := f.stage(t, namespace)
+				t.Cleanup(s.explain)
+				play(s)
+			})
+		})
 	}
 	all.Wait()
 }
