@@ -95,23 +95,23 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-// Who gains is told before who loses, on the way up; on the way down it is the other way.
+// Who gains is told before who loses. On the way down nothing moves at the same sync.
 func TestOrderOfWrites(t *testing.T) {
 	tests := map[string]struct {
 		wants int32
 		most  int32
 		want  string
 	}{
-		"up":                       {16, 100, "b 4 to 15, a 4 to 1"},
-		"moving":                   {8, 100, "b 4 to 7, a 4 to 1"},
-		"down, from above maximum": {8, 6, "a 4 to 1, b 4 to 5"},
+		"up":                    {16, 100, "b 4 to 15, a 4 to 1"},
+		"moving":                {8, 100, "b 4 to 7, a 4 to 1"},
+		"down, and then moving": {8, 6, "a 4 to 2, b 4 to 5, a 2 to 1"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", atMost("a", 1), weight("b", 1)))
 			w.wants(tc.wants)
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = tc.most })
-			_ = w.looks(1)
+			_ = w.looks(2)
 			same(t, "writes", tc.want, strings.Join(w.wrote, ", "))
 		})
 	}
@@ -140,6 +140,37 @@ func TestAMemberThatCanNotBeTold(t *testing.T) {
 		t.Errorf("replicas %v", got)
 	}
 	same(t, "clusters", true, !strings.Contains(strings.Join(w.clusters(), " "), "FailedUpdateScale"))
+}
+
+// What a member was told is known although the status could not be stored, and although the member is silent since.
+func TestToldButNotStored(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4})
+	_ = w.looks(1)
+	w.wants(16)
+	w.hub.failStatus = func() error { return errors.New("no") }
+	_ = w.looks(1)
+	w.hub.failStatus = nil
+	w.members["b"].silence = silence()
+	w.wants(40)
+	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 20 })
+	_ = w.looks(1)
+	same(t, "replicas", map[string]int32{"a": 12, "b": 8}, w.runs())
+	same(t, "clusters", "b Unreachable assigned 8 current 4 ready 8 Timeout", w.clusters()[1])
+}
+
+// On the way down, what is to move waits: more would be taken away than are too many, if the others can not be told.
+func TestDownAndMoving(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 20, "b": 0})
+	w.edit(func(s *v1alpha1.FederatedHPASpec) {
+		s.MaxReplicas = 19
+		s.ReplicaDistribution.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{atMost("a", 3), weight("b", 1)}
+	})
+	w.members["b"].failSet = func() error { return errors.New("no") }
+	_ = w.looks(5)
+	same(t, "replicas", map[string]int32{"a": 19, "b": 0}, w.runs())
+	w.members["b"].failSet = nil
+	_ = w.looks(1)
+	same(t, "replicas", map[string]int32{"a": 3, "b": 16}, w.runs())
 }
 
 // Where a replica moves, it is not taken away while the cluster that is to run it instead can not be told.

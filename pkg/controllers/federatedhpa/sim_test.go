@@ -205,7 +205,7 @@ func (l *life) sync() {
 	l.did("%d to %d %v %s %v", before, after, l.runs(), say(&object.Status), err)
 	most, least := object.Spec.MaxReplicas, *object.Spec.MinReplicas
 	switch {
-	case l.unseen() && after < before && after < most && (before <= most || !l.failed): // what was to be added may have been refused
+	case l.unseen() && after < before && after < most:
 		l.fail("scaled in while a cluster is silent")
 	case after > before && after > most && !l.failed: // what was to be taken away may have been refused
 		l.fail("scaled out beyond %d", most)

@@ -120,39 +120,39 @@ func (in *situation) nowhere() error {
 	return fmt.Errorf("no cluster can scale %s: %s", ref, strings.Join(each, "; "))
 }
 
-// write tells each cluster its replicas: on the way up those that gain come first, on the way down those that lose. A
-// cluster that could not be told is tried again at the next sync; the others do not make up for it, or both would run
-// its replicas.
+// write tells each cluster its replicas. Those that gain come first, and what could not be added is not taken away from
+// others. On the way down nothing moves: that waits for the next sync, so that no more are taken away than are too many.
+// A cluster that could not be told is tried again then, too; the others do not make up for it, or both would run its
+// replicas.
 func (t partsTarget) write(ctx context.Context, in *situation, d decision) decision {
 	ctx, cancel := context.WithTimeout(ctx, t.MemberTimeout)
 	defer cancel()
 	changes := d.division.changes
-	first := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to < c.from })
-	second := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to > c.from })
+	gains := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to < c.from })
+	losses := slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.to > c.from })
 	if d.Replicas < in.scale.Replicas {
-		first, second = second, first
+		moving := gained(gains)
+		gains, losses = lessen(gains, moving), lessen(losses, moving)
 	}
-	together(first, func(c **change) { (*c).write(ctx, in.object) })
-	second = lessen(second, refused(first))
-	together(second, func(c **change) { (*c).write(ctx, in.object) })
+	together(gains, func(c **change) { (*c).write(ctx, in.object) })
+	refused := slices.DeleteFunc(slices.Clone(gains), func(c *change) bool { return c.err == nil })
+	losses = lessen(losses, gained(refused))
+	together(losses, func(c **change) { (*c).write(ctx, in.object) })
 	d.division.changes = slices.DeleteFunc(changes, func(c *change) bool { return c.to == c.from })
 	return complete(ctx, in, d)
 }
 
-// refused is how many replicas could not be added, or taken away.
-func refused(step []*change) (n int32) {
-	for _, c := range step {
-		if c.err != nil {
-			n += max(c.gain, -c.gain)
-		}
+// gained is by how many replicas these clusters grow.
+func gained(changes []*change) (n int32) {
+	for _, c := range changes {
+		n += c.gain
 	}
 	return n
 }
 
-// lessen has the clusters of the second step change by so many replicas less in all: what could not be added to one is not
-// taken from another, and the other way.
-func lessen(step []*change, by int32) []*change {
-	for _, c := range step {
+// lessen has these clusters gain, or lose, so many replicas less in all, and returns those that still change.
+func lessen(changes []*change, by int32) []*change {
+	for _, c := range changes {
 		spared := min(by, max(c.gain, -c.gain))
 		by -= spared
 		if c.gain > 0 {
@@ -160,7 +160,7 @@ func lessen(step []*change, by int32) []*change {
 		}
 		c.to, c.gain = c.to+spared, c.gain+spared
 	}
-	return slices.DeleteFunc(step, func(c *change) bool { return c.to == c.from })
+	return slices.DeleteFunc(changes, func(c *change) bool { return c.to == c.from })
 }
 
 // write sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does.
