@@ -95,7 +95,7 @@ func upWindow(s *v1alpha1.FederatedHPASpec) {
 // those of recall: what was last recommended may count for longer than it should, and then keeps the replicas as they are.
 func TestALeaderRecallsWhatMatters(t *testing.T) {
 	decided, held, writes := 0, 0, 0
-	for seed := range uint64(120) {
+	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		o := replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1}
 		spec := randomSpec(r)
