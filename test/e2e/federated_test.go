@@ -29,7 +29,13 @@ func TestFederated(t *testing.T) {
 	})
 	f.sideBySide(t, map[string]func(*stage){
 		"fed-frozen": (*stage).frozenAtHighLoad,
+		"fed-leader": (*stage).leaderDies,
 	})
+	if testing.Short() {
+		t.Log("left to `make test-full`: an adapter of others")
+		return
+	}
+	f.sideBySide(t, map[string]func(*stage){"fed-foreign": (*stage).foreignAdapter})
 }
 
 // sideBySide runs cases at the same time, each in the namespace of its name.
