@@ -234,6 +234,18 @@ func TestConflictOnTheWorkload(t *testing.T) {
 		t.Error(err)
 	}
 	same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
+	w.usesPercent(100)
+	w.hub.failSet = func() error {
+		if times++; times == 4 {
+			w.hub.workloads[web].byHand(20)
+		}
+		return nil
+	}
+	if _, err := w.look(web); err != nil {
+		t.Error(err)
+	}
+	same(t, "status", "Active 2/2 15->20", say(&w.object().Status))
+	same(t, "replicas written, where somebody else wrote the same", []int32{15}, w.hub.workloads[web].writes)
 }
 
 // Who else writes the status would also write the replicas: then nothing is done, until it has been gone for a while.

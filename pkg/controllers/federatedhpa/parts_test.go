@@ -87,7 +87,9 @@ func TestDivision(t *testing.T) {
 			}
 			same(t, "replicas", tc.want, w.runs())
 			wrote := len(w.wrote)
+			w.heard()
 			_ = w.looks(3)
+			same(t, "Events when nothing changes", nil, w.heard())
 			if more := w.wrote[wrote:]; len(more) > 0 {
 				t.Errorf("nothing changes, and written is %v", more)
 			}
@@ -307,10 +309,14 @@ func TestAFullCluster(t *testing.T) {
 	same(t, "replicas while it is full", map[string]int32{"a": 5, "b": 13}, w.runs())
 	w.restart()
 	w.members["a"].room = 100
-	_ = w.looks(int(mostPatience / period))
+	_ = w.looks(int(mostPatience/period) - 5)
+	w.wants(20)
+	_ = w.looks(1)
+	same(t, "replicas within the patience", map[string]int32{"a": 5, "b": 15}, w.runs())
+	_ = w.looks(5)
 	w.wants(24)
 	_ = w.looks(1)
-	same(t, "replicas once it has room", map[string]int32{"a": 11, "b": 13}, w.runs())
+	same(t, "replicas once it has had room for long enough", map[string]int32{"a": 9, "b": 15}, w.runs())
 }
 
 // A rollout of a workload in a cluster that is nearly full has Pods beyond its replicas, which find no node. What runs is not
