@@ -132,3 +132,17 @@ func TestBindingIsCopied(t *testing.T) {
 		t.Errorf("the copy is shared: %+v", b)
 	}
 }
+
+// While it can not be read where the workload is placed, the clusters stay in the status as they were.
+func TestPlacementCanNotBeRead(t *testing.T) {
+	w := onHub(t)
+	w.placed = NewKarmadaPlacements(w.hub, w.clock)
+	w.restart()
+	w.bind(10, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5})
+	_ = w.looks(1)
+	before := w.clusters()
+	w.hub.noBinding = errors.New("no")
+	_ = w.looks(1)
+	same(t, "status", "Failing 2/2 10->10 FailedGetScale", say(&w.object().Status))
+	same(t, "clusters", before, w.clusters())
+}
