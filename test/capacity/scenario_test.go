@@ -59,7 +59,7 @@ func throw(seed uint64, rules int) *scenario {
 	}
 	if d.one(4) {
 		s.quota = &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "few"}}
-		s.quota.Spec.Hard = corev1.ResourceList{"count/pods": count(len(s.pods) + d.IntN(15))}
+		s.quota.Spec.Hard = corev1.ResourceList{podCount: count(len(s.pods) + d.IntN(15))}
 	}
 	return s
 }
