@@ -11,7 +11,7 @@ import (
 
 func TestDistributeProperties(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(cases) {
+	for seed := range fewer(cases) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		checkDistribution(t, r, randomDistribution(r, false))
 		checkPlainDistribution(t, r, randomDistribution(r, true))

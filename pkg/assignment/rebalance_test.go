@@ -154,7 +154,7 @@ func (v *village) settle(r *rand.Rand) {
 // costs nobody a replica.
 func TestRebalanceArrives(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(300) {
+	for seed := range fewer(300) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		v := village{q: randomDistribution(r, true), told: map[string]int32{}, ready: map[string]int32{}}
 		for i := range v.q.Clusters {
