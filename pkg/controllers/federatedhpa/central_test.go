@@ -10,6 +10,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -332,4 +333,23 @@ func TestDistributedAndBack(t *testing.T) {
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = nil })
 	_ = w.looks(1)
 	same(t, "replicas written", []int32{20}, w.hub.workloads[web].writes)
+}
+
+// A cluster that answers, but not for Pods, and whose Pods are not known any more: as many count as Ready as the status says.
+func TestPodsThatCanNotBeListed(t *testing.T) {
+	w := onHub(t)
+	w.edit(func(s *v1alpha1.FederatedHPASpec) {
+		metric := queue("10")
+		metric.External.Target = autoscalingv2.MetricTarget{Type: autoscalingv2.ValueMetricType, Value: new(resource.MustParse("10"))}
+		s.Metrics = []autoscalingv2.MetricSpec{metric}
+	})
+	w.values = []int64{10_000}
+	_ = w.looks(1)
+	w.members["west"].hidden = &fleet.Silence{Reason: fleet.ReasonForbidden, Detail: "pods is forbidden"}
+	w.restart()
+	w.values = []int64{15_000}
+	_ = w.looks(1)
+	same(t, "status", "Active 1/2 10->15 ClusterUnreachable", say(&w.object().Status))
+	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Forbidden"}, w.clusters())
+	same(t, "message", "pods is forbidden", w.object().Status.Clusters[1].Message)
 }

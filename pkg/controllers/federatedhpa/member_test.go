@@ -34,6 +34,7 @@ type fakeMember struct {
 	mu          sync.Mutex
 	offset      time.Duration
 	silence     *fleet.Silence
+	hidden      *fleet.Silence // why Pods can not be listed, and never were
 	autoscalers []Autoscaler
 	workloads   map[string]*workload // by name
 	pods        []*fakePod
@@ -92,6 +93,9 @@ func (m *fakeMember) Autoscalers(context.Context, string) []Autoscaler { return 
 func (m *fakeMember) Pods(_ context.Context, _ string, selector labels.Selector) pods.Listing {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.hidden != nil {
+		return pods.Listing{Silent: m.hidden}
+	}
 	l := pods.Listing{Known: true, Silent: m.silence, AsOf: m.clock.Now()}
 	placed := 0
 	for _, p := range m.pods {

@@ -148,7 +148,7 @@ func TestWorthWriting(t *testing.T) {
 // Fields of clusters: age of metrics by the cluster's clock, weights, since when.
 func TestClusterFields(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", weight("a", 3), weight("b", 1)))
-	w.members["a"].offset = 20 * time.Second
+	w.members["a"].offset = -20 * time.Second
 	w.answer = func(m *replicas.Metric) {
 		for name, sample := range m.Pods["b"] {
 			sample.At = sample.At.Add(-30 * time.Second)
