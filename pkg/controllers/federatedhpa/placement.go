@@ -62,6 +62,8 @@ func (r *Reconciler) placed(ctx context.Context, object *v1alpha1.FederatedHPA) 
 	if r.Placements == nil {
 		return nil, false, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout) // what may not be listed is waited for
+	defer cancel()
 	placed, places, err := r.Placements.Of(ctx, object.Namespace, object.Spec.ScaleTargetRef)
 	if err != nil {
 		return nil, false, fmt.Errorf("reading where %s is placed: %w", describe(object.Spec.ScaleTargetRef), err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -28,6 +29,7 @@ const Name = "federatedhpa"
 // AddToScheme makes scheme know the kinds that the controller reads.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(bindings, &ResourceBinding{}, &ResourceBindingList{})
+	metav1.AddToGroupVersion(scheme, bindings) // without it they can be read, but not listed
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return err
 	}
