@@ -190,13 +190,13 @@ func (s *storm) lives(until time.Time) {
 }
 
 func TestStorm(t *testing.T) {
-	for seed := range uint64(days(12, 60)) {
+	for seed := range uint64(days(6, 60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			s := newStorm(t, seed)
 			s.before, s.after = s.strikes, s.strikes
 			s.stale = func() bool { return s.one(5) }
-			s.lives(s.began.AddDate(0, 0, days(3, 14)))
+			s.lives(s.began.AddDate(0, 0, days(2, 14)))
 			s.before, s.after, s.stale = nil, nil, nil
 			s.world.lives(s.clock.Now().Add(time.Hour), s.check)
 			s.accounts()
@@ -210,7 +210,7 @@ func TestStorm(t *testing.T) {
 // Rules come, go, and change all the time. What a rule was to do while the
 // controller looked is in the records, once; the target is as the rules said.
 func TestSpecEdits(t *testing.T) {
-	for seed := range uint64(days(4, 30)) {
+	for seed := range uint64(days(3, 30)) {
 		begin, rules := moment(t, "2026-03-07 12:00"), dumbRules()
 		if seed%2 != 0 {
 			rules = ofFederatedHPA(rules)
