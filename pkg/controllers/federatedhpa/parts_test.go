@@ -3,6 +3,7 @@
 package federatedhpa
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -435,5 +436,26 @@ func TestNobodyIsTold(t *testing.T) {
 				t.Errorf("written is %v", w.wrote)
 			}
 		})
+	}
+}
+
+// rooms are how many more replicas clusters have room for.
+type rooms map[string]int32
+
+func (r rooms) Additional(_ context.Context, cluster, _ string, _ autoscalingv2.CrossVersionObjectReference) (int32, bool) {
+	n, known := r[cluster]
+	return n, known
+}
+
+// By what clusters can host; of one whose room is not known that is what it runs.
+func TestDivisionByCapacity(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("DynamicWeighted"))
+	w.program.Capacity = rooms{"a": 12}
+	w.wants(12)
+	_ = w.looks(1)
+	same(t, "replicas", map[string]int32{"a": 8, "b": 4}, w.runs())
+	a, b := w.object().Status.Clusters[0], w.object().Status.Clusters[1]
+	if a.AvailableReplicas == nil || *a.AvailableReplicas != 16 || b.AvailableReplicas != nil {
+		t.Errorf("available are %v and %v", a.AvailableReplicas, b.AvailableReplicas)
 	}
 }
