@@ -26,13 +26,12 @@
 //	             pkg/command       what all command lines have in common
 //	1 decisions  pkg/replicas      how many replicas
 //	             pkg/assignment    which of them where
+//	             pkg/capacity/fit  how many more fit a cluster
 //	             pkg/schedule      when: cron and time zones
 //	             pkg/merge         one metric from many clusters
 //	             pkg/admission     what may be stored, and why not
 //	0 words      pkg/apis          API types and their defaults
 //	             pkg/fleet         answers with their coverage
-//
-// Not every package of the map is written yet; each has its place before its first line.
 //
 // Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
 // (test/e2e) and the demo; tools/ is one more, with pinned tools; deploy/ holds manifests; docs/ explains, and

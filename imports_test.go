@@ -13,11 +13,12 @@ var rings = map[string]int{
 	"pkg/apis":  0,
 	"pkg/fleet": 0,
 
-	"pkg/admission":  1,
-	"pkg/assignment": 1,
-	"pkg/merge":      1,
-	"pkg/replicas":   1,
-	"pkg/schedule":   1,
+	"pkg/admission":    1,
+	"pkg/assignment":   1,
+	"pkg/capacity/fit": 1,
+	"pkg/merge":        1,
+	"pkg/replicas":     1,
+	"pkg/schedule":     1,
 
 	"pkg/capacity":   2,
 	"pkg/certs":      2,
