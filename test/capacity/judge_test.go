@@ -20,7 +20,7 @@ const atOnce = 8
 func TestSchedulerBindsWhatWasEstimated(t *testing.T) {
 	scenarios := uint64(300)
 	if testing.Short() {
-		scenarios = 80
+		scenarios = 40
 	}
 	c := start(t)
 	verdicts := make([]verdict, scenarios)
