@@ -32,10 +32,13 @@ func TestFederated(t *testing.T) {
 		"fed-leader": (*stage).leaderDies,
 	})
 	if testing.Short() {
-		t.Log("left to `make test-full`: an adapter of others")
+		t.Log("left to `make test-full`: an adapter of others, kinds of Karmada, a restart of the hub")
 		return
 	}
 	f.sideBySide(t, map[string]func(*stage){"fed-foreign": (*stage).foreignAdapter})
+	f.sideBySide(t, map[string]func(*stage){"fed-schema": (*stage).schemaOfOthers})
+	f.sideBySide(t, map[string]func(*stage){"fed-restart": (*stage).hubRestarts})
+	f.sideBySide(t, map[string]func(*stage){"fed-karmada": (*stage).placedByKarmada})
 }
 
 // sideBySide runs cases at the same time, each in the namespace of its name.
