@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"time"
 
@@ -161,7 +162,7 @@ func (o *AutoscaleOptions) validate() (errs []error) {
 	if o.SyncPeriod <= 0 {
 		errs = append(errs, fmt.Errorf("--sync-period: must be above 0, got %v", o.SyncPeriod))
 	}
-	if o.Decision.Tolerance < 0 {
+	if o.Decision.Tolerance < 0 || math.IsNaN(o.Decision.Tolerance) {
 		errs = append(errs, fmt.Errorf("--tolerance: must be 0 or more, got %v", o.Decision.Tolerance))
 	}
 	for _, period := range []struct {

@@ -60,6 +60,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"two leaders":              {[]string{"--leader-elect-lease-duration=10s"}, "--leader-elect-lease-duration: must be above --leader-elect-renew-deadline (10s), got 10s"},
 		"nobody looks":             {[]string{"--concurrent-federatedhpa-syncs=0"}, "--concurrent-federatedhpa-syncs: must be 1 or more, got 0"},
 		"looks without a pause":    {[]string{"--sync-period=0"}, "--sync-period: must be above 0, got 0s"},
+		"tolerance of no number":   {[]string{"--tolerance=NaN"}, "--tolerance: must be 0 or more, got NaN"},
 		"tolerance below nothing":  {[]string{"--tolerance=-0.1"}, "--tolerance: must be 0 or more, got -0.1"},
 		"periods before now":       {[]string{"--downscale-stabilization=-1s", "--cpu-initialization-period=-2s", "--initial-readiness-delay=-3s"}, "--downscale-stabilization: must be 0 or more, got -1s\n--cpu-initialization-period: must be 0 or more, got -2s\n--initial-readiness-delay: must be 0 or more, got -3s"},
 		"several faults, all told": {[]string{"--hub-timeout=0", "--time-zone="}, "--hub-timeout: must be above 0, got 0s\n--time-zone: \"\" must not be empty: write a zone such as \"Etc/UTC\", or leave the field out"},

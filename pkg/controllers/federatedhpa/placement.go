@@ -4,6 +4,7 @@ package federatedhpa
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,6 +66,10 @@ func (r *Reconciler) placed(ctx context.Context, object *v1alpha1.FederatedHPA) 
 	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout) // what may not be listed is waited for
 	defer cancel()
 	placed, places, err := r.Placements.Of(ctx, object.Namespace, object.Spec.ScaleTargetRef)
+	var fault *templateFault
+	if errors.As(err, &fault) && object.Spec.ReplicaDistribution != nil {
+		err = nil
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("reading where %s is placed: %w", describe(object.Spec.ScaleTargetRef), err)
 	}

@@ -39,6 +39,19 @@ type ResourceBindingSpec struct {
 	Replicas int32 `json:"replicas,omitempty"`
 	// Clusters are where it is placed.
 	Clusters []ResourceBindingCluster `json:"clusters,omitempty"`
+	// Placement is by what rule. Nil: not said.
+	Placement *ResourceBindingPlacement `json:"placement,omitempty"`
+}
+
+// ResourceBindingPlacement says how replicas come to clusters.
+type ResourceBindingPlacement struct {
+	// ReplicaScheduling is nil where each cluster runs all of them.
+	ReplicaScheduling *ResourceBindingReplicaScheduling `json:"replicaScheduling,omitempty"`
+}
+
+// ResourceBindingReplicaScheduling is Divided or Duplicated, which is the default.
+type ResourceBindingReplicaScheduling struct {
+	ReplicaSchedulingType string `json:"replicaSchedulingType,omitempty"`
 }
 
 // ResourceBindingCluster is the part of one cluster.
@@ -52,6 +65,12 @@ func (b *ResourceBinding) DeepCopyObject() runtime.Object {
 	c := *b
 	b.DeepCopyInto(&c.ObjectMeta)
 	c.Spec.Clusters = append([]ResourceBindingCluster(nil), b.Spec.Clusters...)
+	if p := b.Spec.Placement; p != nil {
+		c.Spec.Placement = &ResourceBindingPlacement{}
+		if p.ReplicaScheduling != nil {
+			c.Spec.Placement.ReplicaScheduling = new(*p.ReplicaScheduling)
+		}
+	}
 	return &c
 }
 
@@ -101,11 +120,26 @@ func (k *KarmadaPlacements) Of(ctx context.Context, namespace string, workload a
 		k.setForeign()
 		return nil, false, nil
 	case apierrors.IsNotFound(err):
-		return nil, false, fmt.Errorf("karmada does not propagate it: there is no ResourceBinding %q; give it a PropagationPolicy", name)
+		return nil, false, &templateFault{fmt.Sprintf("karmada does not propagate it: there is no ResourceBinding %q; give it a PropagationPolicy", name)}
 	case err != nil:
 		return nil, false, err
 	}
-	return binding.placement(), true, nil
+	return binding.placement(), true, binding.duplicates()
+}
+
+// templateFault is why a workload's replicas can not be told on the hub, although they can in each member.
+type templateFault struct{ message string }
+
+func (f *templateFault) Error() string { return f.message }
+
+// duplicates is of a workload that runs whole in each of several clusters: as many replicas as the hub is told, times the
+// clusters, so that no number told there is the fleet's.
+func (b *ResourceBinding) duplicates() error {
+	p := b.Spec.Placement
+	if p == nil || len(b.Spec.Clusters) < 2 || p.ReplicaScheduling != nil && p.ReplicaScheduling.ReplicaSchedulingType == "Divided" {
+		return nil
+	}
+	return &templateFault{fmt.Sprintf("karmada runs all of its replicas in each of %d clusters; set replicaSchedulingType: Divided in its PropagationPolicy", len(b.Spec.Clusters))}
 }
 
 // placement is the number of replicas by cluster; not known if Karmada does not divide them.

@@ -25,6 +25,42 @@ func (w *world) bind(replicas int32, clusters ...ResourceBindingCluster) {
 	}
 }
 
+// schedule says how the replicas come to clusters; the empty type is left out.
+func (w *world) schedule(kind string) {
+	key := web
+	key.Name = "web-deployment"
+	p := &ResourceBindingPlacement{}
+	if kind != "" {
+		p.ReplicaScheduling = &ResourceBindingReplicaScheduling{kind}
+	}
+	w.hub.bindings[key].Spec.Placement = p
+}
+
+// Where each member is told, it does not matter how Karmada would divide the hub's number, nor whether it propagates the
+// workload at all.
+func TestPartsOnKarmada(t *testing.T) {
+	tests := map[string]struct {
+		arrange func(*world)
+		want    string
+	}{
+		"propagated by others": {func(*world) {}, "3/3"},
+		"duplicated": {func(w *world) {
+			w.bind(2, ResourceBindingCluster{"a", 2}, ResourceBindingCluster{"b", 2})
+			w.schedule("Duplicated")
+		}, "2/2"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := inMembers(t, map[string]int32{"a": 2, "b": 2, "c": 2})
+			w.placed = NewKarmadaPlacements(w.hub, w.clock)
+			w.restart()
+			tc.arrange(w)
+			_ = w.looks(1)
+			same(t, "clusters", tc.want, w.object().Status.Summary.Clusters)
+		})
+	}
+}
+
 // Which clusters take part.
 func TestPlacement(t *testing.T) {
 	affinity := func(a *v1alpha1.ClusterAffinity) func(*world) {
@@ -49,6 +85,20 @@ func TestPlacement(t *testing.T) {
 			w.usesPercent(10)
 		}, "Active 2/3 10->10 ClusterUnreachable", []string{"east Active assigned 5 current ? ready 5",
 			"north Unreachable assigned 5 current ? ready ? NotRegistered", "west Active assigned 5 current ? ready 5"}, 10},
+		"all replicas in one cluster": {func(w *world) { w.bind(5, ResourceBindingCluster{"east", 5}); w.schedule("") },
+			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
+		"all replicas in each of two": {func(w *world) {
+			w.bind(5, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5})
+			w.schedule("Duplicated")
+		}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
+		"all replicas in each of two, by default": {func(w *world) {
+			w.bind(5, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5})
+			w.schedule("")
+		}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
+		"divided, and said so": {func(w *world) {
+			w.bind(10, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5})
+			w.schedule("Divided")
+		}, "Active 2/2 10->15", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 15},
 		"a workload that Karmada does not propagate": {func(*world) {}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
 		"bindings that can not be read":              {func(w *world) { w.hub.noBinding = errors.New("no") }, "Failing 0/0 0->0 FailedGetScale", nil, 10},
 		"a hub that is not Karmada's": {func(w *world) {
