@@ -291,7 +291,7 @@ func TestStaleCache(t *testing.T) {
 }
 
 // A hub that drops what is new in a status, as one with an older schema does, does not take the write for one: there is no
-// newer object to wait for.
+// newer object to wait for. The object is doubted, and then it is as it is.
 func TestAWriteThatChangesNothing(t *testing.T) {
 	w := onHub(t)
 	w.hub.prune = func(s *v1alpha1.FederatedHPAStatus) {
@@ -300,6 +300,8 @@ func TestAWriteThatChangesNothing(t *testing.T) {
 	_ = w.looks(2)
 	w.hub.prune = nil
 	w.usesPercent(75)
+	_ = w.looks(3)
+	same(t, "replicas written in doubt", nil, w.hub.workloads[web].writes)
 	_ = w.looks(1)
 	same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
 }

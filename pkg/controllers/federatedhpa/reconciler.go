@@ -67,11 +67,14 @@ type Reconciler struct {
 	memories  *memories
 	selectors *selectors
 	rivals    *served.Rivals
+	doubts    *doubts
 }
 
 // New returns a reconciler, to be called by one leader at a time.
 func New(o Options) *Reconciler {
-	return &Reconciler{Options: o, memories: newMemories(), selectors: newSelectors(), rivals: served.NewRivals(fieldManager, o.Clock)}
+	return &Reconciler{
+		Options: o, memories: newMemories(), selectors: newSelectors(), rivals: served.NewRivals(fieldManager, o.Clock), doubts: newDoubts(),
+	}
 }
 
 // Reconcile brings the replicas of one workload to what its load calls for, and says in the status why. An error is
@@ -92,6 +95,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if object.Distributed() || object.DeletionTimestamp != nil {
 		r.forget(request.NamespacedName)
 		return reconcile.Result{}, nil
+	}
+	if r.doubts.about(object, r.Clock.Now()) {
+		return reconcile.Result{RequeueAfter: soon}, nil
 	}
 	if r.memories.stale(object) {
 		r.Metrics.skipped()
@@ -139,6 +145,7 @@ func (r *Reconciler) comeBack(d *decision, err error) (reconcile.Result, error) 
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.memories.forget(key)
 	r.selectors.forget(key)
+	r.doubts.forget(key)
 	r.Metrics.forget(key)
 }
 
