@@ -27,19 +27,24 @@ func (s *stage) foreignAdapter() {
 	s.apply("hub", webOf(s.kind, 2, false)) // for the adapter knows only Pods that the hub lists
 	s.runIn(2, "member1")
 	where := "clusterAffinity: {clusterNames: [member1]}, replicaDistribution: {}"
-	s.autoscale("minReplicas: 1, maxReplicas: 9, metrics: [" + byRPS + ", " + s.byQueue(10) + "], " + where)
+	s.autoscale("minReplicas: 1, maxReplicas: 12, metrics: [" + byRPS + ", " + s.byQueue(10) + "], " + where)
 	s.runs("member1 6")
 	s.comes("the one metric counts without the other", says(active+"=True/ValidMetricFound", "pods metric rps"))
-	if err := foreign.SetSeries(s.t.Context(), lab.Series{Metric: s.ns + "-queue", Value: resource.MustParse("80")}); err != nil {
-		s.t.Fatal(err)
+	lengthen := func(queue string) {
+		if err := foreign.SetSeries(s.t.Context(), lab.Series{Metric: s.ns + "-queue", Value: resource.MustParse(queue)}); err != nil {
+			s.t.Fatal(err)
+		}
 	}
+	lengthen("80")
 	s.runs("member1 8")
 	s.comes("both count", isIn(v1alpha1.StateActive), says(active+"=True/ValidMetricFound", "external metric fed-foreign-queue"))
 
 	// Now there are two Pods of each name, and no saying whose a figure is.
 	s.runIn(2, "member2")
 	s.change(`{"spec":{"clusterAffinity":{"clusterNames":["member1","member2"]}}}`)
-	s.comes("the figures are of nobody", hasClusters("member1 Active 8, member2 Active 2"), says(active+"=True/ValidMetricFound", "external metric fed-foreign-queue"))
+	lengthen("120") // a metric that fails allows others to add replicas, and not to take any away
+	s.runs("member1 8, member2 4")
+	s.comes("the figures are of nobody", hasClusters("member1 Active 8, member2 Active 4"), says(active+"=True/ValidMetricFound", "external metric fed-foreign-queue"))
 	s.hasEvent("Warning", "FailedGetPodsMetric", "did not receive metrics for targeted pods")
 }
 

@@ -22,6 +22,7 @@ import (
 // nothing is done, and the programs say why, until ours are there again.
 func (s *stage) schemaOfOthers() {
 	s.queue("20")
+	s.apply("hub", webOf(s.kind, 1, true)) // scaled by whoever takes the object for one without replicaDistribution
 	s.runIn(1, "member1", "member2")
 	s.autoscale("minReplicas: 2, maxReplicas: 10, metrics: [" + s.byQueue(10) + "], clusterAffinity: {clusterNames: [member1, member2]}, replicaDistribution: {}")
 	s.comes("it has seen the queue", says(active+"=True/ValidMetricFound"))
@@ -52,7 +53,7 @@ func (s *stage) schemaOfOthers() {
 			s.t.Errorf("the log of %s does not say what is missing (%v)", r.Name, err)
 		}
 	}
-	was, err := s.told(s.t.Context(), "member1", "member2")
+	was, err := s.told(s.t.Context(), "hub", "member1", "member2")
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func (s *stage) schemaOfOthers() {
 	if err := s.InstallKinds(s.t.Context(), s.Hub()); err != nil {
 		s.t.Fatal(err)
 	}
-	s.runs("member1 3, member2 3")
+	s.runs("hub 1, member1 3, member2 3")
 	s.comes("it is as it was", isIn(v1alpha1.StateActive), hasClusters("member1 Active 3, member2 Active 3"))
 }
 
