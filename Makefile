@@ -56,7 +56,7 @@ build: need-go ## Build the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
 
 .PHONY: demo
-demo: need-go ## Show kubectl top over two real clusters, on this machine; the first time takes a while
+demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; the first time takes a while
 	$(GO) -C test run ./cmd/demo
 
 .PHONY: lab-up

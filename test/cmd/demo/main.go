@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command demo shows "kubectl top" and a custom metric over two real clusters on
-// this machine. It checks what it shows, and exits with 1 if that is not as
+// Command demo shows "kubectl top", a custom metric and an autoscaler over two
+// real clusters on this machine. It checks what it shows, and exits with 1 if that is not as
 // promised.
 package main
 

@@ -51,6 +51,7 @@ func (s *stage) leave(err error, interrupted bool) error {
 func (s *stage) play(ctx context.Context) error {
 	for _, act := range []func(context.Context) error{
 		s.start, s.join, s.deploy, s.compare, s.tellApart, s.sum, s.freeze, s.refuse, s.thaw,
+		s.autoscale, s.hold, s.follow,
 	} {
 		if err := act(ctx); err != nil {
 			return err
