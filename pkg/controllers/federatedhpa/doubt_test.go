@@ -48,3 +48,15 @@ func TestDoubts(t *testing.T) {
 		t.Error("another object of the same name is not doubted")
 	}
 }
+
+// What turns from one mode into the other without a new generation was cut; an edit gives it a new one.
+func TestDoubtsAboutTheMode(t *testing.T) {
+	object := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 3}}
+	edited := object.DeepCopy()
+	edited.Generation = 4
+	d := newDoubts()
+	d.isDistributed(object)
+	same(t, "doubts", []bool{true, true, false, false}, []bool{
+		d.about(object, start), d.about(object, start.Add(time.Hour)), d.about(edited, start), d.about(edited, start),
+	})
+}

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/served"
@@ -94,13 +95,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if object.Distributed() || object.DeletionTimestamp != nil {
 		r.forget(request.NamespacedName)
+		r.doubts.isDistributed(object)
 		return reconcile.Result{}, nil
 	}
-	if r.doubts.about(object, r.Clock.Now()) {
-		return reconcile.Result{RequeueAfter: soon}, nil
-	}
-	if r.memories.stale(object) {
-		r.Metrics.skipped()
+	if r.putOff(object) {
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
 	if err := r.rivals.Of(object); err != nil {
@@ -127,6 +125,19 @@ func (r *Reconciler) hold() error {
 		return err
 	}
 	return r.Fleet.Settled()
+}
+
+// putOff says that the object is not what it should be, and soon will be: as our last write left it, and as its owner
+// wrote it.
+func (r *Reconciler) putOff(object *v1alpha1.FederatedHPA) bool {
+	if r.doubts.about(object, r.Clock.Now()) {
+		return true
+	}
+	stale := r.memories.stale(object)
+	if stale {
+		r.Metrics.skipped()
+	}
+	return stale
 }
 
 // comeBack is one sync period later, after an error too, but at once where the object was changed meanwhile.
