@@ -131,14 +131,15 @@ func (s *stage) idle(ctx context.Context, cluster string) error {
 // autoscales wants these words to be fields of the autoscaler's line; several in one are neighbours.
 func autoscales(fields ...string) check {
 	return func(said fixture.Said) error {
-		for _, row := range rows(said.Stdout) {
-			for _, field := range fields {
-				if !strings.Contains(" "+row+" ", " "+field+" ") {
-					return fmt.Errorf("%q is missing in:\n%s", field, said.Stdout)
-				}
-			}
-			return nil
+		all := rows(said.Stdout)
+		if len(all) != 1 {
+			return fmt.Errorf("%d autoscalers and not one in:\n%s%s", len(all), said.Stderr, said.Stdout)
 		}
-		return fmt.Errorf("there is no autoscaler in:\n%s%s", said.Stderr, said.Stdout)
+		for _, field := range fields {
+			if !strings.Contains(" "+all[0]+" ", " "+field+" ") {
+				return fmt.Errorf("%q is missing in:\n%s", field, said.Stdout)
+			}
+		}
+		return nil
 	}
 }
