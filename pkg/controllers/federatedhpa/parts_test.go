@@ -268,7 +268,7 @@ func TestPartsOfClusters(t *testing.T) {
 			}
 		}, map[string]int32{}, "Failing 0/0 0->0 FailedGetScale", "c Excluded assigned ? current ? ready ? TargetNotFound"},
 		"at their most, with more wanted": {by("StaticWeighted", atMost("a", 4), atMost("b", 4), atMost("c", 4)), wants(20),
-			three, "Failing 3/3 12->0 FailedUpdateScale", "c Active assigned 4 current 4 ready 4"},
+			three, "Failing 3/3 12->0 FailedUpdateScale Thresholds", "c Active assigned 4 current 4 ready 4"},
 		"scaled to zero by hand": {nil, func(w *world) {
 			for _, m := range w.members {
 				m.workloads["web"].byHand(0)
@@ -457,5 +457,29 @@ func TestDivisionByCapacity(t *testing.T) {
 	a, b := w.object().Status.Clusters[0], w.object().Status.Clusters[1]
 	if a.AvailableReplicas == nil || *a.AvailableReplicas != 16 || b.AvailableReplicas != nil {
 		t.Errorf("available are %v and %v", a.AvailableReplicas, b.AvailableReplicas)
+	}
+}
+
+// That no cluster can take more is said, and taken back.
+func TestAllClustersSaturated(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", atMost("a", 5), atMost("b", 5)))
+	said := func() string {
+		c := conditionOf(&w.object().Status, v1alpha1.AllClustersSaturated)
+		return fmt.Sprint(c.Status, " ", c.Reason, " ", c.LastTransitionTime.Sub(start))
+	}
+	w.wants(9)
+	_ = w.looks(1)
+	before := said()
+	w.wants(20)
+	_ = w.looks(1)
+	since := w.clock.Since(start)
+	full := said()
+	_ = w.looks(3)
+	same(t, "later", full, said())
+	same(t, "full", "True Thresholds", full[:len("True Thresholds")])
+	w.wants(9)
+	_ = w.looks(40)
+	if before[0] != ' ' || since <= 0 || !strings.HasPrefix(said(), "False Room") {
+		t.Errorf("before %q, after %q", before, said())
 	}
 }

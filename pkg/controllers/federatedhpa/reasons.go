@@ -14,6 +14,12 @@ const (
 	reasonUnschedulable = "Unschedulable"
 	// reasonFailedUpdateScale: the cluster could not be told its replicas.
 	reasonFailedUpdateScale = "FailedUpdateScale"
+	// reasonThresholds: the clusters may not run more.
+	reasonThresholds = "Thresholds"
+	// reasonNoRoom: no cluster is known to have room.
+	reasonNoRoom = "NoRoom"
+	// reasonRoom: some cluster has.
+	reasonRoom = "Room"
 
 	// eventMoved: replicas went from one cluster to another.
 	eventMoved = "ReplicasMoved"

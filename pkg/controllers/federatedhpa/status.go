@@ -32,6 +32,9 @@ func (in *situation) status(d *decision) v1alpha1.FederatedHPAStatus {
 	for i := range s.Conditions {
 		s.Conditions[i].Message = brief(s.Conditions[i].Message, longestCondition)
 	}
+	if d.division != nil {
+		in.sayFull(d.division, &s)
+	}
 	s.Clusters = in.clusterStatuses(d)
 	if in.scale.Err == nil {
 		in.remember(d, &s)
