@@ -31,6 +31,11 @@ type Options struct {
 	Logging   *logs.Options
 }
 
+// looksAtMembers is how many times as long as for one member one look at a FederatedHPA may take: members are asked for
+// scales, for what they know and to take their replicas, and may be waited for by who tells the placement and, twice as
+// long, the metrics.
+const looksAtMembers = 6
+
 // HubOptions say how the hub is reached.
 type HubOptions struct {
 	Kubeconfig string
@@ -104,7 +109,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("hub")
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
-	fs.DurationVar(&o.Timeout, "hub-timeout", o.Timeout, "Longest time for all that is asked of the hub for one object, before it is tried anew.")
+	fs.DurationVar(&o.Timeout, "hub-timeout", o.Timeout, "Longest time for all that is done for one object, before it is tried anew. At least six times --member-timeout, which bounds each of its steps.")
 }
 
 func (o *LeaderOptions) addFlags(sets *cliflag.NamedFlagSets) {
@@ -149,6 +154,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Cron.Syncs < 1 {
 		errs = append(errs, fmt.Errorf("--concurrent-cronfederatedhpa-syncs: must be 1 or more, got %d", o.Cron.Syncs))
+	}
+	if least := looksAtMembers * o.Members.Timeout; o.Hub.Timeout > 0 && o.Hub.Timeout < least {
+		errs = append(errs, fmt.Errorf("--hub-timeout: must be %v or more with this --member-timeout, got %v", least, o.Hub.Timeout))
 	}
 	errs = append(errs, o.Members.Validate()...)
 	errs = append(errs, o.Autoscale.validate()...)

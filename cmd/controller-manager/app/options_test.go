@@ -54,6 +54,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"no such zone":             {[]string{"--time-zone=Asia/Tokio"}, `--time-zone: "Asia/Tokio" is not the name of a zone: write one as continent and city, such as "Europe/Berlin", or "Etc/UTC"`},
 		"nobody works":             {[]string{"--concurrent-cronfederatedhpa-syncs=0"}, "--concurrent-cronfederatedhpa-syncs: must be 1 or more, got 0"},
 		"no time to answer":        {[]string{"--hub-timeout=0"}, "--hub-timeout: must be above 0, got 0s"},
+		"no time for slow members": {[]string{"--member-timeout=6s"}, "--hub-timeout: must be 36s or more with this --member-timeout, got 30s"},
 		"no place for the Lease":   {[]string{"--leader-elect-resource-namespace="}, "--leader-elect-resource-namespace: must be set"},
 		"lease without a pause":    {[]string{"--leader-elect-retry-period=0"}, "--leader-elect-retry-period: must be above 0, got 0s"},
 		"renewed too rarely":       {[]string{"--leader-elect-renew-deadline=2s"}, "--leader-elect-renew-deadline: must be above 2.4s with this retry period, got 2s"},
