@@ -105,6 +105,9 @@ func (c *cluster) play(ctx context.Context, s *scenario) error {
 	if err := c.createNamespace(ctx, s.name); err != nil {
 		return err
 	}
+	if err := c.schedulerKnowsNodes(ctx, s.name); err != nil {
+		return err
+	}
 	for _, p := range s.pods {
 		if err := c.createPod(ctx, s.name, p); err != nil {
 			return err
@@ -136,6 +139,35 @@ func (c *cluster) nodesAreTainted(ctx context.Context, s *scenario) error {
 		}
 	}
 	return nil
+}
+
+// schedulerKnowsNodes waits until the scheduler has seen the nodes as they are now. What it can not place by an older
+// state it says has no node, and places a second later. It learns of nodes in their order, so it knows those before the
+// one that it has bound a Pod to.
+func (c *cluster) schedulerKnowsNodes(ctx context.Context, namespace string) error {
+	name := namespace + "-last"
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"last-of": namespace}}}
+	node.Status.Allocatable = corev1.ResourceList{"pods": count(1)}
+	if _, err := c.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	probe := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	probe.Spec.NodeSelector = node.Labels
+	probe.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	probe.Spec.Containers = []corev1.Container{{Name: "main", Image: "none.example/none"}}
+	if _, err := c.client.CoreV1().Pods(namespace).Create(ctx, probe, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	err := fixture.Await(ctx, patience, func(ctx context.Context) error {
+		got, err := c.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && got.Spec.NodeName == "" {
+			err = errors.New("the scheduler has not bound a Pod to the last node")
+		}
+		return err
+	})
+	return errors.Join(err,
+		c.client.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}),
+		c.client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}))
 }
 
 func (c *cluster) createNamespace(ctx context.Context, name string) error {

@@ -5,6 +5,7 @@ package capacity_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,18 @@ func throw(seed uint64, rules int) *scenario {
 	for i := range d.IntN(10) {
 		s.pods = append(s.pods, d.pod(fmt.Sprintf("other%d", i), s.nodes))
 	}
+	// What waits comes last: it is looked at when it comes, and again only some time after room has been made.
+	waits := func(p *corev1.Pod) bool { return p.Spec.NodeName == "" }
+	slices.SortStableFunc(s.pods, func(a, b *corev1.Pod) int {
+		switch {
+		case waits(a) == waits(b):
+			return 0
+		case waits(a):
+			return 1
+		default:
+			return -1
+		}
+	})
 	s.deployment = d.deployment(allReady)
 	for range rules {
 		d.rule(&s.deployment.Spec.Template.Spec)
