@@ -21,11 +21,14 @@
 //	             pkg/mirror        what members hold of one kind of object, kept by watches
 //	             pkg/pods          compact records of the fleet's pods
 //	             pkg/capacity      what each member could still run
+//	             pkg/workload      what members run of one workload, and who scales it there
+//	             pkg/placement     in which clusters others place a workload
 //	             pkg/served        whether the hub serves our schema
 //	             pkg/certs         how certificates come to be
 //	             pkg/command       what all command lines have in common
 //	1 decisions  pkg/replicas      how many replicas
 //	             pkg/assignment    which of them where
+//	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
 //	             pkg/capacity/fit  how many more fit a cluster
 //	             pkg/schedule      when: cron and time zones
 //	             pkg/merge         one metric from many clusters

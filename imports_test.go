@@ -16,6 +16,7 @@ var rings = map[string]int{
 	"pkg/admission":    1,
 	"pkg/assignment":   1,
 	"pkg/capacity/fit": 1,
+	"pkg/memberhpa":    1,
 	"pkg/merge":        1,
 	"pkg/replicas":     1,
 	"pkg/schedule":     1,
@@ -26,12 +27,15 @@ var rings = map[string]int{
 	"pkg/hubmetrics": 2,
 	"pkg/member":     2,
 	"pkg/mirror":     2,
+	"pkg/placement":  2,
 	"pkg/pods":       2,
 	"pkg/relay":      2,
 	"pkg/served":     2,
 	"pkg/usage":      2,
+	"pkg/workload":   2,
 
 	"pkg/controllers/cronfederatedhpa": 3,
+	"pkg/controllers/distributed":      3,
 	"pkg/controllers/federatedhpa":     3,
 	"pkg/metricsadapter":               3,
 	"pkg/webhook":                      3,
@@ -54,6 +58,7 @@ var neighbours = map[string][]string{
 	"pkg/pods":      {"pkg/member", "pkg/mirror"},
 	"pkg/relay":     {"pkg/member"},
 	"pkg/usage":     {"pkg/member"},
+	"pkg/workload":  {"pkg/capacity", "pkg/member", "pkg/mirror", "pkg/pods"},
 }
 
 // impure are the imports that rings 0 and 1 do without, each with its reason. A path stands for all below it.

@@ -22,7 +22,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/placement"
 	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // addAutoscaler adds the controller of FederatedHPAs, and what it sees the members by.
@@ -41,9 +43,8 @@ func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.Scale
 		Scales:        scales,
 		Mapper:        manager.GetRESTMapper(),
 		Fleet:         members,
-		Placements:    federatedhpa.NewKarmadaPlacements(manager.GetClient(), clock.RealClock{}),
+		Placements:    placement.NewKarmada(manager.GetClient(), clock.RealClock{}),
 		Ask:           asker,
-		Capacity:      members,
 		Hold:          hold,
 		SyncPeriod:    o.Autoscale.SyncPeriod,
 		MemberTimeout: o.Members.Timeout,
@@ -60,7 +61,7 @@ func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.Scale
 }
 
 // addMembers adds what sees the members.
-func addMembers(manager ctrl.Manager, o *Options) (*federatedhpa.Members, error) {
+func addMembers(manager ctrl.Manager, o *Options) (*workload.Members, error) {
 	registry, err := addRegistry(manager, o)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func addMembers(manager ctrl.Manager, o *Options) (*federatedhpa.Members, error)
 		return nil, fmt.Errorf("preparing to read Karmada's summaries: %w", err)
 	}
 	store, rooms := pods.New(pods.Options{}), capacity.New(capacity.Options{Hub: hub, Timeout: o.Members.Timeout})
-	members := federatedhpa.NewMembers(registry, store, rooms)
+	members := workload.NewMembers(registry, store, rooms)
 	for _, run := range []func(context.Context) error{store.Run, rooms.Run, members.Run} {
 		if err := manager.Add(everywhere(run)); err != nil {
 			return nil, err

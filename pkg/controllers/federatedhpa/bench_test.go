@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // many is a world of many objects, each with a workload of its own in each member, of which all answers are made before: what
@@ -40,7 +41,7 @@ func (r ready) Pods(_ context.Context, _ string, selector labels.Selector) pods.
 	return r.listing[selector.String()]
 }
 
-func (m *many) Clusters() []Cluster {
+func (m *many) Clusters() []workload.Cluster {
 	all := m.world.Clusters()
 	for i := range all {
 		all[i] = ready{all[i].(*fakeMember), m.listing}
@@ -74,10 +75,10 @@ func newMany(b testing.TB, objects, clusters, podsEach int, direct bool) *many {
 		if direct {
 			object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{}
 			for _, one := range m.members {
-				one.workloads[object.Name] = &workload{replicas: int32(podsEach), statusReplicas: int32(podsEach), selector: "app=" + object.Name}
+				one.workloads[object.Name] = &fakeWorkload{replicas: int32(podsEach), statusReplicas: int32(podsEach), selector: "app=" + object.Name}
 			}
 		} else {
-			m.hub.workloads[client.ObjectKeyFromObject(object)] = &workload{replicas: n, statusReplicas: n, selector: "app=" + object.Name}
+			m.hub.workloads[client.ObjectKeyFromObject(object)] = &fakeWorkload{replicas: n, statusReplicas: n, selector: "app=" + object.Name}
 		}
 		m.listing["app="+object.Name] = listing
 		m.hub.put(object)

@@ -7,16 +7,8 @@ import (
 	"math"
 	"slices"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
-
-// Capacity estimates what clusters can host.
-type Capacity interface {
-	// Additional is how many more replicas of a workload the cluster has room for; false if that is not known.
-	Additional(ctx context.Context, cluster, namespace string, workload autoscalingv2.CrossVersionObjectReference) (int32, bool)
-}
 
 // byCapacity are the divisions that ask for it.
 var byCapacity = []v1alpha1.ReplicaDistributionType{
@@ -27,7 +19,7 @@ var byCapacity = []v1alpha1.ReplicaDistributionType{
 // whether a full cluster has room again.
 func (r *Reconciler) lookAtCapacity(ctx context.Context, in *situation) {
 	d := in.object.Spec.ReplicaDistribution
-	if d == nil || r.Capacity == nil {
+	if d == nil {
 		return
 	}
 	always := slices.Contains(byCapacity, d.Type)
@@ -35,7 +27,7 @@ func (r *Reconciler) lookAtCapacity(ctx context.Context, in *situation) {
 		if !p.writable() || !always && p.before.State != v1alpha1.ClusterSaturated {
 			return
 		}
-		room, known := r.Capacity.Additional(ctx, p.facts.Name, in.object.Namespace, in.object.Spec.ScaleTargetRef)
+		room, known := p.cluster.Additional(ctx, in.object.Namespace, in.object.Spec.ScaleTargetRef)
 		if known {
 			p.capacity = new(int32(min(int64(p.hosted())+int64(room), math.MaxInt32)))
 		}

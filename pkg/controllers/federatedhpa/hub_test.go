@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/placement"
 )
 
 // hub is an API server of a few kinds, with what of one matters here: what is stored went through JSON; a write holds
@@ -38,19 +39,19 @@ type hub struct {
 	former    map[client.ObjectKey]*v1alpha1.FederatedHPA
 	stale     func() bool // the cache shows an object as it was a write ago, until it showed the new one
 	hpas      []autoscalingv2.HorizontalPodAutoscaler
-	bindings  map[client.ObjectKey]*ResourceBinding
+	bindings  map[client.ObjectKey]*placement.ResourceBinding
 	noBinding error // what is said of the whole kind
 
 	statusWrites int          // that changed something
 	failStatus   func() error // before a write of a status
 	prune        func(*v1alpha1.FederatedHPAStatus)
-	workloads    map[client.ObjectKey]*workload
+	workloads    map[client.ObjectKey]*fakeWorkload
 	failGet      func() error // before a scale is read
 	failSet      func() error // before one is written
 }
 
 // workload is one that can be scaled.
-type workload struct {
+type fakeWorkload struct {
 	replicas, statusReplicas int32
 	selector                 string
 	version                  int
@@ -61,7 +62,7 @@ func newHub(t testing.TB, clock clock.PassiveClock) *hub {
 	return &hub{
 		t: t, clock: clock,
 		objects: map[client.ObjectKey]*v1alpha1.FederatedHPA{}, former: map[client.ObjectKey]*v1alpha1.FederatedHPA{},
-		bindings: map[client.ObjectKey]*ResourceBinding{}, workloads: map[client.ObjectKey]*workload{},
+		bindings: map[client.ObjectKey]*placement.ResourceBinding{}, workloads: map[client.ObjectKey]*fakeWorkload{},
 	}
 }
 
@@ -104,7 +105,7 @@ func (h *hub) Get(_ context.Context, key client.ObjectKey, into client.Object, _
 			return apierrors.NewNotFound(schema.GroupResource{Resource: "federatedhpas"}, key.Name)
 		}
 		found.DeepCopyInto(into)
-	case *ResourceBinding:
+	case *placement.ResourceBinding:
 		found := h.bindings[key]
 		switch {
 		case h.noBinding != nil:
@@ -112,7 +113,7 @@ func (h *hub) Get(_ context.Context, key client.ObjectKey, into client.Object, _
 		case found == nil:
 			return apierrors.NewNotFound(schema.GroupResource{Resource: "resourcebindings"}, key.Name)
 		}
-		*into = *found.DeepCopyObject().(*ResourceBinding)
+		*into = *found.DeepCopyObject().(*placement.ResourceBinding)
 	default:
 		h.t.Errorf("%T is asked for", into)
 	}
@@ -231,7 +232,7 @@ func (s scales) Patch(context.Context, schema.GroupVersionResource, string, type
 	return nil, errors.New("nobody does that")
 }
 
-func (w *workload) scale(namespace, name string) *autoscalingv1.Scale {
+func (w *fakeWorkload) scale(namespace, name string) *autoscalingv1.Scale {
 	return &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: strconv.Itoa(w.version)},
 		Spec:       autoscalingv1.ScaleSpec{Replicas: w.replicas},
@@ -240,7 +241,7 @@ func (w *workload) scale(namespace, name string) *autoscalingv1.Scale {
 }
 
 // set writes the scale if nobody wrote since it was read.
-func (w *workload) set(to *autoscalingv1.Scale) error {
+func (w *fakeWorkload) set(to *autoscalingv1.Scale) error {
 	if to.ResourceVersion != strconv.Itoa(w.version) {
 		return apierrors.NewConflict(schema.GroupResource{}, to.Name, fmt.Errorf("it is at %d", w.version))
 	}
@@ -251,7 +252,7 @@ func (w *workload) set(to *autoscalingv1.Scale) error {
 }
 
 // byHand is somebody else's write.
-func (w *workload) byHand(n int32) {
+func (w *fakeWorkload) byHand(n int32) {
 	w.version++
 	w.replicas = n
 }

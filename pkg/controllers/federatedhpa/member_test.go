@@ -24,22 +24,29 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // fakeMember is a member cluster that runs what it is told, as far as it has room.
 type fakeMember struct {
+	workload.Cluster // what central mode does not ask for
+
 	facts assignment.ClusterFacts
 	clock clock.PassiveClock
 
 	mu          sync.Mutex
 	offset      time.Duration
 	silence     *fleet.Silence
-	hidden      *fleet.Silence // why Pods can not be listed, and never were
-	autoscalers []Autoscaler
-	workloads   map[string]*workload // by name
+	hidden      *fleet.Silence                              // why Pods can not be listed, and never were
+	autoscalers []autoscalingv2.CrossVersionObjectReference // of HorizontalPodAutoscalers named own
+	workloads   map[string]*fakeWorkload                    // by name
 	pods        []*fakePod
-	created     int           // Pods so far
-	room        int           // for Pods; the youngest find none
+	created     int   // Pods so far
+	room        int   // for Pods; the youngest find none
+	more        int32 // how many more Pods it says that it has room for, if roomKnown
+	roomKnown   bool
 	startup     time.Duration // until a Pod is Ready
 	failGet     func() error  // before a scale is read
 	failSet     func() error  // before one is written
@@ -54,7 +61,7 @@ type fakePod struct {
 }
 
 func newMember(name string, clock clock.PassiveClock) *fakeMember {
-	return &fakeMember{facts: assignment.ClusterFacts{Name: name}, clock: clock, workloads: map[string]*workload{}, room: 1 << 30}
+	return &fakeMember{facts: assignment.ClusterFacts{Name: name}, clock: clock, workloads: map[string]*fakeWorkload{}, room: 1 << 30}
 }
 
 // full is what every Pod of the tests requests: a core.
@@ -88,7 +95,19 @@ func (m *fakeMember) Facts() assignment.ClusterFacts { return m.facts }
 func (m *fakeMember) ClockOffset() time.Duration     { return m.offset }
 func (m *fakeMember) Silence() *fleet.Silence        { return m.silence }
 
-func (m *fakeMember) Autoscalers(context.Context, string) []Autoscaler { return m.autoscalers }
+func (m *fakeMember) Autoscalers(context.Context, string) workload.Autoscalers {
+	seen := workload.Autoscalers{Known: true}
+	for _, target := range m.autoscalers {
+		own := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "own"}}
+		own.Spec.ScaleTargetRef = target
+		seen.Objects = append(seen.Objects, own)
+	}
+	return seen
+}
+
+func (m *fakeMember) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference) (int32, bool) {
+	return m.more, m.roomKnown
+}
 
 func (m *fakeMember) Pods(_ context.Context, _ string, selector labels.Selector) pods.Listing {
 	m.mu.Lock()

@@ -246,11 +246,11 @@ func TestPartsOfClusters(t *testing.T) {
 		"not preferred": {by("StaticWeighted", weight("a", 1), weight("b", 1)), wants(12),
 			map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 2/2 8->12", "c Excluded assigned 4 current ? ready ? NotPreferred"},
 		"scaled by a member's own": {nil, func(w *world) {
-			w.members["c"].autoscalers = []Autoscaler{{"own", autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1beta2", Kind: "Deployment", Name: "web"}}}
+			w.members["c"].autoscalers = []autoscalingv2.CrossVersionObjectReference{autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1beta2", Kind: "Deployment", Name: "web"}}
 			w.wants(16)
 		}, map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 3/3 12->16", "c Conflict assigned 4 current 4 ready 4 ScaledByOthers"},
 		"another workload is scaled by a member's own": {nil, func(w *world) {
-			w.members["c"].autoscalers = []Autoscaler{{"own", autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "db"}}}
+			w.members["c"].autoscalers = []autoscalingv2.CrossVersionObjectReference{autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "db"}}
 			w.wants(15)
 		}, map[string]int32{"a": 5, "b": 5, "c": 5}, "Active 3/3 12->15", "c Active assigned 5 current 4 ready 4"},
 		"with a bad apiVersion": {nil, func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ScaleTargetRef.APIVersion = "a/b/c" }) },
@@ -405,7 +405,7 @@ func TestNoClusterIsSelected(t *testing.T) {
 
 // Why nobody is told, where more or fewer are wanted.
 func TestNobodyIsTold(t *testing.T) {
-	own := []Autoscaler{{"own", newObject("web").Spec.ScaleTargetRef}}
+	own := []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
 	tests := map[string]struct {
 		arrange func(*world)
 		want    string
@@ -439,18 +439,10 @@ func TestNobodyIsTold(t *testing.T) {
 	}
 }
 
-// rooms are how many more replicas clusters have room for.
-type rooms map[string]int32
-
-func (r rooms) Additional(_ context.Context, cluster, _ string, _ autoscalingv2.CrossVersionObjectReference) (int32, bool) {
-	n, known := r[cluster]
-	return n, known
-}
-
 // By what clusters can host; of one whose room is not known that is what it runs.
 func TestDivisionByCapacity(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("DynamicWeighted"))
-	w.program.Capacity = rooms{"a": 12}
+	w.members["a"].more, w.members["a"].roomKnown = 12, true
 	w.wants(12)
 	_ = w.looks(1)
 	same(t, "replicas", map[string]int32{"a": 8, "b": 4}, w.runs())

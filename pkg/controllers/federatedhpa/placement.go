@@ -9,27 +9,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/placement"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
-
-// Placements says where workloads are placed by others, as by Karmada.
-type Placements interface {
-	// Of returns the clusters where a workload is placed, and how many replicas each is to run (nil: not said). It is false
-	// if nobody places workloads: then they are in every cluster.
-	Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error)
-}
-
-// reasonNotRegistered is of a cluster where the workload is placed, and of which nothing else is known.
-const reasonNotRegistered fleet.Reason = "NotRegistered"
 
 // selected are the clusters that the object selects, in name order. An error is that of the spec, or of reading where
 // the workload is placed.
@@ -52,7 +37,7 @@ func (r *Reconciler) selected(ctx context.Context, object *v1alpha1.FederatedHPA
 	}
 	for _, name := range slices.Sorted(maps.Keys(placed)) {
 		if matches, _ := assignment.Matches(object.Spec.ClusterAffinity, assignment.ClusterFacts{Name: name}); matches {
-			parts = append(parts, newPart(object, unregistered(name), placed[name]))
+			parts = append(parts, newPart(object, workload.Unregistered(name), placed[name]))
 		}
 	}
 	slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.facts.Name, b.facts.Name) })
@@ -66,7 +51,7 @@ func (r *Reconciler) placed(ctx context.Context, object *v1alpha1.FederatedHPA) 
 	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout) // what may not be listed is waited for
 	defer cancel()
 	placed, places, err := r.Placements.Of(ctx, object.Namespace, object.Spec.ScaleTargetRef)
-	var fault *templateFault
+	var fault *placement.TemplateFault
 	if errors.As(err, &fault) && object.Spec.ReplicaDistribution != nil {
 		err = nil
 	}
@@ -76,7 +61,7 @@ func (r *Reconciler) placed(ctx context.Context, object *v1alpha1.FederatedHPA) 
 	return maps.Clone(placed), places, nil
 }
 
-func newPart(object *v1alpha1.FederatedHPA, cluster Cluster, assigned *int32) part {
+func newPart(object *v1alpha1.FederatedHPA, cluster workload.Cluster, assigned *int32) part {
 	p := part{cluster: cluster, facts: cluster.Facts(), state: v1alpha1.ClusterActive, assigned: assigned, offset: cluster.ClockOffset()}
 	statuses := object.Status.Clusters
 	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == p.facts.Name }); i >= 0 {
@@ -86,31 +71,4 @@ func newPart(object *v1alpha1.FederatedHPA, cluster Cluster, assigned *int32) pa
 		p.silent(silence)
 	}
 	return p
-}
-
-// unregistered stands for a cluster where the workload is placed, but which is not registered.
-type unregistered string
-
-func (u unregistered) Silence() *fleet.Silence {
-	return &fleet.Silence{Reason: reasonNotRegistered, Detail: "the workload is placed there, but no such cluster is registered"}
-}
-
-func (u unregistered) Facts() assignment.ClusterFacts {
-	return assignment.ClusterFacts{Name: string(u)}
-}
-
-func (u unregistered) ClockOffset() time.Duration { return 0 }
-
-func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listing {
-	return pods.Listing{Silent: u.Silence()}
-}
-
-func (u unregistered) Autoscalers(context.Context, string) []Autoscaler { return nil }
-
-func (u unregistered) Scale(context.Context, string, autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
-	return nil, u.Silence()
-}
-
-func (u unregistered) SetScale(context.Context, autoscalingv2.CrossVersionObjectReference, *autoscalingv1.Scale) error {
-	return u.Silence()
 }

@@ -13,15 +13,16 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/placement"
 )
 
 // bind has Karmada place the workload in these clusters.
-func (w *world) bind(replicas int32, clusters ...ResourceBindingCluster) {
+func (w *world) bind(replicas int32, clusters ...placement.ResourceBindingCluster) {
 	key := web
 	key.Name = "web-deployment"
-	w.hub.bindings[key] = &ResourceBinding{
+	w.hub.bindings[key] = &placement.ResourceBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
-		Spec:       ResourceBindingSpec{Replicas: replicas, Clusters: clusters},
+		Spec:       placement.ResourceBindingSpec{Replicas: replicas, Clusters: clusters},
 	}
 }
 
@@ -29,9 +30,9 @@ func (w *world) bind(replicas int32, clusters ...ResourceBindingCluster) {
 func (w *world) schedule(kind string) {
 	key := web
 	key.Name = "web-deployment"
-	p := &ResourceBindingPlacement{}
+	p := &placement.ResourceBindingPlacement{}
 	if kind != "" {
-		p.ReplicaScheduling = &ResourceBindingReplicaScheduling{kind}
+		p.ReplicaScheduling = &placement.ResourceBindingReplicaScheduling{kind}
 	}
 	w.hub.bindings[key].Spec.Placement = p
 }
@@ -45,14 +46,14 @@ func TestPartsOnKarmada(t *testing.T) {
 	}{
 		"propagated by others": {func(*world) {}, "3/3"},
 		"duplicated": {func(w *world) {
-			w.bind(2, ResourceBindingCluster{"a", 2}, ResourceBindingCluster{"b", 2})
+			w.bind(2, placement.ResourceBindingCluster{"a", 2}, placement.ResourceBindingCluster{"b", 2})
 			w.schedule("Duplicated")
 		}, "2/2"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := inMembers(t, map[string]int32{"a": 2, "b": 2, "c": 2})
-			w.placed = NewKarmadaPlacements(w.hub, w.clock)
+			w.placed = placement.NewKarmada(w.hub, w.clock)
 			w.restart()
 			tc.arrange(w)
 			_ = w.looks(1)
@@ -72,31 +73,37 @@ func TestPlacement(t *testing.T) {
 		clusters []string
 		runs     int32
 	}{
-		"where Karmada placed it": {func(w *world) { w.bind(10, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5}) },
+		"where Karmada placed it": {func(w *world) {
+			w.bind(10, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
+		},
 			"Active 2/2 10->15", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 15},
-		"a cluster that Karmada empties does not count": {func(w *world) { w.bind(5, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 0}) },
+		"a cluster that Karmada empties does not count": {func(w *world) {
+			w.bind(5, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 0})
+		},
 			"Active 2/2 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 0 current ? ready 5"}, 10},
-		"a cluster that it left is not looked at": {func(w *world) { w.bind(5, ResourceBindingCluster{"east", 5}) },
+		"a cluster that it left is not looked at": {func(w *world) { w.bind(5, placement.ResourceBindingCluster{"east", 5}) },
 			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
-		"replicas that Karmada does not know of": {func(w *world) { w.bind(0, ResourceBindingCluster{Name: "east"}, ResourceBindingCluster{Name: "west"}) },
+		"replicas that Karmada does not know of": {func(w *world) {
+			w.bind(0, placement.ResourceBindingCluster{Name: "east"}, placement.ResourceBindingCluster{Name: "west"})
+		},
 			"Active 2/2 10->15", []string{"east Active assigned ? current ? ready 5", "west Active assigned ? current ? ready 5"}, 15},
 		"a cluster that is not registered is silent": {func(w *world) {
-			w.bind(15, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"north", 5}, ResourceBindingCluster{"west", 5})
+			w.bind(15, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"north", 5}, placement.ResourceBindingCluster{"west", 5})
 			w.usesPercent(10)
 		}, "Active 2/3 10->10 ClusterUnreachable", []string{"east Active assigned 5 current ? ready 5",
 			"north Unreachable assigned 5 current ? ready ? NotRegistered", "west Active assigned 5 current ? ready 5"}, 10},
-		"all replicas in one cluster": {func(w *world) { w.bind(5, ResourceBindingCluster{"east", 5}); w.schedule("") },
+		"all replicas in one cluster": {func(w *world) { w.bind(5, placement.ResourceBindingCluster{"east", 5}); w.schedule("") },
 			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
 		"all replicas in each of two": {func(w *world) {
-			w.bind(5, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5})
+			w.bind(5, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
 			w.schedule("Duplicated")
 		}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
 		"all replicas in each of two, by default": {func(w *world) {
-			w.bind(5, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5})
+			w.bind(5, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
 			w.schedule("")
 		}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
 		"divided, and said so": {func(w *world) {
-			w.bind(10, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5})
+			w.bind(10, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
 			w.schedule("Divided")
 		}, "Active 2/2 10->15", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 15},
 		"a workload that Karmada does not propagate": {func(*world) {}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
@@ -106,14 +113,14 @@ func TestPlacement(t *testing.T) {
 		},
 			"Active 2/2 10->15", []string{"east Active assigned ? current ? ready 5", "west Active assigned ? current ? ready 5"}, 15},
 		"of the placed ones, those of an affinity": {func(w *world) {
-			w.bind(10, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"north", 5}, ResourceBindingCluster{"west", 5})
+			w.bind(10, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"north", 5}, placement.ResourceBindingCluster{"west", 5})
 			affinity(&v1alpha1.ClusterAffinity{ExcludeClusters: []string{"north", "west"}})(w)
 		}, "Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := onHub(t)
-			w.placed = NewKarmadaPlacements(w.hub, w.clock)
+			w.placed = placement.NewKarmada(w.hub, w.clock)
 			w.restart()
 			w.usesPercent(75)
 			tc.arrange(w)
@@ -155,7 +162,7 @@ func TestAffinity(t *testing.T) {
 func TestKarmadaComesLater(t *testing.T) {
 	w := newWorld(t)
 	w.hub.noBinding = &meta.NoKindMatchError{}
-	k := NewKarmadaPlacements(w.hub, w.clock)
+	k := placement.NewKarmada(w.hub, w.clock)
 	of := func() bool {
 		t.Helper()
 		_, places, err := k.Of(t.Context(), "shop", newObject("web").Spec.ScaleTargetRef)
@@ -166,17 +173,17 @@ func TestKarmadaComesLater(t *testing.T) {
 	}
 	before := of()
 	w.hub.noBinding = nil
-	w.bind(1, ResourceBindingCluster{"east", 1})
-	w.clock.SetTime(start.Add(lookAgain - time.Second))
+	w.bind(1, placement.ResourceBindingCluster{"east", 1})
+	w.clock.SetTime(start.Add(time.Minute - time.Second))
 	soonAfter := of()
-	w.clock.SetTime(start.Add(lookAgain))
+	w.clock.SetTime(start.Add(time.Minute))
 	same(t, "whether it places", []bool{false, false, true}, []bool{before, soonAfter, of()})
 }
 
 func TestBindingIsCopied(t *testing.T) {
-	list := &ResourceBindingList{Items: []ResourceBinding{{Spec: ResourceBindingSpec{Clusters: []ResourceBindingCluster{{"east", 1}}}}}}
+	list := &placement.ResourceBindingList{Items: []placement.ResourceBinding{{Spec: placement.ResourceBindingSpec{Clusters: []placement.ResourceBindingCluster{{"east", 1}}}}}}
 	list.Items[0].Labels = map[string]string{"a": "b"}
-	c := list.DeepCopyObject().(*ResourceBindingList)
+	c := list.DeepCopyObject().(*placement.ResourceBindingList)
 	c.Items[0].Spec.Clusters[0].Name, c.Items[0].Labels["a"] = "west", "c"
 	if b := list.Items[0]; b.Spec.Clusters[0].Name != "east" || b.Labels["a"] != "b" {
 		t.Errorf("the copy is shared: %+v", b)
@@ -186,9 +193,9 @@ func TestBindingIsCopied(t *testing.T) {
 // While it can not be read where the workload is placed, the clusters stay in the status as they were.
 func TestPlacementCanNotBeRead(t *testing.T) {
 	w := onHub(t)
-	w.placed = NewKarmadaPlacements(w.hub, w.clock)
+	w.placed = placement.NewKarmada(w.hub, w.clock)
 	w.restart()
-	w.bind(10, ResourceBindingCluster{"east", 5}, ResourceBindingCluster{"west", 5})
+	w.bind(10, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
 	_ = w.looks(1)
 	before := w.clusters()
 	w.hub.noBinding = errors.New("no")

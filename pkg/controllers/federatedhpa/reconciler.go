@@ -19,15 +19,16 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/placement"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/served"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 const (
 	// soon is when to come back where something is awaited that comes by itself.
-	soon = time.Second
-	// fieldManager owns in managedFields what the controller writes.
-	fieldManager = "fleetscale-federatedhpa"
+	soon         = time.Second
+	fieldManager = workload.FieldManager
 )
 
 // Options are what a [Reconciler] is made of.
@@ -39,12 +40,10 @@ type Options struct {
 	// Scales reads and writes the scale subresource of what Mapper finds.
 	Scales scale.ScalesGetter
 	Mapper meta.RESTMapper
-	Fleet  Fleet
+	Fleet  workload.Fleet
 	// Placements says where workloads are placed by others. Nil: nobody places them.
-	Placements Placements
+	Placements placement.Source
 	Ask        Asker
-	// Capacity says what members can host. Nil: it is not known.
-	Capacity Capacity
 	// Hold is why nothing may be done now; nil: something may.
 	Hold func() error
 	// SyncPeriod is the time between two looks at an object.

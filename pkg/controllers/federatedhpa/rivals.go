@@ -74,8 +74,8 @@ func (r *Reconciler) near(in *situation) []*chosen {
 // autoscalers are those that the cluster has of its own for the workload.
 func (p *part) autoscalers(ctx context.Context, object *v1alpha1.FederatedHPA) []string {
 	var names []string
-	for _, other := range p.cluster.Autoscalers(ctx, object.Namespace) {
-		if targetKey(other.Target) == targetKey(object.Spec.ScaleTargetRef) {
+	for _, other := range p.cluster.Autoscalers(ctx, object.Namespace).Objects {
+		if other.Labels[v1alpha1.ManagedByLabel] == "" && targetKey(other.Spec.ScaleTargetRef) == targetKey(object.Spec.ScaleTargetRef) {
 			names = append(names, "HorizontalPodAutoscaler "+object.Namespace+"/"+other.Name)
 		}
 	}

@@ -44,10 +44,10 @@ func TestRivalsOnTheHub(t *testing.T) {
 		}), ""},
 		"one that is going": {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.DeletionTimestamp = &metav1.Time{Time: start} }), ""},
 		"a member's own": {func(w *world) {
-			w.members["west"].autoscalers = []Autoscaler{{"own", newObject("web").Spec.ScaleTargetRef}}
+			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
 		}, "cluster west: " + both},
 		"a member's own, of another workload": {func(w *world) {
-			w.members["west"].autoscalers = []Autoscaler{{"own", newObject("db").Spec.ScaleTargetRef}}
+			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("db").Spec.ScaleTargetRef}
 		}, ""},
 	}
 	for name, tc := range tests {
@@ -81,7 +81,7 @@ func TestTwoThatCountTheSamePods(t *testing.T) {
 	other := newObject("other")
 	w.hub.put(other)
 	key := client.ObjectKeyFromObject(other)
-	w.hub.workloads[key] = &workload{replicas: 10, statusReplicas: 10, selector: "app in (web, db)"}
+	w.hub.workloads[key] = &fakeWorkload{replicas: 10, statusReplicas: 10, selector: "app in (web, db)"}
 	_, _ = w.look(key)
 	_ = w.looks(1)
 	_, err := w.look(key)

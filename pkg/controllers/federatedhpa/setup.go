@@ -4,12 +4,12 @@ package federatedhpa
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/placement"
 )
 
 // Name is the controller's, in its logs, metrics and Events.
@@ -28,9 +29,7 @@ const Name = "federatedhpa"
 
 // AddToScheme makes scheme know the kinds that the controller reads.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(bindings, &ResourceBinding{}, &ResourceBindingList{})
-	metav1.AddToGroupVersion(scheme, bindings) // without it they can be read, but not listed
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), placement.AddToScheme(scheme)); err != nil {
 		return err
 	}
 	return autoscalingv2.AddToScheme(scheme)

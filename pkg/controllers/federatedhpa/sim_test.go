@@ -50,8 +50,8 @@ func newLife(t *testing.T, seed uint64) *life {
 		types := []v1alpha1.ReplicaDistributionType{"StaticWeighted", "DynamicWeighted", "LoadWeighted", "Aggregated", "Prioritized"}
 		object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: types[l.r.IntN(len(types))], Rebalance: l.r.IntN(3) == 0}
 	} else {
-		l.hub.workloads[web] = &workload{replicas: 5, statusReplicas: 5, selector: "app=web"}
-		l.placed = NewKarmadaPlacements(l.hub, l.clock)
+		l.hub.workloads[web] = &fakeWorkload{replicas: 5, statusReplicas: 5, selector: "app=web"}
+		l.placed = placement.NewKarmada(l.hub, l.clock)
 		l.hub.failSet = func() error { return l.perhaps("the hub refuses a write", 3) }
 	}
 	l.hub.failStatus = l.lostStatus
@@ -109,7 +109,7 @@ func (l *life) propagate() {
 	}
 	w := l.hub.workloads[web]
 	names := slices.Sorted(maps.Keys(l.members))
-	var clusters []ResourceBindingCluster
+	var clusters []placement.ResourceBindingCluster
 	sum := int32(0)
 	for i, name := range names {
 		m := l.members[name]
@@ -122,7 +122,7 @@ func (l *life) propagate() {
 			m.run("web", int(part))
 		}
 		sum += m.workloads["web"].replicas
-		clusters = append(clusters, ResourceBindingCluster{Name: name, Replicas: part})
+		clusters = append(clusters, placement.ResourceBindingCluster{Name: name, Replicas: part})
 		l.bound[name] = part
 	}
 	w.statusReplicas = sum
@@ -164,7 +164,7 @@ func (l *life) happens() {
 	case 8:
 		one.autoscalers = nil
 		if l.direct && l.r.IntN(4) == 0 {
-			one.autoscalers = []Autoscaler{{"own", newObject("web").Spec.ScaleTargetRef}}
+			one.autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
 			l.did("%s has an autoscaler of its own", one.facts.Name)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // situation is what a decision rests on.
@@ -39,7 +40,7 @@ type situation struct {
 
 // part is one cluster that the object selects.
 type part struct {
-	cluster Cluster
+	cluster workload.Cluster
 	facts   assignment.ClusterFacts
 	// before is what the status says of it.
 	before v1alpha1.ClusterStatus

@@ -35,7 +35,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/placement"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 var start = time.Date(2027, 3, 1, 9, 30, 0, 0, time.UTC)
@@ -54,7 +56,7 @@ type world struct {
 	members map[string]*fakeMember
 	settled error
 	held    error
-	placed  Placements
+	placed  placement.Source
 
 	mu     sync.Mutex
 	asked  []hubmetrics.Question
@@ -72,7 +74,7 @@ type world struct {
 // onHub has a Deployment of ten on the hub, whose Pods run in two members, at their target.
 func onHub(t testing.TB) *world {
 	w := newWorld(t)
-	w.hub.workloads[web] = &workload{replicas: 10, statusReplicas: 10, selector: "app=web"}
+	w.hub.workloads[web] = &fakeWorkload{replicas: 10, statusReplicas: 10, selector: "app=web"}
 	w.member("east").run("web", 5)
 	w.member("west").run("web", 5)
 	w.aged()
@@ -157,7 +159,7 @@ func (w *world) member(name string) *fakeMember {
 
 // deploy makes a workload of so many replicas, all of which run.
 func (m *fakeMember) deploy(app string, n int32) {
-	m.workloads[app] = &workload{replicas: n, statusReplicas: n, selector: "app=" + app}
+	m.workloads[app] = &fakeWorkload{replicas: n, statusReplicas: n, selector: "app=" + app}
 	m.run(app, int(n))
 }
 
@@ -169,8 +171,8 @@ func (w *world) aged() {
 
 func (w *world) Settled() error { return w.settled }
 
-func (w *world) Clusters() []Cluster {
-	var all []Cluster
+func (w *world) Clusters() []workload.Cluster {
+	var all []workload.Cluster
 	for _, name := range slices.Sorted(maps.Keys(w.members)) {
 		all = append(all, w.members[name])
 	}
@@ -344,6 +346,6 @@ func same[T any](t testing.TB, what string, want, got T) {
 	}
 }
 
-var _ Fleet = (*world)(nil)
+var _ workload.Fleet = (*world)(nil)
 var _ Asker = (*world)(nil)
-var _ Cluster = (*fakeMember)(nil)
+var _ workload.Cluster = (*fakeMember)(nil)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package federatedhpa
+package placement
 
 import (
 	"context"
@@ -93,8 +93,15 @@ func (l *ResourceBindingList) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// KarmadaPlacements reads where Karmada placed workloads, if the hub is Karmada's.
-type KarmadaPlacements struct {
+// AddToScheme makes scheme know the kinds that Karmada's placements are read from.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(bindings, &ResourceBinding{}, &ResourceBindingList{})
+	metav1.AddToGroupVersion(scheme, bindings) // without it they can be read, but not listed
+	return nil
+}
+
+// Karmada reads where Karmada placed workloads, if the hub is Karmada's.
+type Karmada struct {
 	hub   client.Reader // cached
 	clock clock.PassiveClock
 
@@ -102,13 +109,13 @@ type KarmadaPlacements struct {
 	foreign time.Time // when the hub last was not Karmada's
 }
 
-// NewKarmadaPlacements reads by hub, whose scheme is that of [AddToScheme].
-func NewKarmadaPlacements(hub client.Reader, clock clock.PassiveClock) *KarmadaPlacements {
-	return &KarmadaPlacements{hub: hub, clock: clock}
+// NewKarmada reads by hub, whose scheme is that of [AddToScheme].
+func NewKarmada(hub client.Reader, clock clock.PassiveClock) *Karmada {
+	return &Karmada{hub: hub, clock: clock}
 }
 
 // Of implements [Placements].
-func (k *KarmadaPlacements) Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
+func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
 	if k.isForeign() {
 		return nil, false, nil
 	}
@@ -120,17 +127,17 @@ func (k *KarmadaPlacements) Of(ctx context.Context, namespace string, workload a
 		k.setForeign()
 		return nil, false, nil
 	case apierrors.IsNotFound(err):
-		return nil, false, &templateFault{fmt.Sprintf("karmada does not propagate it: there is no ResourceBinding %q; give it a PropagationPolicy", name)}
+		return nil, false, &TemplateFault{fmt.Sprintf("karmada does not propagate it: there is no ResourceBinding %q; give it a PropagationPolicy", name)}
 	case err != nil:
 		return nil, false, err
 	}
 	return binding.placement(), true, binding.duplicates()
 }
 
-// templateFault is why a workload's replicas can not be told on the hub, although they can in each member.
-type templateFault struct{ message string }
+// TemplateFault is why a workload's replicas can not be told on the hub, although they can in each member.
+type TemplateFault struct{ message string }
 
-func (f *templateFault) Error() string { return f.message }
+func (f *TemplateFault) Error() string { return f.message }
 
 // duplicates is of a workload that runs whole in each of several clusters: as many replicas as the hub is told, times the
 // clusters, so that no number told there is the fleet's.
@@ -139,7 +146,7 @@ func (b *ResourceBinding) duplicates() error {
 	if p == nil || len(b.Spec.Clusters) < 2 || p.ReplicaScheduling != nil && p.ReplicaScheduling.ReplicaSchedulingType == "Divided" {
 		return nil
 	}
-	return &templateFault{fmt.Sprintf("karmada runs all of its replicas in each of %d clusters; set replicaSchedulingType: Divided in its PropagationPolicy", len(b.Spec.Clusters))}
+	return &TemplateFault{fmt.Sprintf("karmada runs all of its replicas in each of %d clusters; set replicaSchedulingType: Divided in its PropagationPolicy", len(b.Spec.Clusters))}
 }
 
 // placement is the number of replicas by cluster; not known if Karmada does not divide them.
@@ -154,13 +161,13 @@ func (b *ResourceBinding) placement() map[string]*int32 {
 	return placed
 }
 
-func (k *KarmadaPlacements) isForeign() bool {
+func (k *Karmada) isForeign() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return !k.foreign.IsZero() && k.clock.Since(k.foreign) < lookAgain
 }
 
-func (k *KarmadaPlacements) setForeign() {
+func (k *Karmada) setForeign() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.foreign = k.clock.Now()

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package federatedhpa
+package workload
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -15,24 +14,16 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
-	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
-var _ Capacity = (*Members)(nil)
-
-// Additional implements [Capacity]: by the cluster's nodes, for the Pods' template that the workload has there.
-func (m *Members) Additional(ctx context.Context, cluster, namespace string, workload autoscalingv2.CrossVersionObjectReference) (int32, bool) {
-	all := m.registry.Members()
-	i := slices.IndexFunc(all, func(one *member.Member) bool { return one.Name() == cluster })
-	if i < 0 {
-		return 0, false
-	}
-	shape, err := memberCluster{all[i], m}.shape(ctx, namespace, workload)
+// Additional implements [Cluster]: by the cluster's nodes, for the Pods' template that the workload has there.
+func (c memberCluster) Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (int32, bool) {
+	shape, err := c.shape(ctx, namespace, of)
 	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "cluster", cluster, "workload", describe(workload), "err", err)
+		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "cluster", c.Name(), "workload", describe(of), "err", err)
 		return 0, false
 	}
-	estimate := m.capacity.Estimate(ctx, all[i], shape)
+	estimate := c.all.capacity.Estimate(ctx, c.Member, shape)
 	return estimate.Additional, estimate.Known
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workload reads and writes what members run of one workload, and who scales it there.
+//
+//	cluster.go       what can be asked of a cluster
+//	members.go       the registered clusters
+//	scale.go         the workload's replicas
+//	room.go          how many more it could run there
+//	workloads.go     the workload itself
+//	autoscalers.go   HorizontalPodAutoscalers
+package workload
+
+// FieldManager owns in managedFields what is written of workloads and autoscalers.
+const FieldManager = "fleetscale-federatedhpa"

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
+	var first error
+	resources, err := c.resources(of)
+	for _, resource := range resources {
+		scale, err := exchange(ctx, scaleAt(c.Client().Get(), resource, namespace, of.Name))
+		if err == nil {
+			return scale, nil
+		}
+		if first == nil {
+			first = fmt.Errorf("reading the scale of %s: %w", describe(of), err)
+		}
+	}
+	return nil, errors.Join(err, first)
+}
+
+func (c memberCluster) SetScale(ctx context.Context, of autoscalingv2.CrossVersionObjectReference, scale *autoscalingv1.Scale) error {
+	resources, err := c.resources(of)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(scale)
+	if err != nil {
+		return fmt.Errorf("encoding a scale: %w", err)
+	}
+	request := scaleAt(c.Client().Put(), resources[0], scale.Namespace, of.Name).
+		Param("fieldManager", FieldManager).SetHeader("Content-Type", "application/json").Body(body)
+	_, err = exchange(ctx, request)
+	return err
+}
+
+// resources are what the cluster may serve the kind as, the preferred version first.
+func (c memberCluster) resources(of autoscalingv2.CrossVersionObjectReference) ([]schema.GroupVersionResource, error) {
+	gv, err := schema.ParseGroupVersion(of.APIVersion)
+	if err != nil {
+		return nil, fmt.Errorf("reading spec.scaleTargetRef.apiVersion: %w", err)
+	}
+	mappings, err := c.Mapper().RESTMappings(schema.GroupKind{Group: gv.Group, Kind: of.Kind})
+	if err != nil {
+		return nil, err
+	}
+	var resources []schema.GroupVersionResource
+	for _, mapping := range mappings {
+		resources = append(resources, mapping.Resource)
+	}
+	if len(resources) == 0 {
+		return nil, &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: gv.Group, Kind: of.Kind}}
+	}
+	return resources, nil
+}
+
+// scaleAt leads a request to the scale of a workload.
+func scaleAt(request *rest.Request, resource schema.GroupVersionResource, namespace, name string) *rest.Request {
+	return workloadAt(request, resource, namespace, name).SubResource("scale")
+}
+
+func workloadAt(request *rest.Request, resource schema.GroupVersionResource, namespace, name string) *rest.Request {
+	root := []string{"/apis", resource.Group, resource.Version}
+	if resource.Group == "" {
+		root = []string{"/api", resource.Version}
+	}
+	return request.AbsPath(root...).Namespace(namespace).Resource(resource.Resource).Name(name).
+		SetHeader("Accept", "application/json")
+}
+
+// exchange sends a request and reads the scale in the answer.
+func exchange(ctx context.Context, request *rest.Request) (*autoscalingv1.Scale, error) {
+	answer, err := answerTo(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	scale := &autoscalingv1.Scale{}
+	if err := json.Unmarshal(answer, scale); err != nil {
+		return nil, fmt.Errorf("decoding a scale: %w", err)
+	}
+	return scale, nil
+}
+
+// answerTo sends a request. An error has the words of the cluster, which Raw alone leaves out.
+func answerTo(ctx context.Context, request *rest.Request) ([]byte, error) {
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil {
+		return nil, err
+	}
+	return result.Raw()
+}
+
+// describe names a workload as in `Deployment "web"`.
+func describe(ref autoscalingv2.CrossVersionObjectReference) string {
+	return fmt.Sprintf("%s %q", ref.Kind, ref.Name)
+}
