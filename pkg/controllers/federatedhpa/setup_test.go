@@ -19,7 +19,7 @@ func TestKindsCanBeListed(t *testing.T) {
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	for _, version := range []schema.GroupVersion{bindings, v1alpha1.SchemeGroupVersion} {
+	for _, version := range []schema.GroupVersion{{Group: "work.karmada.io", Version: "v1alpha2"}, v1alpha1.SchemeGroupVersion} {
 		if _, err := runtime.NewParameterCodec(scheme).EncodeParameters(&metav1.ListOptions{Watch: true}, version); err != nil {
 			t.Errorf("%v: %v", version, err)
 		}
