@@ -3,7 +3,6 @@
 package federatedhpa
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"

@@ -26,13 +26,17 @@ func (w *world) bind(replicas int32, clusters ...placement.ResourceBindingCluste
 	}
 }
 
+func at(cluster string, replicas int32) placement.ResourceBindingCluster {
+	return placement.ResourceBindingCluster{Name: cluster, Replicas: replicas}
+}
+
 // schedule says how the replicas come to clusters; the empty type is left out.
 func (w *world) schedule(kind string) {
 	key := web
 	key.Name = "web-deployment"
 	p := &placement.ResourceBindingPlacement{}
 	if kind != "" {
-		p.ReplicaScheduling = &placement.ResourceBindingReplicaScheduling{kind}
+		p.ReplicaScheduling = &placement.ResourceBindingReplicaScheduling{ReplicaSchedulingType: kind}
 	}
 	w.hub.bindings[key].Spec.Placement = p
 }
@@ -46,7 +50,7 @@ func TestPartsOnKarmada(t *testing.T) {
 	}{
 		"propagated by others": {func(*world) {}, "3/3"},
 		"duplicated": {func(w *world) {
-			w.bind(2, placement.ResourceBindingCluster{"a", 2}, placement.ResourceBindingCluster{"b", 2})
+			w.bind(2, at("a", 2), at("b", 2))
 			w.schedule("Duplicated")
 		}, "2/2"},
 	}
@@ -74,36 +78,36 @@ func TestPlacement(t *testing.T) {
 		runs     int32
 	}{
 		"where Karmada placed it": {func(w *world) {
-			w.bind(10, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
+			w.bind(10, at("east", 5), at("west", 5))
 		},
 			"Active 2/2 10->15", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 15},
 		"a cluster that Karmada empties does not count": {func(w *world) {
-			w.bind(5, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 0})
+			w.bind(5, at("east", 5), at("west", 0))
 		},
 			"Active 2/2 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 0 current ? ready 5"}, 10},
-		"a cluster that it left is not looked at": {func(w *world) { w.bind(5, placement.ResourceBindingCluster{"east", 5}) },
+		"a cluster that it left is not looked at": {func(w *world) { w.bind(5, at("east", 5)) },
 			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
 		"replicas that Karmada does not know of": {func(w *world) {
 			w.bind(0, placement.ResourceBindingCluster{Name: "east"}, placement.ResourceBindingCluster{Name: "west"})
 		},
 			"Active 2/2 10->15", []string{"east Active assigned ? current ? ready 5", "west Active assigned ? current ? ready 5"}, 15},
 		"a cluster that is not registered is silent": {func(w *world) {
-			w.bind(15, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"north", 5}, placement.ResourceBindingCluster{"west", 5})
+			w.bind(15, at("east", 5), at("north", 5), at("west", 5))
 			w.usesPercent(10)
 		}, "Active 2/3 10->10 ClusterUnreachable", []string{"east Active assigned 5 current ? ready 5",
 			"north Unreachable assigned 5 current ? ready ? NotRegistered", "west Active assigned 5 current ? ready 5"}, 10},
-		"all replicas in one cluster": {func(w *world) { w.bind(5, placement.ResourceBindingCluster{"east", 5}); w.schedule("") },
+		"all replicas in one cluster": {func(w *world) { w.bind(5, at("east", 5)); w.schedule("") },
 			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
 		"all replicas in each of two": {func(w *world) {
-			w.bind(5, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
+			w.bind(5, at("east", 5), at("west", 5))
 			w.schedule("Duplicated")
 		}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
 		"all replicas in each of two, by default": {func(w *world) {
-			w.bind(5, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
+			w.bind(5, at("east", 5), at("west", 5))
 			w.schedule("")
 		}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
 		"divided, and said so": {func(w *world) {
-			w.bind(10, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
+			w.bind(10, at("east", 5), at("west", 5))
 			w.schedule("Divided")
 		}, "Active 2/2 10->15", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 15},
 		"a workload that Karmada does not propagate": {func(*world) {}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
@@ -113,7 +117,7 @@ func TestPlacement(t *testing.T) {
 		},
 			"Active 2/2 10->15", []string{"east Active assigned ? current ? ready 5", "west Active assigned ? current ? ready 5"}, 15},
 		"of the placed ones, those of an affinity": {func(w *world) {
-			w.bind(10, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"north", 5}, placement.ResourceBindingCluster{"west", 5})
+			w.bind(10, at("east", 5), at("north", 5), at("west", 5))
 			affinity(&v1alpha1.ClusterAffinity{ExcludeClusters: []string{"north", "west"}})(w)
 		}, "Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
 	}
@@ -173,7 +177,7 @@ func TestKarmadaComesLater(t *testing.T) {
 	}
 	before := of()
 	w.hub.noBinding = nil
-	w.bind(1, placement.ResourceBindingCluster{"east", 1})
+	w.bind(1, at("east", 1))
 	w.clock.SetTime(start.Add(time.Minute - time.Second))
 	soonAfter := of()
 	w.clock.SetTime(start.Add(time.Minute))
@@ -181,7 +185,7 @@ func TestKarmadaComesLater(t *testing.T) {
 }
 
 func TestBindingIsCopied(t *testing.T) {
-	list := &placement.ResourceBindingList{Items: []placement.ResourceBinding{{Spec: placement.ResourceBindingSpec{Clusters: []placement.ResourceBindingCluster{{"east", 1}}}}}}
+	list := &placement.ResourceBindingList{Items: []placement.ResourceBinding{{Spec: placement.ResourceBindingSpec{Clusters: []placement.ResourceBindingCluster{at("east", 1)}}}}}
 	list.Items[0].Labels = map[string]string{"a": "b"}
 	c := list.DeepCopyObject().(*placement.ResourceBindingList)
 	c.Items[0].Spec.Clusters[0].Name, c.Items[0].Labels["a"] = "west", "c"
@@ -195,7 +199,7 @@ func TestPlacementCanNotBeRead(t *testing.T) {
 	w := onHub(t)
 	w.placed = placement.NewKarmada(w.hub, w.clock)
 	w.restart()
-	w.bind(10, placement.ResourceBindingCluster{"east", 5}, placement.ResourceBindingCluster{"west", 5})
+	w.bind(10, at("east", 5), at("west", 5))
 	_ = w.looks(1)
 	before := w.clusters()
 	w.hub.noBinding = errors.New("no")
