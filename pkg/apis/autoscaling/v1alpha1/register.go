@@ -21,6 +21,13 @@ const (
 // is a member of its own fleet has such objects too.
 const ManagedByLabel = "fleetscale.io/managed-by"
 
+// AdoptByAnnotation, on a HorizontalPodAutoscaler in a member, gives it to the FederatedHPA of that name in the same
+// namespace, which from then on governs it as if it had made it, and deletes it when it has no part for that cluster.
+const AdoptByAnnotation = "fleetscale.io/adopt-by"
+
+// MemberAutoscalersFinalizer is on a FederatedHPA that may have HorizontalPodAutoscalers in members.
+const MemberAutoscalersFinalizer = "fleetscale.io/member-autoscalers"
+
 // SchemeGroupVersion is the group with the only version that is served.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
 
