@@ -32,6 +32,7 @@
 //	             pkg/capacity/fit  how many more fit a cluster
 //	             pkg/schedule      when: cron and time zones
 //	             pkg/merge         one metric from many clusters
+//	             pkg/summary       a status in few words
 //	             pkg/admission     what may be stored, and why not
 //	0 words      pkg/apis          API types and their defaults
 //	             pkg/fleet         answers with their coverage

@@ -20,6 +20,7 @@ var rings = map[string]int{
 	"pkg/merge":        1,
 	"pkg/replicas":     1,
 	"pkg/schedule":     1,
+	"pkg/summary":      1,
 
 	"pkg/capacity":   2,
 	"pkg/certs":      2,

@@ -34,8 +34,9 @@ type Cluster interface {
 	ClockOffset() time.Duration
 	// Pods are those of the namespace that the selector matches, as they are, or as they were when last seen.
 	Pods(ctx context.Context, namespace string, selector labels.Selector) pods.Listing
-	// Additional is how many more replicas of a workload the cluster has room for; false if that is not known.
-	Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (int32, bool)
+	// Additional is how many more replicas of a workload the cluster has room for; false if that is not known. The template
+	// is the workload as it would be made where the cluster lacks it; nil: it is there.
+	Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference, template *unstructured.Unstructured) (int32, bool)
 
 	// Scale reads the scale subresource of a workload there.
 	Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error)

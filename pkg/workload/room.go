@@ -11,14 +11,15 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
 )
 
 // Additional implements [Cluster]: by the cluster's nodes, for the Pods' template that the workload has there.
-func (c memberCluster) Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (int32, bool) {
-	shape, err := c.shape(ctx, namespace, of)
+func (c memberCluster) Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference, template *unstructured.Unstructured) (int32, bool) {
+	shape, err := c.shape(ctx, namespace, of, template)
 	if err != nil {
 		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "cluster", c.Name(), "workload", describe(of), "err", err)
 		return 0, false
@@ -36,17 +37,13 @@ type templated struct {
 }
 
 // shape is what further replicas of a workload would be.
-func (c memberCluster) shape(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (fit.Workload, error) {
-	resources, err := c.resources(of)
+func (c memberCluster) shape(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference, template *unstructured.Unstructured) (fit.Workload, error) {
+	object, err := c.encoded(ctx, namespace, of, template)
 	if err != nil {
 		return fit.Workload{}, err
 	}
-	answer, err := answerTo(ctx, workloadAt(c.Client().Get(), resources[0], namespace, of.Name))
-	if err != nil {
-		return fit.Workload{}, fmt.Errorf("reading %s: %w", describe(of), err)
-	}
 	read := templated{}
-	if err := json.Unmarshal(answer, &read); err != nil {
+	if err := json.Unmarshal(object, &read); err != nil {
 		return fit.Workload{}, fmt.Errorf("decoding %s: %w", describe(of), err)
 	}
 	if read.Spec.Template == nil {
@@ -54,4 +51,20 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 	}
 	selector, err := metav1.LabelSelectorAsSelector(read.Spec.Selector)
 	return fit.Workload{Namespace: namespace, Selector: selector, Template: read.Spec.Template}, err
+}
+
+// encoded is the workload as JSON: what the cluster has, or else the template.
+func (c memberCluster) encoded(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference, template *unstructured.Unstructured) ([]byte, error) {
+	if template != nil {
+		return template.MarshalJSON()
+	}
+	resources, err := c.resources(of)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := answerTo(ctx, workloadAt(c.Client().Get(), resources[0], namespace, of.Name))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", describe(of), err)
+	}
+	return answer, nil
 }

@@ -40,7 +40,7 @@ func (u Unregistered) Pods(context.Context, string, labels.Selector) pods.Listin
 	return pods.Listing{Silent: u.Silence()}
 }
 
-func (u Unregistered) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference) (int32, bool) {
+func (u Unregistered) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32, bool) {
 	return 0, false
 }
 

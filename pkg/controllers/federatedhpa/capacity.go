@@ -27,7 +27,7 @@ func (r *Reconciler) lookAtCapacity(ctx context.Context, in *situation) {
 		if !p.writable() || !always && p.before.State != v1alpha1.ClusterSaturated {
 			return
 		}
-		room, known := p.cluster.Additional(ctx, in.object.Namespace, in.object.Spec.ScaleTargetRef)
+		room, known := p.cluster.Additional(ctx, in.object.Namespace, in.object.Spec.ScaleTargetRef, nil)
 		if known {
 			p.capacity = new(int32(min(int64(p.hosted())+int64(room), math.MaxInt32)))
 		}

@@ -27,6 +27,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/workload"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // fakeMember is a member cluster that runs what it is told, as far as it has room.
@@ -105,7 +106,7 @@ func (m *fakeMember) Autoscalers(context.Context, string) workload.Autoscalers {
 	return seen
 }
 
-func (m *fakeMember) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference) (int32, bool) {
+func (m *fakeMember) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32, bool) {
 	return m.more, m.roomKnown
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // Metrics are those of Kubernetes' HorizontalPodAutoscaler controller, with fleetscale_ before their names, so that
@@ -116,7 +117,7 @@ const none = "none"
 
 // wrote is what was done to the workload.
 func wrote(in *situation, d *decision) string {
-	if !d.Rescale || conditionOf(&v1alpha1.FederatedHPAStatus{Conditions: d.Status.Conditions}, autoscalingv2.AbleToScale).Reason != replicas.ReasonSucceededRescale {
+	if !d.Rescale || summary.Condition(&v1alpha1.FederatedHPAStatus{Conditions: d.Status.Conditions}, autoscalingv2.AbleToScale).Reason != replicas.ReasonSucceededRescale {
 		return none
 	}
 	return direction(in.scale.Replicas, d.Replicas)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // by is a division of that type.
@@ -455,7 +456,7 @@ func TestDivisionByCapacity(t *testing.T) {
 func TestAllClustersSaturated(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", atMost("a", 5), atMost("b", 5)))
 	said := func() string {
-		c := conditionOf(&w.object().Status, v1alpha1.AllClustersSaturated)
+		c := summary.Condition(&w.object().Status, v1alpha1.AllClustersSaturated)
 		return fmt.Sprint(c.Status, " ", c.Reason, " ", c.LastTransitionTime.Sub(start))
 	}
 	w.wants(9)

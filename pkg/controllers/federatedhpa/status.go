@@ -10,17 +10,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
-
-// What the API holds of a text, in bytes.
-const (
-	longestCondition = 32768
-	longestMessage   = 4096
-	longestReason    = 1024
-)
-
-// mostClusters are so many that a status holds.
-const mostClusters = 1000
 
 // status is what the object is to say after the decision.
 func (in *situation) status(d *decision) v1alpha1.FederatedHPAStatus {
@@ -30,7 +21,7 @@ func (in *situation) status(d *decision) v1alpha1.FederatedHPAStatus {
 	s.CurrentMetrics = d.Status.CurrentMetrics
 	s.Conditions = slices.Clone(d.Status.Conditions)
 	for i := range s.Conditions {
-		s.Conditions[i].Message = brief(s.Conditions[i].Message, longestCondition)
+		s.Conditions[i].Message = summary.Brief(s.Conditions[i].Message, summary.LongestCondition)
 	}
 	if d.division != nil {
 		in.sayFull(d.division, &s)
@@ -39,7 +30,7 @@ func (in *situation) status(d *decision) v1alpha1.FederatedHPAStatus {
 	if in.scale.Err == nil {
 		in.remember(d, &s)
 	}
-	s.Summary = summary(&in.object.Spec, d, &s)
+	s.Summary = summarize(&in.object.Spec, d, &s)
 	return s
 }
 
@@ -57,7 +48,7 @@ func (in *situation) clusterStatuses(d *decision) []v1alpha1.ClusterStatus {
 	if in.parts == nil {
 		return in.object.Status.Clusters // where the workload is placed could not be read
 	}
-	parts := in.parts[:min(len(in.parts), mostClusters)]
+	parts := in.parts[:min(len(in.parts), summary.MostClusters)]
 	all := make([]v1alpha1.ClusterStatus, len(parts))
 	for i := range parts {
 		all[i] = parts[i].status(in, d)
@@ -72,7 +63,7 @@ func (p *part) status(in *situation, d *decision) v1alpha1.ClusterStatus {
 		s.Message = "the metrics lack this cluster"
 	}
 	d.division.refusal(&s)
-	s.Reason, s.Message = brief(s.Reason, longestReason), brief(s.Message, longestMessage)
+	s.Reason, s.Message = summary.Brief(s.Reason, summary.LongestReason), summary.Brief(s.Message, summary.LongestMessage)
 	s.Since = p.before.Since
 	if s.State != p.before.State || s.Since == nil {
 		s.Since = &metav1.Time{Time: in.now}
@@ -147,16 +138,4 @@ func (in *situation) metricAge(p *part) *int32 {
 		return nil
 	}
 	return new(int32(max(0, in.now.Add(p.offset).Sub(oldest)/time.Second)))
-}
-
-// brief is a text that is not too long, cut between characters.
-func brief(text string, longest int) string {
-	if len(text) <= longest {
-		return text
-	}
-	end := longest - len("...")
-	for end > 0 && text[end]&0xC0 == 0x80 {
-		end--
-	}
-	return text[:end] + "..."
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // What kubectl shows of metrics.
@@ -53,13 +54,13 @@ func TestTargets(t *testing.T) {
 		"of a type that does not exist": {[]autoscalingv2.MetricSpec{{Type: "Other"}}, nil, "Other: <unknown>/<unset>"},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { same(t, "targets", tc.want, targets(tc.specs, tc.statuses)) })
+		t.Run(name, func(t *testing.T) { same(t, "targets", tc.want, summary.Targets(tc.specs, tc.statuses)) })
 	}
 }
 
 func TestBrief(t *testing.T) {
 	for _, text := range []string{"", "short", strings.Repeat("a", 20), strings.Repeat("a", 21), strings.Repeat("ü", 15), strings.Repeat("€", 9), "aaaaaaaaaaaaaaaa€€€", strings.Repeat("\xbf", 30)} {
-		got := brief(text, 20)
+		got := summary.Brief(text, 20)
 		if len(got) > 20 || len(text) <= 20 && got != text || utf8.ValidString(text) && !utf8.ValidString(got) {
 			t.Errorf("%q is %q", text, got)
 		}
@@ -80,17 +81,17 @@ func TestLongTexts(t *testing.T) {
 			_ = w.looks(1)
 			s := w.object().Status
 			for _, c := range s.Conditions {
-				if len(c.Message) > longestCondition {
+				if len(c.Message) > summary.LongestCondition {
 					t.Errorf("a message of %s is %d bytes long", c.Type, len(c.Message))
 				}
 			}
 			for _, c := range s.Clusters {
-				if len(c.Message) > longestMessage || len(c.Reason) > longestReason {
+				if len(c.Message) > summary.LongestMessage || len(c.Reason) > summary.LongestReason {
 					t.Errorf("what is said of %s is %d and %d bytes long", c.Name, len(c.Reason), len(c.Message))
 				}
 			}
 			for _, e := range w.heard() {
-				if _, note, _ := strings.Cut(e, ": "); len(note) > longestNote {
+				if _, note, _ := strings.Cut(e, ": "); len(note) > summary.LongestNote {
 					t.Errorf("an Event is %d bytes long", len(note))
 				}
 			}

@@ -15,13 +15,13 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 const (
 	// action is what Events say was being done.
 	action = "Autoscale"
-	// longestNote is what an Event holds of a text, in bytes.
-	longestNote = 1024
+	// summary.LongestNote is what an Event holds of a text, in bytes.
 )
 
 // record tells what was decided and done: Events, and the status if it tells more than the one stored.
@@ -106,5 +106,5 @@ func (n *news) addCluster(in *situation, now *v1alpha1.ClusterStatus) {
 }
 
 func (r *Reconciler) event(object *v1alpha1.FederatedHPA, kind, reason, message string) {
-	r.Events.Eventf(object, nil, kind, reason, action, "%s", brief(message, longestNote))
+	r.Events.Eventf(object, nil, kind, reason, action, "%s", summary.Brief(message, summary.LongestNote))
 }
