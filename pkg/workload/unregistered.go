@@ -21,53 +21,52 @@ const ReasonNotRegistered fleet.Reason = "NotRegistered"
 
 // Unregistered stands for a cluster of that name which is expected, as a workload is placed there, and is not registered.
 // It is silent.
-type Unregistered string
+func Unregistered(name string) Cluster { return unregistered(name) }
 
-var _ Cluster = Unregistered("")
+type unregistered string
 
-// Silence and the other methods implement [Cluster].
-func (u Unregistered) Silence() *fleet.Silence {
+func (u unregistered) Silence() *fleet.Silence {
 	return &fleet.Silence{Reason: ReasonNotRegistered, Detail: "the workload is placed there, but no such cluster is registered"}
 }
 
-func (u Unregistered) Facts() assignment.ClusterFacts {
+func (u unregistered) Facts() assignment.ClusterFacts {
 	return assignment.ClusterFacts{Name: string(u)}
 }
 
-func (u Unregistered) ClockOffset() time.Duration { return 0 }
+func (u unregistered) ClockOffset() time.Duration { return 0 }
 
-func (u Unregistered) Pods(context.Context, string, labels.Selector) pods.Listing {
+func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listing {
 	return pods.Listing{Silent: u.Silence()}
 }
 
-func (u Unregistered) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32, bool) {
+func (u unregistered) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32, bool) {
 	return 0, false
 }
 
-func (u Unregistered) Scale(context.Context, string, autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
+func (u unregistered) Scale(context.Context, string, autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
 	return nil, u.Silence()
 }
 
-func (u Unregistered) SetScale(context.Context, autoscalingv2.CrossVersionObjectReference, *autoscalingv1.Scale) error {
+func (u unregistered) SetScale(context.Context, autoscalingv2.CrossVersionObjectReference, *autoscalingv1.Scale) error {
 	return u.Silence()
 }
 
-func (u Unregistered) Get(context.Context, string, autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured, error) {
+func (u unregistered) Get(context.Context, string, autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured, error) {
 	return nil, u.Silence()
 }
 
-func (u Unregistered) Create(context.Context, *unstructured.Unstructured) error { return u.Silence() }
+func (u unregistered) Create(context.Context, *unstructured.Unstructured) error { return u.Silence() }
 
-func (u Unregistered) Remove(context.Context, *unstructured.Unstructured) error { return u.Silence() }
+func (u unregistered) Remove(context.Context, *unstructured.Unstructured) error { return u.Silence() }
 
-func (u Unregistered) Autoscalers(context.Context, string) Autoscalers {
+func (u unregistered) Autoscalers(context.Context, string) Autoscalers {
 	return Autoscalers{Silence: u.Silence()}
 }
 
-func (u Unregistered) Apply(context.Context, *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (u unregistered) Apply(context.Context, *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	return nil, u.Silence()
 }
 
-func (u Unregistered) Delete(context.Context, *autoscalingv2.HorizontalPodAutoscaler) error {
+func (u unregistered) Delete(context.Context, *autoscalingv2.HorizontalPodAutoscaler) error {
 	return u.Silence()
 }
