@@ -9,12 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
 )
 
 func newAutoscalers() *mirror.Mirror[*autoscalingv2.HorizontalPodAutoscaler, record] {
 	return mirror.New(mirror.Options[*autoscalingv2.HorizontalPodAutoscaler, record]{
-		Resource: autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers"),
+		Resource: current.WithResource(autoscalerResource),
 		Keep:     recordOf,
 	})
 }
@@ -35,24 +36,45 @@ func recordOf(hpa *autoscalingv2.HorizontalPodAutoscaler) record {
 		return record{kept}
 	}
 	kept := hpa.DeepCopy()
-	kept.ManagedFields = nil
+	kept.TypeMeta, kept.ManagedFields = metav1.TypeMeta{}, nil // it may have come in either version
 	return record{kept}
 }
 
-// Autoscalers implements [Cluster]. It does not wait for long: that it can not know is no reason to stop.
+// Autoscalers implements [Cluster]: from what is watched, or else, where the version is an old one, from a list.
 func (c memberCluster) Autoscalers(ctx context.Context, namespace string) Autoscalers {
+	if c.Silence() != nil {
+		return c.watched(ctx, namespace)
+	}
+	version, err := c.version(ctx)
+	switch {
+	case err != nil:
+		return Autoscalers{Silence: silenceOf(err)}
+	case version == old:
+		return c.listed(ctx, namespace)
+	}
+	seen := c.watched(ctx, namespace)
+	seen.Version = version.String()
+	return seen
+}
+
+// watched are those that the mirror has, which asks no silent cluster.
+func (c memberCluster) watched(ctx context.Context, namespace string) Autoscalers {
 	answer := c.all.autoscalers.Ask(ctx, c.Member, namespace)
-	seen := Autoscalers{Version: autoscalingv2.SchemeGroupVersion.String(), Known: answer.Known, Silence: answer.Silence}
+	seen := Autoscalers{Known: answer.Known, Silence: answer.Silence}
 	for _, r := range answer.Objects {
 		seen.Objects = append(seen.Objects, r.HorizontalPodAutoscaler)
+	}
+	if seen.Known {
+		seen.Version = current.String()
 	}
 	return seen
 }
 
-func (c memberCluster) Apply(context.Context, *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-	panic("being written")
-}
-
-func (c memberCluster) Delete(context.Context, *autoscalingv2.HorizontalPodAutoscaler) error {
-	panic("being written")
+// silenceOf is why there is no answer. One that something is not there, which ought to be, is none.
+func silenceOf(err error) *fleet.Silence {
+	silence, absent := fleet.Classify(err)
+	if absent {
+		return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: err.Error()}
+	}
+	return silence
 }

@@ -44,9 +44,10 @@ type Cluster interface {
 	SetScale(ctx context.Context, of autoscalingv2.CrossVersionObjectReference, scale *autoscalingv1.Scale) error
 	// Get reads a workload.
 	Get(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured, error)
-	// Create makes a workload, and its namespace if it lacks. It is an error if the workload exists.
+	// Create makes a workload. It is an error if the workload exists, and a [NamespaceFault] if its namespace does not.
 	Create(ctx context.Context, workload *unstructured.Unstructured) error
-	// Remove deletes a workload as it was read: not one that was made or changed since.
+	// Remove deletes a workload as it was read: not one that was made or changed since. It is no error if
+	// it is gone.
 	Remove(ctx context.Context, workload *unstructured.Unstructured) error
 
 	// Autoscalers are the HorizontalPodAutoscalers of the namespace.

@@ -7,7 +7,10 @@
 //	scale.go         the workload's replicas
 //	room.go          how many more it could run there
 //	workloads.go     the workload itself
-//	autoscalers.go   HorizontalPodAutoscalers
+//	autoscalers.go   HorizontalPodAutoscalers, as they are watched
+//	list.go          and listed, in old clusters
+//	apply.go         and written
+//	version.go       in what version
 package workload
 
 // FieldManager owns in managedFields what is written of workloads and autoscalers.

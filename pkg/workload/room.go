@@ -58,13 +58,5 @@ func (c memberCluster) encoded(ctx context.Context, namespace string, of autosca
 	if template != nil {
 		return template.MarshalJSON()
 	}
-	resources, err := c.resources(of)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := answerTo(ctx, workloadAt(c.Client().Get(), resources[0], namespace, of.Name))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", describe(of), err)
-	}
-	return answer, nil
+	return c.read(ctx, namespace, of)
 }

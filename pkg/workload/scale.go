@@ -10,14 +10,16 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
 	var first error
-	resources, err := c.resources(of)
+	resources, err := c.resources(ctx, of)
 	for _, resource := range resources {
 		scale, err := exchange(ctx, scaleAt(c.Client().Get(), resource, namespace, of.Name))
 		if err == nil {
@@ -31,7 +33,7 @@ func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscali
 }
 
 func (c memberCluster) SetScale(ctx context.Context, of autoscalingv2.CrossVersionObjectReference, scale *autoscalingv1.Scale) error {
-	resources, err := c.resources(of)
+	resources, err := c.resources(ctx, of)
 	if err != nil {
 		return err
 	}
@@ -46,21 +48,18 @@ func (c memberCluster) SetScale(ctx context.Context, of autoscalingv2.CrossVersi
 }
 
 // resources are what the cluster may serve the kind as, the preferred version first.
-func (c memberCluster) resources(of autoscalingv2.CrossVersionObjectReference) ([]schema.GroupVersionResource, error) {
+func (c memberCluster) resources(ctx context.Context, of autoscalingv2.CrossVersionObjectReference) ([]schema.GroupVersionResource, error) {
 	gv, err := schema.ParseGroupVersion(of.APIVersion)
 	if err != nil {
 		return nil, fmt.Errorf("reading spec.scaleTargetRef.apiVersion: %w", err)
 	}
-	mappings, err := c.Mapper().RESTMappings(schema.GroupKind{Group: gv.Group, Kind: of.Kind})
+	mappings, err := c.mappings(ctx, schema.GroupKind{Group: gv.Group, Kind: of.Kind})
 	if err != nil {
 		return nil, err
 	}
 	var resources []schema.GroupVersionResource
 	for _, mapping := range mappings {
 		resources = append(resources, mapping.Resource)
-	}
-	if len(resources) == 0 {
-		return nil, &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: gv.Group, Kind: of.Kind}}
 	}
 	return resources, nil
 }
@@ -71,12 +70,16 @@ func scaleAt(request *rest.Request, resource schema.GroupVersionResource, namesp
 }
 
 func workloadAt(request *rest.Request, resource schema.GroupVersionResource, namespace, name string) *rest.Request {
+	return resourcesAt(request, resource, namespace).Name(name)
+}
+
+// resourcesAt leads a request to the objects of one kind in a namespace.
+func resourcesAt(request *rest.Request, resource schema.GroupVersionResource, namespace string) *rest.Request {
 	root := []string{"/apis", resource.Group, resource.Version}
 	if resource.Group == "" {
 		root = []string{"/api", resource.Version}
 	}
-	return request.AbsPath(root...).Namespace(namespace).Resource(resource.Resource).Name(name).
-		SetHeader("Accept", "application/json")
+	return request.AbsPath(root...).Namespace(namespace).Resource(resource.Resource).SetHeader("Accept", "application/json")
 }
 
 // exchange sends a request and reads the scale in the answer.
@@ -99,6 +102,17 @@ func answerTo(ctx context.Context, request *rest.Request) ([]byte, error) {
 		return nil, err
 	}
 	return result.Raw()
+}
+
+// decode reads an answer, which must be of the kind: of any other it would read that everything is lacking.
+func decode(answer []byte, into runtime.Object, kind string) error {
+	if err := json.Unmarshal(answer, into); err != nil {
+		return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("decoding a %s: %v", kind, err)}
+	}
+	if got := into.GetObjectKind().GroupVersionKind().Kind; got != kind {
+		return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("decoding a %s: it is of kind %q", kind, got)}
+	}
+	return nil
 }
 
 // describe names a workload as in `Deployment "web"`.
