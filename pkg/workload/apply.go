@@ -5,7 +5,9 @@ package workload
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,17 +25,43 @@ func (c memberCluster) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalP
 	if err != nil {
 		return nil, err
 	}
+	stored, err := c.apply(ctx, hpa, version)
+	if knowsNoTolerance(err) {
+		stored, err = c.apply(ctx, withoutTolerance(hpa), version)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("applying %s %q: %w", autoscalerKind, hpa.Name, err)
+	}
+	return stored, nil
+}
+
+func (c memberCluster) apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	body, err := memberhpa.Encode(hpa, version.String())
 	if err != nil {
 		return nil, err
 	}
 	request := autoscalersAt(c.Client().Patch(types.ApplyPatchType), version, hpa.Namespace).Name(hpa.Name).
 		Param("fieldManager", FieldManager).Param("force", "true").Body(body)
-	stored, err := autoscalerIn(ctx, request)
-	if err != nil {
-		return nil, fmt.Errorf("applying %s %q: %w", autoscalerKind, hpa.Name, err)
+	return autoscalerIn(ctx, request)
+}
+
+// knowsNoTolerance is what Kubernetes before 1.33 says of behavior.*.tolerance. Of other requests it drops a field that it
+// does not know; a server-side apply fails.
+func knowsNoTolerance(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && strings.Contains(status.Status().Message, ".tolerance: field not declared in schema")
+}
+
+func withoutTolerance(hpa *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv2.HorizontalPodAutoscaler {
+	hpa = hpa.DeepCopy()
+	if behavior := hpa.Spec.Behavior; behavior != nil {
+		for _, rules := range []*autoscalingv2.HPAScalingRules{behavior.ScaleUp, behavior.ScaleDown} {
+			if rules != nil {
+				rules.Tolerance = nil
+			}
+		}
 	}
-	return stored, nil
+	return hpa
 }
 
 // Delete implements [Cluster].

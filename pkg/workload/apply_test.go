@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+)
+
+const (
+	v2Path      = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"
+	v2beta2Path = "/apis/autoscaling/v2beta2/namespaces/shop/horizontalpodautoscalers"
+)
+
+// autoscaler is one of ours.
+func autoscaler() *autoscalingv2.HorizontalPodAutoscaler {
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Labels: map[string]string{v1alpha1.ManagedByLabel: "7"}}}
+	hpa.Spec.ScaleTargetRef = web
+	hpa.Spec.MinReplicas, hpa.Spec.MaxReplicas = new(int32(2)), 9
+	hpa.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: &autoscalingv2.HPAScalingRules{Tolerance: new(resource.MustParse("0.2"))}}
+	return hpa
+}
+
+// storedAs is what a cluster answers of it, in the version.
+func storedAs(version, uid string) string {
+	return `{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/` + version + `","metadata":{"namespace":"shop","name":"web","uid":"` + uid + `",
+		"resourceVersion":"5","labels":{"fleetscale.io/managed-by":"7"},"managedFields":[{"manager":"m"}]},
+		"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"minReplicas":2,"maxReplicas":9},
+		"status":{"currentReplicas":3,"desiredReplicas":4}}`
+}
+
+// told is an error in some words: none, silence with its reason, or what the cluster says.
+func told(err error) string {
+	var silence *fleet.Silence
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &silence):
+		return "silence: " + string(silence.Reason)
+	}
+	return err.Error()
+}
+
+func TestApply(t *testing.T) {
+	const applied = `{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/VERSION","metadata":{"name":"web","namespace":"shop","labels":{"fleetscale.io/managed-by":"7"}},` +
+		`"spec":{"scaleTargetRef":{"kind":"Deployment","name":"web","apiVersion":"apps/v1"},"minReplicas":2,"maxReplicas":9,"behavior":{"scaleUp":{TOLERANCE}}}}`
+	request := func(version, tolerance string) string {
+		path := strings.Replace(v2Path, "v2", version, 1)
+		return "PATCH " + path + "/web?fieldManager=fleetscale-federatedhpa&force=true\napplication/apply-patch+yaml\n" +
+			strings.NewReplacer("VERSION", version, "TOLERANCE", tolerance).Replace(applied)
+	}
+	asked := request("v2", `"tolerance":"200m"`)
+	const undeclared = "failed to create typed patch object (shop/web; autoscaling/v2, Kind=HorizontalPodAutoscaler): .spec.behavior.scaleUp.tolerance: field not declared in schema"
+	tests := map[string]struct {
+		versions []string
+		code     int
+		body     string
+		requests []string
+		err      string
+	}{
+		"stored":            {[]string{"v2", "v1"}, 200, storedAs("v2", "u"), []string{asked}, ""},
+		"made":              {[]string{"v1", "v2beta2", "v2"}, 201, storedAs("v2", "u"), []string{asked}, ""},
+		"in an old one":     {[]string{"v1", "v2beta2"}, 200, storedAs("v2beta2", "u"), []string{request("v2beta2", "")}, ""},
+		"invalid there":     {[]string{"v2"}, 422, status(422, "Invalid", ""), []string{asked}, `applying HorizontalPodAutoscaler "web": the cluster says Invalid`},
+		"a conflict":        {[]string{"v2"}, 409, status(409, "Conflict", ""), []string{asked}, `applying HorizontalPodAutoscaler "web": the cluster says Conflict`},
+		"forbidden":         {[]string{"v2"}, 403, status(403, "Forbidden", ""), []string{asked}, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
+		"no namespace":      {[]string{"v2"}, 404, status(404, "NotFound", ""), []string{asked}, `applying HorizontalPodAutoscaler "web": the cluster says NotFound`},
+		"no tolerance":      {[]string{"v2"}, 500, statusSaying(500, "", undeclared, ""), []string{asked, request("v2", "")}, `applying HorizontalPodAutoscaler "web": ` + undeclared},
+		"another kind":      {[]string{"v2"}, 200, `{"kind":"Deployment"}`, []string{asked}, "silence: BadAnswer"},
+		"no JSON":           {[]string{"v2"}, 200, `<html>`, []string{asked}, "silence: BadAnswer"},
+		"no usable version": {[]string{"v1", "v2beta1"}, 0, "", nil, "silence: UnsupportedAutoscalers"},
+		"no such API":       {nil, 0, "", nil, "silence: UnsupportedAutoscalers"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, tc.versions...)
+			s.says("PATCH "+v2Path+"/web", tc.code, tc.body)
+			s.says("PATCH "+v2beta2Path+"/web", tc.code, tc.body)
+			stored, err := s.join(t).Apply(t.Context(), autoscaler())
+			same(t, "error", tc.err, told(err))
+			same(t, "requests", tc.requests, s.heard())
+			if tc.err != "" {
+				if stored != nil {
+					t.Errorf("returned %v with an error", stored)
+				}
+				return
+			}
+			want := autoscaler()
+			want.UID, want.ResourceVersion, want.Spec.Behavior = "u", "5", nil
+			want.Status.CurrentReplicas, want.Status.DesiredReplicas = 3, 4
+			same(t, "stored", want, stored)
+		})
+	}
+}
+
+// What the cluster says tells what has to be done, by its code.
+func TestApplyKeepsTheStatus(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "v2")
+	s.says("PATCH "+v2Path+"/web", 403, status(403, "Forbidden", ""))
+	if _, err := s.join(t).Apply(t.Context(), autoscaler()); !apierrors.IsForbidden(err) || silenceOf(err).Reason != fleet.ReasonForbidden {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestApplyWithoutWords(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "v2beta2")
+	hpa := autoscaler()
+	hpa.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{}}}
+	_, err := s.join(t).Apply(t.Context(), hpa)
+	var unsupported *memberhpa.Unsupported
+	if !errors.As(err, &unsupported) {
+		t.Errorf("error = %v, want that v2beta2 can not say it", err)
+	}
+	same(t, "requests", []string(nil), s.heard())
+}
+
+// The server drops what it does not know, on the second request.
+func TestApplyWithoutTolerance(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "v2")
+	s.says("PATCH "+v2Path+"/web", 500, statusSaying(500, "", ".spec.behavior.scaleDown.tolerance: field not declared in schema", ""))
+	s.then("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
+	hpa := autoscaler()
+	hpa.Spec.Behavior.ScaleDown = &autoscalingv2.HPAScalingRules{Tolerance: new(resource.MustParse("0")), StabilizationWindowSeconds: new(int32(60))}
+	before := hpa.DeepCopy()
+	stored, err := s.join(t).Apply(t.Context(), hpa)
+	if err != nil || stored.UID != "u" {
+		t.Fatalf("Apply() = %v, %v", stored, err)
+	}
+	same(t, "what was to be applied", before, hpa)
+	requests := s.heard()
+	if len(requests) != 2 || strings.Contains(requests[1], "olerance") || !strings.Contains(requests[1], `"scaleDown":{"stabilizationWindowSeconds":60}`) {
+		t.Errorf("requests = %q", requests)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	deletion := func(path string) string {
+		return "DELETE " + path + "/web\napplication/json\n" + `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u"}}`
+	}
+	type answers map[string]answer
+	conflict := answer{409, status(409, "Conflict", "")}
+	tests := map[string]struct {
+		versions []string
+		uid      string
+		answers  answers
+		requests []string
+		err      string
+	}{
+		"there":         {[]string{"v2"}, "u", answers{"DELETE": {200, storedAs("v2", "u")}}, []string{deletion(v2Path)}, ""},
+		"in an old one": {[]string{"v2beta2"}, "u", answers{"DELETE": {200, "{}"}}, []string{deletion(v2beta2Path)}, ""},
+		"gone":          {[]string{"v2"}, "u", answers{"DELETE": {404, status(404, "NotFound", "")}}, []string{deletion(v2Path)}, ""},
+		"another one of the name": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {200, storedAs("v2", "other")}},
+			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, ""},
+		"gone meanwhile": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {404, status(404, "NotFound", "")}},
+			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, ""},
+		"a conflict about itself": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {200, storedAs("v2", "u")}},
+			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, `deleting HorizontalPodAutoscaler "web": the cluster says Conflict`},
+		"a conflict that can not be looked into": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {403, status(403, "Forbidden", "")}},
+			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, `deleting HorizontalPodAutoscaler "web": the cluster says Conflict`},
+		"forbidden": {[]string{"v2"}, "u", answers{"DELETE": {403, status(403, "Forbidden", "")}}, []string{deletion(v2Path)},
+			`deleting HorizontalPodAutoscaler "web": the cluster says Forbidden`},
+		"never seen": {[]string{"v2"}, "", nil, nil, `deleting HorizontalPodAutoscaler "web": its uid is not known`},
+		"no version": {[]string{"v1"}, "u", nil, nil, "silence: UnsupportedAutoscalers"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, tc.versions...)
+			for verb, a := range tc.answers {
+				s.says(verb+" "+v2Path+"/web", a.code, a.body)
+				s.says(verb+" "+v2beta2Path+"/web", a.code, a.body)
+			}
+			hpa := autoscaler()
+			hpa.UID = types.UID(tc.uid)
+			same(t, "error", tc.err, told(s.join(t).Delete(t.Context(), hpa)))
+			same(t, "requests", tc.requests, s.heard())
+		})
+	}
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"errors"
+	"testing"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+var web = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
+
+const deployments = "/apis/apps/v1/namespaces/shop/deployments"
+
+// deployment is the workload web, as it was read.
+func deployment() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{"namespace": "shop", "name": "web", "uid": "u", "resourceVersion": "5"},
+		"spec":     map[string]any{"replicas": int64(3)},
+	}}
+}
+
+const deploymentText = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shop","resourceVersion":"5","uid":"u"},"spec":{"replicas":3}}`
+
+func TestGet(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "v2")
+	c := s.join(t)
+	s.says("GET "+deployments+"/web", 200, deploymentText)
+	got, err := c.Get(t.Context(), "shop", web)
+	same(t, "error", "", told(err))
+	same(t, "workload", deployment(), got)
+	same(t, "requests", []string{"GET " + deployments + "/web"}, s.heard())
+
+	s.says("GET "+deployments+"/web", 200, `{"kind":"Deployment"`)
+	_, err = c.Get(t.Context(), "shop", web)
+	same(t, "error about half an object", `decoding Deployment "web": unexpected end of JSON input`, told(err))
+
+	_, err = c.Get(t.Context(), "other", web)
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("error about a workload that is not there = %v", err)
+	}
+	_, err = c.Get(t.Context(), "shop", autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Rollout", Name: "web"})
+	if !meta.IsNoMatchError(err) {
+		t.Errorf("error about a kind that is not served = %v", err)
+	}
+	s.says("GET /api/v1/namespaces/shop/replicationcontrollers/web", 200, `{"kind":"ReplicationController"}`)
+	got, err = c.Get(t.Context(), "shop", autoscalingv2.CrossVersionObjectReference{APIVersion: "v1", Kind: "ReplicationController", Name: "web"})
+	if err != nil || got.GetKind() != "ReplicationController" {
+		t.Errorf("a kind of the group without a name: %v, %v", got, err)
+	}
+}
+
+func TestCreate(t *testing.T) {
+	const lacking, ending = `namespace "shop" does not exist in the cluster; make it there`, `namespace "shop" is being deleted in the cluster`
+	tests := map[string]struct {
+		answer answer
+		err    string
+		fault  bool // that of the namespace
+	}{
+		"made":                 {answer{201, deploymentText}, "", false},
+		"there already":        {answer{409, status(409, "AlreadyExists", "")}, "the cluster says AlreadyExists", false},
+		"invalid":              {answer{422, status(422, "Invalid", "")}, "the cluster says Invalid", false},
+		"forbidden":            {answer{403, status(403, "Forbidden", "")}, "the cluster says Forbidden", false},
+		"no namespace":         {answer{404, status(404, "NotFound", `{"name":"shop","kind":"namespaces"}`)}, lacking, true},
+		"namespace that ends":  {answer{403, status(403, "Forbidden", `{"causes":[{"reason":"NamespaceTerminating","field":"metadata.namespace"}]}`)}, ending, true},
+		"something else lacks": {answer{404, status(404, "NotFound", `{"name":"fast","kind":"priorityclasses"}`)}, "the cluster says NotFound", false},
+		"nobody knows what":    {answer{404, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"the cluster says NotFound"}`}, "the cluster says NotFound", false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, "v2")
+			s.says("POST "+deployments, tc.answer.code, tc.answer.body)
+			err := s.join(t).Create(t.Context(), deployment())
+			want := tc.err
+			if want != "" {
+				want = `making Deployment "web": ` + want
+			}
+			same(t, "error", want, told(err))
+			var fault *NamespaceFault
+			same(t, "whether the namespace is to blame", tc.fault, errors.As(err, &fault))
+			same(t, "requests", []string{"POST " + deployments + "?fieldManager=fleetscale-federatedhpa\napplication/json\n" + deploymentText}, s.heard())
+		})
+	}
+}
+
+// A workload is made in the version in which it is written, or not at all.
+func TestCreateInAnotherVersion(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "v2")
+	d := deployment()
+	d.SetAPIVersion("apps/v1beta1")
+	if err := s.join(t).Create(t.Context(), d); !meta.IsNoMatchError(err) {
+		t.Errorf("error = %v", err)
+	}
+	same(t, "requests", []string(nil), s.heard())
+}
+
+func TestRemove(t *testing.T) {
+	asked := []string{"DELETE " + deployments + "/web\napplication/json\n" +
+		`{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u","resourceVersion":"5"},"propagationPolicy":"Background"}`}
+	tests := map[string]struct {
+		edit     func(*unstructured.Unstructured)
+		answer   answer
+		requests []string
+		err      string
+	}{
+		"there":      {nil, answer{200, "{}"}, asked, ""},
+		"gone":       {nil, answer{404, status(404, "NotFound", "")}, asked, ""},
+		"changed":    {nil, answer{409, status(409, "Conflict", "")}, asked, `deleting Deployment "web": the cluster says Conflict`},
+		"forbidden":  {nil, answer{403, status(403, "Forbidden", "")}, asked, `deleting Deployment "web": the cluster says Forbidden`},
+		"no uid":     {func(d *unstructured.Unstructured) { d.SetUID("") }, answer{}, nil, `deleting Deployment "web": it is not as it was read: it lacks uid or resourceVersion`},
+		"no version": {func(d *unstructured.Unstructured) { d.SetResourceVersion("") }, answer{}, nil, `deleting Deployment "web": it is not as it was read: it lacks uid or resourceVersion`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, "v2")
+			s.says("DELETE "+deployments+"/web", tc.answer.code, tc.answer.body)
+			d := deployment()
+			if tc.edit != nil {
+				tc.edit(d)
+			}
+			same(t, "error", tc.err, told(s.join(t).Remove(t.Context(), d)))
+			same(t, "requests", tc.requests, s.heard())
+		})
+	}
+}
+
+func TestScale(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "v2")
+	c := s.join(t)
+	const text = `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"web","namespace":"shop","resourceVersion":"5"},"spec":{"replicas":3},"status":{"replicas":2}}`
+	s.says("GET "+deployments+"/web/scale", 200, text)
+	s.says("PUT "+deployments+"/web/scale", 200, text)
+	scale, err := c.Scale(t.Context(), "shop", web)
+	same(t, "error", "", told(err))
+	want := &autoscalingv1.Scale{TypeMeta: metav1.TypeMeta{Kind: "Scale", APIVersion: "autoscaling/v1"}, ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", ResourceVersion: "5"}}
+	want.Spec.Replicas, want.Status.Replicas = 3, 2
+	same(t, "scale", want, scale)
+	same(t, "error", "", told(c.SetScale(t.Context(), web, scale)))
+	same(t, "requests", []string{"GET " + deployments + "/web/scale", "PUT " + deployments + "/web/scale?fieldManager=fleetscale-federatedhpa\napplication/json\n" + text}, s.heard())
+
+	s.says("PUT "+deployments+"/web/scale", 409, status(409, "Conflict", ""))
+	if err := c.SetScale(t.Context(), web, scale); !apierrors.IsConflict(err) {
+		t.Errorf("error of a scale that changed = %v", err)
+	}
+	if _, err := c.Scale(t.Context(), "other", web); !apierrors.IsNotFound(err) {
+		t.Errorf("error of a workload that is not there = %v", err)
+	}
+}
