@@ -35,7 +35,7 @@ func Stands(stored, wanted *autoscalingv2.HorizontalPodAutoscaler, version strin
 		return false
 	}
 	laid := stored.DeepCopy()
-	forgetLists(&laid.Spec)
+	forgetLists(laid, wanted)
 	if err := json.Unmarshal(body, laid); err != nil {
 		return false
 	}
@@ -55,11 +55,14 @@ func lessDropped(wanted, stored *autoscalingv2.HorizontalPodAutoscaler) *autosca
 	return wanted
 }
 
-// forgetLists makes room for lists, which are written whole. What is rendered always has them all.
-func forgetLists(spec *autoscalingv2.HorizontalPodAutoscalerSpec) {
-	spec.Metrics = nil
-	for _, rules := range directions(spec.Behavior) {
-		rules.Policies = nil
+// forgetLists makes room for the lists that are wanted: they are written whole.
+func forgetLists(laid, wanted *autoscalingv2.HorizontalPodAutoscaler) {
+	laid.Spec.Metrics = nil
+	had := directions(laid.Spec.Behavior)
+	for direction := range directions(wanted.Spec.Behavior) {
+		if had[direction] != nil {
+			had[direction].Policies = nil
+		}
 	}
 }
 

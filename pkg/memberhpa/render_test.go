@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memberhpa
+
+import (
+	"math"
+	"math/rand"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+func TestRenderIsNamedAndLabelled(t *testing.T) {
+	hpa := Render(federated(), Part{Name: "mine", Min: 2, Max: 9})
+	if hpa.APIVersion != "autoscaling/v2" || hpa.Kind != "HorizontalPodAutoscaler" || hpa.Namespace != "shop" || hpa.Name != "mine" {
+		t.Errorf("got %s %s %s/%s, want autoscaling/v2 HorizontalPodAutoscaler shop/mine", hpa.APIVersion, hpa.Kind, hpa.Namespace, hpa.Name)
+	}
+	if diff := cmp.Diff(map[string]string{"fleetscale.io/managed-by": "0d1c"}, hpa.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
+
+func TestRenderBounds(t *testing.T) {
+	queue, hits := ofExternal("queue", value("30")), ofObject("main", "hits", value("30"))
+	tests := map[string]struct {
+		metrics []autoscalingv2.MetricSpec
+		part    Part
+		wantMin int32
+		wantMax int32
+	}{
+		"the part's, not the fleet's":               {nil, Part{Min: 2, Max: 9}, 2, 9},
+		"from zero with an External metric":         {[]autoscalingv2.MetricSpec{cpu(50), queue}, Part{Min: 1, Max: 9, FromZero: true}, 0, 9},
+		"from zero with an Object metric":           {[]autoscalingv2.MetricSpec{hits}, Part{Min: 1, Max: 9, FromZero: true}, 0, 9},
+		"from zero where nothing would wake it":     {[]autoscalingv2.MetricSpec{cpu(50), ofPods("requests", average("3"))}, Part{Min: 1, Max: 9, FromZero: true}, 1, 9},
+		"not from zero without being told":          {[]autoscalingv2.MetricSpec{queue}, Part{Min: 1, Max: 9}, 1, 9},
+		"from zero with the metric that is default": {nil, Part{Min: 1, Max: 9, FromZero: true}, 1, 9},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Render(federated(metrics(tc.metrics...)), tc.part).Spec
+			if *got.MinReplicas != tc.wantMin || got.MaxReplicas != tc.wantMax {
+				t.Errorf("got %d/%d, want %d/%d", *got.MinReplicas, got.MaxReplicas, tc.wantMin, tc.wantMax)
+			}
+		})
+	}
+}
+
+func TestRenderBehavior(t *testing.T) {
+	both := func(up, down *autoscalingv2.HPAScalingRules) *autoscalingv2.HorizontalPodAutoscalerBehavior {
+		return &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: up, ScaleDown: down}
+	}
+	defaultUp := rulesOf(0, "Max", "", podsIn(4, 15), percentIn(100, 15))
+	defaultDown := func(window int32, selects autoscalingv2.ScalingPolicySelect) *autoscalingv2.HPAScalingRules {
+		return rulesOf(window, selects, "", percentIn(100, 15))
+	}
+	ownUp, ownDown := rulesOf(30, "Min", "0.05", podsIn(1, 60)), rulesOf(600, "Min", "0.2", podsIn(2, 90))
+	tests := map[string]struct {
+		changes []specChange
+		part    Part
+		want    *autoscalingv2.HorizontalPodAutoscalerBehavior
+	}{
+		"none stays none":                           {nil, Part{}, nil},
+		"held without a behavior":                   {nil, Part{Hold: true}, both(defaultUp, defaultDown(-1, "Disabled"))},
+		"waiting without a behavior":                {nil, Part{Window: 420 * time.Second}, both(defaultUp, defaultDown(420, "Max"))},
+		"one's own":                                 {[]specChange{behaving(ownUp, ownDown)}, Part{}, both(ownUp, ownDown)},
+		"held with one's own":                       {[]specChange{behaving(ownUp, ownDown)}, Part{Hold: true}, both(ownUp, rulesOf(600, "Disabled", "0.2", podsIn(2, 90)))},
+		"waiting with one's own":                    {[]specChange{behaving(ownUp, ownDown)}, Part{Window: time.Minute}, both(ownUp, rulesOf(60, "Min", "0.2", podsIn(2, 90)))},
+		"held and waiting":                          {[]specChange{behaving(ownUp, ownDown)}, Part{Hold: true, Window: time.Minute}, both(ownUp, rulesOf(60, "Disabled", "0.2", podsIn(2, 90)))},
+		"half of one's own is completed":            {[]specChange{behaving(ownUp, nil)}, Part{Hold: true}, both(ownUp, defaultDown(-1, "Disabled"))},
+		"so is the other half":                      {[]specChange{behaving(nil, rulesOf(0, "", ""))}, Part{}, both(defaultUp, defaultDown(0, "Max"))},
+		"a part of a second is one":                 {nil, Part{Window: 1500 * time.Millisecond}, both(defaultUp, defaultDown(2, "Max"))},
+		"an hour":                                   {nil, Part{Window: time.Hour}, both(defaultUp, defaultDown(3600, "Max"))},
+		"nobody waits longer than an hour":          {nil, Part{Window: time.Hour + time.Second}, both(defaultUp, defaultDown(3600, "Max"))},
+		"not even for ever":                         {nil, Part{Window: math.MaxInt64}, both(defaultUp, defaultDown(3600, "Max"))},
+		"a window below zero is none":               {nil, Part{Window: -time.Second}, nil},
+		"a spec that never scales down, and a hold": {[]specChange{behaving(nil, rulesOf(-1, "Disabled", ""))}, Part{Hold: true}, both(defaultUp, defaultDown(-1, "Disabled"))},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.part.Min, tc.part.Max = 1, 5
+			if diff := cmp.Diff(tc.want, Render(federated(tc.changes...), tc.part).Spec.Behavior); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRenderKeepsTheRestOfTheSpec(t *testing.T) {
+	for name, changes := range map[string][]specChange{
+		"metrics":    {metrics(cpu(50), ofExternal("queue", average("30")), ofContainer("memory", "app", average("1Gi")))},
+		"no metrics": {metrics()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := federated(changes...)
+			want := f.DeepCopy()
+			v1alpha1.DefaultFederatedHPA(want)
+			want.Spec.MinReplicas, want.Spec.MaxReplicas = new(int32(2)), 3
+			if diff := cmp.Diff(want.Spec.HorizontalPodAutoscalerSpec, Render(f, Part{Min: 2, Max: 3}).Spec); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRenderSharesNothing(t *testing.T) {
+	for seed := range int64(200) {
+		f, part := anyFederated(rand.New(rand.NewSource(seed)))
+		before := f.DeepCopy()
+		hpa := Render(f, part)
+		*hpa.Spec.MinReplicas = 77
+		hpa.Spec.Metrics[0].Type = "changed"
+		for _, rules := range directions(hpa.Spec.Behavior) {
+			rules.Policies[0].Value = 77
+			*rules.SelectPolicy = "changed"
+		}
+		if diff := cmp.Diff(before, f); diff != "" {
+			t.Fatalf("seed %d: writing to the result changed the FederatedHPA (-before +after):\n%s", seed, diff)
+		}
+	}
+}
