@@ -73,7 +73,8 @@ func TestNobodyReadsAllSecrets(t *testing.T) {
 }
 
 // What a controller may change on the hub: autoscalers it cares for, and
-// replicas; in a member: replicas. Nowhere may it create or delete a workload.
+// replicas; in a member: replicas, autoscalers, and workloads as a whole, which
+// it makes and deletes, but does not edit. It makes no namespaces.
 func TestControllersChangeLittle(t *testing.T) {
 	tests := map[string]struct {
 		dir, role string
@@ -82,9 +83,12 @@ func TestControllersChangeLittle(t *testing.T) {
 		"on the hub": {"overlays/standalone", "fleetscale-controller-manager", []string{
 			"patch federatedhpas", "update federatedhpas/status", "update cronfederatedhpas/status", "update */scale", "create events", "patch events",
 		}},
-		"on Karmada":  {"overlays/karmada/controller-manager", "fleetscale-controller-manager-placements", nil},
-		"in a member": {"member-write", "fleetscale-write", []string{"update */scale"}},
-		"to read":     {"member-write", "fleetscale-read", nil},
+		"on Karmada": {"overlays/karmada/controller-manager", "fleetscale-controller-manager-placements", nil},
+		"in a member": {"member-write", "fleetscale-write", []string{
+			"create horizontalpodautoscalers", "patch horizontalpodautoscalers", "delete horizontalpodautoscalers",
+			"create deployments", "delete deployments", "create statefulsets", "delete statefulsets", "update */scale",
+		}},
+		"to read": {"member-write", "fleetscale-read", nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
