@@ -19,6 +19,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/capacity"
+	"github.com/fleetscale/fleetscale/pkg/controllers/distributed"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/member"
@@ -37,16 +38,19 @@ func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.Scale
 	if err != nil {
 		return err
 	}
+	placements := placement.NewKarmada(manager.GetClient(), clock.RealClock{})
 	reconciler := federatedhpa.New(federatedhpa.Options{
-		Hub:           manager.GetClient(),
-		Live:          manager.GetAPIReader(),
-		Scales:        scales,
-		Mapper:        manager.GetRESTMapper(),
-		Fleet:         members,
-		Placements:    placement.NewKarmada(manager.GetClient(), clock.RealClock{}),
-		Ask:           asker,
-		Hold:          hold,
-		SyncPeriod:    o.Autoscale.SyncPeriod,
+		Hub:         manager.GetClient(),
+		Live:        manager.GetAPIReader(),
+		Scales:      scales,
+		Mapper:      manager.GetRESTMapper(),
+		Fleet:       members,
+		Placements:  placements,
+		Ask:         asker,
+		Distributed: newDistributed(manager, members, placements, asker, o),
+		Hold:        hold,
+		SyncPeriod:  o.Autoscale.SyncPeriod,
+
 		MemberTimeout: o.Members.Timeout,
 		Decision:      o.Autoscale.Decision,
 		Clock:         clock.RealClock{},
@@ -58,6 +62,24 @@ func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.Scale
 		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
 	}
 	return readyWhen(manager, "federatedhpas-known", synced)
+}
+
+// newDistributed makes what looks at FederatedHPAs of distributed mode.
+func newDistributed(manager ctrl.Manager, members *workload.Members, placements *placement.Karmada, asker *hubmetrics.Client, o *Options) *distributed.Reconciler {
+	return distributed.New(distributed.Options{
+		Hub:           manager.GetClient(),
+		Live:          manager.GetAPIReader(),
+		Fleet:         members,
+		Placements:    placements,
+		Ask:           asker,
+		MemberTimeout: o.Members.Timeout,
+		Grace:         o.Autoscale.FailoverGrace,
+		Window:        o.Autoscale.Decision.StabilizationWindow,
+		Tolerance:     o.Autoscale.Decision.Tolerance,
+		Clock:         clock.RealClock{},
+		Events:        manager.GetEventRecorder(program),
+		Metrics:       distributed.NewMetrics(ctrlmetrics.Registry),
+	})
 }
 
 // addMembers adds what sees the members.

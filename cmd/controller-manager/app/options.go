@@ -49,12 +49,14 @@ type LeaderOptions struct {
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// AutoscaleOptions are those of FederatedHPAs in central mode. Names and defaults are those of Kubernetes'
+// AutoscaleOptions are those of FederatedHPAs. Names and defaults are those of Kubernetes'
 // HorizontalPodAutoscaler controller, where it has the same.
 type AutoscaleOptions struct {
 	Syncs      int
 	SyncPeriod time.Duration
 	Decision   replicas.Options
+	// FailoverGrace is that of distributed mode.
+	FailoverGrace time.Duration
 }
 
 // CronOptions are those of CronFederatedHPAs.
@@ -79,7 +81,7 @@ func NewOptions() *Options {
 		},
 		Members: command.NewMemberOptions(),
 		Autoscale: AutoscaleOptions{
-			Syncs: 10, SyncPeriod: 15 * time.Second,
+			Syncs: 10, SyncPeriod: 15 * time.Second, FailoverGrace: 5 * time.Minute,
 			Decision: replicas.Options{
 				StabilizationWindow:     5 * time.Minute,
 				Tolerance:               0.1,
@@ -125,6 +127,7 @@ func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("autoscaling")
 	fs.IntVar(&o.Syncs, "concurrent-federatedhpa-syncs", o.Syncs, "Number of FederatedHPAs that are looked at at a time.")
 	fs.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod, "Time between two looks at a FederatedHPA.")
+	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace, "For how long a cluster that can not be seen keeps its part of maxReplicas, in distributed mode, before other clusters get it.")
 	fs.DurationVar(&o.Decision.StabilizationWindow, "downscale-stabilization", o.Decision.StabilizationWindow, "For how long a higher recommendation keeps the replicas up, where spec.behavior does not say.")
 	fs.Float64Var(&o.Decision.Tolerance, "tolerance", o.Decision.Tolerance, "By how much usage may differ from its target without scaling, as a part of it, where spec.behavior does not say.")
 	fs.DurationVar(&o.Decision.CPUInitializationPeriod, "cpu-initialization-period", o.Decision.CPUInitializationPeriod, "For how long after its start a Pod's cpu counts only if it was measured while the Pod was Ready.")
@@ -177,6 +180,7 @@ func (o *AutoscaleOptions) validate() (errs []error) {
 		flag  string
 		value time.Duration
 	}{
+		{"--failover-grace", o.FailoverGrace},
 		{"--downscale-stabilization", o.Decision.StabilizationWindow},
 		{"--cpu-initialization-period", o.Decision.CPUInitializationPeriod},
 		{"--initial-readiness-delay", o.Decision.InitialReadinessDelay},

@@ -322,19 +322,29 @@ func TestRecreated(t *testing.T) {
 	same(t, "replicas written after it", []int32{4}, w.hub.workloads[web].writes)
 }
 
-// Who switches to distributed mode and back finds what was remembered in the status.
+// Who switches to distributed mode is left to it. On the way back its autoscalers go first, and the hub learns what the
+// fleet runs, so that nothing is scaled by the change.
 func TestDistributedAndBack(t *testing.T) {
 	w := onHub(t)
 	_ = w.looks(3)
-	before := w.hub.statusWrites
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{} })
-	w.usesPercent(100)
-	if wait, err := w.look(web); wait != 0 || err != nil || w.hub.statusWrites != before {
+	before := w.hub.statusWrites
+	if wait, err := w.look(web); wait != period || err != nil || w.hub.statusWrites != before {
 		t.Errorf("comes back after %v, %v, and %d writes", wait, err, w.hub.statusWrites-before)
 	}
+	stored := w.hub.objects[web]
+	stored.Finalizers, stored.Status.CurrentReplicas = []string{v1alpha1.MemberAutoscalersFinalizer}, 14
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = nil })
+	w.other.err = errors.New("a cluster can not be written")
+	if _, err := w.look(web); err == nil {
+		t.Error("there is no error while autoscalers are left")
+	}
+	same(t, "replicas written while autoscalers are left", []int32{14}, w.hub.workloads[web].writes)
+	w.usesPercent(100)
+	w.other.left, w.other.err = true, nil
 	_ = w.looks(1)
-	same(t, "replicas written", []int32{20}, w.hub.workloads[web].writes)
+	same(t, "replicas written", []int32{14, 20}, w.hub.workloads[web].writes)
+	same(t, "asked of the other mode", []string{"look at web", "leave web", "leave web"}, w.other.did)
 }
 
 // A cluster that answers, but not for Pods, and whose Pods are not known any more: as many count as Ready as the status says.

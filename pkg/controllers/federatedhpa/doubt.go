@@ -41,7 +41,7 @@ func (d *doubts) about(object *v1alpha1.FederatedHPA, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := client.ObjectKeyFromObject(object)
-	if generation, was := d.distributed[key]; was && generation == object.Generation {
+	if generation, was := d.distributed[key]; was && !object.Distributed() && generation == object.Generation {
 		return true
 	}
 	delete(d.distributed, key)

@@ -3,6 +3,7 @@
 package federatedhpa
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -44,6 +45,8 @@ type Options struct {
 	// Placements says where workloads are placed by others. Nil: nobody places them.
 	Placements placement.Source
 	Ask        Asker
+	// Distributed takes over where the members' own autoscalers scale.
+	Distributed Distributed
 	// Hold is why nothing may be done now; nil: something may.
 	Hold func() error
 	// SyncPeriod is the time between two looks at an object.
@@ -59,6 +62,15 @@ type Options struct {
 // Asker asks the hub for one metric.
 type Asker interface {
 	Ask(ctx context.Context, question hubmetrics.Question) replicas.Metric
+}
+
+// Distributed is the other mode of a FederatedHPA: the bounds are split into autoscalers of the members.
+type Distributed interface {
+	// Look looks at an object of that mode, or at one that is being deleted.
+	Look(ctx context.Context, object *v1alpha1.FederatedHPA) error
+	// Leave takes what an object has in members away, and says whether it is gone.
+	Leave(ctx context.Context, object *v1alpha1.FederatedHPA) (left bool, err error)
+	Forget(key client.ObjectKey)
 }
 
 // Reconciler looks at one FederatedHPA after another.
@@ -92,17 +104,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if object.Distributed() || object.DeletionTimestamp != nil {
-		r.forget(request.NamespacedName)
-		r.doubts.isDistributed(object)
-		return reconcile.Result{}, nil
-	}
 	if r.putOff(object) {
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
 	if err := r.rivals.Of(object); err != nil {
 		r.event(object, corev1.EventTypeWarning, eventAnotherController, err.Error())
 		return reconcile.Result{}, err
+	}
+	if object.Distributed() || object.DeletionTimestamp != nil {
+		return r.distribute(ctx, object)
+	}
+	if left, err := r.takeBack(ctx, object); !left {
+		return r.comeBack(err)
 	}
 	target := r.targetOf(object)
 	in := r.gather(ctx, object, target)
@@ -115,7 +128,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	err = r.record(ctx, &in, &decision)
 	r.Metrics.reconciled(&in, &decision, err, r.Clock.Since(started))
-	return r.comeBack(&decision, err)
+	return r.comeBack(cmp.Or(err, decision.Err))
 }
 
 // hold is why nothing can be done yet.
@@ -140,14 +153,12 @@ func (r *Reconciler) putOff(object *v1alpha1.FederatedHPA) bool {
 }
 
 // comeBack is one sync period later, after an error too, but at once where the object was changed meanwhile.
-func (r *Reconciler) comeBack(d *decision, err error) (reconcile.Result, error) {
+func (r *Reconciler) comeBack(err error) (reconcile.Result, error) {
 	switch {
 	case apierrors.IsConflict(err):
 		return reconcile.Result{RequeueAfter: soon}, nil
 	case err != nil:
 		return reconcile.Result{}, err
-	case d.Err != nil:
-		return reconcile.Result{}, d.Err
 	}
 	return reconcile.Result{RequeueAfter: r.SyncPeriod}, nil
 }
@@ -157,6 +168,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.selectors.forget(key)
 	r.doubts.forget(key)
 	r.Metrics.forget(key)
+	r.Distributed.Forget(key)
 }
 
 // describe names a workload as in `Deployment "web"`.

@@ -67,6 +67,7 @@ type world struct {
 	told   []string                        // Events, as "Reason: message"
 	wrote  []string                        // what members were told, in order
 
+	other    otherMode
 	registry *prometheus.Registry
 	program  *Reconciler
 }
@@ -114,7 +115,7 @@ func (w *world) restart() {
 	}
 	w.registry = prometheus.NewRegistry()
 	w.program = New(Options{
-		Hub: w.hub, Live: templates{}, Scales: scales{hub: w.hub}, Mapper: mapper, Fleet: w, Placements: w.placed, Ask: w,
+		Hub: w.hub, Live: templates{}, Scales: scales{hub: w.hub}, Mapper: mapper, Fleet: w, Placements: w.placed, Ask: w, Distributed: &w.other,
 		Hold: func() error { return w.held }, SyncPeriod: period, MemberTimeout: 5 * time.Second,
 		Decision: replicas.Options{
 			StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
@@ -338,6 +339,25 @@ func (w *world) clusters() []string {
 	}
 	return all
 }
+
+// otherMode notes what it is asked to do.
+type otherMode struct {
+	did  []string
+	left bool
+	err  error
+}
+
+func (o *otherMode) Look(_ context.Context, object *v1alpha1.FederatedHPA) error {
+	o.did = append(o.did, "look at "+object.Name)
+	return o.err
+}
+
+func (o *otherMode) Leave(_ context.Context, object *v1alpha1.FederatedHPA) (bool, error) {
+	o.did = append(o.did, "leave "+object.Name)
+	return o.left, o.err
+}
+
+func (o *otherMode) Forget(client.ObjectKey) {}
 
 func same[T any](t testing.TB, what string, want, got T) {
 	t.Helper()

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+)
+
+// apply makes come true what has not: in all clusters what becomes less, and then, if all of that could be written, what
+// becomes more. What could not be written is tried again at the next look.
+func (r *Reconciler) apply(ctx context.Context, in *situation, step *assignment.Step) error {
+	if in.fault != nil {
+		return in.fault
+	}
+	err := r.writeAll(ctx, in, in.less(step))
+	more := in.more(step)
+	if in.mayGrow(step) {
+		err = errors.Join(err, r.writeAll(ctx, in, more))
+	} else {
+		for _, waiting := range more {
+			waiting[0].site.blocked = true
+		}
+	}
+	return errors.Join(err, r.clear(ctx, in, step))
+}
+
+// writeAll writes to all clusters side by side, and to each in order; after an error the rest of that cluster's waits.
+func (r *Reconciler) writeAll(ctx context.Context, in *situation, changes [][]change) error {
+	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout)
+	defer cancel()
+	faults := make([]error, len(changes))
+	var all sync.WaitGroup
+	for i, ofOne := range changes {
+		all.Go(func() {
+			for _, c := range ofOne {
+				if faults[i] = r.write(ctx, in, c); faults[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(faults...)
+}
+
+// write writes one change, and notes what came of it.
+func (r *Reconciler) write(ctx context.Context, in *situation, c change) error {
+	s := c.site
+	err := c.apply(ctx, in)
+	r.Metrics.wrote(s.facts.Name, c.kind(), err)
+	if err != nil {
+		s.failure = err.Error()
+		return fmt.Errorf("cluster %s: %w", s.facts.Name, err)
+	}
+	klog.FromContext(ctx).Info("Wrote to a cluster", append([]any{"cluster", s.facts.Name}, c.about(in)...)...)
+	if c.make != nil {
+		r.event(in.object, corev1.EventTypeNormal, eventWorkloadMade, fmt.Sprintf("%s was made in cluster %s, as on the hub", describe(in.object.Spec.ScaleTargetRef), s.facts.Name))
+	}
+	return nil
+}
+
+func (c change) apply(ctx context.Context, in *situation) (err error) {
+	s := c.site
+	switch {
+	case c.remove != nil:
+		if err = s.cluster.Delete(ctx, c.remove); err == nil && c.remove == s.own {
+			s.own, s.removed = nil, c.remove
+		}
+	case c.write != nil:
+		stored, err := s.cluster.Apply(ctx, c.write)
+		if err != nil {
+			return fmt.Errorf("writing HorizontalPodAutoscaler %s/%s: %w", c.write.Namespace, c.write.Name, err)
+		}
+		s.own, s.written = stored, stored
+	case c.make != nil:
+		if err = s.cluster.Create(ctx, c.make); apierrors.IsAlreadyExists(err) {
+			err = nil // the next look sees it
+		}
+	case c.scale != nil:
+		err = s.setScale(ctx, in, *c.scale)
+	}
+	return err
+}
+
+// setScale sets the replicas unless somebody else has begun or ended to run some meanwhile.
+func (s *site) setScale(ctx context.Context, in *situation, n int32) error {
+	scale, ref := s.scale.DeepCopy(), in.object.Spec.ScaleTargetRef
+	return retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		if scale == nil {
+			if scale, err = s.cluster.Scale(ctx, in.object.Namespace, ref); err != nil {
+				return err
+			}
+		}
+		if (scale.Spec.Replicas == 0) == (n == 0) {
+			return nil
+		}
+		scale.Spec.Replicas = n
+		err = s.cluster.SetScale(ctx, ref, scale)
+		scale = nil
+		return err
+	})
+}
+
+// kind is a word for the change in metrics and logs.
+func (c change) kind() string {
+	switch {
+	case c.remove != nil:
+		return "delete"
+	case c.write != nil:
+		return "apply"
+	case c.make != nil:
+		return "create_workload"
+	default:
+		return "scale"
+	}
+}
+
+func (c change) about(in *situation) []any {
+	switch {
+	case c.write != nil:
+		return []any{"what", c.kind(), "hpa", c.write.Name, "min", value(c.write.Spec.MinReplicas), "max", c.write.Spec.MaxReplicas, "held", held(c.write)}
+	case c.scale != nil:
+		return []any{"what", c.kind(), "workload", describe(in.object.Spec.ScaleTargetRef), "replicas", *c.scale}
+	case c.remove != nil:
+		return []any{"what", c.kind(), "hpa", c.remove.Name}
+	default:
+		return []any{"what", c.kind(), "workload", describe(in.object.Spec.ScaleTargetRef)}
+	}
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+)
+
+// change is one write to one cluster; one field besides site is set.
+type change struct {
+	site   *site
+	remove *autoscalingv2.HorizontalPodAutoscaler
+	write  *autoscalingv2.HorizontalPodAutoscaler
+	make   *unstructured.Unstructured
+	scale  *int32
+}
+
+// less are the changes by which clusters get less, or as much as they have; more are those by which they get more. Within
+// a cluster their order is that in which they are to be written.
+func (in *situation) less(step *assignment.Step) [][]change { return in.each(step, (*site).less) }
+func (in *situation) more(step *assignment.Step) [][]change { return in.each(step, (*site).more) }
+
+func (in *situation) each(step *assignment.Step, of func(*site, *situation, assignment.SiteStep) []change) [][]change {
+	var all [][]change
+	for i := range in.sites {
+		s := &in.sites[i]
+		next, decided := step.Sites[s.facts.Name]
+		if !decided || !s.here() {
+			continue
+		}
+		if changes := of(s, in, next); len(changes) > 0 {
+			all = append(all, changes)
+		}
+	}
+	return all
+}
+
+func (s *site) less(in *situation, next assignment.SiteStep) []change {
+	var changes []change
+	if next.Scale != nil && *next.Scale == 0 && s.current() > 0 {
+		changes = append(changes, change{site: s, scale: next.Scale})
+	}
+	for _, further := range s.surplus {
+		changes = append(changes, change{site: s, remove: further})
+	}
+	switch {
+	case s.own == nil:
+	case next.Max == 0 && memberhpa.Ours(s.own, in.object.UID):
+		changes = append(changes, change{site: s, remove: s.own})
+	case next.Max > 0 && next.Max <= s.own.Spec.MaxReplicas:
+		if wanted := s.rendered(in, next); !memberhpa.Stands(s.own, wanted, s.autoscalers.Version) {
+			changes = append(changes, change{site: s, write: wanted})
+		}
+	}
+	return changes
+}
+
+func (s *site) more(in *situation, next assignment.SiteStep) []change {
+	var changes []change
+	if next.Max == 0 {
+		return nil
+	}
+	if s.absent && in.template != nil {
+		changes = append(changes, change{site: s, make: withReplicas(in.template, value(next.Scale))})
+	}
+	if s.own == nil || next.Max > s.own.Spec.MaxReplicas {
+		changes = append(changes, change{site: s, write: s.rendered(in, next)})
+	}
+	if next.Scale != nil && *next.Scale > 0 && s.scale != nil && s.current() == 0 {
+		changes = append(changes, change{site: s, scale: next.Scale})
+	}
+	return changes
+}
+
+// rendered is the cluster's autoscaler as it is to be.
+func (s *site) rendered(in *situation, next assignment.SiteStep) *autoscalingv2.HorizontalPodAutoscaler {
+	return memberhpa.Render(in.object, memberhpa.Part{
+		Name: s.name, Min: next.Min, Max: next.Max, Hold: next.Hold, Window: next.Window, FromZero: next.Bumped && in.native(),
+	})
+}
+
+func withReplicas(template *unstructured.Unstructured, n int32) *unstructured.Unstructured {
+	made := template.DeepCopy()
+	// The template came from an API server, so its spec is an object.
+	_ = unstructured.SetNestedField(made.Object, int64(n), "spec", "replicas")
+	return made
+}
+
+// mayGrow: no cluster that counts still has a greater maximum than it is to have. Those count that can be written, and
+// those that have been silent for less than the grace.
+func (in *situation) mayGrow(step *assignment.Step) bool {
+	for i := range in.sites {
+		s := &in.sites[i]
+		next := step.Sites[s.facts.Name]
+		counts := s.here() || s.presence == assignment.Silent && in.now.Sub(next.Since) < in.options.Grace
+		if counts && s.own != nil && memberhpa.Ours(s.own, in.object.UID) && s.own.Spec.MaxReplicas > next.Max {
+			return false
+		}
+	}
+	return true
+}
+
+// held says whether an autoscaler may not scale down.
+func held(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
+	if hpa == nil || hpa.Spec.Behavior == nil || hpa.Spec.Behavior.ScaleDown == nil {
+		return false
+	}
+	policy := hpa.Spec.Behavior.ScaleDown.SelectPolicy
+	return policy != nil && *policy == autoscalingv2.DisabledPolicySelect
+}

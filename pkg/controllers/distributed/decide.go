@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"math"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+)
+
+// decide says what every cluster is to have next. While the last step has not come true in a cluster that is in sight,
+// it stays that; a new spec overtakes it.
+func decide(in *situation) assignment.Step {
+	if in.fault != nil {
+		return assignment.Step{}
+	}
+	snapshot := in.snapshot()
+	step := assignment.Next(snapshot)
+	if !snapshot.Changed && in.pending() {
+		in.stay(&step)
+	}
+	for i := range in.sites {
+		in.sites[i].finish(in, &step)
+	}
+	return step
+}
+
+// snapshot is the situation as package assignment wants it.
+func (in *situation) snapshot() assignment.Snapshot {
+	spec, a := &in.object.Spec, in.object.Spec.FederatedHPAAssignment
+	s := assignment.Snapshot{
+		Policy:         assignment.Policy(a.FederatedHPAAssignmentType),
+		UID:            string(in.object.UID),
+		Min:            *spec.MinReplicas,
+		Max:            spec.MaxReplicas,
+		Order:          a.DistributionOrder,
+		ScaleDownOrder: a.ScaleDownOrder,
+		Rebalance:      a.RebalanceOrDefault(),
+		ScalingToZero:  spec.ScalingToZero && !in.native(),
+		Delay:          time.Duration(*spec.AutoscaleMultiClusterDelay) * time.Second,
+		Window:         in.window(),
+		Tolerance:      in.tolerance(),
+		Grace:          in.options.Grace,
+		Changed:        in.changed(),
+		Wanted:         in.wanted,
+		Now:            in.now,
+	}
+	if m := in.object.Status.Assignment; m != nil {
+		s.Memory = *m
+	}
+	for i := range in.sites {
+		s.Sites = append(s.Sites, in.sites[i].snapshot(in))
+	}
+	return s
+}
+
+func (s *site) snapshot(in *situation) assignment.Site {
+	lower, upper := s.bounds()
+	site := assignment.Site{
+		Name: s.facts.Name, Preference: s.preference, Presence: s.presence,
+		State: s.before.State, Min: lower, Max: upper, Current: s.current(),
+		Unschedulable: s.unschedulable(), Additional: s.additional,
+		SchedulableSince: timeOf(s.before.SchedulableSince),
+	}
+	if s.before.Since != nil {
+		site.Since = s.before.Since.Time
+	}
+	// A StatefulSet deletes its last Pods, which need not be those that wait: nothing is taken from it.
+	if in.object.Spec.ScaleTargetRef.Kind != "StatefulSet" {
+		site.UnschedulableSince = timeOf(s.unschedulableSince(in.now))
+	}
+	if s.own != nil {
+		site.Autoscaler = memberhpa.Read(s.own, &in.object.Spec.HorizontalPodAutoscalerSpec, s.cluster.ClockOffset())
+		site.Steady = s.steady >= steadyLooks
+	}
+	return site
+}
+
+// unschedulableSince is since when replicas have found no node, by our clock; nil: none wait.
+func (s *site) unschedulableSince(now time.Time) *metav1.Time {
+	switch found := s.listing.UnschedulableSince; {
+	case s.presence != assignment.Present:
+		return s.before.UnschedulableSince
+	case s.unschedulable() == 0:
+		return nil
+	case s.before.UnschedulableSince != nil:
+		return s.before.UnschedulableSince
+	case found.IsZero():
+		return &metav1.Time{Time: now}
+	default:
+		since := found.Add(-s.cluster.ClockOffset())
+		if since.After(now) {
+			since = now
+		}
+		return &metav1.Time{Time: since}
+	}
+}
+
+// native: the members' autoscalers take their clusters to zero and back.
+func (in *situation) native() bool {
+	return in.object.Spec.ScalingToZero && in.object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
+}
+
+func (in *situation) window() time.Duration {
+	if b := in.object.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.StabilizationWindowSeconds != nil {
+		return time.Duration(*b.ScaleDown.StabilizationWindowSeconds) * time.Second
+	}
+	return in.options.Window
+}
+
+// tolerance is that of scaling down, in thousandths.
+func (in *situation) tolerance() int64 {
+	part := in.options.Tolerance
+	if b := in.object.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.Tolerance != nil {
+		part = b.ScaleDown.Tolerance.AsApproximateFloat64()
+	}
+	return int64(math.Round(1000 * part))
+}
+
+// pending: a cluster in sight does not have what it is to have.
+func (in *situation) pending() bool {
+	for i := range in.sites {
+		s := &in.sites[i]
+		if lower, upper := s.bounds(); s.presence == assignment.Present && (!s.has(in.object, lower, upper) || s.order() != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// has says whether our autoscaler in the cluster has these bounds; both 0: whether there is none.
+func (s *site) has(object *v1alpha1.FederatedHPA, lower, upper int32) bool {
+	if upper == 0 {
+		return s.own == nil || !memberhpa.Ours(s.own, object.UID)
+	}
+	if s.own == nil || !memberhpa.Ours(s.own, object.UID) || s.own.Spec.MaxReplicas != upper {
+		return false
+	}
+	least := value(s.own.Spec.MinReplicas)
+	return least == lower || lower == 1 && least == 0
+}
+
+// stay makes the step the one that has not come true yet. What follows from how clusters are, and not from bounds, holds.
+func (in *situation) stay(step *assignment.Step) {
+	step.Action = ""
+	memory := v1alpha1.AssignmentStatus{}
+	if m := in.object.Status.Assignment; m != nil {
+		memory = *m.DeepCopy()
+	}
+	memory.UnderloadedSince = step.Memory.UnderloadedSince
+	step.Memory = memory
+	for i := range in.sites {
+		s := &in.sites[i]
+		if s.presence != assignment.Present {
+			continue
+		}
+		next := step.Sites[s.facts.Name]
+		next.Min, next.Max = s.bounds()
+		next.Scale, next.State, next.SchedulableSince = s.order(), s.before.State, timeOf(s.before.SchedulableSince)
+		if s.before.Since != nil {
+			next.Since = s.before.Since.Time
+		}
+		step.Sites[s.facts.Name] = next
+	}
+}
+
+// finish completes the step of one cluster by what package assignment does not ask: what kind of absence it is, and what
+// was ordered and could not be done.
+func (s *site) finish(in *situation, step *assignment.Step) {
+	next := step.Sites[s.facts.Name]
+	switch {
+	case s.presence == assignment.Silent:
+		next.Scale = s.order()
+		next.Hold = held(s.own)
+	case s.presence == assignment.Leaving && s.state != next.State:
+		next.State, next.Since = s.state, in.now
+		if s.before.State == s.state && s.before.Since != nil {
+			next.Since = s.before.Since.Time
+		}
+	case in.native() && next.Bumped && !s.absent:
+		next.Scale = nil // its own autoscaler sees to it
+	}
+	step.Sites[s.facts.Name] = next
+}
+
+func timeOf(t *metav1.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return &t.Time
+}
+
+func metaTime(t *time.Time) *metav1.Time {
+	if t == nil {
+		return nil
+	}
+	return &metav1.Time{Time: *t}
+}

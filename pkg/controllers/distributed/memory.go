@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"sync"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+const (
+	// steadyLooks is for how many looks an autoscaler must have desired what runs to count as steady.
+	steadyLooks = 2
+	// unseenFor is how long what we wrote may be unknown to the watch that should tell of it.
+	unseenFor = 30 * time.Second
+)
+
+// memories are what is known of objects from one look to the next. Nothing is lost with them but some time: an object
+// that is not known begins with what its status says.
+type memories struct {
+	mu    sync.Mutex
+	byKey map[client.ObjectKey]remembered
+}
+
+// remembered is what is known of one object; another one of the same name has another.
+type remembered struct {
+	uid types.UID
+	// wrote is the resource version that our last write of the object made.
+	wrote    string
+	clusters map[string]clusterMemory
+}
+
+// clusterMemory is what is known of one cluster of an object.
+type clusterMemory struct {
+	// written and removed are the autoscaler that we wrote or deleted last, at that time: what is read may be from before.
+	written, removed *autoscalingv2.HorizontalPodAutoscaler
+	at               time.Time
+	// failure is why the last write failed; empty: it did not.
+	failure string
+	steady  int
+	cleared bool
+}
+
+func newMemories() *memories { return &memories{byKey: map[client.ObjectKey]remembered{}} }
+
+func (m *memories) of(object *v1alpha1.FederatedHPA) (remembered, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known, found := m.byKey[client.ObjectKeyFromObject(object)]
+	return known, found && known.uid == object.UID
+}
+
+// remind notes what is known of the clusters of an object.
+func (m *memories) remind(object *v1alpha1.FederatedHPA, sites []site, now time.Time) {
+	known, _ := m.of(object)
+	for i := range sites {
+		s := &sites[i]
+		c := known.clusters[s.facts.Name]
+		s.steady, s.cleared = c.steady, c.cleared
+		if now.Sub(c.at) < unseenFor {
+			s.written, s.removed = c.written, c.removed
+		}
+		if c.failure != "" {
+			s.silent(&fleet.Silence{Reason: reasonFailedWrite, Detail: c.failure})
+		}
+	}
+}
+
+// keep keeps what the next look must know of this one.
+func (m *memories) keep(object *v1alpha1.FederatedHPA, in *situation) {
+	if in.fault != nil {
+		return
+	}
+	before, _ := m.of(object)
+	clusters := make(map[string]clusterMemory, len(in.sites))
+	for i := range in.sites {
+		s := &in.sites[i]
+		clusters[s.facts.Name] = s.remembered(before.clusters[s.facts.Name], in.now)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.byKey[client.ObjectKeyFromObject(object)]
+	known.uid, known.clusters = object.UID, clusters
+	m.byKey[client.ObjectKeyFromObject(object)] = known
+}
+
+func (s *site) remembered(before clusterMemory, now time.Time) clusterMemory {
+	c := clusterMemory{written: s.written, removed: s.removed, at: before.at, failure: s.failure, cleared: s.cleared && s.own == nil}
+	if s.written != before.written || s.removed != before.removed {
+		c.at = now
+	}
+	if s.failure == "" && s.blocked {
+		c.failure = before.failure // it could not be tried again
+	}
+	if s.presence == assignment.Present && s.own != nil && s.scale != nil && s.own.Status.DesiredReplicas == s.scale.Spec.Replicas {
+		c.steady = s.steady + 1
+	}
+	return c
+}
+
+// wrote notes that the object was written.
+func (m *memories) wrote(after *v1alpha1.FederatedHPA) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.byKey[client.ObjectKeyFromObject(after)]
+	if known.uid != after.UID {
+		known = remembered{uid: after.UID}
+	}
+	known.wrote = after.ResourceVersion
+	m.byKey[client.ObjectKeyFromObject(after)] = known
+}
+
+func (m *memories) forget(key client.ObjectKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.byKey, key)
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+)
+
+// read reads every cluster's autoscalers, and the scale of its workload.
+func (r *Reconciler) read(ctx context.Context, in *situation) {
+	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout)
+	defer cancel()
+	together(in.sites, func(s *site) {
+		s.readAutoscalers(ctx, in.object)
+		s.readScale(ctx, in.object)
+	})
+}
+
+// readAutoscalers finds ours, and those that are in its place.
+func (s *site) readAutoscalers(ctx context.Context, object *v1alpha1.FederatedHPA) {
+	s.autoscalers = s.cluster.Autoscalers(ctx, object.Namespace)
+	switch {
+	case s.autoscalers.Silence != nil:
+		s.silent(s.autoscalers.Silence)
+	case !s.autoscalers.Known:
+		s.silent(&fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "its HorizontalPodAutoscalers have not been listed yet"})
+	}
+	var rivals []string
+	for _, hpa := range s.autoscalers.Objects {
+		if s.removed != nil && hpa.UID == s.removed.UID {
+			continue // what is known is from before
+		}
+		target := sameTarget(hpa.Spec.ScaleTargetRef, object.Spec.ScaleTargetRef)
+		switch {
+		case memberhpa.Ours(hpa, object.UID), target && memberhpa.Adoptable(hpa, object):
+			s.claim(newer(s.written, hpa))
+		case target, hpa.Name == object.Name:
+			rivals = append(rivals, fmt.Sprintf("HorizontalPodAutoscaler %s/%s", object.Namespace, hpa.Name))
+		}
+	}
+	if s.own == nil && s.written != nil { // it will be seen
+		s.claim(s.written)
+	}
+	if why := s.unsupported(object); why != nil && s.presence == assignment.Present {
+		s.leaves(v1alpha1.ClusterExcluded, reasonNotSupported, why.Error())
+	}
+	if len(rivals) > 0 && s.presence == assignment.Present {
+		s.leaves(v1alpha1.ClusterConflict, reasonScaledByOthers, "the workload is scaled there, or the name is taken, by "+strings.Join(rivals, ", ")+
+			": delete it, annotate it with "+v1alpha1.AdoptByAnnotation+": "+object.Name+", or take the cluster out of clusterAffinity")
+	}
+}
+
+// unsupported is why the cluster can not have the object's autoscaler.
+func (s *site) unsupported(object *v1alpha1.FederatedHPA) error {
+	if !s.here() {
+		return nil
+	}
+	_, err := memberhpa.Encode(memberhpa.Render(object, memberhpa.Part{Name: s.name, Min: 1, Max: 1}), s.autoscalers.Version)
+	return err
+}
+
+// newer returns what we wrote, if what was read is from before.
+func newer(written, read *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv2.HorizontalPodAutoscaler {
+	if written == nil || written.UID != read.UID {
+		return read
+	}
+	if order, err := resourceversion.CompareResourceVersion(written.ResourceVersion, read.ResourceVersion); err == nil && order > 0 {
+		return written
+	}
+	return read
+}
+
+// claim takes an autoscaler for ours; there can be only one.
+func (s *site) claim(hpa *autoscalingv2.HorizontalPodAutoscaler) {
+	if s.own != nil {
+		s.surplus = append(s.surplus, hpa)
+		return
+	}
+	s.own, s.name = hpa, hpa.Name
+}
+
+// readScale reads the workload's scale. A cluster without the workload takes no part, unless it is made there.
+func (s *site) readScale(ctx context.Context, object *v1alpha1.FederatedHPA) {
+	if s.presence == assignment.Leaving || !s.here() {
+		return
+	}
+	scale, err := s.cluster.Scale(ctx, object.Namespace, object.Spec.ScaleTargetRef)
+	if err == nil {
+		s.scale = scale
+		return
+	}
+	silence, absent := fleet.Classify(err)
+	if s.absent = absent || meta.IsNoMatchError(err); !s.absent {
+		s.silent(silence)
+	}
+}
+
+// lookAtPods notes the workload's Pods, and what room there is for more.
+func (r *Reconciler) lookAtPods(ctx context.Context, in *situation) {
+	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout)
+	defer cancel()
+	byCapacity := slices.Contains([]v1alpha1.FederatedHPAAssignmentType{
+		v1alpha1.AssignmentDynamicWeighted, v1alpha1.AssignmentAggregated, v1alpha1.AssignmentPrioritized,
+	}, in.object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType)
+	together(in.sites, func(s *site) {
+		if s.presence != assignment.Present {
+			return
+		}
+		if s.scale != nil {
+			s.readPods(ctx, in.object.Namespace)
+		}
+		if byCapacity && s.presence == assignment.Present {
+			if n, known := s.cluster.Additional(ctx, in.object.Namespace, in.object.Spec.ScaleTargetRef, s.lacking(in)); known {
+				s.additional = &n
+			}
+		}
+	})
+}
+
+func (s *site) readPods(ctx context.Context, namespace string) {
+	selector, err := labels.Parse(s.scale.Status.Selector)
+	if err != nil || selector.Empty() {
+		s.leaves(v1alpha1.ClusterExcluded, reasonNoSelector, fmt.Sprintf("the workload's scale has no usable selector (%q), so its HorizontalPodAutoscaler could do nothing", s.scale.Status.Selector))
+		return
+	}
+	if s.listing = s.cluster.Pods(ctx, namespace, selector); s.listing.Silent != nil {
+		s.silent(s.listing.Silent)
+	}
+}
+
+// unschedulable is how many replicas found no node. Pods beyond the replicas, as those of a rollout, wait for others to
+// leave.
+func (s *site) unschedulable() int32 {
+	beyond := max(0, len(s.listing.Pods)-int(s.current()))
+	return int32(min(max(0, s.listing.Unschedulable-beyond), math.MaxInt32))
+}
+
+// sameTarget compares what two autoscalers scale, whatever the version that they name.
+func sameTarget(a, b autoscalingv2.CrossVersionObjectReference) bool {
+	first, _ := schema.ParseGroupVersion(a.APIVersion)
+	second, _ := schema.ParseGroupVersion(b.APIVersion)
+	return first.Group == second.Group && a.Kind == b.Kind && a.Name == b.Name
+}
+
+// describe names a workload as in `Deployment "web"`.
+func describe(ref autoscalingv2.CrossVersionObjectReference) string {
+	return fmt.Sprintf("%s %q", ref.Kind, ref.Name)
+}
