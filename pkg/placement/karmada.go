@@ -114,7 +114,7 @@ func NewKarmada(hub client.Reader, clock clock.PassiveClock) *Karmada {
 	return &Karmada{hub: hub, clock: clock}
 }
 
-// Of implements [Placements].
+// Of implements [Source].
 func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
 	if k.isForeign() {
 		return nil, false, nil

@@ -5,7 +5,6 @@ package federatedhpa
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -159,38 +158,6 @@ func TestAffinity(t *testing.T) {
 			_ = w.looks(1)
 			same(t, "clusters", tc.want, w.object().Status.Summary.Clusters)
 		})
-	}
-}
-
-// That a hub is not Karmada's is looked up again after a while; a binding is read each time.
-func TestKarmadaComesLater(t *testing.T) {
-	w := newWorld(t)
-	w.hub.noBinding = &meta.NoKindMatchError{}
-	k := placement.NewKarmada(w.hub, w.clock)
-	of := func() bool {
-		t.Helper()
-		_, places, err := k.Of(t.Context(), "shop", newObject("web").Spec.ScaleTargetRef)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return places
-	}
-	before := of()
-	w.hub.noBinding = nil
-	w.bind(1, at("east", 1))
-	w.clock.SetTime(start.Add(time.Minute - time.Second))
-	soonAfter := of()
-	w.clock.SetTime(start.Add(time.Minute))
-	same(t, "whether it places", []bool{false, false, true}, []bool{before, soonAfter, of()})
-}
-
-func TestBindingIsCopied(t *testing.T) {
-	list := &placement.ResourceBindingList{Items: []placement.ResourceBinding{{Spec: placement.ResourceBindingSpec{Clusters: []placement.ResourceBindingCluster{at("east", 1)}}}}}
-	list.Items[0].Labels = map[string]string{"a": "b"}
-	c := list.DeepCopyObject().(*placement.ResourceBindingList)
-	c.Items[0].Spec.Clusters[0].Name, c.Items[0].Labels["a"] = "west", "c"
-	if b := list.Items[0]; b.Spec.Clusters[0].Name != "east" || b.Labels["a"] != "b" {
-		t.Errorf("the copy is shared: %+v", b)
 	}
 }
 
