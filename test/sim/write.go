@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"sigs.k8s.io/yaml"
+)
+
+var errChanged = errors.New("it has changed since it was read")
+
+// serveWrite creates, changes and deletes objects that nothing acts on.
+func (m *Member) serveWrite(w http.ResponseWriter, r *http.Request, s served, info *request.RequestInfo) {
+	m.world.mu.Lock()
+	written, code, refused := m.write(r, s, info)
+	if refused == nil {
+		written = written.DeepCopyObject().(object) // it is stored, and others read it
+	}
+	m.world.mu.Unlock()
+	if refused != nil {
+		refuse(w, r, refused)
+		return
+	}
+	m.reply(w, r, code, written, s.GroupVersion)
+}
+
+func (m *Member) write(r *http.Request, s served, info *request.RequestInfo) (object, int, *apierrors.StatusError) {
+	e, exists := m.world.shelves[s.plural].find(keyOf(info))
+	switch info.Verb {
+	case "create":
+		return m.create(r, s, info)
+	case "patch":
+		return m.patch(r, s, info, e)
+	}
+	if !exists {
+		return nil, 0, apierrors.NewNotFound(s.gr(), info.Name)
+	}
+	switch info.Verb {
+	case "update":
+		o, refused := m.incoming(r, s, info.Namespace)
+		if refused == nil {
+			refused = m.replace(s, e, o)
+		}
+		return o, http.StatusOK, refused
+	case "delete":
+		m.world.drop(s.plural, e.key())
+		return e.object(), http.StatusOK, nil
+	}
+	return nil, 0, apierrors.NewMethodNotSupported(s.gr(), info.Verb)
+}
+
+func (m *Member) create(r *http.Request, s served, info *request.RequestInfo) (object, int, *apierrors.StatusError) {
+	o, refused := m.incoming(r, s, info.Namespace)
+	if refused != nil {
+		return nil, 0, refused
+	}
+	if _, exists := m.world.shelves[s.plural].find(key{o.GetNamespace(), o.GetName()}); exists {
+		return nil, 0, apierrors.NewAlreadyExists(s.gr(), o.GetName())
+	}
+	m.world.keep(s.plural, o)
+	return o, http.StatusCreated, nil
+}
+
+// patch merges. What is applied, and is not there yet, is created; who owns which field is not kept.
+func (m *Member) patch(r *http.Request, s served, info *request.RequestInfo, e entry) (object, int, *apierrors.StatusError) {
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		body, err = yaml.YAMLToJSON(body)
+	}
+	if err != nil {
+		return nil, 0, apierrors.NewBadRequest(err.Error())
+	}
+	switch kind := types.PatchType(r.Header.Get("Content-Type")); {
+	case kind != types.MergePatchType && kind != types.ApplyPatchType:
+		return nil, 0, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, info.Verb, s.gr(), info.Name, string(kind), 0, false)
+	case e == nil && kind == types.MergePatchType:
+		return nil, 0, apierrors.NewNotFound(s.gr(), info.Name)
+	case e == nil:
+		o, refused := m.decodeFor(body, s, info.Namespace)
+		if refused != nil {
+			return nil, 0, refused
+		}
+		o.SetName(info.Name)
+		m.world.keep(s.plural, o)
+		return o, http.StatusCreated, nil
+	}
+	o, refused := m.merged(s, e, body)
+	if refused == nil {
+		refused = m.replace(s, e, o)
+	}
+	return o, http.StatusOK, refused
+}
+
+func (m *Member) merged(s served, e entry, patch []byte) (object, *apierrors.StatusError) {
+	present, err := format{media: mediaJSON}.encode(m.codecs, e.object(), s.GroupVersion)
+	if err == nil {
+		present, err = merge(present, patch)
+	}
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return m.decodeFor(present, s, e.key().namespace)
+}
+
+// replace stores the successor of an object, unless it is none, or the same.
+func (m *Member) replace(s served, e entry, o object) *apierrors.StatusError {
+	present := e.object()
+	if rv := o.GetResourceVersion(); rv != "" && rv != present.GetResourceVersion() {
+		return apierrors.NewConflict(s.gr(), present.GetName(), errChanged)
+	}
+	o.SetUID(present.GetUID())
+	o.SetCreationTimestamp(present.GetCreationTimestamp())
+	o.SetResourceVersion(present.GetResourceVersion())
+	if !same(o, present) {
+		m.world.keep(s.plural, o)
+	}
+	return nil
+}
+
+func same(a, b object) bool {
+	one, errOne := json.Marshal(a)
+	other, errOther := json.Marshal(b)
+	return errOne == nil && errOther == nil && string(one) == string(other)
+}
+
+func (m *Member) incoming(r *http.Request, s served, namespace string) (object, *apierrors.StatusError) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return m.decodeFor(body, s, namespace)
+}
+
+func (m *Member) decodeFor(body []byte, s served, namespace string) (object, *apierrors.StatusError) {
+	decoded, refused := m.decode(body)
+	if refused != nil {
+		return nil, refused
+	}
+	o, ok := decoded.(object)
+	if kinds, _, err := m.scheme.ObjectKinds(decoded); !ok || err != nil || kinds[0] != s.gvk() {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("it is no %s", s.gvk()))
+	}
+	decoded.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as it is in lists
+	o.SetNamespace(namespace)
+	return o, nil
+}
+
+// merge does a JSON merge patch (RFC 7386).
+func merge(present, patch []byte) ([]byte, error) {
+	var into, from any
+	if err := errors.Join(json.Unmarshal(present, &into), json.Unmarshal(patch, &from)); err != nil {
+		return nil, err
+	}
+	return json.Marshal(mergeValues(into, from))
+}
+
+func mergeValues(into, from any) any {
+	patch, ok := from.(map[string]any)
+	if !ok {
+		return from
+	}
+	merged, ok := into.(map[string]any)
+	if !ok {
+		merged = map[string]any{}
+	}
+	for name, value := range patch {
+		if value == nil {
+			delete(merged, name)
+			continue
+		}
+		merged[name] = mergeValues(merged[name], value)
+	}
+	return merged
+}
