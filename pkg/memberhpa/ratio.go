@@ -88,15 +88,14 @@ func divide(a, b resource.Quantity) (thousandths int64, known bool) {
 }
 
 // maxPowers are more powers of ten than any quantity of sense has. Others (1e2000000000 is a quantity) would take all
-// memory to write out.
+// memory to write out. There is none below a billionth.
 const maxPowers = 64
 
 // exact is the quantity as it is; false if it is beyond all sense.
 func exact(q resource.Quantity) (*big.Rat, bool) {
-	q = q.DeepCopy() // AsDec changes how it is kept
 	number := q.AsDec()
 	powers := int64(number.Scale())
-	if powers < -maxPowers || powers > maxPowers {
+	if powers < -maxPowers {
 		return nil, false
 	}
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(powers, -powers)), nil)

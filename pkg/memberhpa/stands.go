@@ -35,7 +35,7 @@ func Stands(stored, wanted *autoscalingv2.HorizontalPodAutoscaler, version strin
 		return false
 	}
 	laid := stored.DeepCopy()
-	forgetLists(laid, wanted)
+	laid.Spec.Metrics = nil // the list is written whole: what others put into ours goes
 	if err := json.Unmarshal(body, laid); err != nil {
 		return false
 	}
@@ -53,17 +53,6 @@ func lessDropped(wanted, stored *autoscalingv2.HorizontalPodAutoscaler) *autosca
 		}
 	}
 	return wanted
-}
-
-// forgetLists makes room for the lists that are wanted: they are written whole.
-func forgetLists(laid, wanted *autoscalingv2.HorizontalPodAutoscaler) {
-	laid.Spec.Metrics = nil
-	had := directions(laid.Spec.Behavior)
-	for direction := range directions(wanted.Spec.Behavior) {
-		if had[direction] != nil {
-			had[direction].Policies = nil
-		}
-	}
 }
 
 // same compares as the API does: quantities by how they are written, and absent like empty.
