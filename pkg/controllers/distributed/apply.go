@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 )
 
 // apply makes come true what has not: in all clusters what becomes less, and then, if all of that could be written, what
@@ -73,8 +76,8 @@ func (c change) apply(ctx context.Context, in *situation) (err error) {
 	s := c.site
 	switch {
 	case c.remove != nil:
-		if err = s.cluster.Delete(ctx, c.remove); err == nil && c.remove == s.own {
-			s.own, s.removed = nil, c.remove
+		if err = s.cluster.Delete(ctx, c.remove); err == nil {
+			s.lost(c.remove)
 		}
 	case c.write != nil:
 		stored, err := s.cluster.Apply(ctx, c.write)
@@ -90,6 +93,15 @@ func (c change) apply(ctx context.Context, in *situation) (err error) {
 		err = s.setScale(ctx, in, *c.scale)
 	}
 	return err
+}
+
+// lost notes that an autoscaler of ours is not there any more.
+func (s *site) lost(hpa *autoscalingv2.HorizontalPodAutoscaler) {
+	if hpa == s.own {
+		s.own, s.removed = nil, hpa
+		return
+	}
+	s.surplus = slices.DeleteFunc(s.surplus, func(other *autoscalingv2.HorizontalPodAutoscaler) bool { return other == hpa })
 }
 
 // setScale sets the replicas unless somebody else has begun or ended to run some meanwhile.

@@ -25,7 +25,7 @@ func (r *Reconciler) current(ctx context.Context, object *v1alpha1.FederatedHPA)
 		}
 		return nil
 	}
-	uid := object.UID
+	uid, distributed := object.UID, object.Distributed()
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && object.UID != uid:
@@ -34,6 +34,9 @@ func (r *Reconciler) current(ctx context.Context, object *v1alpha1.FederatedHPA)
 		return fmt.Errorf("reading it from the hub itself: %w", err)
 	}
 	v1alpha1.DefaultFederatedHPA(object)
+	if object.Distributed() != distributed {
+		return conflict(object, "its mode has been changed")
+	}
 	return nil
 }
 

@@ -91,12 +91,15 @@ func withReplicas(template *unstructured.Unstructured, n int32) *unstructured.Un
 }
 
 // mayGrow: no cluster that counts still has a greater maximum than it is to have. Those count that can be written, and
-// those that have been silent for less than the grace.
+// those that have been silent for less than the grace. Nor has any more than one of ours.
 func (in *situation) mayGrow(step *assignment.Step) bool {
 	for i := range in.sites {
 		s := &in.sites[i]
 		next := step.Sites[s.facts.Name]
 		counts := s.here() || s.presence == assignment.Silent && in.now.Sub(next.Since) < in.options.Grace
+		if counts && len(s.surplus) > 0 {
+			return false
+		}
 		if counts && s.own != nil && memberhpa.Ours(s.own, in.object.UID) && s.own.Spec.MaxReplicas > next.Max {
 			return false
 		}

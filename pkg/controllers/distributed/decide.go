@@ -161,9 +161,10 @@ func (in *situation) stay(step *assignment.Step) {
 		}
 		next := step.Sites[s.facts.Name]
 		next.Min, next.Max = s.bounds()
-		next.Scale, next.State, next.SchedulableSince = s.order(), s.before.State, timeOf(s.before.SchedulableSince)
-		if s.before.Since != nil {
-			next.Since = s.before.Since.Time
+		next.Scale, next.SchedulableSince = s.order(), timeOf(s.before.SchedulableSince)
+		next.State, next.Since = v1alpha1.ClusterExcluded, in.now // until it gets its first bounds
+		if s.before.State != "" && s.before.Since != nil {
+			next.State, next.Since = s.before.State, s.before.Since.Time
 		}
 		step.Sites[s.facts.Name] = next
 	}

@@ -36,8 +36,6 @@ const (
 	// eventWorkloadMade and eventWorkloadRemoved: a cluster got the workload from us, or lost it again.
 	eventWorkloadMade    = "WorkloadCreated"
 	eventWorkloadRemoved = "WorkloadDeleted"
-	// eventReleased: the members' autoscalers are gone, or nobody's.
-	eventReleased = "AutoscalersReleased"
 	// eventFailedUpdateStatus: the intent could not be stored, so that nothing was done.
 	eventFailedUpdateStatus = "FailedUpdateStatus"
 	// eventWaiting: the object can not go yet.

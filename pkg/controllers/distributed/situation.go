@@ -99,10 +99,11 @@ func (s *site) current() int32 {
 	return value(s.before.CurrentReplicas)
 }
 
-// order is how many replicas the workload was to be told to run, if that has not come true; otherwise nil.
+// order is how many replicas the workload was to be told to run, if that has not come true; otherwise nil. It is about
+// beginning or ceasing to run; how many run from then on is for the cluster's autoscaler to say.
 func (s *site) order() *int32 {
 	told := s.before.AssignedReplicas
-	if told == nil || s.scale != nil && s.scale.Spec.Replicas == *told {
+	if told == nil || s.scale != nil && (s.scale.Spec.Replicas == 0) == (*told == 0) {
 		return nil
 	}
 	return told

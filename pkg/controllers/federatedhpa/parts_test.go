@@ -246,11 +246,11 @@ func TestPartsOfClusters(t *testing.T) {
 		"not preferred": {by("StaticWeighted", weight("a", 1), weight("b", 1)), wants(12),
 			map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 2/2 8->12", "c Excluded assigned 4 current ? ready ? NotPreferred"},
 		"scaled by a member's own": {nil, func(w *world) {
-			w.members["c"].autoscalers = []autoscalingv2.CrossVersionObjectReference{autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1beta2", Kind: "Deployment", Name: "web"}}
+			w.members["c"].autoscalers = []autoscalingv2.CrossVersionObjectReference{{APIVersion: "apps/v1beta2", Kind: "Deployment", Name: "web"}}
 			w.wants(16)
 		}, map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 3/3 12->16", "c Conflict assigned 4 current 4 ready 4 ScaledByOthers"},
 		"another workload is scaled by a member's own": {nil, func(w *world) {
-			w.members["c"].autoscalers = []autoscalingv2.CrossVersionObjectReference{autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "db"}}
+			w.members["c"].autoscalers = []autoscalingv2.CrossVersionObjectReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "db"}}
 			w.wants(15)
 		}, map[string]int32{"a": 5, "b": 5, "c": 5}, "Active 3/3 12->15", "c Active assigned 5 current 4 ready 4"},
 		"with a bad apiVersion": {nil, func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ScaleTargetRef.APIVersion = "a/b/c" }) },
