@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
@@ -25,6 +26,9 @@ func (c memberCluster) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalP
 	if err != nil {
 		return nil, err
 	}
+	if err := c.mayApply(ctx, hpa, version); err != nil {
+		return nil, fmt.Errorf("applying %s %q: %w", autoscalerKind, hpa.Name, err)
+	}
 	stored, err := c.apply(ctx, hpa, version)
 	if knowsNoTolerance(err) {
 		stored, err = c.apply(ctx, withoutTolerance(hpa), version)
@@ -33,6 +37,18 @@ func (c memberCluster) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalP
 		return nil, fmt.Errorf("applying %s %q: %w", autoscalerKind, hpa.Name, err)
 	}
 	return stored, nil
+}
+
+// mayApply is an error if somebody else has made one of that name, perhaps just now: to apply would take it over.
+func (c memberCluster) mayApply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) error {
+	there, err := c.stored(ctx, hpa, version)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err == nil && there.Labels[v1alpha1.ManagedByLabel] == "" && there.Annotations[v1alpha1.AdoptByAnnotation] == "":
+		return apierrors.NewAlreadyExists(current.WithResource(autoscalerResource).GroupResource(), hpa.Name)
+	}
+	return err
 }
 
 func (c memberCluster) apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) (*autoscalingv2.HorizontalPodAutoscaler, error) {
@@ -86,8 +102,13 @@ func (c memberCluster) Delete(ctx context.Context, hpa *autoscalingv2.Horizontal
 
 // isGone is true if the object, or at least one of its uid, is no longer there.
 func (c memberCluster) isGone(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) bool {
-	stored, err := autoscalerIn(ctx, autoscalersAt(c.Client().Get(), version, hpa.Namespace).Name(hpa.Name))
-	return apierrors.IsNotFound(err) || err == nil && stored.UID != hpa.UID
+	there, err := c.stored(ctx, hpa, version)
+	return apierrors.IsNotFound(err) || err == nil && there.UID != hpa.UID
+}
+
+// stored is what the cluster has under the name.
+func (c memberCluster) stored(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	return autoscalerIn(ctx, autoscalersAt(c.Client().Get(), version, hpa.Namespace).Name(hpa.Name))
 }
 
 // autoscalerIn is what is kept of the answer to a request.

@@ -60,7 +60,7 @@ func TestApply(t *testing.T) {
 		return "PATCH " + path + "/web?fieldManager=fleetscale-federatedhpa&force=true\napplication/apply-patch+yaml\n" +
 			strings.NewReplacer("VERSION", version, "TOLERANCE", tolerance).Replace(applied)
 	}
-	asked := request("v2", `"tolerance":"200m"`)
+	look, lookOld, asked := "GET "+v2Path+"/web", "GET "+v2beta2Path+"/web", request("v2", `"tolerance":"200m"`)
 	const undeclared = "failed to create typed patch object (shop/web; autoscaling/v2, Kind=HorizontalPodAutoscaler): .spec.behavior.scaleUp.tolerance: field not declared in schema"
 	tests := map[string]struct {
 		versions []string
@@ -69,16 +69,16 @@ func TestApply(t *testing.T) {
 		requests []string
 		err      string
 	}{
-		"stored":            {[]string{"v2", "v1"}, 200, storedAs("v2", "u"), []string{asked}, ""},
-		"made":              {[]string{"v1", "v2beta2", "v2"}, 201, storedAs("v2", "u"), []string{asked}, ""},
-		"in an old one":     {[]string{"v1", "v2beta2"}, 200, storedAs("v2beta2", "u"), []string{request("v2beta2", "")}, ""},
-		"invalid there":     {[]string{"v2"}, 422, status(422, "Invalid", ""), []string{asked}, `applying HorizontalPodAutoscaler "web": the cluster says Invalid`},
-		"a conflict":        {[]string{"v2"}, 409, status(409, "Conflict", ""), []string{asked}, `applying HorizontalPodAutoscaler "web": the cluster says Conflict`},
-		"forbidden":         {[]string{"v2"}, 403, status(403, "Forbidden", ""), []string{asked}, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
-		"no namespace":      {[]string{"v2"}, 404, status(404, "NotFound", ""), []string{asked}, `applying HorizontalPodAutoscaler "web": the cluster says NotFound`},
-		"no tolerance":      {[]string{"v2"}, 500, statusSaying(500, "", undeclared, ""), []string{asked, request("v2", "")}, `applying HorizontalPodAutoscaler "web": ` + undeclared},
-		"another kind":      {[]string{"v2"}, 200, `{"kind":"Deployment"}`, []string{asked}, "silence: BadAnswer"},
-		"no JSON":           {[]string{"v2"}, 200, `<html>`, []string{asked}, "silence: BadAnswer"},
+		"stored":            {[]string{"v2", "v1"}, 200, storedAs("v2", "u"), []string{look, asked}, ""},
+		"made":              {[]string{"v1", "v2beta2", "v2"}, 201, storedAs("v2", "u"), []string{look, asked}, ""},
+		"in an old one":     {[]string{"v1", "v2beta2"}, 200, storedAs("v2beta2", "u"), []string{lookOld, request("v2beta2", "")}, ""},
+		"invalid there":     {[]string{"v2"}, 422, status(422, "Invalid", ""), []string{look, asked}, `applying HorizontalPodAutoscaler "web": the cluster says Invalid`},
+		"a conflict":        {[]string{"v2"}, 409, status(409, "Conflict", ""), []string{look, asked}, `applying HorizontalPodAutoscaler "web": the cluster says Conflict`},
+		"forbidden":         {[]string{"v2"}, 403, status(403, "Forbidden", ""), []string{look, asked}, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
+		"no namespace":      {[]string{"v2"}, 404, status(404, "NotFound", ""), []string{look, asked}, `applying HorizontalPodAutoscaler "web": the cluster says NotFound`},
+		"no tolerance":      {[]string{"v2"}, 500, statusSaying(500, "", undeclared, ""), []string{look, asked, request("v2", "")}, `applying HorizontalPodAutoscaler "web": ` + undeclared},
+		"another kind":      {[]string{"v2"}, 200, `{"kind":"Deployment"}`, []string{look, asked}, "silence: BadAnswer"},
+		"no JSON":           {[]string{"v2"}, 200, `<html>`, []string{look, asked}, "silence: BadAnswer"},
 		"no usable version": {[]string{"v1", "v2beta1"}, 0, "", nil, "silence: UnsupportedAutoscalers"},
 		"no such API":       {nil, 0, "", nil, "silence: UnsupportedAutoscalers"},
 	}
@@ -125,7 +125,33 @@ func TestApplyWithoutWords(t *testing.T) {
 	if !errors.As(err, &unsupported) {
 		t.Errorf("error = %v, want that v2beta2 can not say it", err)
 	}
-	same(t, "requests", []string(nil), s.heard())
+	same(t, "requests", []string{"GET " + v2beta2Path + "/web"}, s.heard())
+}
+
+// One that somebody else made, perhaps since it was last seen that there is none, is not taken over.
+func TestApplyToWhatIsThere(t *testing.T) {
+	tests := map[string]struct {
+		code    int
+		there   string
+		applies bool
+		err     string
+	}{
+		"ours":            {200, storedAs("v2", "u"), true, ""},
+		"given to us":     {200, strings.Replace(storedAs("v2", "u"), `"labels":{"fleetscale.io/managed-by":"7"}`, `"annotations":{"fleetscale.io/adopt-by":"web"}`, 1), true, ""},
+		"somebody's":      {200, strings.Replace(storedAs("v2", "u"), `managed-by`, `other`, 1), false, `applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
+		"can not be seen": {403, status(403, "Forbidden", ""), false, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, "v2")
+			s.says("GET "+v2Path+"/web", tc.code, tc.there)
+			s.says("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
+			_, err := s.join(t).Apply(t.Context(), autoscaler())
+			same(t, "error", tc.err, told(err))
+			same(t, "whether it is applied", tc.applies, len(s.heard()) == 2)
+		})
+	}
 }
 
 // The server drops what it does not know, on the second request.
@@ -143,7 +169,7 @@ func TestApplyWithoutTolerance(t *testing.T) {
 	}
 	same(t, "what was to be applied", before, hpa)
 	requests := s.heard()
-	if len(requests) != 2 || strings.Contains(requests[1], "olerance") || !strings.Contains(requests[1], `"scaleDown":{"stabilizationWindowSeconds":60}`) {
+	if len(requests) != 3 || strings.Contains(requests[2], "olerance") || !strings.Contains(requests[2], `"scaleDown":{"stabilizationWindowSeconds":60}`) {
 		t.Errorf("requests = %q", requests)
 	}
 }

@@ -53,7 +53,8 @@ type Cluster interface {
 	// Autoscalers are the HorizontalPodAutoscalers of the namespace.
 	Autoscalers(ctx context.Context, namespace string) Autoscalers
 	// Apply makes or changes a HorizontalPodAutoscaler of ours, whoever wrote its fields, and returns what is stored. Metadata
-	// other than name, namespace, labels and annotations is ignored.
+	// other than name, namespace, labels and annotations is ignored. It is an error if there is one of that name which was
+	// neither made by us nor given to us.
 	Apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error)
 	// Delete deletes a HorizontalPodAutoscaler, but not another one of the same name. It is no error if it is gone.
 	Delete(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error
