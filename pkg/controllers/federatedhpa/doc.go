@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package federatedhpa keeps the replicas of workloads that run in many clusters in step with their load: the central
-// mode of FederatedHPA.
+// mode of FederatedHPA. Objects of the other mode it hands on to package distributed (modes.go), so that each object is
+// looked at in one mode at a time, also while it changes from one to the other.
 //
 // One object after another is looked at, once per sync period and whenever its spec changes:
 //
