@@ -17,10 +17,12 @@ var (
 	reconciles = flag.Int("reconciles", enough, "how many reconciles are compared at least")
 )
 
-// What is rarest is reached often in so many reconciles, whatever the seed.
+// What is rarest is nearly always reached often in enough reconciles; where it is not, there are more, and most are so many
+// times enough that it is for every seed.
 const (
 	enough = 50_000
 	often  = 20
+	most   = 4
 )
 
 func TestMain(m *testing.M) {
@@ -36,7 +38,10 @@ func TestDecisionsAreThoseOfKubernetes(t *testing.T) {
 	}
 	t.Logf("-seed %d", seed)
 	seen := tally{}
-	for number := uint64(0); seen["reconciles"] < *reconciles; number++ {
+	more := func() bool { // a rare outcome is waited for
+		return seen["reconciles"] < *reconciles || *reconciles >= enough && seen["reconciles"] < most*enough && len(seen.lacking(often)) > 0
+	}
+	for number := uint64(0); more(); number++ {
 		if difference := scenario(t, seed, number, seen); difference != "" {
 			t.Fatalf("-seed %d, scenario %d: %s", seed, number, difference)
 		}
