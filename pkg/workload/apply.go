@@ -39,11 +39,12 @@ func (c memberCluster) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalP
 	return stored, nil
 }
 
-// mayApply is an error if somebody else has made one of that name, perhaps just now: to apply would take it over.
+// mayApply is an error if somebody else has made one of that name, perhaps just now: to apply would take it over. And one
+// that is to be nobody's is not made.
 func (c memberCluster) mayApply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) error {
 	there, err := c.stored(ctx, hpa, version)
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err) && hpa.Labels[v1alpha1.ManagedByLabel] != "":
 		return nil
 	case err == nil && there.Labels[v1alpha1.ManagedByLabel] == "" && there.Annotations[v1alpha1.AdoptByAnnotation] == "":
 		return apierrors.NewAlreadyExists(current.WithResource(autoscalerResource).GroupResource(), hpa.Name)

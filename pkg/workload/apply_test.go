@@ -154,6 +154,26 @@ func TestApplyToWhatIsThere(t *testing.T) {
 	}
 }
 
+// One that becomes nobody's loses its label, and is not made again if it is gone.
+func TestApplyWithoutLabel(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "v2")
+	s.says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
+	s.says("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
+	c, free := s.join(t), autoscaler()
+	free.Labels = nil
+	_, err := c.Apply(t.Context(), free)
+	same(t, "error", "", told(err))
+	if requests := s.heard(); len(requests) != 2 || strings.Contains(requests[1], "labels") {
+		t.Errorf("requests = %q", requests)
+	}
+	s.says("GET "+v2Path+"/web", 404, status(404, "NotFound", ""))
+	if _, err := c.Apply(t.Context(), free); !apierrors.IsNotFound(err) {
+		t.Errorf("error of one that is gone = %v", err)
+	}
+	same(t, "requests", []string{"GET " + v2Path + "/web"}, s.heard())
+}
+
 // The server drops what it does not know, on the second request.
 func TestApplyWithoutTolerance(t *testing.T) {
 	t.Parallel()

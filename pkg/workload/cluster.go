@@ -54,7 +54,7 @@ type Cluster interface {
 	Autoscalers(ctx context.Context, namespace string) Autoscalers
 	// Apply makes or changes a HorizontalPodAutoscaler of ours, whoever wrote its fields, and returns what is stored. Metadata
 	// other than name, namespace, labels and annotations is ignored. It is an error if there is one of that name which was
-	// neither made by us nor given to us.
+	// neither made by us nor given to us, and one without [v1alpha1.ManagedByLabel] is not made.
 	Apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error)
 	// Delete deletes a HorizontalPodAutoscaler, but not another one of the same name. It is no error if it is gone.
 	Delete(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error
