@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
@@ -89,6 +91,7 @@ func (p *plan) drain() Action {
 		return ""
 	}
 	p.entrust(freed, wanted)
+	p.step.Memory.LastRebalanceTime = new(metav1.NewTime(p.Now))
 	return Drained
 }
 

@@ -14,6 +14,9 @@ import (
 // rebalance moves bounds by the strategy, at most once in an interval.
 func (p *plan) rebalance() Action {
 	interval := time.Duration(or(p.Rebalance.IntervalSeconds, v1alpha1.DefaultRebalanceIntervalSeconds)) * time.Second
+	if p.strict() { // where one is drained, its autoscaler remembers for a window that it ran more, and would do so again
+		interval = max(interval, p.Window+restAfterScaling)
+	}
 	last := p.step.Memory.LastRebalanceTime
 	if last != nil && p.Now.Sub(last.Time) < interval || p.policy == Duplicated {
 		return ""

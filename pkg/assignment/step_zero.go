@@ -55,12 +55,20 @@ func (p *plan) liftable() bool {
 	room, idle := int64(0), false
 	for i, s := range p.sites {
 		if s.running() {
-			room += p.maxes[i] - p.mins[i]
+			room += p.liftedTo(i) - p.mins[i]
 		} else {
 			idle = idle || p.mins[i] > 1
 		}
 	}
 	return idle && room > 0
+}
+
+// liftedTo is the greatest minimum that a cluster can take: not more than it is known to host, or Pods would wait there.
+func (p *plan) liftedTo(i int) int64 {
+	if capacity := p.capacity(p.sites[i]); capacity != nil {
+		return max(p.mins[i], min(p.maxes[i], int64(*capacity)))
+	}
+	return p.maxes[i]
 }
 
 // sleep scales one cluster to zero when all are at their minima and the others can carry its load.
@@ -115,7 +123,7 @@ func (p *plan) lift() Action {
 	limits := slices.Clone(p.mins)
 	for i, s := range p.sites {
 		if s.running() {
-			limits[i] = p.maxes[i]
+			limits[i] = p.liftedTo(i)
 		}
 	}
 	for i, s := range p.sites {
