@@ -56,8 +56,8 @@ build: need-go ## Build the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
 
 .PHONY: demo
-demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; the first time takes a while
-	$(GO) -C test run ./cmd/demo
+demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; MODE=distributed splits one among three
+	$(GO) -C test run ./cmd/demo $(if $(MODE),-mode=$(MODE))
 
 .PHONY: lab-up
 lab-up: need-go ## Start a hub and members on this machine (MEMBERS=2, LAB_DIR=.lab)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command demo shows "kubectl top", a custom metric and an autoscaler over two
-// real clusters on this machine. It checks what it shows, and exits with 1 if that is not as
-// promised.
+// real clusters on this machine; with -mode=distributed, how an autoscaler is
+// split among three. It checks what it shows, and exits with 1 if that is not
+// as promised.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,9 +16,11 @@ import (
 )
 
 func main() {
+	mode := flag.String("mode", central, "What to show: "+central+" or "+distributed+".")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	err := run(ctx, os.Stdout)
+	err := run(ctx, os.Stdout, *mode)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:

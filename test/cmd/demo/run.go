@@ -15,16 +15,25 @@ import (
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
-// run gives the whole show, and leaves nothing behind unless it fails.
-func run(ctx context.Context, out io.Writer) (err error) {
+// The modes of a FederatedHPA, of which one is shown.
+const (
+	central     = "central"
+	distributed = "distributed"
+)
+
+// run gives the whole show of a mode, and leaves nothing behind unless it fails.
+func run(ctx context.Context, out io.Writer, mode string) (err error) {
 	begin := time.Now()
+	if mode != central && mode != distributed {
+		return fmt.Errorf("there is no mode %q to show: say %s or %s", mode, central, distributed)
+	}
 	dir, err := os.MkdirTemp("", "fleetscale-demo-")
 	if err != nil {
 		return fmt.Errorf("making a folder for the demo: %w", err)
 	}
 	s := &stage{out: out, dir: dir}
 	defer func() { err = s.leave(err, ctx.Err() != nil) }()
-	if err := s.play(ctx); err != nil {
+	if err := s.play(ctx, mode); err != nil {
 		return err
 	}
 	s.say("That was all, in %v.", time.Since(begin).Round(time.Second))
@@ -48,11 +57,15 @@ func (s *stage) leave(err error, interrupted bool) error {
 	return err
 }
 
-func (s *stage) play(ctx context.Context) error {
-	for _, act := range []func(context.Context) error{
+func (s *stage) play(ctx context.Context, mode string) error {
+	acts := []func(context.Context) error{
 		s.start, s.join, s.deploy, s.compare, s.tellApart, s.sum, s.freeze, s.refuse, s.thaw,
 		s.autoscale, s.hold, s.follow,
-	} {
+	}
+	if mode == distributed {
+		acts = []func(context.Context) error{s.startThree, s.enlist, s.split, s.scale, s.loseHub, s.regainHub, s.fill}
+	}
+	for _, act := range acts {
 		if err := act(ctx); err != nil {
 			return err
 		}
@@ -63,17 +76,28 @@ func (s *stage) play(ctx context.Context) error {
 // start brings up the clusters and the adapter.
 func (s *stage) start(ctx context.Context) error {
 	s.title("A hub and two member clusters, east and west: real control planes, on this machine")
-	s.say("Everything lives in %s and is deleted at the end. Ctrl-C ends it at any time.", s.dir)
-	if _, err := lab.Build(ctx, s.out); err != nil {
+	if err := s.prepare(ctx); err != nil {
 		return err
 	}
 	program, err := fixture.Build(ctx, s.dir, s.out)
 	if err != nil {
 		return err
 	}
+	return s.up(ctx, program, lab.Member{Name: east}, lab.Member{Name: west})
+}
+
+// prepare has the programs of the clusters.
+func (s *stage) prepare(ctx context.Context) error {
+	s.say("Everything lives in %s and is deleted at the end. Ctrl-C ends it at any time.", s.dir)
+	_, err := lab.Build(ctx, s.out)
+	return err
+}
+
+// up brings up a hub and members. The program is the adapter's, if there is to be one.
+func (s *stage) up(ctx context.Context, program string, members ...lab.Member) error {
 	l, err := lab.Up(ctx, lab.Options{
 		Dir:              filepath.Join(s.dir, "lab"),
-		Members:          []lab.Member{{Name: east}, {Name: west}},
+		Members:          members,
 		MetricResolution: 10 * time.Second,
 		Log:              indented(s.out),
 	})

@@ -26,6 +26,9 @@ type stage struct {
 	dir   string
 	acts  int
 	fleet *fixture.Fleet // nil until the clusters are up
+	// program is the controller-manager's file, and controllers the one that runs, where the bounds are split.
+	program     string
+	controllers *fixture.Controllers
 }
 
 func (s *stage) title(text string) {
