@@ -98,7 +98,7 @@ func (c change) apply(ctx context.Context, in *situation) (err error) {
 // lost notes that an autoscaler of ours is not there any more.
 func (s *site) lost(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	if hpa == s.own {
-		s.own, s.removed = nil, hpa
+		s.own, s.written, s.removed = nil, nil, hpa
 		return
 	}
 	s.surplus = slices.DeleteFunc(s.surplus, func(other *autoscalingv2.HorizontalPodAutoscaler) bool { return other == hpa })

@@ -3,6 +3,8 @@
 package distributed
 
 import (
+	"slices"
+
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -22,7 +24,14 @@ type change struct {
 // less are the changes by which clusters get less, or as much as they have; more are those by which they get more. Within
 // a cluster their order is that in which they are to be written.
 func (in *situation) less(step *assignment.Step) [][]change { return in.each(step, (*site).less) }
-func (in *situation) more(step *assignment.Step) [][]change { return in.each(step, (*site).more) }
+func (in *situation) more(step *assignment.Step) [][]change {
+	return slices.DeleteFunc(in.each(step, (*site).more), func(changes []change) bool { return in.replaced(changes[0].site, step) })
+}
+
+// replaced: the others have taken the place of the cluster over, so what it was to get in addition is theirs.
+func (in *situation) replaced(s *site, step *assignment.Step) bool {
+	return s.presence == assignment.Silent && in.now.Sub(step.Sites[s.facts.Name].Since) >= in.options.Grace
+}
 
 func (in *situation) each(step *assignment.Step, of func(*site, *situation, assignment.SiteStep) []change) [][]change {
 	var all [][]change
@@ -90,13 +99,12 @@ func withReplicas(template *unstructured.Unstructured, n int32) *unstructured.Un
 	return made
 }
 
-// mayGrow: no cluster that counts still has a greater maximum than it is to have. Those count that can be written, and
-// those that have been silent for less than the grace. Nor has any more than one of ours.
+// mayGrow: no cluster that counts still has a greater maximum than it is to have, or more than one of ours.
 func (in *situation) mayGrow(step *assignment.Step) bool {
 	for i := range in.sites {
 		s := &in.sites[i]
 		next := step.Sites[s.facts.Name]
-		counts := s.here() || s.presence == assignment.Silent && in.now.Sub(next.Since) < in.options.Grace
+		counts := in.counts(s, next)
 		if counts && len(s.surplus) > 0 {
 			return false
 		}
@@ -105,6 +113,20 @@ func (in *situation) mayGrow(step *assignment.Step) bool {
 		}
 	}
 	return true
+}
+
+// counts: nothing grows while the cluster has more than it is to have. One that is silent, or refuses to let our autoscaler
+// go, can not hold the others back for ever.
+func (in *situation) counts(s *site, next assignment.SiteStep) bool {
+	lately := in.now.Sub(next.Since) < in.options.Grace
+	switch s.presence {
+	case assignment.Silent:
+		return lately
+	case assignment.Leaving:
+		return s.here() && (s.failure == "" || lately)
+	default:
+		return true
+	}
 }
 
 // held says whether an autoscaler may not scale down.

@@ -4,6 +4,7 @@ package distributed
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,14 +15,14 @@ import (
 )
 
 // decide says what every cluster is to have next. While the last step has not come true in a cluster that is in sight,
-// it stays that; a new spec overtakes it.
+// it stays that; a new spec overtakes it, and a cluster that is back after others took its place over.
 func decide(in *situation) assignment.Step {
 	if in.fault != nil {
 		return assignment.Step{}
 	}
 	snapshot := in.snapshot()
 	step := assignment.Next(snapshot)
-	if !snapshot.Changed && in.pending() {
+	if !snapshot.Changed && in.pending() && !in.overtaken() {
 		in.stay(&step)
 	}
 	for i := range in.sites {
@@ -133,6 +134,14 @@ func (in *situation) pending() bool {
 	return false
 }
 
+// overtaken: a cluster is back whose place the others took over, so that the bounds of all together are too much.
+func (in *situation) overtaken() bool {
+	return slices.ContainsFunc(in.sites, func(s site) bool {
+		return s.presence == assignment.Present && s.before.State == v1alpha1.ClusterUnreachable &&
+			s.before.Since != nil && in.now.Sub(s.before.Since.Time) >= in.options.Grace
+	})
+}
+
 // has says whether our autoscaler in the cluster has these bounds; both 0: whether there is none.
 func (s *site) has(object *v1alpha1.FederatedHPA, lower, upper int32) bool {
 	if upper == 0 {
@@ -177,7 +186,7 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 	switch {
 	case s.presence == assignment.Silent:
 		next.Scale = s.order()
-		next.Hold = held(s.own)
+		s.asItIs(in, &next)
 	case s.presence == assignment.Leaving && s.state != next.State:
 		next.State, next.Since = s.state, in.now
 		if s.before.State == s.state && s.before.Since != nil {
@@ -185,8 +194,23 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 		}
 	case in.native() && next.Bumped && !s.absent:
 		next.Scale = nil // its own autoscaler sees to it
+	case s.absent && next.Max > 0 && next.Scale == nil && next.State != v1alpha1.ClusterScaledToZero:
+		next.Scale = &next.Min // somebody deleted the workload: it is made again, and runs
 	}
 	step.Sites[s.facts.Name] = next
+}
+
+// asItIs keeps the autoscaler of a cluster that is not in sight as it is, but for its bounds, which may not stand yet.
+func (s *site) asItIs(in *situation, next *assignment.SiteStep) {
+	if s.own == nil {
+		return
+	}
+	next.Hold = held(s.own)
+	next.Bumped = s.own.Spec.MinReplicas != nil && *s.own.Spec.MinReplicas == 0
+	b := s.own.Spec.Behavior
+	if in.object.Spec.FederatedHPAAssignment.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && b != nil && b.ScaleDown != nil {
+		next.Window = time.Duration(value(b.ScaleDown.StabilizationWindowSeconds)) * time.Second
+	}
 }
 
 func timeOf(t *metav1.Time) *time.Time {

@@ -144,7 +144,7 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA
 		}
 		for _, hpa := range s.surplus {
 			if s.here() && memberhpa.Ours(hpa, object.UID) {
-				s.fault = errors.Join(s.fault, s.give(ctx, hpa, orphan))
+				s.fault = errors.Join(s.fault, s.give(ctx, object, hpa, orphan))
 			}
 		}
 	})
@@ -162,13 +162,16 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA
 	return waiting, errors.Join(faults...)
 }
 
-// give deletes an autoscaler, or makes it nobody's.
-func (s *site) give(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, orphan bool) error {
+// give deletes an autoscaler, or makes it nobody's. Nobody would let one go that is held.
+func (s *site) give(ctx context.Context, object *v1alpha1.FederatedHPA, hpa *autoscalingv2.HorizontalPodAutoscaler, orphan bool) error {
 	if !orphan {
 		return s.cluster.Delete(ctx, hpa)
 	}
 	free := hpa.DeepCopy()
 	delete(free.Labels, v1alpha1.ManagedByLabel)
+	if held(free) {
+		free.Spec.Behavior = memberhpa.Render(object, memberhpa.Part{Name: free.Name, Min: 1, Max: 1}).Spec.Behavior
+	}
 	_, err := s.cluster.Apply(ctx, free)
 	return err
 }
