@@ -74,8 +74,9 @@ func (p *plan) outOfSight(site Site) {
 	p.step.Sites[site.Name] = step
 	if p.Now.Sub(step.Since) < p.Grace {
 		p.waiting = true
-		p.silent.min += int64(site.Min)
-		p.silent.max += int64(site.Max)
+		if p.silent.max += int64(site.Max); site.Current > 0 { // one at zero does not run its minimum, as long as nobody wakes it
+			p.silent.min += int64(site.Min)
+		}
 	}
 }
 
