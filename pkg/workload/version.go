@@ -38,17 +38,13 @@ func (c memberCluster) version(ctx context.Context) (schema.GroupVersion, error)
 		Detail: "the cluster serves neither " + current.String() + " nor " + old.String() + "; it must be of Kubernetes 1.16 or later"}
 }
 
-// mappings are what the cluster serves a kind as, in these versions or else in all, the preferred one first. They are an
-// error rather than none.
+// mappings are what the cluster serves a kind as, in these versions or else in all, the preferred one first; if in none,
+// that is an error.
 func (c memberCluster) mappings(ctx context.Context, kind schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
 	if silence := c.Silence(); silence != nil {
 		return nil, silence
 	}
-	mappings, err := within(ctx, func() ([]*meta.RESTMapping, error) { return c.Mapper().RESTMappings(kind, versions...) })
-	if err == nil && len(mappings) == 0 {
-		err = &meta.NoKindMatchError{GroupKind: kind, SearchedVersions: versions}
-	}
-	return mappings, err
+	return within(ctx, func() ([]*meta.RESTMapping, error) { return c.Mapper().RESTMappings(kind, versions...) })
 }
 
 // within returns when f does, or when ctx ends. Mappers know no context: what they ask has its own deadlines.
