@@ -183,6 +183,9 @@ func (in *situation) stay(step *assignment.Step) {
 // was ordered and could not be done.
 func (s *site) finish(in *situation, step *assignment.Step) {
 	next := step.Sites[s.facts.Name]
+	if s.own != nil && in.native() && in.waits(step) {
+		next.Bumped = next.Min == 1 && s.mayBeEmpty() // the one that is not in sight may be empty
+	}
 	switch {
 	case s.presence == assignment.Silent:
 		next.Scale = s.order()
@@ -195,7 +198,7 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 	case in.native() && next.Bumped && !s.absent:
 		next.Scale = nil // its own autoscaler sees to it
 	case s.absent && next.Max > 0 && next.Scale == nil && next.State != v1alpha1.ClusterScaledToZero:
-		next.Scale = &next.Min // somebody deleted the workload: it is made again, and runs
+		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
 	}
 	step.Sites[s.facts.Name] = next
 }
@@ -205,12 +208,23 @@ func (s *site) asItIs(in *situation, next *assignment.SiteStep) {
 	if s.own == nil {
 		return
 	}
-	next.Hold = held(s.own)
-	next.Bumped = s.own.Spec.MinReplicas != nil && *s.own.Spec.MinReplicas == 0
+	next.Hold, next.Bumped = held(s.own), next.Min == 1 && s.mayBeEmpty()
 	b := s.own.Spec.Behavior
 	if in.object.Spec.FederatedHPAAssignment.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && b != nil && b.ScaleDown != nil {
 		next.Window = time.Duration(value(b.ScaleDown.StabilizationWindowSeconds)) * time.Second
 	}
+}
+
+// mayBeEmpty: its autoscaler may run nothing.
+func (s *site) mayBeEmpty() bool {
+	return s.own.Spec.MinReplicas != nil && *s.own.Spec.MinReplicas == 0
+}
+
+// waits: a cluster is silent that may be back at once.
+func (in *situation) waits(step *assignment.Step) bool {
+	return slices.ContainsFunc(in.sites, func(s site) bool {
+		return s.presence == assignment.Silent && !in.replaced(&s, step)
+	})
 }
 
 func timeOf(t *metav1.Time) *time.Time {
