@@ -8,10 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -69,7 +66,7 @@ func (r *Reconciler) choose(ctx context.Context, in *situation) (byOthers bool, 
 			in.sites = append(in.sites, s)
 		}
 	}
-	r.missRemoved(in, known)
+	in.missRemoved(known)
 	return byOthers, nil
 }
 
@@ -105,17 +102,12 @@ func newSite(object *v1alpha1.FederatedHPA, cluster workload.Cluster) site {
 	return s
 }
 
-// missRemoved tells of clusters that are not registered any more: what we made there can not be taken back.
-func (r *Reconciler) missRemoved(in *situation, known map[string]workload.Cluster) {
-	var gone []string
+// missRemoved notes clusters that are not registered any more: what we made there can not be taken back.
+func (in *situation) missRemoved(known map[string]workload.Cluster) {
 	for i := range in.object.Status.Clusters {
 		if c := &in.object.Status.Clusters[i]; known[c.Name] == nil && value(c.AssignedMax) > 0 {
-			gone = append(gone, c.Name)
+			in.gone = append(in.gone, c.Name)
 		}
-	}
-	if len(gone) > 0 {
-		r.event(in.object, corev1.EventTypeWarning, eventClusterRemoved,
-			"not registered any more, so their HorizontalPodAutoscalers stay as they are: "+strings.Join(gone, ", "))
 	}
 }
 

@@ -58,6 +58,9 @@ func (r *Reconciler) tell(in *situation, step *assignment.Step, status *v1alpha1
 		}
 		return
 	}
+	if len(in.gone) > 0 {
+		r.warn(in.object, eventClusterRemoved, "not registered any more, so their HorizontalPodAutoscalers stay as they are: "+strings.Join(in.gone, ", "))
+	}
 	var better, worse []string
 	for i := range status.Clusters {
 		switch c, before := &status.Clusters[i], in.before(status.Clusters[i].Name); {

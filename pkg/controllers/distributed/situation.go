@@ -24,6 +24,8 @@ type situation struct {
 	now    time.Time
 	// sites are the clusters that take part, and those that did, in name order.
 	sites []site
+	// gone are the clusters that have an autoscaler of ours, and are not registered any more.
+	gone []string
 	// template is what a cluster that lacks the workload gets; nil: there is none, nobody needs it, or others place it.
 	template *unstructured.Unstructured
 	// fault is why nothing may be done for the whole object; nil: something may.
