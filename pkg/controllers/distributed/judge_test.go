@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"slices"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+)
+
+// What is said of every write to a member, in every test. The lock is held.
+
+// intent is what the hub has stored that the cluster is to have.
+func (m *member) intent() (v1alpha1.ClusterStatus, bool) {
+	statuses := m.hub.object.Status.Clusters
+	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == m.facts.Name }); i >= 0 {
+		return statuses[i], true
+	}
+	return v1alpha1.ClusterStatus{}, false
+}
+
+// judgeApply: the intent was stored before, and the bounds make sense.
+func (m *member) judgeApply(hpa *autoscalingv2.HorizontalPodAutoscaler) {
+	if hpa.Labels[v1alpha1.ManagedByLabel] == "" {
+		return // it is let go
+	}
+	intent, _ := m.intent()
+	lower, upper := value(hpa.Spec.MinReplicas), hpa.Spec.MaxReplicas
+	if value(intent.AssignedMax) != upper || value(intent.AssignedMin) != lower && (value(intent.AssignedMin) != 1 || lower != 0) {
+		m.t.Errorf("%s: %d-%d is written, and %d-%d is intended", m.facts.Name, lower, upper, value(intent.AssignedMin), value(intent.AssignedMax))
+	}
+	if least := int32(1); lower < least && !m.native() || upper < max(least, lower) {
+		m.t.Errorf("%s: %d-%d is written", m.facts.Name, lower, upper)
+	}
+	if hpa.Labels[v1alpha1.ManagedByLabel] != string(m.hub.object.UID) {
+		m.t.Errorf("%s: written for %v", m.facts.Name, hpa.Labels)
+	}
+}
+
+func (w *world) native() bool {
+	return w.hub.object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
+}
+
+// judgeSum: after a write that gives more, the maxima of the clusters in sight are not too many.
+func (m *member) judgeSum() {
+	spec, sum := &m.hub.object.Spec, int32(0)
+	if a := spec.FederatedHPAAssignment; a == nil || a.FederatedHPAAssignmentType == v1alpha1.AssignmentDuplicated {
+		return
+	}
+	for _, one := range m.members {
+		for _, hpa := range one.hpas {
+			if memberhpa.Ours(hpa.HorizontalPodAutoscaler, m.hub.object.UID) && one.counts() {
+				sum += hpa.Spec.MaxReplicas
+			}
+		}
+	}
+	if sum > spec.MaxReplicas {
+		m.t.Errorf("%s: with this write the maxima are %d of %d", m.facts.Name, sum, spec.MaxReplicas)
+	}
+}
+
+// counts: the cluster can be written, or could be a while ago.
+func (m *member) counts() bool {
+	if m.silence == nil && m.refuses == nil && !m.unknown {
+		return true
+	}
+	selected, err := assignment.Matches(m.hub.object.Spec.ClusterAffinity, m.facts)
+	intent, known := m.intent()
+	return err == nil && selected && known && intent.Since != nil && m.clock.Since(intent.Since.Time) < grace
+}
+
+// judgeDelete: what goes is ours, and was to go.
+func (m *member) judgeDelete(hpa *autoscalingv2.HorizontalPodAutoscaler) {
+	object := m.hub.object
+	further := 0
+	for _, other := range m.hpas {
+		if memberhpa.Ours(other.HorizontalPodAutoscaler, object.UID) {
+			further++
+		}
+	}
+	intent, _ := m.intent()
+	if !memberhpa.Ours(hpa, object.UID) && hpa.Annotations[v1alpha1.AdoptByAnnotation] == "" {
+		m.t.Errorf("%s: %s of somebody else is deleted", m.facts.Name, hpa.Name)
+	}
+	if value(intent.AssignedMax) > 0 && further < 2 && object.DeletionTimestamp == nil && object.Distributed() {
+		m.t.Errorf("%s: %s is deleted, and %d-%d is intended", m.facts.Name, hpa.Name, value(intent.AssignedMin), value(intent.AssignedMax))
+	}
+}
+
+// judgeScale: replicas are written only from zero and to zero, and as intended.
+func (m *member) judgeScale(from, to int32) {
+	intent, _ := m.intent()
+	if (from == 0) == (to == 0) || intent.AssignedReplicas == nil || *intent.AssignedReplicas != to {
+		m.t.Errorf("%s: scaled from %d to %d, and %v is intended", m.facts.Name, from, to, intent.AssignedReplicas)
+	}
+}
+
+func (m *member) judgeCreate(made *unstructured.Unstructured, n int32) {
+	if intent, _ := m.intent(); value(intent.AssignedReplicas) != n || value(intent.AssignedMax) == 0 {
+		m.t.Errorf("%s: made with %d, and %v is intended", m.facts.Name, n, intent.AssignedReplicas)
+	}
+	if made.GetLabels()[v1alpha1.ManagedByLabel] != string(m.hub.object.UID) {
+		m.t.Errorf("%s: made with the labels %v", m.facts.Name, made.GetLabels())
+	}
+}
+
+// autoscale is one round of the member's own controller. The lock is held.
+func (m *member) autoscale() {
+	m.placePods()
+	if !m.scales || m.deployment == nil {
+		return
+	}
+	for _, hpa := range m.hpas {
+		if hpa.Spec.ScaleTargetRef.Name == web.Name {
+			m.follow(hpa)
+			return
+		}
+	}
+}
+
+// follow is what an autoscaler does: by one metric, without memory.
+func (m *member) follow(hpa *stored) {
+	after, now := hpa.DeepCopy(), m.deployment.replicas
+	s := &after.Status
+	s.CurrentReplicas, s.DesiredReplicas = now, now
+	active, limited := corev1.ConditionTrue, corev1.ConditionFalse
+	limit := "DesiredWithinRange"
+	if least := value(hpa.Spec.MinReplicas); now == 0 && least > 0 {
+		s.DesiredReplicas, active = 0, corev1.ConditionFalse
+	} else {
+		percent := m.uses(m)
+		s.CurrentMetrics = []autoscalingv2.MetricStatus{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricStatus{
+			Name: corev1.ResourceCPU, Current: autoscalingv2.MetricValueStatus{AverageUtilization: &percent}}}}
+		wanted := int32((int64(now)*int64(percent) + 49) / 50)
+		if percent >= 45 && percent <= 55 || held(after) && wanted < now {
+			wanted = now
+		}
+		if wanted > hpa.Spec.MaxReplicas {
+			limited, limit = corev1.ConditionTrue, "TooManyReplicas"
+		}
+		s.DesiredReplicas = min(max(wanted, least), hpa.Spec.MaxReplicas)
+	}
+	s.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{
+		{Type: autoscalingv2.ScalingActive, Status: active, Reason: map[corev1.ConditionStatus]string{"True": "ValidMetricFound", "False": "ScalingDisabled"}[active]},
+		{Type: autoscalingv2.ScalingLimited, Status: limited, Reason: limit},
+	}
+	if s.DesiredReplicas != now {
+		s.LastScaleTime = &metav1.Time{Time: m.clock.Now().Add(m.offset)}
+		m.run(s.DesiredReplicas)
+	}
+	if !equality.Semantic.DeepEqual(throughJSON(m.t, after), hpa.HorizontalPodAutoscaler) {
+		m.store(after, hpa.behaves)
+	}
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"strings"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+var managed = map[string]string{v1alpha1.ManagedByLabel: "uid-of-web"}
+
+func TestClusterThatLeaves(t *testing.T) {
+	tests := map[string]struct {
+		before func(w *world) // before the affinity is changed
+		looks  int
+		writes []string
+		has    string
+		told   []string
+	}{
+		"a typo costs nobody a workload": {nil, 5, []string{"c delete web", "a web 1-5", "b web 1-5"}, "runs 2", nil},
+		"what we made goes": {func(w *world) { w.member("c").deployment.labels = managed }, 3,
+			[]string{"c delete web", "a web 1-5", "b web 1-5", "c remove web"}, "no workload",
+			[]string{`WorkloadDeleted: Deployment "web", which was made for cluster c, is deleted there`}},
+		"what another FederatedHPA made stays": {
+			func(w *world) {
+				w.member("c").deployment.labels = map[string]string{v1alpha1.ManagedByLabel: "uid-of-another"}
+			}, 5,
+			[]string{"c delete web", "a web 1-5", "b web 1-5"}, "runs 2", nil},
+		"what we made stays while the others are not Ready": {func(w *world) {
+			w.member("c").deployment.labels = managed
+			w.member("a").unready = 1
+		}, 5, []string{"c delete web", "a web 1-5", "b web 1-5"}, "runs 2", nil},
+		"what we made stays while another one is silent": {func(w *world) {
+			w.member("c").deployment.labels = managed
+			w.member("a").silence = silence()
+		}, 5, []string{"c delete web", "b web 1-7"}, "runs 2", nil},
+		"what we made stays while another one does not have its bounds": {func(w *world) {
+			w.member("c").deployment.labels = managed
+			w.member("a").refuses = func(string) error { return errRefused }
+		}, 5, []string{"c delete web", "b web 1-5"}, "runs 2", nil},
+		"what we made stays while the others run too little": {func(w *world) {
+			w.member("c").deployment.labels = managed
+			w.edit(bounds(5, 10))
+			for _, m := range w.members {
+				m.scales = false
+			}
+		}, 5, []string{"c delete web", "a web 2-5", "b web 3-5"}, "runs 2", nil},
+		"the workload is gone already": {func(w *world) { w.member("c").deployment = nil }, 3,
+			[]string{"c delete web", "a web 1-5", "b web 1-5"}, "no workload", nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2})
+			w.well(2)
+			if tc.before != nil {
+				tc.before(w)
+			}
+			w.edit(only("a", "b"))
+			w.writes()
+			w.heard()
+			_ = w.looks(tc.looks)
+			same(t, "written", tc.writes, ignoring(toMembers(w.writes()), " to "))
+			same(t, "c has", tc.has, w.has()["c"])
+			for _, line := range tc.told {
+				if heard := w.heard(); !contains(heard, line) {
+					t.Errorf("heard %q, and not %q", heard, line)
+				}
+			}
+		})
+	}
+}
+
+func TestClusterThatHasLeftIsForgotten(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(2)
+	w.edit(only("a"))
+	w.well(1)
+	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready 2 NotSelected"}, w.clusters())
+	w.well(2)
+	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2"}, w.clusters())
+	w.edit(only("a", "b"))
+	w.well(2)
+	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
+}
+
+func TestClusterThatLeavesUnseenIsNotForgotten(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(2)
+	w.edit(only("a"))
+	w.member("b").silence = silence()
+	w.well(5)
+	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready 2 NotSelected"}, w.clusters())
+	w.member("b").silence = nil
+	w.well(3)
+	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "runs 2"}, w.has())
+	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2"}, w.clusters())
+}
+
+func TestClusterThatIsNotRegisteredAnyMore(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(2)
+	gone := w.members["b"]
+	delete(w.members, "b")
+	w.heard()
+	w.well(3)
+	same(t, "there is", map[string]string{"a": "web 2-10, runs 2"}, w.has())
+	same(t, "heard", []string{
+		"BoundsTakenOver: a: 1-5 to 2-10",
+		"!ClusterRemoved: not registered any more, so their HorizontalPodAutoscalers stay as they are: b",
+	}, w.heard())
+	w.members["b"] = gone
+	w.well(3)
+	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
+}
+
+func TestRemovalIsToldOnceThoughNothingCanBeDone(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(2)
+	delete(w.members, "b")
+	w.placed = placedIn{places: true, names: []string{"a"}}
+	w.restart()
+	w.heard()
+	_ = w.looks(4)
+	same(t, "heard", []string{`!RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, ` +
+		`or Karmada takes back what the clusters' autoscalers do`}, w.heard())
+	w.hub.workload = template(map[string]string{retainReplicas: "true"})
+	w.well(2)
+	same(t, "heard", []string{"BoundsTakenOver: a: 1-5 to 2-10",
+		"!ClusterRemoved: not registered any more, so their HorizontalPodAutoscalers stay as they are: b"}, w.heard())
+}
+
+// A cluster that has left and refuses that we take our autoscaler away holds the others back for the grace, not for ever.
+func TestRefusalOfOneThatLeftDoesNotHoldTheOthersForEver(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(2)
+	w.edit(only("a"))
+	w.member("b").refuses = func(string) error { return errRefused }
+	_ = w.looks(5)
+	same(t, "a has", "web 1-5, runs 2", w.has()["a"])
+	_ = w.looks(20)
+	same(t, "a has", "web 2-10, runs 2", w.has()["a"])
+}
+
+func TestRefusalOfOneThatTakesPartDoesNotHoldTheOthersForEver(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(2)
+	w.edit(weighs(map[string]int32{"a": 4, "b": 1}))
+	w.member("b").refuses = func(string) error { return errRefused }
+	w.heard()
+	_ = w.looks(5)
+	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
+	same(t, "AbleToScale", `False FailedWrite: bounds can not be written: b: writing HorizontalPodAutoscaler shop/web: refused`,
+		w.condition(autoscalingv2.AbleToScale))
+	same(t, "clusters", []string{"a Active 2-8 current 2 ready 2", "b Unreachable 1-2 current 2 ready 2 FailedWrite"}, w.clusters())
+	same(t, "heard", []string{
+		"BoundsSplit: a: 1-5 to 2-8, b: 1-5 to 1-2",
+		"!ClusterStateChanged: cluster b is Unreachable: writing HorizontalPodAutoscaler shop/web: refused",
+	}, w.heard())
+	_ = w.looks(20)
+	same(t, "a has, with b's part", "web 2-10, runs 2", w.has()["a"])
+	w.member("b").refuses = nil
+	w.well(5)
+	same(t, "there is", map[string]string{"a": "web 2-8, runs 2", "b": "web 1-2, runs 2"}, w.has())
+}
+
+func contains(all []string, one string) bool {
+	for _, line := range all {
+		if line == one {
+			return true
+		}
+	}
+	return false
+}
+
+// ignoring leaves out the lines with the word.
+func ignoring(lines []string, word string) (all []string) {
+	for _, line := range lines {
+		if !strings.Contains(line, word) {
+			all = append(all, line)
+		}
+	}
+	return all
+}

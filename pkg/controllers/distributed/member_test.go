@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+// member is a cluster that stores autoscalers as an API server does, and runs what it is told, as far as it has room.
+type member struct {
+	*world
+	facts   assignment.ClusterFacts
+	version string
+
+	silence *fleet.Silence
+	hidden  *fleet.Silence // why Pods can not be listed
+	mute    error          // instead of a scale
+	unknown bool           // its autoscalers were never listed
+	offset  time.Duration
+	refuses func(what string) error // before a write
+
+	hpas   map[string]*stored
+	frozen []*autoscalingv2.HorizontalPodAutoscaler // what the mirror shows instead, if isFrozen
+	isFrozen,
+	scales bool // its autoscalers work
+
+	deployment   *deployment // nil: it lacks the workload
+	room         int32       // for replicas
+	roomUnknown  bool
+	unready      int32 // of those that run
+	beyond       int   // Pods more than replicas, as in a rollout
+	pendingSince time.Time
+	revision     int
+}
+
+// stored is an autoscaler, and whether it has a behavior of ours.
+type stored struct {
+	*autoscalingv2.HorizontalPodAutoscaler
+	behaves bool
+}
+
+type deployment struct {
+	replicas int32
+	labels   map[string]string
+	uid      types.UID
+	version  int
+	selector string
+}
+
+func newMember(w *world, name string) *member {
+	return &member{world: w, facts: assignment.ClusterFacts{Name: name}, version: "autoscaling/v2", hpas: map[string]*stored{}, room: 1000, scales: true}
+}
+
+// deploy makes the workload, as a person does.
+func (m *member) deploy(n int32) {
+	m.revision++
+	m.deployment = &deployment{replicas: n, uid: types.UID(fmt.Sprint("workload-", m.revision)), selector: "app=web"}
+}
+
+// add makes an autoscaler, as a person does.
+func (m *member) add(name, target string, annotations map[string]string) {
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{}
+	hpa.Namespace, hpa.Name, hpa.UID, hpa.Annotations = web.Namespace, name, m.uid(), annotations
+	hpa.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: target}
+	hpa.Spec.MinReplicas, hpa.Spec.MaxReplicas = new(int32(3)), 30
+	hpa.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(80)}
+	m.store(hpa, false)
+}
+
+func (m *member) uid() types.UID {
+	m.revision++
+	return types.UID(fmt.Sprint("hpa-", m.revision))
+}
+
+func (m *member) store(hpa *autoscalingv2.HorizontalPodAutoscaler, behaves bool) {
+	m.revision++
+	hpa = throughJSON(m.t, hpa)
+	hpa.ResourceVersion = strconv.Itoa(m.revision)
+	m.hpas[hpa.Name] = &stored{hpa, behaves}
+}
+
+// String says what autoscalers there are, and what runs.
+func (m *member) String() string {
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(m.hpas)) {
+		hpa := m.hpas[name]
+		text += fmt.Sprintf("%s %d-%d", name, value(hpa.Spec.MinReplicas), hpa.Spec.MaxReplicas)
+		if hpa.Labels[v1alpha1.ManagedByLabel] == "" {
+			text += " free"
+		}
+		text += trimmings(hpa.HorizontalPodAutoscaler) + ", "
+	}
+	if m.deployment == nil {
+		return text + "no workload"
+	}
+	return fmt.Sprintf("%sruns %d", text, m.deployment.replicas)
+}
+
+func trimmings(hpa *autoscalingv2.HorizontalPodAutoscaler) (text string) {
+	if held(hpa) {
+		text += " held"
+	}
+	if b := hpa.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.StabilizationWindowSeconds != nil {
+		text += fmt.Sprintf(" waits %d", *b.ScaleDown.StabilizationWindowSeconds)
+	}
+	return text
+}
+
+func (m *member) Facts() assignment.ClusterFacts { return m.facts }
+func (m *member) ClockOffset() time.Duration     { return m.offset }
+
+func (m *member) Silence() *fleet.Silence {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.silence
+}
+
+// asked says whether a question gets through. The lock is held.
+func (m *member) asked() error {
+	if m.silence != nil {
+		return m.silence
+	}
+	_, err := m.reach()
+	return err
+}
+
+// told says whether a write gets through, and whether its answer gets back.
+func (m *member) told(what string) (through bool, err error) {
+	if m.silence != nil {
+		return false, m.silence
+	}
+	if m.refuses != nil {
+		if err := m.refuses(what); err != nil {
+			return false, err
+		}
+	}
+	return m.reach()
+}
+
+func (m *member) Autoscalers(_ context.Context, namespace string) workload.Autoscalers {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.asked(); err != nil && m.silence == nil || m.unknown {
+		return workload.Autoscalers{Silence: silence()}
+	}
+	seen := workload.Autoscalers{Known: true, Silence: m.silence, Version: m.version, Objects: m.frozen}
+	if !m.isFrozen {
+		seen.Objects = m.mirror(namespace)
+	}
+	return seen
+}
+
+// mirror is what is kept of the autoscalers: of those that are nobody's only what tells whom they could belong to.
+func (m *member) mirror(namespace string) []*autoscalingv2.HorizontalPodAutoscaler {
+	var all []*autoscalingv2.HorizontalPodAutoscaler
+	for _, name := range slices.Sorted(maps.Keys(m.hpas)) {
+		if hpa := m.hpas[name]; hpa.Namespace == namespace {
+			all = append(all, recordOf(hpa.HorizontalPodAutoscaler))
+		}
+	}
+	return all
+}
+
+func recordOf(hpa *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv2.HorizontalPodAutoscaler {
+	if hpa.Labels[v1alpha1.ManagedByLabel] != "" {
+		return hpa.DeepCopy()
+	}
+	kept := &autoscalingv2.HorizontalPodAutoscaler{}
+	kept.Namespace, kept.Name, kept.UID, kept.Annotations = hpa.Namespace, hpa.Name, hpa.UID, maps.Clone(hpa.Annotations)
+	kept.Spec.ScaleTargetRef = hpa.Spec.ScaleTargetRef
+	return kept
+}
+
+// freeze keeps the mirror as it is now; thaw has it catch up.
+func (m *member) freeze() { m.frozen, m.isFrozen = m.mirror(web.Namespace), true }
+func (m *member) thaw()   { m.frozen, m.isFrozen = nil, false }
+
+// Apply is a server-side apply with force: what is sent holds, what we sent before and send no more goes, what others wrote
+// stays.
+func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	body, err := memberhpa.Encode(hpa, m.version)
+	if err != nil {
+		return nil, err
+	}
+	before := m.hpas[hpa.Name]
+	through, lost := m.told("apply")
+	if !through {
+		return nil, lost
+	}
+	m.judgeApply(hpa)
+	after := &autoscalingv2.HorizontalPodAutoscaler{}
+	if before != nil {
+		after = before.DeepCopy()
+		delete(after.Labels, v1alpha1.ManagedByLabel)
+		if before.behaves {
+			after.Spec.Behavior = nil
+		}
+	} else {
+		after.UID = m.uid()
+	}
+	after.Spec.Metrics = nil
+	if after.Spec.Behavior != nil && hpa.Spec.Behavior != nil {
+		forgetPolicies(after.Spec.Behavior)
+	}
+	if err := json.Unmarshal(body, after); err != nil {
+		m.t.Error(err)
+	}
+	if before == nil || !equality.Semantic.DeepEqual(after, before.HorizontalPodAutoscaler) {
+		m.store(after, hpa.Spec.Behavior != nil)
+	}
+	m.noteApply(before, after)
+	if lost != nil {
+		return nil, lost
+	}
+	return recordOf(m.hpas[hpa.Name].HorizontalPodAutoscaler), nil
+}
+
+func forgetPolicies(b *autoscalingv2.HorizontalPodAutoscalerBehavior) {
+	for _, rules := range []*autoscalingv2.HPAScalingRules{b.ScaleUp, b.ScaleDown} {
+		if rules != nil {
+			rules.Policies = nil
+		}
+	}
+}
+
+// noteApply notes a write, as one that gives more or not.
+func (m *member) noteApply(before *stored, after *autoscalingv2.HorizontalPodAutoscaler) {
+	kind := "less"
+	if before == nil || before.Labels[v1alpha1.ManagedByLabel] == "" || before.Spec.MaxReplicas < after.Spec.MaxReplicas {
+		kind = "more"
+		m.judgeSum()
+	}
+	free := ""
+	if after.Labels[v1alpha1.ManagedByLabel] == "" {
+		free = " free"
+	}
+	m.wrote(kind, "%s %s %d-%d%s%s", m.facts.Name, after.Name, value(after.Spec.MinReplicas), after.Spec.MaxReplicas, trimmings(after), free)
+}
+
+func (m *member) Delete(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	through, lost := m.told("delete")
+	if !through {
+		return lost
+	}
+	m.wrote("less", "%s delete %s", m.facts.Name, hpa.Name)
+	if found := m.hpas[hpa.Name]; found != nil && found.UID == hpa.UID {
+		m.judgeDelete(found.HorizontalPodAutoscaler)
+		delete(m.hpas, hpa.Name)
+	} else {
+		m.t.Errorf("%s: %s, which is gone, is deleted", m.facts.Name, hpa.Name)
+	}
+	return lost
+}
+
+func (m *member) Scale(_ context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.asked(); err != nil {
+		return nil, err
+	}
+	if m.mute != nil {
+		return nil, m.mute
+	}
+	if m.deployment == nil || of.Name != web.Name || namespace != web.Namespace {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Group: "apps", Resource: "deployments"}, of.Name)
+	}
+	scale := &autoscalingv1.Scale{}
+	scale.Namespace, scale.Name, scale.ResourceVersion = namespace, of.Name, strconv.Itoa(m.deployment.version)
+	scale.Spec.Replicas, scale.Status.Replicas, scale.Status.Selector = m.deployment.replicas, m.deployment.replicas, m.deployment.selector
+	return scale, nil
+}
+
+func (m *member) SetScale(_ context.Context, of autoscalingv2.CrossVersionObjectReference, to *autoscalingv1.Scale) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	through, lost := m.told("scale")
+	switch {
+	case !through:
+		return lost
+	case m.deployment == nil:
+		return apierrors.NewNotFound(schema.GroupResource{}, of.Name)
+	case to.ResourceVersion != strconv.Itoa(m.deployment.version):
+		return apierrors.NewConflict(schema.GroupResource{}, of.Name, fmt.Errorf("it is at %d", m.deployment.version))
+	}
+	m.judgeScale(m.deployment.replicas, to.Spec.Replicas)
+	kind := "more"
+	if to.Spec.Replicas < m.deployment.replicas {
+		kind = "less"
+	}
+	m.wrote(kind, "%s to %d", m.facts.Name, to.Spec.Replicas)
+	m.run(to.Spec.Replicas)
+	return lost
+}
+
+// run sets the replicas.
+func (m *member) run(n int32) {
+	m.deployment.replicas = n
+	m.deployment.version++
+	m.placePods()
+}
+
+// placePods notes since when Pods have found no node.
+func (m *member) placePods() {
+	switch {
+	case m.deployment == nil || m.deployment.replicas <= m.room:
+		m.pendingSince = time.Time{}
+	case m.pendingSince.IsZero():
+		m.pendingSince = m.clock.Now().Add(m.offset)
+	}
+}
+
+func (m *member) Pods(_ context.Context, _ string, selector labels.Selector) pods.Listing {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.asked(); err != nil && m.silence == nil {
+		return pods.Listing{Silent: silence()}
+	}
+	l := pods.Listing{Known: true, Silent: cmp.Or(m.hidden, m.silence), AsOf: m.clock.Now()}
+	if m.deployment == nil || !selector.Matches(labels.Set{"app": "web"}) {
+		return l
+	}
+	m.placePods()
+	n := m.deployment.replicas
+	for i := range int(n) + m.beyond {
+		p := replicas.Pod{Name: fmt.Sprintf("web-%04d", i), Phase: corev1.PodPending}
+		if int32(i) < m.room {
+			p.Phase, p.Ready.Status = corev1.PodRunning, corev1.ConditionTrue
+			if int32(i) < m.unready {
+				p.Ready.Status = corev1.ConditionFalse
+			}
+		}
+		l.Pods = append(l.Pods, p)
+	}
+	l.Unschedulable = max(0, int(n)+m.beyond-int(m.room))
+	l.UnschedulableSince = m.pendingSince
+	return l
+}
+
+func (m *member) Additional(_ context.Context, _ string, _ autoscalingv2.CrossVersionObjectReference, made *unstructured.Unstructured) (int32, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if (made == nil) != (m.deployment != nil) {
+		m.t.Errorf("%s: room is asked for %v, and there runs %v", m.facts.Name, made, m.deployment)
+	}
+	if m.asked() != nil || m.roomUnknown {
+		return 0, false
+	}
+	if m.deployment == nil {
+		return m.room, true
+	}
+	return max(0, m.room-m.deployment.replicas), true
+}
+
+func (m *member) Get(_ context.Context, _ string, of autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.asked(); err != nil {
+		return nil, err
+	}
+	if m.mute != nil {
+		return nil, m.mute
+	}
+	if m.deployment == nil {
+		return nil, apierrors.NewNotFound(schema.GroupResource{}, of.Name)
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"}}
+	u.SetNamespace(web.Namespace)
+	u.SetName(of.Name)
+	u.SetUID(m.deployment.uid)
+	u.SetLabels(m.deployment.labels)
+	return u, nil
+}
+
+func (m *member) Create(_ context.Context, made *unstructured.Unstructured) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	through, lost := m.told("create")
+	if !through {
+		return lost
+	}
+	n, _, _ := unstructured.NestedInt64(made.Object, "spec", "replicas")
+	m.wrote("more", "%s make %d", m.facts.Name, n)
+	if m.deployment != nil {
+		return apierrors.NewAlreadyExists(schema.GroupResource{}, made.GetName())
+	}
+	m.judgeCreate(made, int32(n))
+	m.deploy(int32(n))
+	m.deployment.labels = made.GetLabels()
+	m.placePods()
+	return lost
+}
+
+func (m *member) Remove(_ context.Context, of *unstructured.Unstructured) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	through, lost := m.told("remove")
+	if !through {
+		return lost
+	}
+	m.wrote("remove", "%s remove %s", m.facts.Name, of.GetName())
+	if m.deployment == nil || m.deployment.uid != of.GetUID() {
+		return apierrors.NewConflict(schema.GroupResource{}, of.GetName(), fmt.Errorf("it is not that one"))
+	}
+	if m.deployment.labels[v1alpha1.ManagedByLabel] != "uid-of-web" {
+		m.t.Errorf("%s: a workload that others made is deleted", m.facts.Name)
+	}
+	m.deployment = nil
+	return lost
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"errors"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+func TestOrderIsDoneOnceTheClusterRuns(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 0, "b": 1})
+	w.uses = func(*member) int32 { return 150 } // so its autoscaler goes on at once
+	w.well(1)
+	same(t, "intended", map[string]string{"a": "1-5 to 1", "b": "1-5"}, w.intends())
+	w.well(1)
+	same(t, "intended", map[string]string{"a": "1-5", "b": "1-5"}, w.intends())
+	w.edit(bounds(2, 20))
+	w.well(3)
+	same(t, "there is", map[string]string{"a": "web 1-10, runs 10", "b": "web 1-10, runs 10"}, w.has())
+}
+
+// One cluster after another goes to zero when there is little to do, and comes back when there is much.
+func TestToZeroAndBack(t *testing.T) {
+	percent := int32(50)
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, weighs(map[string]int32{"a": 1, "b": 2, "c": 3}))
+	w.uses = func(*member) int32 { return percent }
+	w.well(2)
+	w.writes()
+	w.heard()
+	percent = 20
+	w.well(25)
+	same(t, "written", []string{"a to 0"}, toMembers(w.writes()))
+	same(t, "heard", []string{"ScaledToZero: a: 1 to 0 replicas", "ClusterStateChanged: cluster a is ScaledToZero"}, w.heard())
+	same(t, "clusters", []string{"a ScaledToZero 1-1 current 0 ready 0", "b Active 1-4 current 1 ready 1", "c Active 1-5 current 1 ready 1"}, w.clusters())
+	w.well(40)
+	same(t, "written", nil, toMembers(w.writes()))
+	percent = 200
+	w.well(2)
+	same(t, "written", []string{"a to 1"}, toMembers(w.writes()))
+	same(t, "heard", []string{"ScaledFromZero: a: 0 to 1 replicas", "ClusterStateChanged: cluster a is Active"}, w.heard())
+}
+
+// A cluster that was told to run nothing, by us or by somebody else meanwhile, is told once.
+func TestToZeroIsWrittenOnce(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero)
+	w.uses = func(*member) int32 { return 20 }
+	w.well(19)
+	refused := 0
+	for _, m := range w.members {
+		m.refuses = func(what string) error {
+			if what == "scale" {
+				refused++
+				m.deployment.version++ // somebody else writes it meanwhile
+				m.run(0)
+				m.refuses = nil
+			}
+			return nil
+		}
+	}
+	w.writes()
+	w.well(20)
+	if refused != 1 {
+		t.Errorf("%d clusters were told", refused)
+	}
+	same(t, "written", nil, toMembers(w.writes()))
+}
+
+func TestWants(t *testing.T) {
+	tests := map[string]struct {
+		change   func(*v1alpha1.FederatedHPA)
+		answer   replicas.Metric
+		runs     map[string]int32
+		asked    int
+		clusters []string
+		writes   []string
+	}{
+		"there is something in the queue":      {nil, replicas.Metric{Values: []int64{0, 1}}, nil, 1, []string{"a", "b"}, []string{"a to 1", "b to 1"}},
+		"the queue is empty":                   {nil, replicas.Metric{Values: []int64{0}}, nil, 1, []string{"a", "b"}, nil},
+		"it is not known":                      {nil, replicas.Metric{Values: []int64{5}, Err: errors.New("no")}, nil, 1, []string{"a", "b"}, nil},
+		"something runs":                       {nil, replicas.Metric{Values: []int64{5}}, map[string]int32{"a": 0, "b": 1}, 0, nil, nil},
+		"clusters themselves come from zero":   {func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZeroMode = "Native" }, replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
+		"metrics of Pods say nothing without":  {func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)} }, replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
+		"a cluster that has left is not asked": {only("a"), replicas.Metric{Values: []int64{5}}, nil, 1, []string{"a"}, []string{"a to 1"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			runs := tc.runs
+			if runs == nil {
+				runs = map[string]int32{"a": 0, "b": 0}
+			}
+			w := fleetOf(t, "StaticWeighted", runs, toZero, bounds(0, 10), func(f *v1alpha1.FederatedHPA) {
+				f.Spec.Metrics = append(f.Spec.Metrics, queue("10"))
+			})
+			for _, m := range w.members {
+				m.scales = false
+			}
+			w.well(2)
+			w.asked = nil
+			w.answer = tc.answer
+			if tc.change != nil {
+				w.edit(tc.change)
+				w.well(1) // takes the edit
+				w.asked = nil
+			}
+			w.writes()
+			w.well(1)
+			same(t, "how often it was asked", tc.asked, len(w.asked))
+			if len(w.asked) > 0 {
+				same(t, "asked", hubmetrics.Question{Namespace: "shop", Metric: queue("10"), Clusters: tc.clusters}, w.asked[0])
+			}
+			same(t, "written", tc.writes, toMembers(w.writes()))
+		})
+	}
+}
+
+// In Native mode the members' autoscalers may run nothing, and the hub never writes replicas.
+func TestNative(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 0, "b": 1, "c": 1}, toZero, func(f *v1alpha1.FederatedHPA) {
+		f.Spec.ScalingToZeroMode = v1alpha1.ScalingToZeroNative
+		f.Spec.Metrics = append(f.Spec.Metrics, queue("10"))
+	})
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(2)
+	has := w.has()
+	zeros := 0
+	for _, one := range has {
+		if one[:7] == "web 0-3" || one[:7] == "web 0-4" {
+			zeros++
+		}
+	}
+	same(t, "clusters that may run nothing, of a minimum of 2", 1, zeros)
+	w.writes()
+	w.well(20)
+	same(t, "written later", nil, w.writes())
+}
+
+func TestNativeClusterThatIsSilentForItsPodsKeepsItsZero(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, func(f *v1alpha1.FederatedHPA) {
+		f.Spec.ScalingToZeroMode = v1alpha1.ScalingToZeroNative
+		f.Spec.Metrics = append(f.Spec.Metrics, queue("10"))
+	})
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(2)
+	w.writes()
+	for _, m := range w.members {
+		m.hidden = silence()
+		w.well(2)
+		m.hidden = nil
+		w.well(2)
+	}
+	same(t, "written to members", nil, toMembers(w.writes()))
+}
