@@ -25,7 +25,10 @@ type county struct {
 	now     time.Time
 	writes  int
 	actions map[Action]int
-	log     []string
+	kept    int // rounds in which a cluster of a high priority would have shrunk, had it not been held
+	// recall is what the hub knows of the clusters when it looks; nil: all that it ever did.
+	recall func(Snapshot) Snapshot
+	log    []string
 }
 
 // town is one member cluster.
@@ -39,6 +42,7 @@ type town struct {
 	lowSince     time.Time // since when its autoscaler would scale down
 	before, seen int32     // what it ran a round ago, and when the hub looked
 	had          int32     // its maximum then
+	reached      bool      // what the hub decided last has been written there
 }
 
 func (w *town) scheduled() int32 { return min(w.Current, w.room) }
@@ -103,6 +107,7 @@ func (c *county) autoscale() {
 		w.before = w.Current
 		desired, most := w.Current, w.bounds[1]
 		if w.ScalingActive = w.Current > 0 && most > 0; !w.ScalingActive {
+			w.lowSince = c.now // what begins to scale waits for a window before it scales down
 			continue
 		}
 		if ratio > 1100 || ratio < 900 {
@@ -113,6 +118,9 @@ func (c *county) autoscale() {
 			w.lowSince = c.now
 		}
 		if desired < w.Current && (w.hold || c.now.Sub(w.lowSince) < c.s.Window) {
+			if w.hold && c.now.Sub(w.lowSince) >= c.s.Window {
+				c.kept++
+			}
 			desired = w.Current
 		}
 		desired = max(w.bounds[0], min(most, desired))
@@ -120,6 +128,25 @@ func (c *county) autoscale() {
 		if w.Desired = desired; desired != w.Current {
 			w.LastScale = new(c.now)
 			w.Current = desired
+		}
+	}
+	c.checkOrder()
+}
+
+// checkOrder: by the load alone, no cluster shrinks while one of a lower priority, by what the hub saw last, still can.
+// One that ran before it had bounds counts from the look after it got them.
+func (c *county) checkOrder() {
+	if c.s.Policy != Prioritized || c.s.ScaleDownOrder == v1alpha1.ScaleDownBestEffort {
+		return
+	}
+	for _, high := range c.members {
+		if high.Current >= high.before || high.before > high.bounds[1] || !high.reached {
+			continue
+		}
+		for _, low := range c.members {
+			if low.Priority < high.Priority && low.Presence == Present && low.Max > 0 && low.had > 0 && low.before > low.Min {
+				c.fail("%s shrinks from %d to %d while %s below it runs %d and may run %d", high.Name, high.before, high.Current, low.Name, low.before, low.Min)
+			}
 		}
 	}
 }
@@ -148,6 +175,9 @@ func (c *county) look() Snapshot {
 		s.Sites = append(s.Sites, seen)
 	}
 	s.Wanted = c.load > 0
+	if c.recall != nil {
+		s = c.recall(s)
+	}
 	return s
 }
 
@@ -172,6 +202,7 @@ func (c *county) act(step Step) {
 	for _, w := range c.members {
 		to := step.Sites[w.Name]
 		w.State, w.Since, w.SchedulableSince = to.State, to.Since, to.SchedulableSince
+		w.reached = !w.away && w.Presence == Present
 		if w.Min, w.Max = to.Min, to.Max; w.away {
 			continue
 		}
@@ -280,8 +311,12 @@ func (c *county) settles(rounds int) {
 
 // story is what happens to one fleet: loads, rooms, outages and edits at random. After each the fleet comes to rest, and
 // at all times the bounds are sound.
-func story(t *testing.T, seed uint64) map[Action]int {
+func story(t *testing.T, seed uint64, changes ...func(*county)) *county {
+	t.Helper()
 	c, r := newCounty(t, seed), rand.New(rand.NewPCG(seed, 8))
+	for _, change := range changes {
+		change(c)
+	}
 	c.settles(200)
 	for range 6 {
 		w := c.members[r.IntN(len(c.members))]
@@ -308,14 +343,14 @@ func story(t *testing.T, seed uint64) map[Action]int {
 			c.load, c.s.Min, c.s.Max, w.Name, w.Current, w.room, w.away, w.Presence))
 		c.settles(250)
 	}
-	return c.actions
+	return c
 }
 
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	total := map[Action]int{}
 	for seed := range fewer(300) {
-		for action, n := range story(t, seed) {
+		for action, n := range story(t, seed).actions {
 			total[action] += n
 		}
 	}
