@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,7 +168,33 @@ func (s *stage) regainHub(ctx context.Context) error {
 		return err
 	}
 	s.say("It sees what happened meanwhile. The bounds are still right, so nothing is written:")
-	return s.show(ctx, standing("1,1,1", "4,4,4", "1,4,4"), parts()...)
+	if err := s.show(ctx, standing("1,1,1", "4,4,4", "1,4,4"), parts()...); err != nil {
+		return err
+	}
+	return s.wroteNothing(ctx)
+}
+
+// wroteNothing makes sure that the controller-manager has written to no member since it started.
+func (s *stage) wroteNothing(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.controllers.Metrics(), nil)
+	if err != nil {
+		return fmt.Errorf("asking for metrics: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("asking for metrics: %w", err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return fmt.Errorf("reading metrics: %w", err)
+	}
+	const writes = "fleetscale_distributed_member_writes_total{"
+	if _, counted, found := strings.Cut(string(text), writes); found {
+		line, _, _ := strings.Cut(counted, "\n")
+		return fmt.Errorf("something was written after all: %s%s", writes, line)
+	}
+	return nil
 }
 
 // fill shows that what a cluster can not host goes to another one.
