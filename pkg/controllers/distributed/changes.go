@@ -104,30 +104,37 @@ func (in *situation) mayGrow(step *assignment.Step) bool {
 	for i := range in.sites {
 		s := &in.sites[i]
 		next := step.Sites[s.facts.Name]
-		counts := in.counts(s, next)
-		if counts && len(s.surplus) > 0 {
-			return false
-		}
-		if counts && s.own != nil && memberhpa.Ours(s.own, in.object.UID) && s.own.Spec.MaxReplicas > next.Max {
+		if in.counts(s, next) && (len(s.surplus) > 0 || s.mayExceed(in, next.Max)) {
 			return false
 		}
 	}
 	return true
 }
 
-// counts: nothing grows while the cluster has more than it is to have. One that is silent, or refuses to let our autoscaler
-// go, can not hold the others back for ever.
+// counts: nothing grows while the cluster has more than it is to have. One that is silent, or can not be made to let our
+// autoscaler go, does not hold the others back for ever.
 func (in *situation) counts(s *site, next assignment.SiteStep) bool {
 	lately := in.now.Sub(next.Since) < in.options.Grace
 	switch s.presence {
 	case assignment.Silent:
 		return lately
 	case assignment.Leaving:
-		return s.here() && (s.failure == "" || lately)
+		return lately || s.here() && s.failure == ""
 	default:
 		return true
 	}
 }
+
+// mayExceed: our autoscaler there has a greater maximum. Where that is not known, one that was there still is.
+func (s *site) mayExceed(in *situation, upper int32) bool {
+	if s.own == nil {
+		return !s.here() && upper == 0 && s.mayHave()
+	}
+	return memberhpa.Ours(s.own, in.object.UID) && s.own.Spec.MaxReplicas > upper
+}
+
+// mayHave: as far as the status says, the cluster has an autoscaler of ours.
+func (s *site) mayHave() bool { return value(s.before.AssignedMax) > 0 || s.before.HPA != nil }
 
 // held says whether an autoscaler may not scale down.
 func held(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {

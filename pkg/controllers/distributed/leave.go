@@ -151,7 +151,7 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA
 	var faults []error
 	for i := range sites {
 		s := &sites[i]
-		switch mayHave := value(s.before.AssignedMax) > 0 || len(s.surplus) > 0; {
+		switch mayHave := s.mayHave() || len(s.surplus) > 0; {
 		case s.fault != nil:
 			faults = append(faults, fmt.Errorf("cluster %s: %w", s.facts.Name, s.fault))
 			waiting = append(waiting, s.facts.Name)

@@ -78,6 +78,8 @@ func (s *site) status(in *situation, next assignment.SiteStep) v1alpha1.ClusterS
 	}
 	if s.own != nil {
 		c.HPA = &s.own.Status
+	} else if !s.here() {
+		c.HPA = s.before.HPA
 	}
 	return c
 }
