@@ -56,12 +56,13 @@ type world struct {
 	mu    sync.Mutex // of all that follows, of the hub and of all members
 	calls int
 	// dies: the program is cut off from everything at that call; 0: never. unanswered: that call is carried out all the same.
-	dies       int
-	unanswered bool
-	log        []entry
-	told       []string // Events, as "Reason: message"
-	asked      []hubmetrics.Question
-	answer     replicas.Metric
+	// once: only that one call fails.
+	dies             int
+	unanswered, once bool
+	log              []entry
+	told             []string // Events, as "Reason: message"
+	asked            []hubmetrics.Question
+	answer           replicas.Metric
 	// uses is what the Pods of a member use, in percent of their requests.
 	uses func(*member) int32
 }
@@ -194,7 +195,7 @@ var errCutOff = errors.New("the program is cut off")
 func (w *world) reach() (through bool, err error) {
 	w.calls++
 	switch {
-	case w.dies == 0 || w.calls < w.dies:
+	case w.dies == 0 || w.calls < w.dies || w.once && w.calls > w.dies:
 		return true, nil
 	case w.calls == w.dies && w.unanswered:
 		return true, errCutOff
