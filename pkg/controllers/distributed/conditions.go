@@ -66,7 +66,7 @@ func (in *situation) able() condition {
 		c.reason, c.message = own.reason, own.message
 		return c
 	case in.fault != nil:
-		c.reason, c.message = reasonInvalidSpec, in.fault.Error()
+		c.reason, c.message = reasonFailedReadHub, in.fault.Error()
 		return c
 	}
 	var failing []string

@@ -56,7 +56,7 @@ func (r *Reconciler) choose(ctx context.Context, in *situation) (byOthers bool, 
 		_, here := placed[name]
 		matches, err := assignment.Matches(in.object.Spec.ClusterAffinity, s.facts)
 		if err != nil {
-			return false, fmt.Errorf("spec.clusterAffinity: %w", err)
+			return false, &fault{reasonInvalidSpec, fmt.Sprintf("spec.clusterAffinity: %v", err)}
 		}
 		switch {
 		case matches && (placed == nil || here):
@@ -120,7 +120,7 @@ func (in *situation) prefer() error {
 	}
 	preferences, err := assignment.Preferences(assignment.Policy(a.FederatedHPAAssignmentType), a.ClusterAutoscalingPreference, facts)
 	if err != nil {
-		return fmt.Errorf("spec.federatedHPAAssignment: %w", err)
+		return &fault{reasonInvalidSpec, fmt.Sprintf("spec.federatedHPAAssignment: %v", err)}
 	}
 	for i := range in.sites {
 		s := &in.sites[i]

@@ -28,6 +28,8 @@ const (
 	reasonNoClusters = "NoClusters"
 	// reasonInvalidSpec: something in the spec can not be read.
 	reasonInvalidSpec = "InvalidSpec"
+	// reasonFailedReadHub: the workload on the hub, or where it is placed, can not be read.
+	reasonFailedReadHub = "FailedReadHub"
 
 	// eventClusterChanged: a cluster takes part in another way than before.
 	eventClusterChanged = "ClusterStateChanged"
