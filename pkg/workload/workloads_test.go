@@ -72,6 +72,7 @@ func TestCreate(t *testing.T) {
 		"no namespace":         {answer{404, status(404, "NotFound", `{"name":"shop","kind":"namespaces"}`)}, lacking, true},
 		"namespace that ends":  {answer{403, status(403, "Forbidden", `{"causes":[{"reason":"NamespaceTerminating","field":"metadata.namespace"}]}`)}, ending, true},
 		"something else lacks": {answer{404, status(404, "NotFound", `{"name":"fast","kind":"priorityclasses"}`)}, "the cluster says NotFound", false},
+		"refused by one":       {answer{409, status(409, "Conflict", `{"name":"shop","kind":"namespaces"}`)}, "the cluster says Conflict", false},
 		"nobody knows what":    {answer{404, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"the cluster says NotFound"}`}, "the cluster says NotFound", false},
 	}
 	for name, tc := range tests {
