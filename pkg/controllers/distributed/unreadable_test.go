@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"errors"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// Who is to mend what is in the way sees it in the reason.
+func TestWhatCanNotBeReadIsSaid(t *testing.T) {
+	broken := errors.New("no rights")
+	noSelector := v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: "Like", Values: []string{"gold"}}},
+	}}
+	tests := map[string]struct {
+		before func(*world)
+		want   string
+	}{
+		"where the workload is placed": {
+			func(w *world) { w.placed = placedIn{err: broken}; w.restart() },
+			`False FailedReadHub: reading where Deployment "web" is placed: no rights`},
+		"the workload on the hub": {
+			func(w *world) {
+				w.member("b").deployment = nil
+				w.well(1) // it is known from then on, so that only the workload is read
+				w.hub.failGet = func() error { return broken }
+			},
+			`False FailedReadHub: reading Deployment "web" on the hub: no rights`},
+		"the affinity": {
+			func(w *world) {
+				w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.ClusterAffinity = &noSelector })
+			},
+			`False InvalidSpec: spec.clusterAffinity: reading labelSelector: "Like" is not a valid label selector operator`},
+		"a preference": {
+			func(w *world) {
+				w.edit(func(f *v1alpha1.FederatedHPA) {
+					f.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{{TargetCluster: &noSelector}}
+				})
+			},
+			`False InvalidSpec: spec.federatedHPAAssignment: reading clusterAutoscalingPreference[0].targetCluster: reading labelSelector: "Like" is not a valid label selector operator`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := fleetOf(t, v1alpha1.AssignmentStaticWeighted, map[string]int32{"a": 2, "b": 2})
+			tc.before(w)
+			if err := w.look(); err == nil {
+				t.Error("the look succeeded")
+			}
+			same(t, "AbleToScale", tc.want, w.condition(autoscalingv2.AbleToScale))
+		})
+	}
+}
