@@ -55,6 +55,7 @@ var neighbours = map[string][]string{
 	"pkg/admission": {"pkg/schedule"},
 	"pkg/capacity":  {"pkg/member", "pkg/mirror", "pkg/pods"},
 	"pkg/command":   {"pkg/member"},
+	"pkg/memberhpa": {"pkg/assignment"},
 	"pkg/mirror":    {"pkg/member"},
 	"pkg/pods":      {"pkg/member", "pkg/mirror"},
 	"pkg/relay":     {"pkg/member"},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,7 +35,21 @@ func (r *Reconciler) apply(ctx context.Context, in *situation, step *assignment.
 			waiting[0].site.blocked = true
 		}
 	}
+	r.tellMade(in)
 	return errors.Join(err, r.clear(ctx, in, step))
+}
+
+// tellMade makes one Event of all clusters that got the workload.
+func (r *Reconciler) tellMade(in *situation) {
+	var made []string
+	for i := range in.sites {
+		if s := &in.sites[i]; s.made {
+			made = append(made, s.facts.Name)
+		}
+	}
+	if len(made) > 0 {
+		r.event(in.object, corev1.EventTypeNormal, eventWorkloadMade, fmt.Sprintf("%s was made, as on the hub, in: %s", describe(in.object.Spec.ScaleTargetRef), strings.Join(made, ", ")))
+	}
 }
 
 // writeAll writes to all clusters side by side, and to each in order; after an error the rest of that cluster's waits.
@@ -66,9 +81,7 @@ func (r *Reconciler) write(ctx context.Context, in *situation, c change) error {
 		return fmt.Errorf("cluster %s: %w", s.facts.Name, err)
 	}
 	klog.FromContext(ctx).Info("Wrote to a cluster", append([]any{"cluster", s.facts.Name}, c.about(in)...)...)
-	if c.make != nil {
-		r.event(in.object, corev1.EventTypeNormal, eventWorkloadMade, fmt.Sprintf("%s was made in cluster %s, as on the hub", describe(in.object.Spec.ScaleTargetRef), s.facts.Name))
-	}
+	s.made = s.made || c.make != nil
 	return nil
 }
 
@@ -80,11 +93,10 @@ func (c change) apply(ctx context.Context, in *situation) (err error) {
 			s.lost(c.remove)
 		}
 	case c.write != nil:
-		stored, err := s.cluster.Apply(ctx, c.write)
-		if err != nil {
-			return fmt.Errorf("writing HorizontalPodAutoscaler %s/%s: %w", c.write.Namespace, c.write.Name, err)
+		var stored *autoscalingv2.HorizontalPodAutoscaler
+		if stored, err = s.cluster.Apply(ctx, c.write); err == nil {
+			s.own, s.written = stored, stored
 		}
-		s.own, s.written = stored, stored
 	case c.make != nil:
 		if err = s.cluster.Create(ctx, c.make); apierrors.IsAlreadyExists(err) {
 			err = nil // the next look sees it

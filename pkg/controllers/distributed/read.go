@@ -127,7 +127,7 @@ func (r *Reconciler) lookAtPods(ctx context.Context, in *situation) {
 		}
 		if byCapacity && s.presence == assignment.Present {
 			if n, known := s.cluster.Additional(ctx, in.object.Namespace, in.object.Spec.ScaleTargetRef, s.lacking(in)); known {
-				s.additional = &n
+				s.additional = new(max(0, n-s.unborn()))
 			}
 		}
 	})
@@ -142,6 +142,11 @@ func (s *site) readPods(ctx context.Context, namespace string) {
 	if s.listing = s.cluster.Pods(ctx, namespace, selector); s.listing.Silent != nil {
 		s.silent(s.listing.Silent)
 	}
+}
+
+// unborn is how many replicas have no Pod yet: the room that they will take still seems free.
+func (s *site) unborn() int32 {
+	return max(0, s.current()-int32(min(len(s.listing.Pods), math.MaxInt32)))
 }
 
 // unschedulable is how many replicas found no node. Pods beyond the replicas, as those of a rollout, wait for others to

@@ -66,6 +66,8 @@ type site struct {
 	// What came of writes: what is stored since, what is not any more, and what could not be written.
 	written, removed *autoscalingv2.HorizontalPodAutoscaler
 	failure          string
+	// made: the cluster got the workload from us.
+	made bool
 	// blocked: there is something to write, which waits for other clusters.
 	blocked bool
 	// cleared: there is no workload of ours in a cluster without a part. fault is why that is not known, or not so.

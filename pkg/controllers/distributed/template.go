@@ -29,6 +29,10 @@ func (r *Reconciler) findTemplate(ctx context.Context, in *situation, byOthers b
 		return
 	}
 	onHub, err := r.onHub(ctx, in.object)
+	why := "none on the hub to make it from"
+	if apierrors.IsForbidden(err) && !byOthers { // it is not the other clusters' business
+		why, err = err.Error(), nil
+	}
 	switch {
 	case err != nil:
 		in.fault = err
@@ -39,7 +43,7 @@ func (r *Reconciler) findTemplate(ctx context.Context, in *situation, byOthers b
 	}
 	for i := range in.sites {
 		if s := &in.sites[i]; s.absent && in.template == nil && s.presence == assignment.Present {
-			s.leaves(v1alpha1.ClusterExcluded, reasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled, and none on the hub to make it from", describe(in.object.Spec.ScaleTargetRef)))
+			s.leaves(v1alpha1.ClusterExcluded, reasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled, and %s", describe(in.object.Spec.ScaleTargetRef), why))
 		}
 	}
 }

@@ -29,7 +29,13 @@ func (r *Reconciler) lookAtCapacity(ctx context.Context, in *situation) {
 		}
 		room, known := p.cluster.Additional(ctx, in.object.Namespace, in.object.Spec.ScaleTargetRef, nil)
 		if known {
+			room = max(0, room-p.unborn())
 			p.capacity = new(int32(min(int64(p.hosted())+int64(room), math.MaxInt32)))
 		}
 	})
+}
+
+// unborn is how many replicas have no Pod yet: the room that they will take still seems free.
+func (p *part) unborn() int32 {
+	return max(0, *p.assigned-int32(min(len(p.listing.Pods), math.MaxInt32)))
 }

@@ -41,7 +41,8 @@ type ClusterStatus struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// assignedReplicas is the number of replicas that the cluster was given. Central mode.
+	// assignedReplicas is the number of replicas that the cluster was given. Distributed mode: with how many its workload is
+	// to begin, or 0 if it is to end, while that has not been done yet.
 	// Example: 5
 	// +optional
 	AssignedReplicas *int32 `json:"assignedReplicas,omitempty"`
