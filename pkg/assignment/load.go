@@ -26,6 +26,11 @@ func bounded(ratios []int64) []int64 {
 // running: the site runs something under an autoscaler of ours.
 func (s Site) running() bool { return s.Current > 0 && s.Max > 0 }
 
+// limited: the site would run more than its maximum, and not only because its autoscaler remembers that it wanted more.
+func (s Site) limited() bool {
+	return s.TooManyReplicas && s.Current >= s.Max && (len(s.Ratios) == 0 || slices.Max(s.Ratios) > whole)
+}
+
 // load returns the replicas that run, and how many of them, in thousandths, the load of the busiest metric of each site
 // takes. Nothing is known if not all metrics of a site are.
 func (p *plan) load() (replicas, thousandths int64, known bool) {

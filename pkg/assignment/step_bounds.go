@@ -23,9 +23,9 @@ func (p *plan) initialize() Action {
 	return Initialized
 }
 
-// joined: a cluster without bounds has a share by the spec alone.
+// joined: a cluster without bounds has a share by the spec alone. While one may be back at once, it waits.
 func (p *plan) joined() bool {
-	if p.policy != StaticWeighted {
+	if p.policy != StaticWeighted || p.waiting {
 		return false
 	}
 	bounds := p.split(false)
@@ -71,8 +71,9 @@ func (p *plan) failOver() Action {
 	if p.policy == Duplicated {
 		return ""
 	}
+	lowered := p.lower()
 	missing := int64(p.Max) - p.silent.max - sum(p.maxes)
-	if room := sum(minus(p.ceilings, p.maxes)); missing == 0 || missing > 0 && room <= 0 {
+	if room := sum(minus(p.ceilings, p.maxes)); !lowered && (missing == 0 || missing > 0 && room <= 0) {
 		return ""
 	}
 	if p.policy == StaticWeighted {
@@ -87,6 +88,15 @@ func (p *plan) failOver() Action {
 	}
 	p.mendMinima()
 	return FailedOver
+}
+
+// lower cuts maxima to their ceilings: those that are above were out of sight when the spec was split.
+func (p *plan) lower() bool {
+	lowered := exceeds(p.maxes, p.ceilings)
+	for i := range p.maxes {
+		p.maxes[i] = min(p.maxes[i], p.ceilings[i])
+	}
+	return lowered
 }
 
 // mendMinima gives every cluster with a maximum a minimum within it, and divides what is missing of the fleet's minimum.

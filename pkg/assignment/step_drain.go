@@ -75,8 +75,8 @@ func (p *plan) windows() []time.Duration {
 // drain empties the clusters of the lowest priority as far as the load allows. Their own autoscalers stop earlier: what
 // is held above them keeps the load of each Pod low, so that few of them seem enough.
 func (p *plan) drain() Action {
-	replicas, thousandths, known := p.load()
-	if !p.strict() || !known || !p.underloaded() || thousandths >= replicas*(whole-p.Tolerance) {
+	_, thousandths, known := p.load()
+	if !p.strict() || !known || !p.underloaded() || thousandths >= p.hosted()*(whole-p.Tolerance) {
 		return ""
 	}
 	wanted := p.wantedByPriority()
@@ -93,6 +93,16 @@ func (p *plan) drain() Action {
 	p.entrust(freed, wanted)
 	p.step.Memory.LastRebalanceTime = new(metav1.NewTime(p.Now))
 	return Drained
+}
+
+// hosted are the replicas that run: those for which there is no node carry nothing.
+func (p *plan) hosted() (n int64) {
+	for _, s := range p.sites {
+		if s.running() {
+			n += int64(s.hosted())
+		}
+	}
+	return n
 }
 
 // entrust gives what drained clusters were freed of to the first that has bounds; a drained one is the last to get it back.
@@ -115,7 +125,7 @@ func (p *plan) wantedByPriority() []int64 {
 	wanted, most := make([]int64, len(p.sites)), make([]int64, len(p.sites))
 	for i, s := range p.sites {
 		if s.running() {
-			wanted[i], most[i] = p.mins[i], max(p.mins[i], int64(s.Current))
+			wanted[i], most[i] = p.mins[i], max(p.mins[i], int64(s.hosted()))
 		}
 	}
 	fill(max(0, p.needed()-sum(wanted)), wanted, most)

@@ -106,7 +106,7 @@ func (p *plan) byRank(weights []int64) func(member) int64 {
 func (p *plan) worthwhile(x []int64) bool {
 	moved := int64(0)
 	for i, s := range p.sites {
-		if x[i] > p.maxes[i] && s.TooManyReplicas {
+		if x[i] > p.maxes[i] && s.limited() {
 			return true
 		}
 		moved += max(x[i]-p.maxes[i], p.maxes[i]-x[i])

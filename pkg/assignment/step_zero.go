@@ -39,7 +39,7 @@ func (p *plan) tooFewRun() bool {
 			continue
 		}
 		runs += max(int64(s.Current), p.mins[i])
-		if s.TooManyReplicas && s.Current >= s.Max || p.full(s) {
+		if s.limited() || p.full(s) {
 			return true
 		}
 	}
