@@ -51,7 +51,7 @@ func everyStored(t *testing.T, seeds int64, try func(t *testing.T, wanted, store
 }
 
 func TestStandsOnceStored(t *testing.T) {
-	everyStored(t, 300, func(t *testing.T, wanted, stored *autoscalingv2.HorizontalPodAutoscaler, version string) {
+	everyStored(t, 100, func(t *testing.T, wanted, stored *autoscalingv2.HorizontalPodAutoscaler, version string) {
 		for _, rules := range directions(stored.Spec.Behavior) {
 			rules.Tolerance = nil // as older servers store it
 		}
@@ -66,7 +66,7 @@ func TestStandsOnceStored(t *testing.T) {
 }
 
 func TestStandsWhateverOthersWrite(t *testing.T) {
-	everyStored(t, 300, func(t *testing.T, wanted, stored *autoscalingv2.HorizontalPodAutoscaler, version string) {
+	everyStored(t, 100, func(t *testing.T, wanted, stored *autoscalingv2.HorizontalPodAutoscaler, version string) {
 		for name, change := range map[string]func(*autoscalingv2.HorizontalPodAutoscaler){
 			"an annotation": func(h *autoscalingv2.HorizontalPodAutoscaler) { metav1.SetMetaDataAnnotation(&h.ObjectMeta, "a", "b") },
 			"a label":       func(h *autoscalingv2.HorizontalPodAutoscaler) { metav1.SetMetaDataLabel(&h.ObjectMeta, "a", "b") },
@@ -117,7 +117,7 @@ func TestStandsWhateverOthersWrite(t *testing.T) {
 // Every place of what was sent is changed in what is stored, one at a time: to another value, and to none.
 func TestStandsNoMoreOnceAFieldOfOursIsChanged(t *testing.T) {
 	places := map[string]bool{}
-	everyStored(t, 25, func(t *testing.T, wanted, stored *autoscalingv2.HorizontalPodAutoscaler, version string) {
+	everyStored(t, 12, func(t *testing.T, wanted, stored *autoscalingv2.HorizontalPodAutoscaler, version string) {
 		sent := tree(t, encode(t, wanted, version))
 		delete(sent, "apiVersion")
 		delete(sent, "kind")
