@@ -53,7 +53,7 @@ func (s *site) less(in *situation, next assignment.SiteStep) []change {
 	if next.Scale != nil && *next.Scale == 0 && s.current() > 0 {
 		changes = append(changes, change{site: s, scale: next.Scale})
 	}
-	for _, further := range s.surplus {
+	for _, further := range s.further(in, next) {
 		changes = append(changes, change{site: s, remove: further})
 	}
 	switch {
@@ -66,6 +66,17 @@ func (s *site) less(in *situation, next assignment.SiteStep) []change {
 		}
 	}
 	return changes
+}
+
+// further are the autoscalers that go beside the one that stays. One that was given to us stays with its giver where the
+// cluster has no part.
+func (s *site) further(in *situation, next assignment.SiteStep) []*autoscalingv2.HorizontalPodAutoscaler {
+	if next.Max > 0 {
+		return s.surplus
+	}
+	return slices.DeleteFunc(slices.Clone(s.surplus), func(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
+		return !memberhpa.Ours(hpa, in.object.UID)
+	})
 }
 
 func (s *site) more(in *situation, next assignment.SiteStep) []change {
@@ -104,7 +115,7 @@ func (in *situation) mayGrow(step *assignment.Step) bool {
 	for i := range in.sites {
 		s := &in.sites[i]
 		next := step.Sites[s.facts.Name]
-		if in.counts(s, next) && (len(s.surplus) > 0 || s.mayExceed(in, next.Max)) {
+		if in.counts(s, next) && (len(s.further(in, next)) > 0 || s.mayExceed(in, next.Max)) {
 			return false
 		}
 	}
