@@ -81,7 +81,6 @@ func (r *Reconciler) write(ctx context.Context, in *situation, c change) error {
 		return fmt.Errorf("cluster %s: %w", s.facts.Name, err)
 	}
 	klog.FromContext(ctx).Info("Wrote to a cluster", append([]any{"cluster", s.facts.Name}, c.about(in)...)...)
-	s.made = s.made || c.make != nil
 	return nil
 }
 
@@ -98,7 +97,8 @@ func (c change) apply(ctx context.Context, in *situation) (err error) {
 			s.own, s.written = stored, stored
 		}
 	case c.make != nil:
-		if err = s.cluster.Create(ctx, c.make); apierrors.IsAlreadyExists(err) {
+		err = s.cluster.Create(ctx, c.make)
+		if s.made = err == nil; apierrors.IsAlreadyExists(err) {
 			err = nil // the next look sees it
 		}
 	case c.scale != nil:
