@@ -33,7 +33,7 @@ type hub struct {
 	workload     *unstructured.Unstructured
 	failStatus   func() error // before a write of a status
 	failPatch    func() error // before one of the finalizers
-	failGet      func() error // before anything is read
+	failGet      func() error // before the workload is read
 	statusWrites int
 }
 
@@ -83,11 +83,6 @@ func (h *hub) Get(_ context.Context, key client.ObjectKey, into client.Object, _
 	if _, err := h.reach(); err != nil {
 		return err
 	}
-	if h.failGet != nil {
-		if err := h.failGet(); err != nil {
-			return err
-		}
-	}
 	switch into := into.(type) {
 	case *v1alpha1.FederatedHPA:
 		if h.object == nil || key != web {
@@ -95,6 +90,11 @@ func (h *hub) Get(_ context.Context, key client.ObjectKey, into client.Object, _
 		}
 		h.object.DeepCopyInto(into)
 	case *unstructured.Unstructured:
+		if h.failGet != nil {
+			if err := h.failGet(); err != nil {
+				return err
+			}
+		}
 		if h.workload == nil || h.workload.GetName() != key.Name || h.workload.GetNamespace() != key.Namespace || h.workload.GetKind() != into.GetKind() {
 			return apierrors.NewNotFound(schema.GroupResource{Resource: into.GetKind()}, key.Name)
 		}

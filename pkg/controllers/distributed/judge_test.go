@@ -69,12 +69,12 @@ func (m *member) judgeSum() {
 
 // counts: the cluster can be written, or could be a while ago.
 func (m *member) counts() bool {
-	if m.silence == nil && m.refuses == nil && !m.unknown {
+	selected, err := assignment.Matches(m.hub.object.Spec.ClusterAffinity, m.facts)
+	if dark := m.silence != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown; selected && !dark {
 		return true
 	}
-	selected, err := assignment.Matches(m.hub.object.Spec.ClusterAffinity, m.facts)
 	intent, known := m.intent()
-	return err == nil && selected && known && intent.Since != nil && m.clock.Since(intent.Since.Time) < grace
+	return err == nil && known && intent.Since != nil && m.clock.Since(intent.Since.Time) < grace
 }
 
 // judgeDelete: what goes is ours, and was to go.
@@ -82,7 +82,7 @@ func (m *member) judgeDelete(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	object := m.hub.object
 	further := 0
 	for _, other := range m.hpas {
-		if memberhpa.Ours(other.HorizontalPodAutoscaler, object.UID) {
+		if memberhpa.Ours(other.HorizontalPodAutoscaler, object.UID) || other.Annotations[v1alpha1.AdoptByAnnotation] != "" {
 			further++
 		}
 	}

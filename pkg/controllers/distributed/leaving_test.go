@@ -153,12 +153,12 @@ func TestRefusalOfOneThatTakesPartDoesNotHoldTheOthersForEver(t *testing.T) {
 	w.heard()
 	_ = w.looks(5)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
-	same(t, "AbleToScale", `False FailedWrite: bounds can not be written: b: writing HorizontalPodAutoscaler shop/web: refused`,
+	same(t, "AbleToScale", `False FailedWrite: bounds can not be written: b: refused`,
 		w.condition(autoscalingv2.AbleToScale))
 	same(t, "clusters", []string{"a Active 2-8 current 2 ready 2", "b Unreachable 1-2 current 2 ready 2 FailedWrite"}, w.clusters())
 	same(t, "heard", []string{
 		"BoundsSplit: a: 1-5 to 2-8, b: 1-5 to 1-2",
-		"!ClusterStateChanged: cluster b is Unreachable: writing HorizontalPodAutoscaler shop/web: refused",
+		"!ClusterStateChanged: cluster b is Unreachable: refused",
 	}, w.heard())
 	_ = w.looks(20)
 	same(t, "a has, with b's part", "web 2-10, runs 2", w.has()["a"])

@@ -43,14 +43,17 @@ type member struct {
 	unknown bool           // its autoscalers were never listed
 	offset  time.Duration
 	refuses func(what string) error // before a write
+	flaky   func() error            // before anything; now and then
 
-	hpas   map[string]*stored
-	frozen []*autoscalingv2.HorizontalPodAutoscaler // what the mirror shows instead, if isFrozen
-	isFrozen,
-	scales bool // its autoscalers work
+	hpas      map[string]*stored
+	frozen    []*autoscalingv2.HorizontalPodAutoscaler // what the mirror shows instead, if isFrozen
+	isFrozen  bool
+	frozenFor int  // looks
+	scales    bool // its autoscalers work
 
 	deployment   *deployment // nil: it lacks the workload
-	room         int32       // for replicas
+	made         *unstructured.Unstructured
+	room         int32 // for replicas
 	roomUnknown  bool
 	unready      int32 // of those that run
 	beyond       int   // Pods more than replicas, as in a rollout
@@ -145,6 +148,11 @@ func (m *member) asked() error {
 	if m.silence != nil {
 		return m.silence
 	}
+	if m.flaky != nil {
+		if err := m.flaky(); err != nil {
+			return err
+		}
+	}
 	_, err := m.reach()
 	return err
 }
@@ -153,6 +161,11 @@ func (m *member) asked() error {
 func (m *member) told(what string) (through bool, err error) {
 	if m.silence != nil {
 		return false, m.silence
+	}
+	if m.flaky != nil {
+		if err := m.flaky(); err != nil {
+			return false, err
+		}
 	}
 	if m.refuses != nil {
 		if err := m.refuses(what); err != nil {
@@ -198,7 +211,7 @@ func recordOf(hpa *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv2.Horizon
 
 // freeze keeps the mirror as it is now; thaw has it catch up.
 func (m *member) freeze() { m.frozen, m.isFrozen = m.mirror(web.Namespace), true }
-func (m *member) thaw()   { m.frozen, m.isFrozen = nil, false }
+func (m *member) thaw()   { m.frozen, m.isFrozen, m.frozenFor = nil, false, 0 }
 
 // Apply is a server-side apply with force: what is sent holds, what we sent before and send no more goes, what others wrote
 // stays.
@@ -271,12 +284,12 @@ func (m *member) Delete(_ context.Context, hpa *autoscalingv2.HorizontalPodAutos
 	if !through {
 		return lost
 	}
-	m.wrote("less", "%s delete %s", m.facts.Name, hpa.Name)
 	if found := m.hpas[hpa.Name]; found != nil && found.UID == hpa.UID {
 		m.judgeDelete(found.HorizontalPodAutoscaler)
 		delete(m.hpas, hpa.Name)
+		m.wrote("less", "%s delete %s", m.facts.Name, hpa.Name)
 	} else {
-		m.t.Errorf("%s: %s, which is gone, is deleted", m.facts.Name, hpa.Name)
+		m.wrote("less", "%s delete %s, which is gone", m.facts.Name, hpa.Name)
 	}
 	return lost
 }
@@ -413,6 +426,7 @@ func (m *member) Create(_ context.Context, made *unstructured.Unstructured) erro
 		return apierrors.NewAlreadyExists(schema.GroupResource{}, made.GetName())
 	}
 	m.judgeCreate(made, int32(n))
+	m.made = made
 	m.deploy(int32(n))
 	m.deployment.labels = made.GetLabels()
 	m.placePods()

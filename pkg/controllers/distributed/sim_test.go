@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+)
+
+// life is a world in which things happen by chance.
+type life struct {
+	*world
+	r     *rand.Rand
+	load  int32 // of the fleet, in percent of what a Pod requests
+	calm  bool
+	trace []string
+	count map[string]int
+}
+
+var policies = []v1alpha1.FederatedHPAAssignmentType{"Duplicated", "StaticWeighted", "DynamicWeighted", "Aggregated", "Prioritized"}
+
+func newLife(t *testing.T, seed uint64) *life {
+	l := &life{r: rand.New(rand.NewPCG(seed, 11)), load: 500, count: map[string]int{}}
+	l.world = newWorld(t, policies[l.r.IntN(len(policies))], l.spec)
+	l.hub.workload = template(nil)
+	l.uses = func(*member) int32 { return l.load / max(1, l.running()) }
+	for i := range 1 + l.r.IntN(5) {
+		m := l.member(fmt.Sprint("c", i))
+		m.offset = time.Duration(l.r.IntN(40)-20) * time.Second
+		m.flaky = func() error { return l.perhaps("a member refuses", 25) }
+		if m.room = 5 + l.r.Int32N(40); l.r.IntN(4) > 0 {
+			m.deploy(l.r.Int32N(5))
+		}
+	}
+	l.hub.failStatus = func() error {
+		if l.perhaps("the status was edited", 30) != nil {
+			return apierrors.NewConflict(federatedHPAs, "web", errRefused)
+		}
+		return l.perhaps("the hub refuses", 40)
+	}
+	return l
+}
+
+// spec makes up what a person may want.
+func (l *life) spec(f *v1alpha1.FederatedHPA) {
+	a := f.Spec.FederatedHPAAssignment
+	lower := 1 + l.r.Int32N(4)
+	bounds(lower, lower+l.r.Int32N(40))(f)
+	numbers := map[string]int32{}
+	for i := range 5 {
+		if l.r.IntN(6) > 0 {
+			numbers[fmt.Sprint("c", i)] = l.r.Int32N(4)
+		}
+	}
+	switch a.FederatedHPAAssignmentType {
+	case "StaticWeighted":
+		weighs(numbers)(f)
+	case "Prioritized":
+		ranks(numbers)(f)
+		a.ScaleDownOrder = []v1alpha1.ScaleDownOrder{"Strict", "BestEffort"}[l.r.IntN(2)]
+	}
+	f.Spec.ScalingToZero = l.r.IntN(2) == 0
+	f.Spec.ClusterAffinity = nil
+	if l.r.IntN(2) == 0 {
+		only("c0", "c1", fmt.Sprint("c", l.r.IntN(5)))(f)
+	}
+}
+
+// perhaps is an error, once in n times, unless all is calm. The lock is held.
+func (l *life) perhaps(what string, n int) error {
+	if l.calm || l.r.IntN(n) > 0 {
+		return nil
+	}
+	l.count[what]++
+	return errors.New(what)
+}
+
+func (l *life) running() (n int32) {
+	for _, m := range l.members {
+		if m.deployment != nil {
+			n += min(m.deployment.replicas, m.room)
+		}
+	}
+	return n
+}
+
+// happens is what may, before a look.
+func (l *life) happens() {
+	one := l.members[fmt.Sprint("c", l.r.IntN(len(l.members)))]
+	switch l.r.IntN(18) {
+	case 0, 1:
+		l.load = 50 + l.r.Int32N(2500)
+		l.did("the load is %d", l.load)
+	case 2:
+		one.silence = silence()
+		l.did("%s is silent", one.facts.Name)
+	case 3:
+		one.hidden, one.mute = silence(), errRefused
+		l.did("%s shows no Pods and no scale", one.facts.Name)
+	case 4, 5, 6:
+		l.visible()
+		l.did("all are seen")
+	case 7:
+		l.visible()
+		l.hub.shown = nil
+		l.restart()
+		l.did("there is a new leader")
+	case 8:
+		if l.r.IntN(4) == 0 {
+			l.edit(l.spec)
+			l.did("the spec is another one")
+		}
+	case 9:
+		one.room = l.r.Int32N(60)
+		l.did("%s has room for %d", one.facts.Name, one.room)
+	case 10:
+		if one.silence == nil && !one.isFrozen {
+			one.freeze()
+			l.did("the mirror of %s lags", one.facts.Name)
+		}
+	case 11:
+		l.hub.shown = l.object()
+	case 12:
+		if one.deployment != nil && one.silence == nil {
+			one.deployment = nil
+			l.did("%s loses its workload", one.facts.Name)
+		}
+	case 13:
+		l.meddle(one)
+	}
+}
+
+// meddle is somebody who changes or deletes an autoscaler of ours, or makes one of his own.
+func (l *life) meddle(one *member) {
+	hpa := one.hpas["web"]
+	switch what := l.r.IntN(3); {
+	case one.isFrozen || one.silence != nil:
+	case what == 0 && hpa != nil:
+		other := hpa.DeepCopy()
+		other.Spec.MaxReplicas += l.r.Int32N(20) - 5
+		if other.Spec.MaxReplicas >= value(other.Spec.MinReplicas) {
+			one.store(other, hpa.behaves)
+			l.did("%s has bounds to %d by hand", one.facts.Name, other.Spec.MaxReplicas)
+		}
+	case what == 1 && hpa != nil:
+		delete(one.hpas, "web")
+		l.did("%s loses its autoscaler", one.facts.Name)
+	case what == 2 && len(one.hpas) < 2:
+		annotations := map[string]string{}
+		if l.r.IntN(2) == 0 {
+			annotations[v1alpha1.AdoptByAnnotation] = "web"
+		}
+		one.add("theirs", "web", annotations)
+		l.did("%s has an autoscaler of its own, %v", one.facts.Name, annotations)
+	}
+}
+
+func (l *life) visible() {
+	for _, m := range l.members {
+		m.silence, m.hidden, m.mute = nil, nil, nil
+		m.thaw()
+		if theirs := m.hpas["theirs"]; theirs != nil && theirs.Labels[v1alpha1.ManagedByLabel] == "" {
+			delete(m.hpas, "theirs")
+		}
+	}
+}
+
+func (l *life) did(what string, args ...any) {
+	l.trace = append(l.trace, l.clock.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(what, args...))
+}
+
+func (l *life) sync() {
+	l.mu.Lock()
+	l.log, l.told = nil, nil
+	l.mu.Unlock()
+	err := l.look()
+	l.hub.shown = nil
+	told := l.heard()
+	l.did("%v %v %v %v %v", l.has(), l.intends(), l.writes(), told, err)
+	for _, line := range told {
+		l.count[strings.Split(line, ":")[0]]++
+	}
+	for _, m := range l.members { // a mirror lags for less than two looks
+		if m.isFrozen && l.r.IntN(2) == 0 || m.frozenFor > 0 {
+			m.thaw()
+		} else if m.isFrozen {
+			m.frozenFor++
+		}
+	}
+	l.passes(period)
+	if l.t.Failed() {
+		l.fail("see above")
+	}
+}
+
+func (l *life) fail(what string, args ...any) {
+	l.t.Helper()
+	spec, _ := json.Marshal(l.object().Spec)
+	l.t.Fatalf("%s\n%s\n%s", fmt.Sprintf(what, args...), spec, strings.Join(l.trace[max(0, len(l.trace)-20):], "\n"))
+}
+
+// rest lets all be well, and the load be constant: after a while nothing is written any more.
+func (l *life) rest() {
+	l.visible()
+	l.calm, l.load = true, []int32{60, 500, 1500}[l.r.IntN(3)]
+	l.did("all is well")
+	for looks, quiet := 0, 0; quiet < 45; looks++ {
+		before := l.hub.version
+		l.sync()
+		if quiet++; l.hub.version != before {
+			quiet = 0
+		}
+		if looks > 600 {
+			l.fail("something is written for ever")
+		}
+	}
+}
+
+// atRest is what must be so in the end.
+func (l *life) atRest() {
+	object := l.object()
+	sum, parts := int32(0), 0
+	for _, c := range object.Status.Clusters {
+		sum += value(c.AssignedMax)
+		if c.State != v1alpha1.ClusterExcluded && c.State != v1alpha1.ClusterConflict {
+			parts++
+		}
+	}
+	if want := object.Spec.MaxReplicas; object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType != "Duplicated" && parts > 0 && sum != want {
+		l.fail("the maxima are %d of %d", sum, want)
+	}
+	intends := l.intends()
+	for _, name := range slices.Sorted(maps.Keys(l.members)) {
+		l.asIntended(l.members[name], intends[name])
+	}
+	if least := min(*object.Spec.MinReplicas, object.Spec.MaxReplicas); parts > 0 && object.Status.CurrentReplicas < least {
+		l.fail("%d run, of at least %d", object.Status.CurrentReplicas, least)
+	}
+}
+
+func (l *life) asIntended(m *member, intended string) {
+	has := "0-0"
+	for _, hpa := range m.hpas {
+		if memberhpa.Ours(hpa.HorizontalPodAutoscaler, "uid-of-web") {
+			if has != "0-0" {
+				l.fail("%s has two of ours", m.facts.Name)
+			}
+			has = fmt.Sprintf("%d-%d", value(hpa.Spec.MinReplicas), hpa.Spec.MaxReplicas)
+		}
+	}
+	selected, err := assignment.Matches(l.hub.object.Spec.ClusterAffinity, m.facts)
+	if err != nil {
+		l.t.Error(err)
+	}
+	if selected && intended != has || !selected && has != "0-0" {
+		l.fail("%s has %s, and %s is intended", m.facts.Name, has, intended)
+	}
+}
+
+// Many lives, each of some hundred looks. Every write of each is judged.
+func TestLives(t *testing.T) {
+	count, lives := map[string]int{}, uint64(200)
+	if testing.Short() {
+		lives = 10
+	}
+	for seed := range lives {
+		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			l := newLife(t, seed)
+			for range 150 {
+				l.happens()
+				l.sync()
+			}
+			l.rest()
+			l.atRest()
+			l.restart()
+			before := l.hub.version
+			for range 5 {
+				l.sync()
+			}
+			if l.hub.version != before {
+				l.fail("a new leader is not content")
+			}
+			for what, n := range l.count {
+				count[what] += n
+			}
+		})
+		if !ok {
+			return
+		}
+	}
+	t.Log(count)
+	often := []string{"a member refuses", "the status was edited", "the hub refuses", "BoundsSplit", "BoundsTakenOver"}
+	if !testing.Short() {
+		often = append(often, "MaximumSpilled", "LowPriorityDrained", "ScaledFromZero", "ScaledToZero", "MinimumMoved", "MaximumMovedToCapacity", "WorkloadCreated", "WorkloadDeleted")
+	}
+	for _, what := range often {
+		if count[what] == 0 {
+			t.Errorf("%s: it never happened", what)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"errors"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/placement"
+)
+
+func TestClusterWithoutTheWorkload(t *testing.T) {
+	retained := map[string]string{"app": "web", retainReplicas: "true"}
+	none := func(*world) {}
+	tests := map[string]struct {
+		change []func(*v1alpha1.FederatedHPA)
+		world  func(*world)
+		writes []string // to members, of the first look
+		has    string   // in b, in the end
+		status string
+		able   string
+	}{
+		"there is none on the hub either": {nil, none, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"it is made from that of the hub": {nil, func(w *world) { w.hub.workload = template(nil) },
+			[]string{"a web 1-5", "b make 1", "b web 1-5"}, "web 1-5, runs 1",
+			"b Active 1-5 current 1 ready 1", "True ReadyForNewScale: the bounds are split among 2 clusters"},
+		"it is made to run nothing where that may be": {[]func(*v1alpha1.FederatedHPA){toZero}, func(w *world) { w.hub.workload = template(nil) },
+			[]string{"a web 1-5", "b make 0", "b web 1-5"}, "web 1-5, runs 0",
+			"b ScaledToZero 1-5 current 0 ready 0", "True ReadyForNewScale: the bounds are split among 2 clusters"},
+		"another one of the hub is none": {nil, func(w *world) { w.hub.workload = template(nil); w.hub.workload.SetName("other") },
+			[]string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"the hub does not know the kind": {nil, func(w *world) {
+			w.hub.failGet = kindUnknown
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"the cluster does not know the kind": {nil, func(w *world) {
+			w.member("b").mute = &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "Deployment"}}
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"the hub can not be asked": {nil, func(w *world) { w.hub.failGet = func() error { return errRefused } },
+			nil, "no workload", "", `False FailedReadHub: reading Deployment "web" on the hub: refused`},
+		"others place it, and leave the replicas alone": {nil, func(w *world) {
+			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "b"}}
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"others place it only there": {nil, func(w *world) {
+			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a"}}
+		}, []string{"a web 2-10"}, "no workload", "", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"others place it in one that is not registered": {nil, func(w *world) {
+			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "dark"}}
+		}, []string{"a web 2-10"}, "no workload",
+			"dark Unreachable 0-0 current ? ready ? NotRegistered", "True ReadyForNewScale: the bounds are split among 2 clusters"},
+		"others place it, and take the replicas back": {nil, func(w *world) {
+			w.hub.workload, w.placed = template(nil), placedIn{places: true, names: []string{"a", "b"}}
+		}, nil, "no workload", "",
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
+		"others place it, and the hub has none": {nil, func(w *world) { w.placed = placedIn{places: true, names: []string{"a"}} }, nil, "no workload", "",
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
+		"others could not be told its replicas": {nil, func(w *world) {
+			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "b"}, err: &placement.TemplateFault{}}
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"others place it nowhere": {nil, func(w *world) {
+			w.hub.workload, w.placed = template(retained), placedIn{err: &placement.TemplateFault{}}
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"it is not known where others place it": {nil, func(w *world) { w.placed = placedIn{err: errRefused} }, nil, "no workload", "",
+			`False FailedReadHub: reading where Deployment "web" is placed: refused`},
+		"nobody places it": {nil, func(w *world) { w.hub.workload, w.placed = template(nil), placedIn{} },
+			[]string{"a web 1-5", "b make 1", "b web 1-5"}, "web 1-5, runs 1",
+			"b Active 1-5 current 1 ready 1", "True ReadyForNewScale: the bounds are split among 2 clusters"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2}, tc.change...)
+			w.member("b")
+			for _, m := range w.members {
+				m.scales = false
+			}
+			tc.world(w)
+			w.restart()
+			_ = w.look()
+			same(t, "written to members", tc.writes, toMembers(w.writes()))
+			_ = w.looks(3)
+			same(t, "written later", nil, toMembers(w.writes()))
+			same(t, "b has", tc.has, w.has()["b"])
+			status := ""
+			if all := w.clusters(); len(all) > 1 {
+				status = all[1]
+			}
+			same(t, "the status of the second", tc.status, status)
+			same(t, "AbleToScale", tc.able, w.condition(autoscalingv2.AbleToScale))
+		})
+	}
+}
+
+func kindUnknown() error {
+	return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "Deployment"}}
+}
+
+func TestWhatIsMade(t *testing.T) {
+	w := newWorld(t, "StaticWeighted")
+	w.member("a")
+	w.hub.workload = template(map[string]string{"app": "web"})
+	w.well(1)
+	want := map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{
+			"namespace": "shop", "name": "web", "labels": map[string]any{"app": "web", "fleetscale.io/managed-by": "uid-of-web"},
+			"annotations": map[string]any{"team": "shop"},
+		},
+		"spec": map[string]any{"replicas": int64(2), "paused": true},
+	}
+	same(t, "made", want, w.member("a").made.Object)
+	same(t, "heard", []string{"BoundsSplit: a: 0-0 to 2-10, a: 0 to 2 replicas", `WorkloadCreated: Deployment "web" was made, as on the hub, in: a`}, w.heard())
+}
+
+func TestWorkloadThatSomebodyDeletedIsMadeAgain(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
+	w.hub.workload = template(nil)
+	w.well(3)
+	w.member("b").deployment = nil
+	w.writes()
+	w.well(2)
+	same(t, "written", []string{"b make 1"}, toMembers(w.writes()))
+	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 1"}, w.has())
+}
+
+func TestWorkloadThatCanNotBeMade(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3})
+	w.hub.workload = template(nil)
+	w.member("b").refuses = func(what string) error {
+		if what == "create" {
+			return errors.New(`namespace "shop" does not exist in the cluster; make it there`)
+		}
+		return nil
+	}
+	_ = w.looks(2)
+	same(t, "clusters", []string{"a Active 1-5 current 3 ready 3", "b Unreachable 1-5 current 0 ready ? to 1 FailedWrite"}, w.clusters())
+	same(t, "why", `namespace "shop" does not exist in the cluster; make it there`, w.object().Status.Clusters[1].Message)
+	w.member("b").refuses = nil
+	w.well(3)
+	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 1"}, w.has())
+}
+
+// Somebody made it in between: then that is it.
+func TestWorkloadThatIsThereAlready(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3})
+	w.hub.workload = template(nil)
+	b := w.member("b")
+	b.refuses = func(what string) error {
+		if what == "create" && b.deployment == nil {
+			b.deploy(2)
+		}
+		return nil
+	}
+	w.well(3)
+	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 2"}, w.has())
+	if heard := w.heard(); contains(heard, `WorkloadCreated: Deployment "web" was made, as on the hub, in: b`) {
+		t.Errorf("heard %q", heard)
+	}
+}
