@@ -15,14 +15,20 @@ import (
 )
 
 // auditPolicy keeps a line for each question for custom and external metrics,
-// and none for anything else. The line is there before the question is answered.
+// which is there before the question is answered; one for each write of a
+// HorizontalPodAutoscaler, with what came of it; and none for anything else.
 const auditPolicy = `# SPDX-License-Identifier: Apache-2.0
 apiVersion: audit.k8s.io/v1
 kind: Policy
-omitStages: [ResponseStarted, ResponseComplete, Panic]
+omitManagedFields: true
 rules:
 - level: Metadata
   resources: [{group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
+  omitStages: [ResponseStarted, ResponseComplete, Panic]
+- level: RequestResponse
+  verbs: [create, update, patch, delete]
+  resources: [{group: autoscaling, resources: [horizontalpodautoscalers]}]
+  omitStages: [RequestReceived, ResponseStarted, Panic]
 - level: None
 `
 
@@ -48,6 +54,16 @@ type Question struct {
 // Questions returns the requests for custom and external metrics that the
 // cluster's API server has got so far, in their order.
 func (c *Cluster) Questions() ([]Question, error) {
+	events, err := c.audited(auditv1.StageRequestReceived)
+	var all []Question
+	for i := range events {
+		all = append(all, Question{User: events[i].User.Username, URI: events[i].RequestURI})
+	}
+	return all, err
+}
+
+// audited are the lines of one stage, in their order.
+func (c *Cluster) audited(stage auditv1.Stage) ([]auditv1.Event, error) {
 	data, err := os.ReadFile(c.auditLog())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // nobody asked yet
@@ -55,7 +71,7 @@ func (c *Cluster) Questions() ([]Question, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading what %s was asked: %w", c.Name, err)
 	}
-	var all []Question
+	var all []auditv1.Event
 	for line := range bytes.Lines(data) {
 		var event auditv1.Event
 		if !bytes.HasSuffix(line, []byte("\n")) {
@@ -64,7 +80,9 @@ func (c *Cluster) Questions() ([]Question, error) {
 		if err := json.Unmarshal(line, &event); err != nil {
 			return nil, fmt.Errorf("reading what %s was asked: %w", c.Name, err)
 		}
-		all = append(all, Question{User: event.User.Username, URI: event.RequestURI})
+		if event.Stage == stage {
+			all = append(all, event)
+		}
 	}
 	return all, nil
 }
