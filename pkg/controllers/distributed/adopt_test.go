@@ -12,6 +12,8 @@ var adoptable = map[string]string{v1alpha1.AdoptByAnnotation: "web"}
 
 func TestAutoscalersOfOthers(t *testing.T) {
 	const how = ": delete it, annotate it with fleetscale.io/adopt-by: web, or take the cluster out of clusterAffinity"
+	const taken = "HorizontalPodAutoscaler shop/web has the name of ours there, and scales something else: " +
+		"delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity"
 	tests := map[string]struct {
 		theirs func(*member) // what is in b before the first look
 		has    string
@@ -21,19 +23,23 @@ func TestAutoscalersOfOthers(t *testing.T) {
 		"one that scales the workload": {
 			func(m *member) { m.add("legacy", "web", nil) },
 			"legacy 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
-			"the workload is scaled there, or the name is taken, by HorizontalPodAutoscaler shop/legacy" + how},
+			"the workload is scaled there by HorizontalPodAutoscaler shop/legacy" + how},
 		"two of them": {
 			func(m *member) { m.add("legacy", "web", nil); m.add("other", "web", nil) },
 			"legacy 3-30 free, other 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
-			"the workload is scaled there, or the name is taken, by HorizontalPodAutoscaler shop/legacy, HorizontalPodAutoscaler shop/other" + how},
+			"the workload is scaled there by HorizontalPodAutoscaler shop/legacy, HorizontalPodAutoscaler shop/other" + how},
 		"one that has the name of ours": {
 			func(m *member) { m.add("web", "shop", nil) },
 			"web 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
-			"the workload is scaled there, or the name is taken, by HorizontalPodAutoscaler shop/web" + how},
+			taken},
 		"one that has the name of ours and is given to us, but scales something else": {
 			func(m *member) { m.add("web", "shop", adoptable) },
 			"web 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
-			"the workload is scaled there, or the name is taken, by HorizontalPodAutoscaler shop/web" + how},
+			taken},
+		"one that scales the workload, and one that has the name": {
+			func(m *member) { m.add("legacy", "web", nil); m.add("web", "shop", nil) },
+			"legacy 3-30 free, web 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
+			"the workload is scaled there by HorizontalPodAutoscaler shop/legacy" + how + "; " + taken},
 		"one that scales something else": {
 			func(m *member) { m.add("shop", "shop", nil) },
 			"shop 3-30 free, web 1-5, runs 3", "b Active 1-5 current 3 ready 3", ""},
@@ -43,11 +49,11 @@ func TestAutoscalersOfOthers(t *testing.T) {
 		"one that is given to another": {
 			func(m *member) { m.add("legacy", "web", map[string]string{v1alpha1.AdoptByAnnotation: "shop"}) },
 			"legacy 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
-			"the workload is scaled there, or the name is taken, by HorizontalPodAutoscaler shop/legacy" + how},
+			"the workload is scaled there by HorizontalPodAutoscaler shop/legacy" + how},
 		"one of two is given to us": {
 			func(m *member) { m.add("legacy", "web", adoptable); m.add("other", "web", nil) },
 			"legacy 3-30 free, other 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
-			"the workload is scaled there, or the name is taken, by HorizontalPodAutoscaler shop/other" + how},
+			"the workload is scaled there by HorizontalPodAutoscaler shop/other" + how},
 		"two are given to us": {
 			func(m *member) { m.add("legacy", "web", adoptable); m.add("other", "web", adoptable) },
 			"legacy 1-5, runs 3", "b Active 1-5 current 3 ready 3", ""},
@@ -57,7 +63,7 @@ func TestAutoscalersOfOthers(t *testing.T) {
 				m.hpas["legacy"].Spec.ScaleTargetRef.APIVersion = "apps/v1beta1"
 			},
 			"legacy 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
-			"the workload is scaled there, or the name is taken, by HorizontalPodAutoscaler shop/legacy" + how},
+			"the workload is scaled there by HorizontalPodAutoscaler shop/legacy" + how},
 		"one of another group": {
 			func(m *member) {
 				m.add("legacy", "web", nil)
@@ -99,7 +105,7 @@ func TestConflictComesAndGoes(t *testing.T) {
 	w.well(1)
 	same(t, "written", []string{"hub status", "b delete web", "a web 2-10"}, w.writes())
 	same(t, "heard", []string{"BoundsTakenOver: a: 1-5 to 2-10, b: 1-5 to 0-0",
-		"!ClusterStateChanged: cluster b is Conflict: the workload is scaled there, or the name is taken, by HorizontalPodAutoscaler shop/legacy: " +
+		"!ClusterStateChanged: cluster b is Conflict: the workload is scaled there by HorizontalPodAutoscaler shop/legacy: " +
 			"delete it, annotate it with fleetscale.io/adopt-by: web, or take the cluster out of clusterAffinity"}, w.heard())
 	since := w.object().Status.Clusters[1].Since
 	w.well(3)

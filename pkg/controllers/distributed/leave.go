@@ -122,7 +122,7 @@ func (r *Reconciler) wait(object *v1alpha1.FederatedHPA, clusters []string) erro
 	if len(clusters) == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("HorizontalPodAutoscalers are still in clusters that can not be written: %s; they go when the clusters are back, or are not registered any more", strings.Join(clusters, ", "))
+	message := fmt.Sprintf("HorizontalPodAutoscalers are still in clusters that can not be written: %s; they go when the clusters are back; for one that does not come back, delete its registration", strings.Join(clusters, ", "))
 	r.warn(object, eventWaiting, message)
 	return errors.New(message)
 }

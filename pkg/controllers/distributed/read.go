@@ -42,6 +42,7 @@ func (s *site) readAutoscalers(ctx context.Context, object *v1alpha1.FederatedHP
 		s.silent(&fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "its HorizontalPodAutoscalers have not been listed yet"})
 	}
 	var rivals []string
+	taken := false
 	for _, hpa := range s.autoscalers.Objects {
 		if s.removed != nil && hpa.UID == s.removed.UID {
 			continue // what is known is from before
@@ -50,8 +51,10 @@ func (s *site) readAutoscalers(ctx context.Context, object *v1alpha1.FederatedHP
 		switch {
 		case memberhpa.Ours(hpa, object.UID), target && memberhpa.Adoptable(hpa, object):
 			s.claim(newer(s.written, hpa))
-		case target, hpa.Name == object.Name:
+		case target:
 			rivals = append(rivals, fmt.Sprintf("HorizontalPodAutoscaler %s/%s", object.Namespace, hpa.Name))
+		case hpa.Name == object.Name:
+			taken = true
 		}
 	}
 	if s.own == nil && s.written != nil { // it will be seen
@@ -60,10 +63,24 @@ func (s *site) readAutoscalers(ctx context.Context, object *v1alpha1.FederatedHP
 	if why := s.unsupported(object); why != nil && s.presence == assignment.Present {
 		s.leaves(v1alpha1.ClusterExcluded, reasonNotSupported, why.Error())
 	}
-	if len(rivals) > 0 && s.presence == assignment.Present {
-		s.leaves(v1alpha1.ClusterConflict, reasonScaledByOthers, "the workload is scaled there, or the name is taken, by "+strings.Join(rivals, ", ")+
-			": delete it, annotate it with "+v1alpha1.AdoptByAnnotation+": "+object.Name+", or take the cluster out of clusterAffinity")
+	if why := inTheWay(object, rivals, taken); why != "" && s.presence == assignment.Present {
+		s.leaves(v1alpha1.ClusterConflict, reasonScaledByOthers, why)
 	}
+}
+
+// inTheWay says what to do about autoscalers that scale the workload, and about one that has but the name of ours; empty
+// if there are none.
+func inTheWay(object *v1alpha1.FederatedHPA, rivals []string, taken bool) string {
+	var why []string
+	if len(rivals) > 0 {
+		why = append(why, fmt.Sprintf("the workload is scaled there by %s: delete it, annotate it with %s: %s, or take the cluster out of clusterAffinity",
+			strings.Join(rivals, ", "), v1alpha1.AdoptByAnnotation, object.Name))
+	}
+	if taken {
+		why = append(why, fmt.Sprintf("HorizontalPodAutoscaler %s/%s has the name of ours there, and scales something else: delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity",
+			object.Namespace, object.Name))
+	}
+	return strings.Join(why, "; ")
 }
 
 // unsupported is why the cluster can not have the object's autoscaler.
