@@ -263,7 +263,7 @@ func TestTables(t *testing.T) {
 func TestTooManyBigAnswersAreRefused(t *testing.T) {
 	h := twoClusters(t)
 	held := &conversation{budget: h.adapter.budget}
-	if err := held.hold(1 << 20); err != nil {
+	if err := held.hold(1<<20, bytesPerObject); err != nil {
 		t.Fatalf("a single answer, however big, is refused: %v", err)
 	}
 	r := h.get("v1beta1/namespaces/shop/pods")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -46,27 +47,41 @@ func (c *conversation) allowsPartial() bool {
 	return c != nil && c.request.Get(fleet.PartialHeader) == fleet.PartialAllow
 }
 
-// hold reserves memory for an answer of so many items until it is written.
-// Where too much is held already it is 429: the asker comes again in a second.
-func (c *conversation) hold(items int) error {
+// wantsObjects is true when the asker may want the answer made into something
+// else: a table, or metadata alone, which is asked for by a parameter "as".
+func (c *conversation) wantsObjects() bool {
+	return c == nil || strings.Contains(c.request.Get("Accept"), "as")
+}
+
+// hold reserves memory for an answer of so many items until it is written,
+// together with what is held already. Where others hold too much it is 429: the
+// asker comes again in a second.
+func (c *conversation) hold(items int, bytesPerItem int64) error {
 	if c == nil {
 		return nil
 	}
-	bytes := min(int64(items)*bytesPerItem, c.budget.limit) // a single answer is always possible
-	if !c.budget.TryAcquire(bytes) {
+	more := min(int64(items)*bytesPerItem, c.budget.limit) - c.reserve // a single answer is always possible
+	if more <= 0 {
+		return nil
+	}
+	if !c.budget.TryAcquire(more) {
 		return apierrors.NewTooManyRequests(fmt.Sprintf(
 			"answers of %d MiB are being written already; ask again, or for fewer items by namespace or label selector",
 			c.budget.limit>>20), 1)
 	}
-	c.reserve += bytes
+	c.reserve += more
 	return nil
 }
 
 func (c *conversation) release() { c.budget.Release(c.reserve) }
 
-// bytesPerItem is what one pod of two containers takes on its way out: 2 KiB
-// as Go objects, of which maps are the most, and half a KiB in JSON.
-const bytesPerItem = 2560
+// What one pod of two containers takes on its way out.
+const (
+	// bytesPerObject: 2 KiB as Go objects, of which maps are the most, and half a KiB in JSON.
+	bytesPerObject = 2560
+	// bytesPerRecord: its place in the order of the answer, and its bytes in protobuf.
+	bytesPerRecord = 640
+)
 
 // budget bounds the bytes of all answers that are being written.
 type budget struct {

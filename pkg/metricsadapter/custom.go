@@ -68,7 +68,7 @@ func (p customProvider) GetMetricBySelector(ctx context.Context, namespace strin
 		return nil, err
 	}
 	items := merge.Objects(parts)
-	return &custom_metrics.MetricValueList{Items: items}, conversationOf(ctx).hold(len(items))
+	return &custom_metrics.MetricValueList{Items: items}, conversationOf(ctx).hold(len(items), bytesPerObject)
 }
 
 // ask brings what each cluster that answered says, if that is enough to answer with.

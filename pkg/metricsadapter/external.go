@@ -40,7 +40,7 @@ func (p externalProvider) GetExternalMetric(ctx context.Context, namespace strin
 		return nil, err
 	}
 	items := merge.Series(q.Word, result.Values)
-	return &external_metrics.ExternalMetricValueList{Items: items}, conversationOf(ctx).hold(len(items))
+	return &external_metrics.ExternalMetricValueList{Items: items}, conversationOf(ctx).hold(len(items), bytesPerObject)
 }
 
 // ListAllExternalMetrics is never empty: clients take an empty list for a broken API.

@@ -97,7 +97,7 @@ func (a *Adapter) installOn(server *genericapiserver.GenericAPIServer) error {
 func (a *Adapter) group() genericapiserver.APIGroupInfo {
 	scheme, codecs := newScheme()
 	group := genericapiserver.NewDefaultAPIGroupInfo(groupName, scheme, metav1.ParameterCodec, codecs)
-	storage := map[string]rest.Storage{"pods": &podStorage{a}, "nodes": &nodeStorage{a}}
+	storage := map[string]rest.Storage{"pods": &podStorage{a, newWriters(group.NegotiatedSerializer)}, "nodes": &nodeStorage{a}}
 	group.VersionedResourcesStorageMap[metricsv1.SchemeGroupVersion.Version] = storage
 	group.VersionedResourcesStorageMap[metricsv1beta1.SchemeGroupVersion.Version] = storage
 	return group

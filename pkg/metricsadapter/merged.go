@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,7 +33,7 @@ type found struct {
 // cluster is what its items share.
 type cluster struct {
 	name        string
-	annotations map[string]string
+	annotations map[string]string // made when first needed
 }
 
 // karmadaClusterAnnotation is what karmadactl top reads the cluster from.
@@ -47,9 +49,8 @@ func (a *Adapter) list(ctx context.Context, ask ask, options *metainternalversio
 	if err := a.announce(ctx, answer.Coverage()); err != nil {
 		return nil, err
 	}
-	items := inOrder(answer, q)
 	a.observeFreshness(answer)
-	return items, conversationOf(ctx).hold(len(items))
+	return inOrder(answer, q), nil
 }
 
 // get answers with the one sample of that name. Nothing is said to be absent
@@ -103,6 +104,8 @@ func ambiguous(resource schema.GroupResource, q question, name string, items []f
 		len(items), strings.Join(clusters, ", "), kubectlName[resource.Resource], where, name, fleet.ClusterLabel, clusters[0]))
 }
 
+// inOrder makes one list of what the clusters have, by namespace, name and
+// cluster. Each cluster's part is in that order already.
 func inOrder(answer fleet.Answer[usage.Selection], q question) []found {
 	total := 0
 	for name, selection := range answer.Values {
@@ -112,23 +115,71 @@ func inOrder(answer fleet.Answer[usage.Selection], q question) []found {
 		}
 		total += selection.Len()
 	}
-	items := make([]found, 0, total)
-	for name, selection := range answer.Values {
-		from := &cluster{name: name, annotations: map[string]string{karmadaClusterAnnotation: name}}
+	items, ends := make([]found, 0, total), make([]int, 0, len(answer.Values))
+	for _, name := range slices.Sorted(maps.Keys(answer.Values)) {
+		selection, from := answer.Values[name], &cluster{name: name}
 		for i := range selection.Len() {
 			items = append(items, found{from, selection.At(i)})
 		}
+		ends = append(ends, len(items))
 	}
-	slices.SortFunc(items, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.Namespace(), b.Namespace()), cmp.Compare(a.Name(), b.Name()),
-			cmp.Compare(a.cluster.name, b.cluster.name))
-	})
+	return merged(items, ends)
+}
+
+// merged makes one ordered run of the several that end there, by merging two
+// and two. What is equal stays in the order of the runs.
+func merged(items []found, ends []int) []found {
+	spare := make([]found, len(items))
+	for len(ends) > 1 {
+		start := 0
+		var longer []int
+		for pair := range slices.Chunk(ends, 2) {
+			middle, end := pair[0], pair[len(pair)-1]
+			mergeTwo(spare[start:end], items[start:middle], items[middle:end])
+			longer, start = append(longer, end), end
+		}
+		items, spare, ends = spare, items, longer
+	}
 	return items
+}
+
+func mergeTwo(into, a, b []found) {
+	for i := range into {
+		if len(b) == 0 || len(a) > 0 && cmp.Or(strings.Compare(a[0].Namespace(), b[0].Namespace()), strings.Compare(a[0].Name(), b[0].Name())) <= 0 {
+			into[i], a = a[0], a[1:]
+		} else {
+			into[i], b = b[0], b[1:]
+		}
+	}
+}
+
+// labels are the sample's and the cluster's, by key.
+func (f found) labels() iter.Seq2[string, string] {
+	return func(yield func(key, value string) bool) {
+		marked := false
+		for key, value := range f.AllLabels() {
+			if !marked && key >= fleet.ClusterLabel {
+				marked = true
+				if !yield(fleet.ClusterLabel, f.cluster.name) {
+					return
+				}
+			}
+			if key != fleet.ClusterLabel && !yield(key, value) {
+				return
+			}
+		}
+		if !marked {
+			yield(fleet.ClusterLabel, f.cluster.name)
+		}
+	}
 }
 
 // mark says in the item's metadata where it is from. The annotations are
 // shared by all items of the cluster: nothing on the way out writes to them.
 func (f found) mark(meta *metav1.ObjectMeta) {
+	if f.cluster.annotations == nil {
+		f.cluster.annotations = map[string]string{karmadaClusterAnnotation: f.cluster.name}
+	}
 	meta.Labels[fleet.ClusterLabel] = f.cluster.name
 	meta.Annotations = f.cluster.annotations
 }

@@ -42,6 +42,9 @@ func (s *nodeStorage) List(ctx context.Context, options *metainternalversion.Lis
 	if err != nil {
 		return nil, err
 	}
+	if err := conversationOf(ctx).hold(len(items), bytesPerObject); err != nil {
+		return nil, err
+	}
 	list := &metrics.NodeMetricsList{Items: make([]metrics.NodeMetrics, len(items))}
 	for i, item := range items {
 		item.node(&list.Items[i])

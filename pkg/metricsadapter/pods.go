@@ -15,6 +15,7 @@ import (
 // podStorage is the resource pods, of kind PodMetrics.
 type podStorage struct {
 	adapter *Adapter
+	writers writers
 }
 
 var (
@@ -42,9 +43,13 @@ func (s *podStorage) List(ctx context.Context, options *metainternalversion.List
 	if err != nil {
 		return nil, err
 	}
-	list := &metrics.PodMetricsList{Items: make([]metrics.PodMetrics, len(items))}
-	for i, item := range items {
-		item.pod(&list.Items[i])
+	c := conversationOf(ctx)
+	if err := c.hold(len(items), bytesPerRecord); err != nil {
+		return nil, err
+	}
+	list := &podList{items: items, writers: s.writers, conversation: c}
+	if c.wantsObjects() {
+		return list.objects()
 	}
 	return list, nil
 }

@@ -48,9 +48,10 @@ func (a *Adapter) question(ctx context.Context, options *metainternalversion.Lis
 	if options.LabelSelector != nil {
 		ofCluster, ofItem := split(options.LabelSelector)
 		q.Selector = ofItem
-		visible := q.Clusters
-		q.Clusters = func(name string) bool {
-			return visible(name) && ofCluster.Matches(labels.Set{fleet.ClusterLabel: name})
+		if visible := q.Clusters; !ofCluster.Empty() {
+			q.Clusters = func(name string) bool {
+				return visible(name) && ofCluster.Matches(labels.Set{fleet.ClusterLabel: name})
+			}
 		}
 	}
 	return q, nil

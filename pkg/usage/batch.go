@@ -4,11 +4,11 @@ package usage
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/metrics/pkg/apis/metrics"
 )
 
@@ -37,7 +37,7 @@ type record struct {
 // Sample is one pod's or one node's usage at one time.
 type Sample struct {
 	*record
-	values []int64
+	batch *Batch
 }
 
 // Len is the number of samples.
@@ -49,10 +49,7 @@ func (b *Batch) Len() int {
 }
 
 // At is the i-th sample.
-func (b *Batch) At(i int) Sample {
-	r := &b.records[i]
-	return Sample{record: r, values: b.values[r.first:]}
-}
+func (b *Batch) At(i int) Sample { return Sample{record: &b.records[i], batch: b} }
 
 // Find is the sample of that namespace and name.
 func (b *Batch) Find(namespace, name string) (Sample, bool) {
@@ -104,8 +101,17 @@ func (s Sample) Namespace() string { return s.namespace }
 // Name of the pod or node.
 func (s Sample) Name() string { return s.name }
 
-// Labels lets a selector look at the labels without copying them.
-func (s Sample) Labels() labels.Labels { return sampleLabels{set: s.labels, name: s.name} }
+// AllLabels yields the labels by key.
+func (s Sample) AllLabels() iter.Seq2[string, string] { return s.labels.all(s.name) }
+
+// Window is the time over which the usage was measured.
+func (s Sample) Window() time.Duration { return s.window }
+
+// Containers yields the containers' names and usage, in the order of the pod.
+// Of a node it yields one, without a name.
+func (s Sample) Containers() iter.Seq2[string, Usage] {
+	return s.shape.usages(s.batch.values[s.first:])
+}
 
 // Timestamp is the end of the window, by the member's clock.
 func (s Sample) Timestamp() metav1.Time { return metav1.Time{Time: time.Unix(0, s.at)} }
@@ -117,8 +123,8 @@ func (s Sample) Pod(m *metrics.PodMetrics, extra int) {
 	m.Timestamp = s.Timestamp()
 	m.Window = metav1.Duration{Duration: s.window}
 	m.Containers = make([]metrics.ContainerMetrics, 0, s.shape.containers())
-	for name, usage := range s.shape.usages(s.values) {
-		m.Containers = append(m.Containers, metrics.ContainerMetrics{Name: name, Usage: usage})
+	for name, usage := range s.Containers() {
+		m.Containers = append(m.Containers, metrics.ContainerMetrics{Name: name, Usage: usage.list()})
 	}
 }
 
@@ -127,14 +133,14 @@ func (s Sample) Node(m *metrics.NodeMetrics, extra int) {
 	m.ObjectMeta = s.meta(extra)
 	m.Timestamp = s.Timestamp()
 	m.Window = metav1.Duration{Duration: s.window}
-	for _, usage := range s.shape.usages(s.values) {
-		m.Usage = usage
+	for _, usage := range s.Containers() {
+		m.Usage = usage.list()
 	}
 }
 
 func (s Sample) meta(extra int) metav1.ObjectMeta {
 	set := make(map[string]string, extra+8)
-	for key, value := range s.labels.all(s.name) {
+	for key, value := range s.AllLabels() {
 		set[key] = value
 	}
 	return metav1.ObjectMeta{Namespace: s.namespace, Name: s.name, Labels: set}

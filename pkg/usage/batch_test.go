@@ -129,7 +129,7 @@ func FuzzQuantitySurvives(f *testing.F) {
 		q = resource.MustParse(text)
 		s, values := newShape([]container{{"c", corev1.ResourceList{"cpu": q}}}, nil)
 		for _, usage := range s.usages(values) {
-			if got := usage["cpu"]; got.Cmp(q) != 0 || got.Format != q.Format {
+			if got := usage.list()["cpu"]; got.Cmp(q) != 0 || got.Format != q.Format {
 				t.Errorf("%q came back as %s (%s), want format %s", text, got.String(), got.Format, q.Format)
 			}
 		}

@@ -16,7 +16,11 @@ func selectFrom(b *Batch, selector labels.Selector) Selection {
 	if selector.Empty() {
 		return Selection{batch: b}
 	}
-	return Selection{batch: b}.Where(func(s Sample) bool { return selector.Matches(s.Labels()) })
+	var of sampleLabels // one for all, for each would be an allocation
+	return Selection{batch: b}.Where(func(s Sample) bool {
+		of = sampleLabels{set: s.labels, name: s.name}
+		return selector.Matches(&of)
+	})
 }
 
 // Len is the number of samples.

@@ -18,7 +18,7 @@ import (
 // have the same, so it is kept once for the whole process.
 //
 // Its text is the number of containers, then for each: name, number of
-// resources, and for each of those name, unit and format.
+// resources, and a text of those: for each name, unit and format.
 type shape struct {
 	text unique.Handle[string]
 }
@@ -43,14 +43,16 @@ func newShape(containers []container, values []int64) (shape, []int64) {
 	for _, c := range containers {
 		text = appendText(text, c.name)
 		text = appendCount(text, len(c.usage))
+		var resources []byte
 		for _, name := range slices.Sorted(maps.Keys(c.usage)) {
 			quantity := c.usage[name]
 			value, scale := number(quantity)
-			text = appendText(text, string(name))
-			text = append(text, byte(-scale))
-			text = appendText(text, string(quantity.Format))
+			resources = appendText(resources, string(name))
+			resources = append(resources, byte(-scale))
+			resources = appendText(resources, string(quantity.Format))
 			values = append(values, value)
 		}
+		text = appendText(text, string(resources))
 	}
 	return shape{text: unique.Make(string(text))}, values
 }
@@ -83,28 +85,19 @@ func number(q resource.Quantity) (int64, resource.Scale) {
 }
 
 // usages yields each container's name and usage, in the order of the pod.
-func (s shape) usages(values []int64) iter.Seq2[string, corev1.ResourceList] {
-	return func(yield func(string, corev1.ResourceList) bool) {
+func (s shape) usages(values []int64) iter.Seq2[string, Usage] {
+	return func(yield func(string, Usage) bool) {
 		count, rest := cutCount(s.text.Value())
 		for range count {
-			var name string
-			var resources int
+			var name, resources string
+			var n int
 			name, rest = cutText(rest)
-			resources, rest = cutCount(rest)
-			usage := make(corev1.ResourceList, resources)
-			for range resources {
-				var resourceName, format string
-				resourceName, rest = cutText(rest)
-				scale := -resource.Scale(rest[0])
-				format, rest = cutText(rest[1:])
-				quantity := resource.NewScaledQuantity(values[0], scale)
-				quantity.Format = resource.Format(format)
-				usage[corev1.ResourceName(resourceName)] = *quantity
-				values = values[1:]
-			}
-			if !yield(name, usage) {
+			n, rest = cutCount(rest)
+			resources, rest = cutText(rest)
+			if !yield(name, Usage{resources: resources, values: values[:n]}) {
 				return
 			}
+			values = values[n:]
 		}
 	}
 }
@@ -113,4 +106,36 @@ func (s shape) usages(values []int64) iter.Seq2[string, corev1.ResourceList] {
 func (s shape) containers() int {
 	count, _ := cutCount(s.text.Value())
 	return count
+}
+
+// Usage is how much of each resource one container, or a node, used.
+type Usage struct {
+	resources string // as in a shape's text
+	values    []int64
+}
+
+// All yields the resources by name.
+func (u Usage) All() iter.Seq2[string, resource.Quantity] {
+	return func(yield func(string, resource.Quantity) bool) {
+		rest := u.resources
+		for _, value := range u.values {
+			var name, format string
+			name, rest = cutText(rest)
+			scale := -resource.Scale(rest[0])
+			format, rest = cutText(rest[1:])
+			quantity := *resource.NewScaledQuantity(value, scale)
+			quantity.Format = resource.Format(format)
+			if !yield(name, quantity) {
+				return
+			}
+		}
+	}
+}
+
+func (u Usage) list() corev1.ResourceList {
+	list := make(corev1.ResourceList, len(u.values))
+	for name, quantity := range u.All() {
+		list[corev1.ResourceName(name)] = quantity
+	}
+	return list
 }
