@@ -37,6 +37,7 @@ type plan struct {
 	scale       []*int32
 	silent      struct{ min, max int64 } // the bounds of silent sites that still count
 	waiting     bool                     // there is a silent site that still counts
+	ripe        bool                     // what kept the clusters from their static shares is over
 	step        Step
 }
 

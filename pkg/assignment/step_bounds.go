@@ -11,6 +11,9 @@ import (
 // initialize splits the bounds for a new spec; with Duplicated and StaticWeighted also for other clusters. Where the
 // split follows more than the spec, no cluster loses room for what it runs.
 func (p *plan) initialize() Action {
+	if p.keepsRunning() {
+		return p.wait()
+	}
 	switch {
 	case p.policy == Duplicated && p.asSplit(p.split(false)):
 		return ""
@@ -23,10 +26,40 @@ func (p *plan) initialize() Action {
 	return Initialized
 }
 
-// joined: a cluster without bounds has a share by the spec alone. While one may be back at once, it waits.
+// keepsRunning: clusters ran more than their static shares before there were bounds, and do so still. Nothing is deleted
+// for the sake of a first split.
+func (p *plan) keepsRunning() bool {
+	memory := &p.step.Memory
+	began := p.Changed && !slices.ContainsFunc(p.Sites, func(s Site) bool { return s.Max > 0 })
+	memory.KeepsRunning = p.policy == StaticWeighted && (began || memory.KeepsRunning && !p.Changed)
+	if memory.KeepsRunning && !p.fits(p.split(false)) && p.fits(p.split(true)) {
+		return true
+	}
+	p.ripe, memory.KeepsRunning = memory.KeepsRunning && !began, false
+	return false
+}
+
+// wait gives the clusters what they run and shares of the rest, and later nothing, until what they run fits their shares.
+func (p *plan) wait() Action {
+	if !p.Changed {
+		return ""
+	}
+	p.adopt(p.split(true))
+	return Initialized
+}
+
+// fits: no cluster runs more than these bounds allow.
+func (p *plan) fits(bounds map[string]Bounds) bool {
+	return !slices.ContainsFunc(p.sites, func(s Site) bool { return s.Current > bounds[s.Name].Max })
+}
+
+// joined: a cluster without bounds has a share by the spec alone, or all can have their shares at last. While one may be back at once, it waits.
 func (p *plan) joined() bool {
 	if p.policy != StaticWeighted || p.waiting {
 		return false
+	}
+	if p.ripe {
+		return true
 	}
 	bounds := p.split(false)
 	return slices.ContainsFunc(p.sites, func(s Site) bool { return s.Max == 0 && bounds[s.Name].Max > 0 })
@@ -73,8 +106,12 @@ func (p *plan) failOver() Action {
 	}
 	lowered := p.lower()
 	missing := int64(p.Max) - p.silent.max - sum(p.maxes)
-	if room := sum(minus(p.ceilings, p.maxes)); !lowered && (missing == 0 || missing > 0 && room <= 0) {
+	switch room := sum(minus(p.ceilings, p.maxes)); {
+	case lowered:
+	case missing == 0:
 		return ""
+	case missing > 0 && room <= 0:
+		return p.raise()
 	}
 	if p.policy == StaticWeighted {
 		p.step.Incomplete = p.silent.max > 0
@@ -97,6 +134,16 @@ func (p *plan) lower() bool {
 		p.maxes[i] = min(p.maxes[i], p.ceilings[i])
 	}
 	return lowered
+}
+
+// raise gives out what is missing of the minimum of the fleet, where that is possible although no maximum can grow.
+func (p *plan) raise() Action {
+	missing := int64(p.Min) - p.silent.min - sum(p.mins)
+	if p.waiting || missing <= 0 || sum(minus(p.maxes, p.mins)) <= 0 {
+		return ""
+	}
+	p.mendMinima()
+	return FailedOver
 }
 
 // mendMinima gives every cluster with a maximum a minimum within it, and divides what is missing of the fleet's minimum.

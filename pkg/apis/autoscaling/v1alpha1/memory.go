@@ -74,6 +74,12 @@ type AssignmentStatus struct {
 	// +optional
 	UnreachableMax *int32 `json:"unreachableMax,omitempty"`
 
+	// keepsRunning is true while clusters may run more than their shares by staticWeight, because they did so before the
+	// bounds were split for the first time. All get their shares as soon as no Pod needs to be deleted for that.
+	// Example: true
+	// +optional
+	KeepsRunning bool `json:"keepsRunning,omitempty"`
+
 	// underloadedSince is since when the load of the fleet has been below its target. Absent: it is not. Clusters are
 	// emptied only after a whole stabilization window of it.
 	// Example: "2027-03-01T09:30:00Z"
