@@ -136,10 +136,10 @@ func (in *situation) counts(s *site, next assignment.SiteStep) bool {
 	}
 }
 
-// mayExceed: our autoscaler there has a greater maximum. Where that is not known, one that was there still is.
+// mayExceed: our autoscaler there has a greater maximum. Where that is not known, it may.
 func (s *site) mayExceed(in *situation, upper int32) bool {
 	if s.own == nil {
-		return !s.here() && upper == 0 && s.mayHave()
+		return !s.autoscalers.Known && s.mayHave()
 	}
 	return memberhpa.Ours(s.own, in.object.UID) && s.own.Spec.MaxReplicas > upper
 }
