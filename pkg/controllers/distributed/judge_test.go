@@ -49,31 +49,46 @@ func (w *world) native() bool {
 	return w.hub.object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
 }
 
-// judgeSum: after a write that gives more, the maxima of the clusters in sight are not too many.
+// judgeSum: after a write that gives more, the maxima of the clusters in sight are not too many. They may be where an edit
+// took from clusters that could not be told: then they are not more than they were before the look, or than is intended.
 func (m *member) judgeSum() {
-	spec, sum := &m.hub.object.Spec, int32(0)
-	if a := spec.FederatedHPAAssignment; a == nil || a.FederatedHPAAssignmentType == v1alpha1.AssignmentDuplicated {
-		return
-	}
+	intended := int32(0)
 	for _, one := range m.members {
+		if c, _ := one.intent(); one.counts() {
+			intended += value(c.AssignedMax)
+		}
+	}
+	if sum := m.sum(); sum > max(m.sumBefore, m.hub.object.Spec.MaxReplicas, intended) {
+		m.t.Errorf("%s: with this write the maxima are %d of %d", m.facts.Name, sum, m.hub.object.Spec.MaxReplicas)
+	}
+}
+
+// sum is that of the maxima; 0 where they do not add up.
+func (w *world) sum() (sum int32) {
+	if w.hub.object == nil {
+		return 0
+	}
+	if a := w.hub.object.Spec.FederatedHPAAssignment; a == nil || a.FederatedHPAAssignmentType == v1alpha1.AssignmentDuplicated {
+		return 0
+	}
+	for _, one := range w.members {
 		for _, hpa := range one.hpas {
-			if memberhpa.Ours(hpa.HorizontalPodAutoscaler, m.hub.object.UID) && one.counts() {
+			if memberhpa.Ours(hpa.HorizontalPodAutoscaler, w.hub.object.UID) && one.counts() {
 				sum += hpa.Spec.MaxReplicas
 			}
 		}
 	}
-	if sum > spec.MaxReplicas {
-		m.t.Errorf("%s: with this write the maxima are %d of %d", m.facts.Name, sum, spec.MaxReplicas)
-	}
+	return sum
 }
 
 // counts: the cluster can be written, or could be a while ago.
 func (m *member) counts() bool {
 	selected, err := assignment.Matches(m.hub.object.Spec.ClusterAffinity, m.facts)
-	if dark := m.silence != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown; selected && !dark {
+	intent, known := m.intent()
+	dark := m.silence != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown || intent.State == v1alpha1.ClusterUnreachable
+	if selected && !dark {
 		return true
 	}
-	intent, known := m.intent()
 	return err == nil && known && intent.Since != nil && m.clock.Since(intent.Since.Time) < grace
 }
 

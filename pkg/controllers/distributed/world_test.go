@@ -59,6 +59,7 @@ type world struct {
 	// once: only that one call fails.
 	dies             int
 	unanswered, once bool
+	sumBefore        int32 // the maxima before the look
 	log              []entry
 	told             []string // Events, as "Reason: message"
 	asked            []hubmetrics.Question
@@ -255,6 +256,9 @@ func (w *world) look() error {
 		return nil
 	}
 	v1alpha1.DefaultFederatedHPA(object)
+	w.mu.Lock()
+	w.sumBefore = w.sum()
+	w.mu.Unlock()
 	return w.program.Look(w.context(), object)
 }
 
