@@ -78,8 +78,20 @@ func (s *site) snapshot(in *situation) assignment.Site {
 	if s.own != nil {
 		site.Autoscaler = memberhpa.Read(s.own, &in.object.Spec.HorizontalPodAutoscalerSpec, s.cluster.ClockOffset())
 		site.Steady = s.steady >= steadyLooks
+		spread(site.Ratios, s.own.Status.CurrentReplicas, site.Current)
 	}
 	return site
+}
+
+// spread makes ratios that were measured while more ran those of what is told to run now, under the same load. What was
+// measured while less ran stays: that the load is low is not known yet.
+func spread(ratios []int64, measured, current int32) {
+	if measured <= current || current == 0 {
+		return
+	}
+	for i := range ratios {
+		ratios[i] = (min(ratios[i], math.MaxInt32)*int64(measured) + int64(current) - 1) / int64(current)
+	}
 }
 
 // unschedulableSince is since when replicas have found no node, by our clock; nil: none wait.
