@@ -73,12 +73,17 @@ func (p *plan) outOfSight(site Site) {
 	step := p.become(site, v1alpha1.ClusterUnreachable)
 	step.Min, step.Max = site.Min, site.Max
 	p.step.Sites[site.Name] = step
-	if p.Now.Sub(step.Since) < p.Grace {
+	if p.counts(site) {
 		p.waiting = true
 		if p.silent.max += int64(site.Max); site.Current > 0 { // one at zero does not run its minimum, as long as nobody wakes it
 			p.silent.min += int64(site.Min)
 		}
 	}
+}
+
+// counts: the site is silent, and may be back at once; its part is nobody else's yet.
+func (p *plan) counts(site Site) bool {
+	return site.Presence == Silent && p.Now.Sub(p.become(site, v1alpha1.ClusterUnreachable).Since) < p.Grace
 }
 
 // become is a site's step without bounds, in the state.

@@ -31,7 +31,7 @@ func TestSimulationOfStrictPriorities(t *testing.T) {
 		})
 		kept, drained = kept+c.kept, drained+c.actions[Drained]
 	}
-	if uint64(kept) < fewer(300) || uint64(drained) < fewer(30) {
+	if uint64(kept) < fewer(120) || uint64(drained) < fewer(30) {
 		t.Errorf("clusters were held back %d times, and drained %d times: too few to say anything", kept, drained)
 	}
 }

@@ -21,7 +21,7 @@ func (p *plan) initialize() Action {
 		return ""
 	}
 	keep := p.policy != StaticWeighted && p.policy != Duplicated
-	p.step.Incomplete = !keep && p.silent.max > 0
+	p.step.Incomplete = p.silent.max > 0
 	p.adopt(p.split(keep))
 	return Initialized
 }
@@ -87,12 +87,13 @@ func (p *plan) asSplit(bounds map[string]Bounds) bool {
 	return true
 }
 
-// adopt takes the bounds over, and lets begin what is to begin.
+// adopt takes the bounds over, and lets clusters begin to run that had none, or may not be at zero any more. What
+// somebody else has scaled to zero stays there.
 func (p *plan) adopt(bounds map[string]Bounds) {
 	for i, s := range p.sites {
 		b := bounds[s.Name]
 		p.mins[i], p.maxes[i] = int64(b.Min), int64(b.Max)
-		if s.Current == 0 && b.Initial > 0 {
+		if begins := s.Max == 0 || s.State == v1alpha1.ClusterScaledToZero; begins && s.Current == 0 && b.Initial > 0 {
 			p.scale[i] = new(b.Initial)
 		}
 	}

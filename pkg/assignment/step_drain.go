@@ -19,7 +19,7 @@ func (p *plan) strict() bool {
 // lowest are the clusters of the lowest priority that run more than their minimum.
 func (p *plan) lowest() (places []int) {
 	for i, s := range p.sites {
-		if !s.running() || int64(s.Current) <= p.mins[i] {
+		if !p.runs(i) || int64(s.Current) <= p.mins[i] {
 			continue
 		}
 		if len(places) > 0 && p.sites[places[0]].Priority != s.Priority { // the roster has the highest first
@@ -30,7 +30,11 @@ func (p *plan) lowest() (places []int) {
 	return places
 }
 
-// holds says which clusters may not shrink: those above the lowest that still can. A silent one can, for all we know.
+// runs: the site will run something under an autoscaler of ours.
+func (p *plan) runs(i int) bool { return p.sites[i].Current > 0 && p.maxes[i] > 0 }
+
+// holds says which clusters may not shrink: those above the lowest that still can. A silent one can, for all we know, until
+// others have taken its place over.
 func (p *plan) holds() []bool {
 	holds := make([]bool, len(p.sites))
 	if !p.strict() {
@@ -41,12 +45,12 @@ func (p *plan) holds() []bool {
 		shrinking = append(shrinking, p.sites[i].Priority)
 	}
 	for _, s := range p.Sites {
-		if s.Presence == Silent && s.running() && s.Current > s.Min {
+		if p.counts(s) && s.running() && s.Current > s.Min {
 			shrinking = append(shrinking, s.Priority)
 		}
 	}
 	for i, s := range p.sites {
-		holds[i] = s.running() && len(shrinking) > 0 && s.Priority > slices.Min(shrinking)
+		holds[i] = p.runs(i) && len(shrinking) > 0 && s.Priority > slices.Min(shrinking)
 	}
 	return holds
 }
@@ -63,10 +67,21 @@ func (p *plan) windows() []time.Duration {
 		return windows
 	}
 	below := map[int32]bool{}
-	for i := len(p.sites) - 1; i >= 0; i-- { // the lowest priority first
+	for i := range p.sites {
+		below[p.sites[i].Priority] = below[p.sites[i].Priority] || p.maxes[i] > 0
+	}
+	for _, s := range p.Sites { // it does not change when one is out of sight for a while
+		below[s.Priority] = below[s.Priority] || p.counts(s) && s.Max > 0
+	}
+	for i, s := range p.sites {
+		rank := 0
+		for priority, has := range below {
+			if has && priority < s.Priority {
+				rank++
+			}
+		}
 		if p.maxes[i] > 0 {
-			below[p.sites[i].Priority] = true
-			windows[i] = min(maxWindow, p.Window+time.Duration(len(below)-1)*windowStep)
+			windows[i] = min(maxWindow, p.Window+time.Duration(rank)*windowStep)
 		}
 	}
 	return windows

@@ -44,10 +44,15 @@ func (p *plan) tooFewRun() bool {
 		}
 	}
 	if runs == 0 {
-		return p.Wanted || p.Min > 0
+		return !p.runsUnseen() && (p.Wanted || p.Min > 0)
 	}
 	_, _, known := p.load()
 	return known && p.needed() >= sum(p.mins) || runs+p.silent.min < int64(p.Min) && !p.liftable()
+}
+
+// runsUnseen: a cluster runs that may be back at once.
+func (p *plan) runsUnseen() bool {
+	return slices.ContainsFunc(p.Sites, func(s Site) bool { return p.counts(s) && s.running() })
 }
 
 // liftable: a cluster at zero has a minimum that one which runs can take.
