@@ -41,8 +41,18 @@ func (s *site) readAutoscalers(ctx context.Context, object *v1alpha1.FederatedHP
 	case !s.autoscalers.Known:
 		s.silent(&fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "its HorizontalPodAutoscalers have not been listed yet"})
 	}
-	var rivals []string
-	taken := false
+	rivals, taken := s.sort(object)
+	if why := s.unsupported(object); why != nil && s.presence == assignment.Present {
+		s.leaves(v1alpha1.ClusterExcluded, reasonNotSupported, why.Error())
+	}
+	if why := inTheWay(object, rivals, taken); why != "" && s.presence == assignment.Present {
+		s.leaves(v1alpha1.ClusterConflict, reasonScaledByOthers, why)
+	}
+}
+
+// sort claims what is ours of the autoscalers of the namespace. Rivals are those of others that scale the workload; taken:
+// one that scales something else has the name of ours.
+func (s *site) sort(object *v1alpha1.FederatedHPA) (rivals []string, taken bool) {
 	for _, hpa := range s.autoscalers.Objects {
 		if s.removed != nil && hpa.UID == s.removed.UID {
 			continue // what is known is from before
@@ -60,12 +70,7 @@ func (s *site) readAutoscalers(ctx context.Context, object *v1alpha1.FederatedHP
 	if s.own == nil && s.written != nil { // it will be seen
 		s.claim(s.written)
 	}
-	if why := s.unsupported(object); why != nil && s.presence == assignment.Present {
-		s.leaves(v1alpha1.ClusterExcluded, reasonNotSupported, why.Error())
-	}
-	if why := inTheWay(object, rivals, taken); why != "" && s.presence == assignment.Present {
-		s.leaves(v1alpha1.ClusterConflict, reasonScaledByOthers, why)
-	}
+	return rivals, taken
 }
 
 // inTheWay says what to do about autoscalers that scale the workload, and about one that has but the name of ours; empty
