@@ -84,7 +84,7 @@ func (s *site) more(in *situation, next assignment.SiteStep) []change {
 	if next.Max == 0 {
 		return nil
 	}
-	if s.absent && in.template != nil {
+	if s.absent && in.template != nil && (next.Scale != nil || s.presence == assignment.Present) { // or how many is not known
 		changes = append(changes, change{site: s, make: withReplicas(in.template, value(next.Scale))})
 	}
 	if s.own == nil || next.Max > s.own.Spec.MaxReplicas {
