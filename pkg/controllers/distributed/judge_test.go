@@ -85,7 +85,7 @@ func (w *world) sum() (sum int32) {
 func (m *member) counts() bool {
 	selected, err := assignment.Matches(m.hub.object.Spec.ClusterAffinity, m.facts)
 	intent, known := m.intent()
-	dark := m.silence != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown || intent.State == v1alpha1.ClusterUnreachable
+	dark := m.silence != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown || m.unlisted || intent.State == v1alpha1.ClusterUnreachable
 	if selected && !dark {
 		return true
 	}

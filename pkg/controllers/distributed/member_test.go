@@ -37,13 +37,14 @@ type member struct {
 	facts   assignment.ClusterFacts
 	version string
 
-	silence *fleet.Silence
-	hidden  *fleet.Silence // why Pods can not be listed
-	mute    error          // instead of a scale
-	unknown bool           // its autoscalers were never listed
-	offset  time.Duration
-	refuses func(what string) error // before a write
-	flaky   func() error            // before anything; now and then
+	silence  *fleet.Silence
+	hidden   *fleet.Silence // why Pods can not be listed
+	mute     error          // instead of a scale
+	unknown  bool           // its autoscalers were never listed, and why is known
+	unlisted bool           // they were not, as it began just now
+	offset   time.Duration
+	refuses  func(what string) error // before a write
+	flaky    func() error            // before anything; now and then
 
 	hpas      map[string]*stored
 	frozen    []*autoscalingv2.HorizontalPodAutoscaler // what the mirror shows instead, if isFrozen
@@ -180,6 +181,9 @@ func (m *member) Autoscalers(_ context.Context, namespace string) workload.Autos
 	defer m.mu.Unlock()
 	if err := m.asked(); err != nil && m.silence == nil || m.unknown {
 		return workload.Autoscalers{Silence: silence()}
+	}
+	if m.unlisted {
+		return workload.Autoscalers{}
 	}
 	seen := workload.Autoscalers{Known: true, Silence: m.silence, Version: m.version, Objects: m.frozen}
 	if !m.isFrozen {

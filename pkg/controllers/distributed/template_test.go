@@ -167,3 +167,21 @@ func TestWorkloadThatIsThereAlready(t *testing.T) {
 		t.Errorf("heard %q", heard)
 	}
 }
+
+// How many it is to run is not known while the cluster is not in sight.
+func TestWorkloadIsNotMadeUnseen(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
+	w.hub.workload = template(nil)
+	w.well(3)
+	b := w.member("b")
+	b.refuses = func(string) error { return errRefused }
+	w.edit(bounds(2, 20))
+	_ = w.looks(2)
+	b.deployment = nil
+	b.refuses = nil
+	w.writes()
+	w.well(1)
+	same(t, "written", []string{"b web 1-10"}, toMembers(w.writes()))
+	w.well(1)
+	same(t, "written", []string{"b make 1"}, toMembers(w.writes()))
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"testing"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+const waits = "HorizontalPodAutoscalers are still in clusters that can not be written: b; they go when the clusters are back; for one that does not come back, delete its registration"
+
+func TestDeletion(t *testing.T) {
+	tests := map[string]struct {
+		policy v1alpha1.DeletionPolicy
+		before func(*world)
+		err    string
+		has    map[string]string
+		told   []string
+		then   func(*world) // lets it go
+		ends   map[string]string
+	}{
+		"its autoscalers go": {"Delete", nil, "", map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil, nil},
+		"its autoscalers stay, as nobody's": {"Orphan", nil, "",
+			map[string]string{"a": "web 1-5 free, runs 2", "b": "web 1-5 free, runs 2"}, nil, nil, nil},
+		"what we made stays": {"Delete", func(w *world) { w.member("b").deployment.labels = managed }, "",
+			map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil, nil},
+		"a cluster is silent, and comes back": {"Delete", func(w *world) { w.member("b").silence = silence() }, waits,
+			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+			func(w *world) { w.member("b").silence = nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
+		"a cluster is silent, and its registration goes": {"Delete", func(w *world) { w.member("b").silence = silence() }, waits,
+			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+			func(w *world) { delete(w.members, "b") }, map[string]string{"a": "runs 2"}},
+		"a new leader knows of a silent cluster too": {"Delete", func(w *world) { w.member("b").unknown = true; w.restart() }, waits,
+			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+			func(w *world) { w.member("b").unknown = false }, map[string]string{"a": "runs 2", "b": "runs 2"}},
+		"a new leader knows of one that left while it was silent": {"Delete", func(w *world) {
+			w.member("b").silence = silence()
+			w.edit(only("a"))
+			w.well(2)
+			w.member("b").unknown = true
+			w.restart()
+			w.well(2)
+			w.heard()
+		}, waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+			func(w *world) { w.member("b").unknown, w.member("b").silence = false, nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
+		"a silent cluster that never had a part": {"Delete", func(w *world) {
+			w.member("c").silence = silence()
+		}, "", map[string]string{"a": "runs 2", "b": "runs 2", "c": "no workload"}, nil, nil, nil},
+		"a cluster refuses": {"Delete", func(w *world) { w.member("b").refuses = func(string) error { return errRefused } },
+			"cluster b: refused\n" + waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+			func(w *world) { w.member("b").refuses = nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
+		"others have one there": {"Delete", func(w *world) { w.member("b").add("theirs", "shop", nil) }, "",
+			map[string]string{"a": "runs 2", "b": "theirs 3-30 free, runs 2"}, nil, nil, nil},
+		"one that is given, and was not taken over yet": {"Delete", func(w *world) {
+			w.member("b").add("theirs", "web", adoptable)
+		}, "", map[string]string{"a": "runs 2", "b": "theirs 3-30 free, runs 2"}, nil, nil, nil},
+		"two of ours": {"Delete", func(w *world) {
+			another := w.member("b").hpas["web"].DeepCopy()
+			another.Name, another.UID = "copy", "uid-of-copy"
+			w.member("b").store(another, false)
+		}, "", map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = tc.policy })
+			for _, m := range w.members {
+				m.scales = false
+			}
+			w.well(4)
+			w.heard()
+			if tc.before != nil {
+				tc.before(w)
+			}
+			w.hub.remove()
+			err := w.look()
+			if tc.err == "" && err != nil || tc.err != "" && (err == nil || err.Error() != tc.err) {
+				t.Errorf("said: %v", err)
+			}
+			same(t, "there is", tc.has, w.has())
+			same(t, "heard", tc.told, w.heard())
+			same(t, "the object is gone", tc.err == "", w.hub.object == nil)
+			if tc.then != nil {
+				tc.then(w)
+				if err := w.look(); err != nil || w.hub.object != nil {
+					t.Errorf("it is still there: %v", err)
+				}
+				same(t, "there is in the end", tc.ends, w.has())
+			}
+		})
+	}
+}
+
+func TestDeletionOfOneThatHasNothing(t *testing.T) {
+	w := newWorld(t, "StaticWeighted", func(f *v1alpha1.FederatedHPA) { f.Finalizers = []string{"somebody.else/waits"} })
+	w.member("a").add("theirs", "web", nil)
+	w.hub.remove()
+	w.well(1)
+	same(t, "written", nil, w.writes())
+	same(t, "finalizers", []string{"somebody.else/waits"}, w.object().Finalizers)
+}
+
+func TestLeave(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(3)
+	w.edit(func(f *v1alpha1.FederatedHPA) {
+		f.Spec.FederatedHPAAssignment, f.Spec.DeletionPolicy = nil, v1alpha1.DeletionPolicyOrphan
+	})
+	w.member("b").silence = silence()
+	w.writes()
+	w.heard()
+	if left, err := w.leave(); left || err == nil || err.Error() != waits {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	same(t, "there is", map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, w.has())
+	same(t, "heard", []string{"!WaitingForClusters: " + waits}, w.heard())
+	w.member("b").silence = nil
+	w.writes()
+	if left, err := w.leave(); !left || err != nil {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	same(t, "there is", map[string]string{"a": "runs 2", "b": "runs 2"}, w.has())
+	same(t, "written", []string{"b delete web", "hub status", "hub finalizers []"}, w.writes())
+	s := w.object().Status
+	if s.Assignment != nil || s.Clusters != nil || s.Conditions != nil || s.CurrentReplicas != 4 {
+		t.Errorf("the status says %+v", s)
+	}
+}
+
+func TestLeaveThatCanNotBeStored(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
+	w.well(2)
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = nil })
+	w.hub.failStatus = func() error { return errRefused }
+	if left, err := w.leave(); left || err == nil || err.Error() != "writing the status: refused" {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	same(t, "finalizers", []string{v1alpha1.MemberAutoscalersFinalizer}, w.object().Finalizers)
+}

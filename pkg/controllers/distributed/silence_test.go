@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"testing"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+func TestClusterThatIsSilent(t *testing.T) {
+	tests := map[string]struct {
+		hide, show func(*member)
+		reason     string
+	}{
+		"as a whole":                 {func(m *member) { m.silence = silence() }, func(m *member) { m.silence = nil }, "Timeout"},
+		"for its Pods":               {func(m *member) { m.hidden = silence() }, func(m *member) { m.hidden = nil }, "Timeout"},
+		"for the scale":              {func(m *member) { m.mute = errRefused }, func(m *member) { m.mute = nil }, "Unreachable"},
+		"for its autoscalers":        {func(m *member) { m.unknown = true }, func(m *member) { m.unknown = false }, "Timeout"},
+		"for its autoscalers so far": {func(m *member) { m.unlisted = true }, func(m *member) { m.unlisted = false }, "Timeout"},
+	}
+	for name, tc := range tests {
+		for _, restarts := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 12))
+				for _, m := range w.members {
+					m.scales, m.room = false, 4
+				}
+				w.well(3)
+				all := map[string]string{"a": "web 1-4, runs 2", "b": "web 1-4, runs 2", "c": "web 1-4, runs 2"}
+				same(t, "there is at first", all, w.has())
+				w.writes()
+				w.heard()
+				tc.hide(w.member("c"))
+				w.well(1)
+				if restarts {
+					w.restart()
+				}
+				w.well(19)
+				same(t, "written within the grace", nil, toMembers(w.writes()))
+				same(t, "c", "c Unreachable 1-4 current 2 ready 2 "+tc.reason, w.clusters()[2])
+				same(t, "how long that has been said", 1, len(w.heard()))
+				same(t, "in view", "2/3", w.object().Status.Summary.Clusters)
+				w.well(2)
+				same(t, "there is, after the grace", map[string]string{"a": "web 1-6, runs 2", "b": "web 2-6, runs 2", "c": "web 1-4, runs 2"}, w.has())
+				same(t, "heard", []string{"BoundsTakenOver: a: 1-4 to 1-6, b: 1-4 to 2-6"}, w.heard())
+				same(t, "beyond", int32(4), value(w.object().Status.Assignment.UnreachableMax))
+				w.writes()
+				w.well(5)
+				same(t, "written", nil, toMembers(w.writes()))
+				tc.show(w.member("c"))
+				w.well(3)
+				sum := int32(0)
+				for _, c := range w.object().Status.Clusters {
+					sum += *c.AssignedMax
+				}
+				same(t, "the maxima, when it is back", int32(12), sum)
+				same(t, "beyond", nil, w.object().Status.Assignment.UnreachableMax)
+				same(t, "c", v1alpha1.ClusterActive, w.object().Status.Clusters[2].State)
+			})
+		}
+	}
+}
+
+// A cluster that is silent for its Pods only keeps its autoscaler as it is, whatever is in it.
+func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
+	tests := map[string]struct {
+		order v1alpha1.ScaleDownOrder
+		b     string
+	}{
+		"one that is held": {v1alpha1.ScaleDownStrict, "web 1-9 held, runs 3"},
+		"one that waits":   {v1alpha1.ScaleDownBestEffort, "web 1-9 waits 420, runs 3"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := fleetOf(t, "Prioritized", map[string]int32{"a": 3, "b": 3}, bounds(1, 12), ranks(map[string]int32{"a": 1, "b": 2}))
+			w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment.ScaleDownOrder = tc.order })
+			for _, m := range w.members {
+				m.scales = false
+			}
+			w.well(2)
+			same(t, "b has", tc.b, w.has()["b"])
+			w.writes()
+			w.member("b").hidden = silence()
+			w.well(10)
+			same(t, "written", nil, toMembers(w.writes()))
+			same(t, "b has", tc.b, w.has()["b"])
+		})
+	}
+}
+
+func TestEditWhileAClusterIsSilent(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(3)
+	w.member("b").silence = silence()
+	w.edit(bounds(2, 20))
+	w.writes()
+	w.well(2)
+	same(t, "written", []string{"a web 1-15"}, toMembers(w.writes()))
+	if seen := *w.object().Status.ObservedGeneration; seen != 1 {
+		t.Errorf("the status speaks of generation %d, although b does not know it", seen)
+	}
+	w.member("b").silence = nil
+	w.well(3)
+	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
+	if seen := *w.object().Status.ObservedGeneration; seen != 2 {
+		t.Errorf("the status speaks of generation %d", seen)
+	}
+}
+
+func TestDecreaseThatFailsHoldsIncreases(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 12))
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(3)
+	w.edit(weighs(map[string]int32{"a": 4, "b": 1, "c": 1}))
+	w.member("b").refuses = func(string) error { return errRefused }
+	w.writes()
+	if err := w.looks(1); err == nil || err.Error() != "cluster b: refused" {
+		t.Errorf("said: %v", err)
+	}
+	same(t, "written", []string{"hub status", "c web 1-2"}, w.writes())
+	w.restart() // forgets why, and tries again
+	_ = w.looks(1)
+	same(t, "written", nil, toMembers(w.writes()))
+	w.member("b").refuses = nil
+	w.well(1)
+	same(t, "written", []string{"b web 1-2", "a web 2-8"}, toMembers(w.writes()))
+}
+
+func TestIncreaseThatFailsIsTriedAgain(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 12))
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(3)
+	w.edit(bounds(2, 20))
+	w.member("b").refuses = func(string) error { return errRefused }
+	_ = w.looks(3)
+	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-6, runs 2"}, w.has())
+	same(t, "b", "b Unreachable 1-10 current 2 ready 2 FailedWrite", w.clusters()[1])
+	w.member("b").refuses = nil
+	w.well(3)
+	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
+	same(t, "b", "b Active 1-10 current 2 ready 2", w.clusters()[1])
+}
+
+// stays has bounds that do not follow capacity.
+func stays(f *v1alpha1.FederatedHPA) {
+	f.Spec.FederatedHPAAssignment.Rebalance = &v1alpha1.Rebalance{Strategy: v1alpha1.RebalanceNone}
+}
+
+func TestPodsOfAStatefulSetAreNotSpilled(t *testing.T) {
+	for kind, want := range map[string]string{"Deployment": "web 2-2 held, runs 4", "StatefulSet": "web 2-7 held, runs 4"} {
+		t.Run(kind, func(t *testing.T) {
+			w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays, func(f *v1alpha1.FederatedHPA) {
+				f.Spec.ScaleTargetRef.Kind = kind
+			})
+			for _, m := range w.members {
+				m.scales = false
+			}
+			w.well(2)
+			w.member("a").room = 2
+			w.well(8)
+			same(t, "a has", want, w.has()["a"])
+		})
+	}
+}
+
+func TestSpill(t *testing.T) {
+	w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays)
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.member("a").offset = 10 * period // its clock is ahead
+	w.well(2)
+	w.member("a").room = 2
+	w.heard()
+	w.well(4)
+	same(t, "heard before the delay", nil, w.heard())
+	w.well(2)
+	same(t, "heard", []string{"MaximumSpilled: a: 2-7 to 2-2, b: 1-3 to 1-8",
+		"!ClusterStateChanged: cluster a is Saturated: its nodes take no more Pods of the workload"}, w.heard())
+	same(t, "a", "a Saturated 2-2 current 4 ready 2 Unschedulable", w.clusters()[0])
+	same(t, "unschedulable", int32(2), value(w.object().Status.Clusters[0].UnschedulableReplicas))
+	same(t, "available", int32(2), value(w.object().Status.Clusters[0].AvailableReplicas))
+}
+
+// Pods beyond the replicas, as in a rollout, wait for others to leave.
+func TestPodsOfARolloutAreNoPressure(t *testing.T) {
+	w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays)
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(2)
+	w.member("a").room, w.member("a").beyond = 4, 2
+	w.writes()
+	w.well(8)
+	same(t, "written", nil, toMembers(w.writes()))
+	same(t, "unschedulable", int32(0), value(w.object().Status.Clusters[0].UnschedulableReplicas))
+}
