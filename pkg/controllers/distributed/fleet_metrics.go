@@ -48,6 +48,10 @@ func (m *mean) add(s *autoscalingv2.MetricStatus, weight int64) {
 		m.first = s
 	}
 	v := currentOf(s)
+	if v == nil {
+		m.unknown = true
+		return
+	}
 	m.weight += weight
 	if v.AverageUtilization != nil {
 		m.hasPercent = true
@@ -71,9 +75,6 @@ func (m *mean) status() autoscalingv2.MetricStatus {
 	}
 	said := m.first.DeepCopy()
 	v := currentOf(said)
-	if v == nil {
-		return autoscalingv2.MetricStatus{}
-	}
 	*v = autoscalingv2.MetricValueStatus{Value: m.highest}
 	if m.hasPercent {
 		v.AverageUtilization = new(int32(m.percent / m.weight))
