@@ -126,7 +126,7 @@ func (in *situation) lastScale() *metav1.Time {
 			continue
 		}
 		at := metav1.NewTime(s.own.Status.LastScaleTime.Add(-s.cluster.ClockOffset()).Truncate(time.Second))
-		if last.Before(&at) {
+		if last == nil || last.Before(&at) {
 			last = &at
 		}
 	}
