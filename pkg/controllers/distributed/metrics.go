@@ -48,13 +48,15 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// looked counts a look.
+// stepped counts a step that moved something.
+func (m *Metrics) stepped(action assignment.Action) {
+	m.steps.WithLabelValues(string(action)).Inc()
+}
+
+// looked shows what a look has led to.
 func (m *Metrics) looked(in *situation, step *assignment.Step) {
 	if in.fault != nil {
 		return
-	}
-	if step.Action != "" {
-		m.steps.WithLabelValues(string(step.Action)).Inc()
 	}
 	shown := map[string]int32{}
 	for name, site := range step.Sites {

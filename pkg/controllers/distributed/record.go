@@ -51,6 +51,7 @@ func (r *Reconciler) store(ctx context.Context, object *v1alpha1.FederatedHPA, s
 func (r *Reconciler) tell(in *situation, step *assignment.Step, status *v1alpha1.FederatedHPAStatus) {
 	if moved := in.moved(status); moved != "" && step.Action != "" {
 		r.event(in.object, corev1.EventTypeNormal, string(step.Action), moved)
+		r.Metrics.stepped(step.Action)
 	}
 	if in.fault != nil {
 		if c := in.able(); summary.Condition(&in.object.Status, c.kind).Message != c.message {
