@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package adapter measures the metrics adapter beside its peers: a real
+// metrics-server that has as many Pods, and the encoder alone on the same list.
+package adapter
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/test/bench/report"
+	"github.com/fleetscale/fleetscale/test/bench/stage"
+	"github.com/fleetscale/fleetscale/test/sim"
+)
+
+// Plan is how much is measured, and for how long.
+type Plan struct {
+	// Rounds is how often each figure is measured, those that are compared side by side.
+	Rounds int
+	// For is how long each measurement of a server lasts.
+	For time.Duration
+	// Settle is how long a server is watched while nobody asks it: a period of its own or more.
+	Settle time.Duration
+
+	// Members, Pods and Clients are those of the lists.
+	Members, Pods, Clients []int
+	// Known are the Pods of the memory experiment, ascending; KnownMembers have them.
+	Known        []int
+	KnownMembers int
+	// Starts are the members of the start experiment.
+	Starts []int
+	// Autoscalers ask at their pace for AskFor.
+	Autoscalers []int
+	AskFor      time.Duration
+}
+
+// Full takes an hour or more.
+func Full() Plan {
+	return Plan{
+		Rounds: 5, For: 2 * time.Second, Settle: 20 * time.Second,
+		Members: []int{2, 20, 100}, Pods: []int{200, 2_000, 20_000}, Clients: []int{1, 8, 32},
+		Known: []int{10_000, 100_000, 1_000_000}, KnownMembers: 100,
+		Starts:      []int{2, 20, 100},
+		Autoscalers: []int{1, 100, 1_000}, AskFor: time.Minute,
+	}
+}
+
+// Quick takes less than ten minutes.
+func Quick() Plan {
+	return Plan{
+		Rounds: 3, For: 500 * time.Millisecond, Settle: 5 * time.Second,
+		Members: []int{2, 20}, Pods: []int{200, 2_000}, Clients: []int{1, 8},
+		Known: []int{10_000, 100_000}, KnownMembers: 20,
+		Starts:      []int{2, 20},
+		Autoscalers: []int{1, 100}, AskFor: 30 * time.Second,
+	}
+}
+
+// Experiment measures one thing.
+type Experiment struct {
+	// Name is also its section's.
+	Name string
+	Run  func(context.Context, *stage.Stage, Plan, io.Writer) (report.Section, error)
+}
+
+// Experiments are all, in the order of the report.
+func Experiments() []Experiment {
+	return []Experiment{{"list", lists}, {"memory", memory}, {"start", starts}, {"custom", custom}, {"members", memberLoad}}
+}
+
+// spread runs Pods in a namespace, as many in each member as in any other, give or take one.
+func spread(members []*sim.Member, namespace string, pods int) error {
+	for i, m := range members {
+		share := pods / len(members)
+		if i < pods%len(members) {
+			share++
+		}
+		err := m.Run(sim.Workload{Namespace: namespace, Name: "web", Replicas: share, Metrics: map[string]resource.Quantity{podMetric: resource.MustParse("42")}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func namespaceOf(pods int) string { return fmt.Sprintf("pods-%d", pods) }
+
+// podMetric is the custom metric of every Pod.
+const podMetric = "requests_per_second"
+
+var formats = [...]struct{ name, media string }{{"JSON", stage.JSON}, {"protobuf", stage.Protobuf}}
+
+const kib, mib = 1 << 10, 1 << 20

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/client-go/rest"
+)
+
+// Adapter starts the metrics adapter for the hub, with its default options, and
+// returns when it says that it is ready.
+func (s *Stage) Adapter(ctx context.Context) (*Server, error) {
+	server, start, err := s.PrepareAdapter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return server, start(ctx)
+}
+
+// PrepareAdapter does all that comes before a start. The server may be asked
+// meanwhile; its process is known when start has returned.
+func (s *Stage) PrepareAdapter(ctx context.Context) (server *Server, start func(context.Context) error, err error) {
+	a, err := s.NewAdapter(ctx, s.Hub(), s.unique("adapter"))
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := s.askers(a.URL())
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err = NewServer(config, 0)
+	return server, func(ctx context.Context) error {
+		if err := a.Launch(ctx); err != nil {
+			return err
+		}
+		return server.belongsTo(a.Process)
+	}, err
+}
+
+// askers connect as one who may ask for everything, by a certificate of the hub's authority.
+func (s *Stage) askers(url string) (*rest.Config, error) {
+	ca, err := s.Hub().CA()
+	if err != nil {
+		return nil, err
+	}
+	pair, err := s.Hub().ClientCertificate("bench", "system:masters")
+	if err != nil {
+		return nil, fmt.Errorf("issuing a certificate to ask with: %w", err)
+	}
+	return &rest.Config{Host: url, TLSClientConfig: rest.TLSClientConfig{CAData: ca, CertData: pair.CertPEM, KeyData: pair.KeyPEM}}, nil
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/test/bench/measure"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+// Media types.
+const (
+	JSON     = "application/json"
+	Protobuf = "application/vnd.kubernetes.protobuf"
+)
+
+// Server is one that is asked for metrics, directly.
+type Server struct {
+	URL string
+	// Client is authorized for all of it.
+	Client http.RoundTripper
+	// PID is the process behind it; 0 if it is elsewhere, and can not be looked at.
+	PID measure.Process
+
+	process *lab.Process
+}
+
+// NewServer is one that is there already. The config leads to it.
+func NewServer(config *rest.Config, pid measure.Process) (*Server, error) {
+	client, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("preparing to ask %s: %w", config.Host, err)
+	}
+	return &Server{URL: strings.TrimSuffix(config.Host, "/"), Client: client, PID: pid}, nil
+}
+
+// belongsTo says which process of the stage it is.
+func (s *Server) belongsTo(p *lab.Process) error {
+	_, pid, err := p.State()
+	s.process, s.PID = p, measure.Process(pid)
+	return err
+}
+
+// Stop ends its process.
+func (s *Server) Stop() error { return s.process.Stop() }
+
+// Pods is where it lists the PodMetrics of a namespace.
+func (s *Server) Pods(namespace string) string {
+	return s.URL + "/apis/metrics.k8s.io/v1beta1/namespaces/" + namespace + "/pods"
+}
+
+// What List wraps where an answer came that lacks something: one that says so, and one that does not.
+var (
+	ErrPartial  = errors.New("the answer says that it is a part")
+	ErrNotWhole = errors.New("a part was passed off as the whole")
+)
+
+// List asks once for the PodMetrics of a namespace. It is an error if there are not as many as wanted.
+func (s *Server) List(ctx context.Context, namespace string, want int) (body []byte, err error) {
+	warning, body, err := s.get(ctx, s.Pods(namespace), Protobuf)
+	if err != nil {
+		return nil, err
+	}
+	got, err := count(body)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case got == want:
+		return body, nil
+	case warning != "": // Kubernetes' own servers have no such answers
+		return nil, fmt.Errorf("%d of %d Pods: %w: %s", got, want, ErrPartial, warning)
+	default:
+		return nil, fmt.Errorf("%d of %d Pods: %w", got, want, ErrNotWhole)
+	}
+}
+
+func count(body []byte) (int, error) {
+	scheme := runtime.NewScheme()
+	if err := metricsv1beta1.AddToScheme(scheme); err != nil {
+		return 0, err
+	}
+	decoded, err := runtime.Decode(serializer.NewCodecFactory(scheme).UniversalDeserializer(), body)
+	if err != nil {
+		return 0, fmt.Errorf("decoding a list: %w", err)
+	}
+	list, ok := decoded.(*metricsv1beta1.PodMetricsList)
+	if !ok {
+		return 0, fmt.Errorf("decoding a list: it is a %T", decoded)
+	}
+	return len(list.Items), nil
+}
+
+// AwaitPods returns the list of a namespace as soon as it is whole.
+func (s *Server) AwaitPods(ctx context.Context, namespace string, want int) (body []byte, err error) {
+	const patience, pause = 3 * time.Minute, 100 * time.Millisecond
+	begin := time.Now()
+	for {
+		if body, err = s.List(ctx, namespace, want); err == nil {
+			return body, nil
+		}
+		if time.Since(begin) > patience || ctx.Err() != nil {
+			return nil, fmt.Errorf("waiting for the Pods of %s at %s: %w", namespace, s.URL, err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (s *Server) get(ctx context.Context, url, accept string) (warning string, body []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	r.Header.Set("Accept", accept)
+	resp, err := s.Client.RoundTrip(r)
+	if err != nil {
+		return "", nil, err
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s to GET %s: %.300s", resp.Status, url, body)
+	}
+	return resp.Header.Get("Warning"), body, err
+}
+
+// Metric reads a metric without labels of the server's own.
+func (s *Server) Metric(ctx context.Context, name string) (float64, error) {
+	_, body, err := s.get(ctx, s.URL+"/metrics", "text/plain")
+	if err != nil {
+		return 0, fmt.Errorf("reading %s: %w", name, err)
+	}
+	lines := bufio.NewScanner(strings.NewReader(string(body)))
+	for lines.Scan() {
+		if text, found := strings.CutPrefix(lines.Text(), name+" "); found {
+			return strconv.ParseFloat(text, 64)
+		}
+	}
+	return 0, fmt.Errorf("reading %s: %s does not tell it", name, s.URL)
+}
+
+// Allocated is what the server has allocated so far, in bytes, whether or not it is still in use.
+func (s *Server) Allocated(ctx context.Context) (float64, error) {
+	return s.Metric(ctx, "go_memstats_alloc_bytes_total")
+}
+
+// Heap is what is in use of the server's heap after a garbage collection, in bytes.
+func (s *Server) Heap(ctx context.Context) (float64, error) {
+	if _, _, err := s.get(ctx, s.URL+"/debug/pprof/heap?gc=1", "*/*"); err != nil {
+		return 0, fmt.Errorf("collecting garbage: %w", err)
+	}
+	return s.Metric(ctx, "go_memstats_heap_alloc_bytes")
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stage sets up what the benchmarks measure: a real hub, the metrics
+// adapter of this checkout as its own process, simulated members registered on
+// the hub, and a real metrics-server over one of these.
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+	"github.com/fleetscale/fleetscale/test/sim"
+)
+
+// Stage is a hub that has all that our programs need.
+type Stage struct {
+	*fixture.Fleet
+
+	hub      kubernetes.Interface
+	programs string
+	started  int
+}
+
+// Up starts a hub in dir, which should be empty. The log shows how it goes.
+func Up(ctx context.Context, dir string, log io.Writer) (*Stage, error) {
+	programs, err := lab.Build(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	program, err := fixture.Build(ctx, dir, log)
+	if err != nil {
+		return nil, err
+	}
+	l, err := lab.Up(ctx, lab.Options{Dir: filepath.Join(dir, "lab"), Log: log})
+	if err != nil {
+		return nil, err
+	}
+	s := &Stage{programs: programs}
+	if s.Fleet, err = fixture.New(l, program); err == nil {
+		err = s.install(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Down())
+	}
+	return s, nil
+}
+
+func (s *Stage) install(ctx context.Context) error {
+	if err := s.InstallHub(ctx, s.Hub()); err != nil {
+		return err
+	}
+	config, err := s.Hub().RESTConfig()
+	if err != nil {
+		return err
+	}
+	if s.hub, err = kubernetes.NewForConfig(config); err != nil {
+		return fmt.Errorf("connecting to the hub: %w", err)
+	}
+	return nil
+}
+
+// Enlist returns members that are registered; see Dismiss.
+func (s *Stage) Enlist(ctx context.Context, o sim.Options) (*sim.Fleet, error) {
+	fleet, err := sim.New(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range fleet.Members() {
+		if err := s.register(ctx, m); err != nil {
+			return nil, errors.Join(err, fleet.Close())
+		}
+	}
+	return fleet, nil
+}
+
+func (s *Stage) register(ctx context.Context, m *sim.Member) error {
+	kubeconfig, err := m.Kubeconfig()
+	if err != nil {
+		return fmt.Errorf("writing the kubeconfig of %s: %w", m.Name(), err)
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: m.Name(), Labels: map[string]string{registered: "true"}},
+		Data:       map[string][]byte{"kubeconfig": kubeconfig},
+	}
+	if _, err := s.hub.CoreV1().Secrets(fixture.SystemNamespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("registering %s: %w", m.Name(), err)
+	}
+	return nil
+}
+
+const registered = "fleetscale.io/member"
+
+// Dismiss deregisters all members, and ends those.
+func (s *Stage) Dismiss(ctx context.Context, fleet *sim.Fleet) error {
+	err := s.hub.CoreV1().Secrets(fixture.SystemNamespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: registered + "=true"})
+	if err != nil {
+		err = fmt.Errorf("deregistering the members: %w", err)
+	}
+	return errors.Join(err, fleet.Close())
+}
+
+// unique is a name for one more process.
+func (s *Stage) unique(program string) string {
+	s.started++
+	return fmt.Sprintf("%s-%d", program, s.started)
+}
