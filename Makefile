@@ -41,7 +41,7 @@ GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERAT
 .PHONY: help
 help: ## List the targets
 	@echo "fleetscale autoscales one workload that runs in many Kubernetes clusters. Targets:"
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: need-go
 need-go:
@@ -93,8 +93,17 @@ test-full: need-go ## Run everything in its long form, with the race detector; t
 	$(GO) -C test run ./cmd/lab build
 	$(GO) -C test test $(RACE) -count 1 -p 1 -v -timeout 4h ./...
 
+# Nothing else should run meanwhile. The report is for a person to look at, and to commit or not.
 .PHONY: bench
-bench: need-go ## Measure memory, answers, admissions and decisions
+bench: need-go ## Measure all, beside its peers, and write the report into bench/; takes about an hour
+	$(GO) -C test run ./bench --out $(CURDIR)/bench
+
+.PHONY: bench-quick
+bench-quick: need-go ## Measure a part of it, in ten minutes, into bin/bench-quick/
+	$(GO) -C test run ./bench --quick --out $(CURDIR)/bin/bench-quick
+
+.PHONY: bench-micro
+bench-micro: need-go ## Measure packages by themselves: memory, answers, admissions and decisions
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 1h ./pkg/...
 	$(GO) -C test test -run '^$$' -bench . -timeout 1h ./admission ./differential/...
 
