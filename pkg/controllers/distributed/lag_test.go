@@ -110,6 +110,19 @@ func TestCacheThatLags(t *testing.T) {
 		w.hub.shown = nil
 		w.well(1)
 	})
+	t.Run("what is from before an edit that we know is not carried out again", func(t *testing.T) {
+		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
+		w.well(3)
+		old := w.object()
+		w.edit(bounds(2, 20))
+		w.well(3)
+		w.hub.shown = old
+		w.writes()
+		if err := w.look(); !apierrors.IsConflict(err) {
+			t.Errorf("looked at what is old, and said: %v", err)
+		}
+		same(t, "written", nil, w.writes())
+	})
 	t.Run("a new leader asks the hub itself", func(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 		w.well(1)

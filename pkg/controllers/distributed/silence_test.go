@@ -203,3 +203,25 @@ func TestPodsOfARolloutAreNoPressure(t *testing.T) {
 	same(t, "written", nil, toMembers(w.writes()))
 	same(t, "unschedulable", int32(0), value(w.object().Status.Clusters[0].UnschedulableReplicas))
 }
+
+// What could not be written, and now waits for another cluster, is still not written.
+func TestRefusalIsNotForgottenWhileItWaits(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 12))
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(3)
+	refuse := func(string) error { return errRefused }
+	w.member("c").refuses = refuse
+	w.edit(bounds(3, 15))
+	_ = w.looks(2)
+	w.member("b").refuses = refuse
+	w.edit(weighs(map[string]int32{"a": 9, "b": 1, "c": 8}))
+	_ = w.looks(2)
+	w.heard()
+	_ = w.looks(6)
+	same(t, "heard", nil, w.heard())
+	for _, i := range []int{1, 2} {
+		same(t, "reason", "FailedWrite", w.object().Status.Clusters[i].Reason)
+	}
+}

@@ -160,3 +160,18 @@ func TestNativeClusterThatIsSilentForItsPodsKeepsItsZero(t *testing.T) {
 	}
 	same(t, "written to members", nil, toMembers(w.writes()))
 }
+
+// Somebody else began to run some in between: then the cluster runs as many.
+func TestFromZeroIsNotWrittenOverWhatRuns(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 0, "b": 1})
+	a := w.member("a")
+	a.scales = false
+	a.refuses = func(what string) error {
+		if what == "scale" && a.deployment.replicas == 0 {
+			a.run(3)
+		}
+		return nil
+	}
+	w.well(3)
+	same(t, "a has", "web 1-5, runs 3", w.has()["a"])
+}
