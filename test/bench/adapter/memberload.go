@@ -141,13 +141,17 @@ func look(server *stage.Server, fleet *sim.Fleet) (sim.Tally, time.Duration, err
 
 // ask is one autoscaler. It begins some time within its pace, as they do.
 func (a askers) ask(ctx context.Context, server *stage.Server, i int, refused *atomic.Int64) {
+	for wait := rand.N(pace); pass(ctx, wait) == nil; wait = pace {
+		a.askOnce(ctx, server, i, refused)
+	}
+}
+
+func (a askers) askOnce(ctx context.Context, server *stage.Server, i int, refused *atomic.Int64) {
 	url := server.Pods(a.namespace(i)) + "?labelSelector=app%3Dweb"
 	q := measure.Question{URL: func(int) string { return url }, Accept: stage.Protobuf}
-	for wait := rand.N(pace); pass(ctx, wait) == nil; wait = pace {
-		result := measure.Ask(ctx, server.Client, q, measure.Load{Clients: 1})
-		if len(result.Latencies) == 0 && ctx.Err() == nil {
-			refused.Add(1)
-		}
+	result := measure.Ask(ctx, server.Client, q, measure.Load{Clients: 1})
+	if len(result.Latencies) == 0 && ctx.Err() == nil {
+		refused.Add(1)
 	}
 }
 
