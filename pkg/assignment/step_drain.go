@@ -3,6 +3,7 @@
 package assignment
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -88,24 +89,23 @@ func (p *plan) windows() []time.Duration {
 }
 
 // drain empties the clusters of the lowest priority as far as the load allows. Their own autoscalers stop earlier: what
-// is held above them keeps the load of each Pod low, so that few of them seem enough.
+// is held above them keeps the load of each Pod low, so that few of them seem enough. Where nothing is held above them, they
+// do what is right by themselves.
 func (p *plan) drain() Action {
 	_, thousandths, known := p.load()
 	if !p.strict() || !known || !p.underloaded() || thousandths >= p.hosted()*(whole-p.Tolerance) {
 		return ""
 	}
-	wanted := p.wantedByPriority()
-	freed := int64(0)
+	wanted, before := p.wantedByPriority(), slices.Clone(p.maxes)
 	for _, i := range p.lowest() {
-		if s := p.sites[i]; s.Steady && s.running() && wanted[i] < int64(s.Current) && wanted[i] < p.maxes[i] {
-			freed += p.maxes[i] - wanted[i]
-			p.maxes[i] = wanted[i]
+		if s := p.sites[i]; s.Steady && s.running() && p.holdsAbove(s) && wanted[i] < int64(s.Current) {
+			p.maxes[i] = min(p.maxes[i], wanted[i])
 		}
 	}
-	if freed == 0 {
+	if freed := sum(before) - sum(p.maxes); freed == 0 || !p.entrust(freed, before) {
+		p.maxes = before
 		return ""
 	}
-	p.entrust(freed, wanted)
 	p.step.Memory.LastRebalanceTime = new(metav1.NewTime(p.Now))
 	return Drained
 }
@@ -120,19 +120,35 @@ func (p *plan) hosted() (n int64) {
 	return n
 }
 
-// entrust gives what drained clusters were freed of to the first that has bounds; a drained one is the last to get it back.
-func (p *plan) entrust(freed int64, wanted []int64) {
-	all, others := slices.Clone(p.maxes), slices.Clone(p.maxes)
-	for i, s := range p.sites {
-		if s.Max == 0 {
-			continue
-		}
-		all[i] = p.ceilings[i]
-		if drained := p.maxes[i] == wanted[i] && p.maxes[i] < int64(s.Max); !drained {
-			others[i] = p.ceilings[i]
+// holdsAbove: a cluster of a higher priority runs.
+func (p *plan) holdsAbove(s Site) bool {
+	for i, other := range p.sites {
+		if p.runs(i) && other.Priority > s.Priority {
+			return true
 		}
 	}
-	fill(fill(freed, p.maxes, others), p.maxes, all)
+	return false
+}
+
+// entrust gives what drained clusters were freed of to the first above them that has bounds, and what none can take back to
+// them. It says whether one of them shrinks at all.
+func (p *plan) entrust(freed int64, before []int64) (shrinks bool) {
+	lowest, above, back := int32(math.MaxInt32), slices.Clone(p.maxes), slices.Clone(p.maxes)
+	for i, s := range p.sites {
+		if p.maxes[i] < before[i] {
+			lowest, back[i] = s.Priority, before[i]
+		}
+	}
+	for i, s := range p.sites {
+		if before[i] > 0 && s.Priority > lowest {
+			above[i] = p.ceilings[i]
+		}
+	}
+	fill(fill(freed, p.maxes, above), p.maxes, back)
+	for i, s := range p.sites {
+		shrinks = shrinks || p.maxes[i] < min(before[i], int64(s.Current))
+	}
+	return shrinks
 }
 
 // wantedByPriority is what each cluster would run of what the load takes, if the highest priority gave up last.

@@ -108,7 +108,7 @@ func (p *plan) sleep() Action {
 // atMinima: every cluster that runs is at its minimum, content, and without Pods that no node can take.
 func (p *plan) atMinima() bool {
 	for i, s := range p.sites {
-		if s.running() && (int64(s.Current) != p.mins[i] || s.Desired != s.Current || !s.ScalingActive || s.Unschedulable > 0) {
+		if s.running() && (int64(s.Current) != p.mins[i] || s.Desired != s.Current || !s.ScalingActive || s.Unschedulable > 0 || s.limited()) {
 			return false
 		}
 	}
