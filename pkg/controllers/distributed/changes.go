@@ -24,13 +24,11 @@ type change struct {
 // less are the changes by which clusters get less, or as much as they have; more are those by which they get more. Within
 // a cluster their order is that in which they are to be written.
 func (in *situation) less(step *assignment.Step) [][]change { return in.each(step, (*site).less) }
-func (in *situation) more(step *assignment.Step) [][]change {
-	return slices.DeleteFunc(in.each(step, (*site).more), func(changes []change) bool { return in.replaced(changes[0].site, step) })
-}
+func (in *situation) more(step *assignment.Step) [][]change { return in.each(step, (*site).more) }
 
 // replaced: the others have taken the place of the cluster over, so what it was to get in addition is theirs.
-func (in *situation) replaced(s *site, step *assignment.Step) bool {
-	return s.presence == assignment.Silent && in.now.Sub(step.Sites[s.facts.Name].Since) >= in.options.Grace
+func (in *situation) replaced(s *site, next assignment.SiteStep) bool {
+	return s.presence == assignment.Silent && in.now.Sub(next.Since) >= in.options.Grace
 }
 
 func (in *situation) each(step *assignment.Step, of func(*site, *situation, assignment.SiteStep) []change) [][]change {
@@ -64,6 +62,10 @@ func (s *site) less(in *situation, next assignment.SiteStep) []change {
 		if wanted := s.rendered(in, next); !memberhpa.Stands(s.own, wanted, s.autoscalers.Version) {
 			changes = append(changes, change{site: s, write: wanted})
 		}
+	case next.Max > 0 && s.reason == reasonFailedWrite && in.replaced(s, next):
+		// Whether it still refuses is tried with what it has, as it may have no more.
+		next.Min, next.Max = min(next.Min, s.own.Spec.MaxReplicas), s.own.Spec.MaxReplicas
+		changes = append(changes, change{site: s, write: s.rendered(in, next)})
 	}
 	return changes
 }
@@ -81,13 +83,14 @@ func (s *site) further(in *situation, next assignment.SiteStep) []*autoscalingv2
 
 func (s *site) more(in *situation, next assignment.SiteStep) []change {
 	var changes []change
-	if next.Max == 0 {
+	replaced := in.replaced(s, next)
+	if next.Max == 0 || replaced && s.own == nil {
 		return nil
 	}
-	if s.absent && in.template != nil && (next.Scale != nil || s.presence == assignment.Present) { // or how many is not known
+	if s.absent && in.template != nil && !replaced && (next.Scale != nil || s.presence == assignment.Present) { // or how many is not known
 		changes = append(changes, change{site: s, make: withReplicas(in.template, value(next.Scale))})
 	}
-	if s.own == nil || next.Max > s.own.Spec.MaxReplicas {
+	if s.own == nil || next.Max > s.own.Spec.MaxReplicas && !replaced {
 		changes = append(changes, change{site: s, write: s.rendered(in, next)})
 	}
 	if next.Scale != nil && *next.Scale > 0 && s.scale != nil && s.current() == 0 {

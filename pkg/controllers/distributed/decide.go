@@ -202,6 +202,9 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 	case s.presence == assignment.Silent:
 		next.Scale = s.order()
 		s.asItIs(in, &next)
+		if in.replaced(s, next) && s.here() && s.own == nil {
+			next.Min, next.Max = 0, 0 // it has none, and the others have its part
+		}
 	case s.presence == assignment.Leaving && s.state != next.State:
 		next.State, next.Since = s.state, in.now
 		if s.before.State == s.state && s.before.Since != nil {
@@ -235,7 +238,7 @@ func (s *site) mayBeEmpty() bool {
 // waits: a cluster is silent that may be back at once.
 func (in *situation) waits(step *assignment.Step) bool {
 	return slices.ContainsFunc(in.sites, func(s site) bool {
-		return s.presence == assignment.Silent && !in.replaced(&s, step)
+		return s.presence == assignment.Silent && !in.replaced(&s, step.Sites[s.facts.Name])
 	})
 }
 
