@@ -158,6 +158,9 @@ func (m *member) follow(hpa *stored) {
 		if percent >= 45 && percent <= 55 || held(after) && wanted < now {
 			wanted = now
 		}
+		if m.steadyAt != nil {
+			wanted = m.steadyAt()
+		}
 		if wanted > hpa.Spec.MaxReplicas {
 			limited, limit = corev1.ConditionTrue, "TooManyReplicas"
 		}

@@ -51,6 +51,8 @@ type member struct {
 	isFrozen  bool
 	frozenFor int  // looks
 	scales    bool // its autoscalers work
+	// steadyAt is what they desire instead of what the metric calls for.
+	steadyAt func() int32
 
 	deployment   *deployment // nil: it lacks the workload
 	made         *unstructured.Unstructured
