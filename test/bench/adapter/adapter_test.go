@@ -5,6 +5,7 @@ package adapter
 import (
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,11 +13,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fleetscale/fleetscale/test/bench/encoder"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
+
+// TestMain stands in for main: the encoder runs in another process of this program.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == encoder.Argument {
+		if err := encoder.Serve(os.Stdin, os.Stdout); err != nil {
+			panic(err)
+		}
+		return
+	}
+	m.Run()
+}
 
 func newFleet(t *testing.T, members int) *sim.Fleet {
 	t.Helper()
@@ -224,5 +237,35 @@ func TestPlansAscend(t *testing.T) {
 			t.Errorf("experiment %q is there twice, or does nothing", e.Name)
 		}
 		seen[e.Name] = true
+	}
+}
+
+func TestAnyServerIsMeasured(t *testing.T) {
+	m := newFleet(t, 1).Members()[0]
+	if err := m.Run(sim.Workload{Namespace: shop, Name: "web", Replicas: 7}); err != nil {
+		t.Fatal(err)
+	}
+	for name, pid := range map[string]measure.Process{"one of this machine": measure.Process(os.Getpid()), "one that is elsewhere": 0} {
+		t.Run(name, func(t *testing.T) {
+			s := server(t, m)
+			s.PID = pid
+			const short = 5 * time.Millisecond
+			section, err := Target(t.Context(), s, []string{shop}, Plan{Rounds: 2, For: short, Settle: short, Clients: []int{1, 3}}, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := section.Tables[0].Rows
+			if len(rows) != 4 || rows[3][1] != "7" || rows[3][3] != "3" || !strings.Contains(rows[0][8], "(") {
+				t.Errorf("%v", rows)
+			}
+			if known := rows[0][7] != "–"; known != (pid != 0) {
+				t.Errorf("its CPU is told as %s", rows[0][7])
+			}
+			m.Behave(sim.Conduct{Failing: 1})
+			defer m.Behave(sim.Conduct{})
+			if _, err := Target(t.Context(), s, []string{shop}, Plan{Rounds: 1, Clients: []int{1}}, io.Discard); err == nil {
+				t.Error("a server that fails was measured")
+			}
+		})
 	}
 }

@@ -69,17 +69,22 @@ var (
 	ErrNotWhole = errors.New("a part was passed off as the whole")
 )
 
-// List asks once for the PodMetrics of a namespace. It is an error if there are not as many as wanted.
+// Fetch asks once for the PodMetrics of a namespace, of which there are so many. A warning says that there should be more.
+func (s *Server) Fetch(ctx context.Context, namespace string) (body []byte, pods int, warning string, err error) {
+	warning, body, err = s.get(ctx, s.Pods(namespace), Protobuf)
+	if err != nil {
+		return nil, 0, "", err
+	}
+	pods, err = count(body)
+	return body, pods, warning, err
+}
+
+// List is Fetch where it is known how many there are. Fewer or more are an error.
 func (s *Server) List(ctx context.Context, namespace string, want int) (body []byte, err error) {
-	warning, body, err := s.get(ctx, s.Pods(namespace), Protobuf)
-	if err != nil {
-		return nil, err
-	}
-	got, err := count(body)
-	if err != nil {
-		return nil, err
-	}
+	body, got, warning, err := s.Fetch(ctx, namespace)
 	switch {
+	case err != nil:
+		return nil, err
 	case got == want:
 		return body, nil
 	case warning != "": // Kubernetes' own servers have no such answers
