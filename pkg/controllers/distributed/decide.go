@@ -191,57 +191,6 @@ func (in *situation) stay(step *assignment.Step) {
 	}
 }
 
-// finish completes the step of one cluster by what package assignment does not ask: what kind of absence it is, and what
-// was ordered and could not be done.
-func (s *site) finish(in *situation, step *assignment.Step) {
-	next := step.Sites[s.facts.Name]
-	if s.own != nil && in.native() && in.waits(step) {
-		next.Bumped = next.Min == 1 && s.mayBeEmpty() // the one that is not in sight may be empty
-	}
-	switch {
-	case s.presence == assignment.Silent:
-		next.Scale = s.order()
-		s.asItIs(in, &next)
-		if in.replaced(s, next) && s.here() && s.own == nil {
-			next.Min, next.Max = 0, 0 // it has none, and the others have its part
-		}
-	case s.presence == assignment.Leaving && s.state != next.State:
-		next.State, next.Since = s.state, in.now
-		if s.before.State == s.state && s.before.Since != nil {
-			next.Since = s.before.Since.Time
-		}
-	case in.native() && next.Bumped && !s.absent:
-		next.Scale = nil // its own autoscaler sees to it
-	case s.absent && next.Max > 0 && next.Scale == nil && next.State != v1alpha1.ClusterScaledToZero:
-		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
-	}
-	step.Sites[s.facts.Name] = next
-}
-
-// asItIs keeps the autoscaler of a cluster that is not in sight as it is, but for its bounds, which may not stand yet.
-func (s *site) asItIs(in *situation, next *assignment.SiteStep) {
-	if s.own == nil {
-		return
-	}
-	next.Hold, next.Bumped = held(s.own), next.Min == 1 && s.mayBeEmpty()
-	b := s.own.Spec.Behavior
-	if in.object.Spec.FederatedHPAAssignment.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && b != nil && b.ScaleDown != nil {
-		next.Window = time.Duration(value(b.ScaleDown.StabilizationWindowSeconds)) * time.Second
-	}
-}
-
-// mayBeEmpty: its autoscaler may run nothing.
-func (s *site) mayBeEmpty() bool {
-	return s.own.Spec.MinReplicas != nil && *s.own.Spec.MinReplicas == 0
-}
-
-// waits: a cluster is silent that may be back at once.
-func (in *situation) waits(step *assignment.Step) bool {
-	return slices.ContainsFunc(in.sites, func(s site) bool {
-		return s.presence == assignment.Silent && !in.replaced(&s, step.Sites[s.facts.Name])
-	})
-}
-
 func timeOf(t *metav1.Time) *time.Time {
 	if t == nil {
 		return nil

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+)
+
+// finish completes the step of one cluster by what package assignment does not ask: what kind of absence it is, and what
+// was ordered and could not be done.
+func (s *site) finish(in *situation, step *assignment.Step) {
+	next := step.Sites[s.facts.Name]
+	switch s.presence {
+	case assignment.Present:
+		s.finishPresent(in, step, &next)
+	case assignment.Silent:
+		s.finishSilent(in, &next)
+	case assignment.Leaving:
+		s.finishLeaving(in, &next)
+	}
+	step.Sites[s.facts.Name] = next
+}
+
+func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignment.SiteStep) {
+	if s.own != nil && in.native() && in.waits(step) {
+		next.Bumped = next.Min == 1 && s.mayBeEmpty() // the one that is not in sight may be empty
+	}
+	switch {
+	case in.native() && next.Bumped && !s.absent:
+		next.Scale = nil // its own autoscaler sees to it
+	case s.absent && next.Max > 0 && next.Scale == nil && next.State != v1alpha1.ClusterScaledToZero:
+		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
+	}
+}
+
+func (s *site) finishSilent(in *situation, next *assignment.SiteStep) {
+	next.Scale = s.order()
+	s.asItIs(in, next)
+	if in.replaced(s, *next) && s.here() && s.own == nil {
+		next.Min, next.Max = 0, 0 // it has none, and the others have its part
+	}
+}
+
+func (s *site) finishLeaving(in *situation, next *assignment.SiteStep) {
+	if s.state == next.State {
+		return
+	}
+	next.State, next.Since = s.state, in.now
+	if s.before.State == s.state && s.before.Since != nil {
+		next.Since = s.before.Since.Time
+	}
+}
+
+// asItIs keeps the autoscaler of a cluster that is not in sight as it is, but for its bounds, which may not stand yet.
+func (s *site) asItIs(in *situation, next *assignment.SiteStep) {
+	if s.own == nil {
+		return
+	}
+	next.Hold, next.Bumped = held(s.own), next.Min == 1 && s.mayBeEmpty()
+	b := s.own.Spec.Behavior
+	if in.object.Spec.FederatedHPAAssignment.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && b != nil && b.ScaleDown != nil {
+		next.Window = time.Duration(value(b.ScaleDown.StabilizationWindowSeconds)) * time.Second
+	}
+}
+
+// mayBeEmpty: its autoscaler may run nothing.
+func (s *site) mayBeEmpty() bool {
+	return s.own.Spec.MinReplicas != nil && *s.own.Spec.MinReplicas == 0
+}
+
+// waits: a cluster is silent that may be back at once.
+func (in *situation) waits(step *assignment.Step) bool {
+	return slices.ContainsFunc(in.sites, func(s site) bool {
+		return s.presence == assignment.Silent && !in.replaced(&s, step.Sites[s.facts.Name])
+	})
+}
