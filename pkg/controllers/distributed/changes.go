@@ -87,7 +87,7 @@ func (s *site) more(in *situation, next assignment.SiteStep) []change {
 	if next.Max == 0 || replaced && s.own == nil {
 		return nil
 	}
-	if s.absent && in.template != nil && !replaced && (next.Scale != nil || s.presence == assignment.Present) { // or how many is not known
+	if s.absent && in.template != nil && !replaced && s.knowsHowMany(next) {
 		changes = append(changes, change{site: s, make: withReplicas(in.template, value(next.Scale))})
 	}
 	if s.own == nil || next.Max > s.own.Spec.MaxReplicas && !replaced {
@@ -97,6 +97,11 @@ func (s *site) more(in *situation, next assignment.SiteStep) []change {
 		changes = append(changes, change{site: s, scale: next.Scale})
 	}
 	return changes
+}
+
+// knowsHowMany replicas a workload that is made is to begin with.
+func (s *site) knowsHowMany(next assignment.SiteStep) bool {
+	return next.Scale != nil || s.presence == assignment.Present
 }
 
 // rendered is the cluster's autoscaler as it is to be.
