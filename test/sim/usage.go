@@ -170,8 +170,7 @@ func (m moment) node(e entry) metricsv1beta1.NodeMetrics {
 
 // about is value, give or take a tenth of it.
 func about(value int64, chance uint64) int64 {
-	const steps = 2001
-	return value - value/10 + value/10000*int64(chance%steps)
+	return value - value/10 + int64(chance%uint64(value/5+1))
 }
 
 // mixed is a number without pattern, the same for the same arguments.

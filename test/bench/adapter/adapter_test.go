@@ -204,9 +204,9 @@ func TestMemoryIsToldForEachPod(t *testing.T) {
 	s := g.section(footprint{heap: 10 * mib}, peer)
 	var each []string
 	for _, row := range s.Tables[0].Rows {
-		each = append(each, row[3]+" "+row[4])
+		each = append(each, row[3]+" "+row[4]+" "+row[5])
 	}
-	if diff := cmp.Diff([]string{"800 1", "200 0.25", "300 0.38"}, each); diff != "" {
+	if diff := cmp.Diff([]string{"800 – 1", "200 – 0.25", "300 400 0.38"}, each); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	text := strings.Join(s.Text, "\n")

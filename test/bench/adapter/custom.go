@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -21,6 +22,8 @@ const (
 	// distinct is how many different questions there are, where they differ.
 	distinct = 100
 	shop     = "shop"
+	// longerThanKept is more than the 5 s for which the adapter keeps an answer.
+	longerThanKept = 6 * time.Second
 )
 
 // customQuestion is one kind of question for a custom or external metric.
@@ -90,7 +93,7 @@ func askCustom(ctx context.Context, server *stage.Server, fleet *sim.Fleet, q cu
 	var p50, p99, cpu, requests, shared measure.Samples
 	for range p.Rounds {
 		before := fleet.Requests()
-		cost, err := server.PID.Costs(ctx, server.Client, question, measure.Load{Clients: clients, For: 2 * p.For}, 0)
+		cost, err := server.PID.Costs(ctx, server.Client, question, measure.Load{Clients: clients, For: max(p.For, longerThanKept)}, 0)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -198,13 +198,17 @@ func (g *growth) section(empty footprint, peer peerMemory) report.Section {
 		},
 	}
 	perPod := (peer.with.heap - peer.before.heap) / float64(peer.pods)
-	t := report.Table{Header: []string{"server", "Pods", "heap, MiB", "bytes of heap for each Pod", "of metrics-server's", "resident, MiB"}}
-	t.Rows = append(t.Rows, []string{metricsServer, fmt.Sprint(peer.pods), measure.Short(peer.with.heap / mib), measure.Short(perPod), "1", measure.Short(peer.with.resident / mib)})
+	t := report.Table{Header: []string{"server", "Pods", "heap, MiB", "bytes of heap for each Pod", "for each further Pod", "of metrics-server's", "resident, MiB"}}
+	t.Rows = append(t.Rows, []string{metricsServer, fmt.Sprint(peer.pods), measure.Short(peer.with.heap / mib), measure.Short(perPod), "–", "1", measure.Short(peer.with.resident / mib)})
 	plot := report.Plot{Title: "Memory for Pods known", X: "Pods", Y: "MiB", Series: []report.Series{{Name: "heap"}, {Name: "resident"}}}
 	for i, f := range g.known {
 		pods := float64(g.plan.Known[i])
 		each := (f.heap - g.joined.heap) / pods
-		t.Rows = append(t.Rows, []string{ours, fmt.Sprint(g.plan.Known[i]), measure.Short(f.heap / mib), measure.Short(each), measure.Short(each / perPod), measure.Short(f.resident / mib)})
+		further := measure.Samples{}
+		if i > 0 {
+			further = append(further, (f.heap-g.known[i-1].heap)/(pods-float64(g.plan.Known[i-1])))
+		}
+		t.Rows = append(t.Rows, []string{ours, fmt.Sprint(g.plan.Known[i]), measure.Short(f.heap / mib), measure.Short(each), further.String(), measure.Short(each / perPod), measure.Short(f.resident / mib)})
 		plot.Series[0].Points = append(plot.Series[0].Points, point(pods, measure.Samples{f.heap / mib}))
 		plot.Series[1].Points = append(plot.Series[1].Points, point(pods, measure.Samples{f.resident / mib}))
 		s.Figures[fmt.Sprintf("heap_bytes/pods=%d", g.plan.Known[i])] = []float64{f.heap}
