@@ -79,8 +79,12 @@ func (h *hub) answer(headers map[string]string, query string) int {
 func (h *hub) encoder(b *testing.B, mediaType string) func() {
 	q := everything
 	q.Namespace = "shop"
-	items := inOrder(h.adapter.usage.Pods(b.Context(), q), question{Question: q, fields: fields.Everything()})
-	group := h.adapter.group()
+	answer := h.adapter.usage.Pods(b.Context(), q)
+	items := inOrder(answer, answer.Coverage().Answered, question{Question: q, fields: fields.Everything()})
+	group, err := h.adapter.group()
+	if err != nil {
+		b.Fatal(err)
+	}
 	versioned, err := group.Scheme.ConvertToVersion(podObjects(items), metricsv1beta1.SchemeGroupVersion)
 	if err != nil {
 		b.Fatal(err)

@@ -72,7 +72,10 @@ func (a *Adapter) NewServer(c *genericapiserver.Config) (*genericapiserver.Gener
 
 func (a *Adapter) installOn(server *genericapiserver.GenericAPIServer) error {
 	if a.apis.Has(groupName) {
-		group := a.group()
+		group, err := a.group()
+		if err != nil {
+			return err
+		}
 		if err := server.InstallAPIGroup(&group); err != nil {
 			return fmt.Errorf("installing %s: %w", groupName, err)
 		}
@@ -94,13 +97,17 @@ func (a *Adapter) installOn(server *genericapiserver.GenericAPIServer) error {
 	return nil
 }
 
-func (a *Adapter) group() genericapiserver.APIGroupInfo {
+func (a *Adapter) group() (genericapiserver.APIGroupInfo, error) {
 	scheme, codecs := newScheme()
 	group := genericapiserver.NewDefaultAPIGroupInfo(groupName, scheme, metav1.ParameterCodec, codecs)
-	storage := map[string]rest.Storage{"pods": &podStorage{a, newWriters(group.NegotiatedSerializer)}, "nodes": &nodeStorage{a}}
+	writers, err := newWriters(group.NegotiatedSerializer)
+	if err != nil {
+		return group, err
+	}
+	storage := map[string]rest.Storage{"pods": &podStorage{a, writers}, "nodes": &nodeStorage{a}}
 	group.VersionedResourcesStorageMap[metricsv1.SchemeGroupVersion.Version] = storage
 	group.VersionedResourcesStorageMap[metricsv1beta1.SchemeGroupVersion.Version] = storage
-	return group
+	return group, nil
 }
 
 func newScheme() (*runtime.Scheme, serializer.CodecFactory) {

@@ -3,11 +3,9 @@
 package metricsadapter
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -46,11 +44,12 @@ func (a *Adapter) list(ctx context.Context, ask ask, options *metainternalversio
 		return nil, err
 	}
 	answer := a.askFleet(ctx, ask, q)
-	if err := a.announce(ctx, answer.Coverage()); err != nil {
+	coverage := answer.Coverage()
+	if err := a.announce(ctx, coverage); err != nil {
 		return nil, err
 	}
 	a.observeFreshness(answer)
-	return inOrder(answer, q), nil
+	return inOrder(answer, coverage.Answered, q), nil
 }
 
 // get answers with the one sample of that name. Nothing is said to be absent
@@ -66,7 +65,7 @@ func (a *Adapter) get(ctx context.Context, ask ask, resource schema.GroupResourc
 	if err := a.announce(ctx, coverage); err != nil {
 		return found{}, err
 	}
-	switch items := inOrder(answer, q); {
+	switch items := inOrder(answer, coverage.Answered, q); {
 	case len(items) == 1:
 		return items[0], nil
 	case len(items) > 1:
@@ -104,9 +103,9 @@ func ambiguous(resource schema.GroupResource, q question, name string, items []f
 		len(items), strings.Join(clusters, ", "), kubectlName[resource.Resource], where, name, fleet.ClusterLabel, clusters[0]))
 }
 
-// inOrder makes one list of what the clusters have, by namespace, name and
-// cluster. Each cluster's part is in that order already.
-func inOrder(answer fleet.Answer[usage.Selection], q question) []found {
+// inOrder makes one list of what the clusters, given by name, have: by
+// namespace, name and cluster. Each cluster's part is in that order already.
+func inOrder(answer fleet.Answer[usage.Selection], clusters []string, q question) []found {
 	total := 0
 	for name, selection := range answer.Values {
 		if !q.fields.Empty() {
@@ -115,9 +114,13 @@ func inOrder(answer fleet.Answer[usage.Selection], q question) []found {
 		}
 		total += selection.Len()
 	}
-	items, ends := make([]found, 0, total), make([]int, 0, len(answer.Values))
-	for _, name := range slices.Sorted(maps.Keys(answer.Values)) {
-		selection, from := answer.Values[name], &cluster{name: name}
+	items, ends := make([]found, 0, total), make([]int, 0, len(clusters))
+	for _, name := range clusters {
+		selection := answer.Values[name]
+		if selection.Len() == 0 {
+			continue
+		}
+		from := &cluster{name: name}
 		for i := range selection.Len() {
 			items = append(items, found{from, selection.At(i)})
 		}
@@ -145,12 +148,19 @@ func merged(items []found, ends []int) []found {
 
 func mergeTwo(into, a, b []found) {
 	for i := range into {
-		if len(b) == 0 || len(a) > 0 && cmp.Or(strings.Compare(a[0].Namespace(), b[0].Namespace()), strings.Compare(a[0].Name(), b[0].Name())) <= 0 {
+		if len(b) == 0 || len(a) > 0 && !b[0].before(a[0]) {
 			into[i], a = a[0], a[1:]
 		} else {
 			into[i], b = b[0], b[1:]
 		}
 	}
+}
+
+func (f found) before(other found) bool {
+	if f.Namespace() != other.Namespace() {
+		return f.Namespace() < other.Namespace()
+	}
+	return f.Name() < other.Name()
 }
 
 // labels are the sample's and the cluster's, by key.

@@ -15,8 +15,12 @@ import (
 // An answer is written in pages of this size, with room for a last large item.
 const (
 	pageBytes = 64 << 10
-	pageRoom  = pageBytes / 8
+	pageRoom  = 4 << 10
 )
+
+func newPage(items int) []byte {
+	return make([]byte, 0, min(items*bytesPerRecord, pageBytes)+pageRoom)
+}
 
 func writeJSON(w io.Writer, empty []byte, items []found) error {
 	head, tail, found := bytes.Cut(empty, []byte("[]"))
@@ -26,7 +30,7 @@ func writeJSON(w io.Writer, empty []byte, items []found) error {
 	if _, err := w.Write(head[:1]); err != nil { // by a short beginning a stream is known, and compressed if the whole is long
 		return err
 	}
-	page := make([]byte, 0, pageBytes+pageRoom)
+	page := newPage(len(items))
 	page = append(append(page, head[1:]...), '[')
 	for i, item := range items {
 		if i > 0 {

@@ -3,7 +3,7 @@
 package metricsadapter
 
 import (
-	"bytes"
+	"fmt"
 	"io"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,39 +28,44 @@ type podList struct {
 
 var _ runtime.CacheableObject = (*podList)(nil)
 
-// A writer writes a list like the given empty one, with these items.
-type writer func(w io.Writer, empty []byte, items []found) error
-
 // writers are known by the encoders whose work they do.
 type writers map[runtime.Identifier]writer
 
-func newWriters(serializer runtime.NegotiatedSerializer) writers {
+// A writer writes lists in one version and form.
+type writer struct {
+	// empty is the list without items, as the library writes it.
+	empty []byte
+	write func(w io.Writer, empty []byte, items []found) error
+}
+
+func newWriters(serializer runtime.NegotiatedSerializer) (writers, error) {
 	all := writers{}
-	for mediaType, writer := range map[string]writer{runtime.ContentTypeJSON: writeJSON, runtime.ContentTypeProtobuf: writeProtobuf} {
-		if info, found := runtime.SerializerInfoForMediaType(serializer.SupportedMediaTypes(), mediaType); found {
-			for _, version := range []schema.GroupVersion{metricsv1.SchemeGroupVersion, metricsv1beta1.SchemeGroupVersion} {
-				all[serializer.EncoderForVersion(info.Serializer, version).Identifier()] = writer
+	for mediaType, write := range map[string]func(io.Writer, []byte, []found) error{
+		runtime.ContentTypeJSON: writeJSON, runtime.ContentTypeProtobuf: writeProtobuf,
+	} {
+		info, _ := runtime.SerializerInfoForMediaType(serializer.SupportedMediaTypes(), mediaType)
+		for _, version := range []schema.GroupVersion{metricsv1.SchemeGroupVersion, metricsv1beta1.SchemeGroupVersion} {
+			encoder := serializer.EncoderForVersion(info.Serializer, version)
+			empty, err := runtime.Encode(encoder, podObjects(nil))
+			if err != nil {
+				return nil, fmt.Errorf("encoding an empty list of pods in %s: %w", mediaType, err)
 			}
+			all[encoder.Identifier()] = writer{empty: empty, write: write}
 		}
 	}
-	return all
+	return all, nil
 }
 
 // CacheEncode is how the library has the list encoded.
 func (l *podList) CacheEncode(id runtime.Identifier, encode func(runtime.Object, io.Writer) error, w io.Writer) error {
-	write := l.writers[id]
-	if write == nil {
-		objects, err := l.objects()
-		if err != nil {
-			return err
-		}
-		return encode(objects, w)
+	if writer, known := l.writers[id]; known {
+		return writer.write(w, writer.empty, l.items)
 	}
-	var empty bytes.Buffer
-	if err := encode(podObjects(nil), &empty); err != nil {
+	objects, err := l.objects()
+	if err != nil {
 		return err
 	}
-	return write(w, empty.Bytes(), l.items)
+	return encode(objects, w)
 }
 
 func (l *podList) objects() (runtime.Object, error) {

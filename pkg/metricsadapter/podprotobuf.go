@@ -27,10 +27,10 @@ func writeProtobuf(w io.Writer, empty []byte, items []found) error {
 	page := envelope.Raw
 	var pages [][]byte
 	size := 0
-	for _, item := range items {
+	for i, item := range items {
 		if cap(page)-len(page) < pageRoom {
 			pages, size = append(pages, page), size+len(page)
-			page = make([]byte, 0, pageBytes+pageRoom)
+			page = newPage(len(items) - i)
 		}
 		page = item.appendProtobuf(page)
 	}
