@@ -23,12 +23,7 @@ import (
 func (s *stage) runs(want string) {
 	s.t.Helper()
 	eventually(s.t, s.ns+" runs "+want, func(ctx context.Context) error {
-		var clusters []string
-		for part := range strings.SplitSeq(want, ", ") {
-			cluster, _, _ := strings.Cut(part, " ")
-			clusters = append(clusters, cluster)
-		}
-		got, err := s.told(ctx, clusters...)
+		got, err := s.told(ctx, namedIn(want)...)
 		if err == nil && got != want {
 			err = fmt.Errorf("it runs %s", got)
 		}

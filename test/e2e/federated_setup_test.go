@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -41,19 +42,25 @@ func launchFederated(t *testing.T, e *env) *federated {
 	if err := f.install(t); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"federated-1", "federated-2"} {
-		r, err := e.StartControllers(t.Context(), e.Hub(), f.program, name, federatedFlags()...)
+	f.startPair(t, "federated", federatedFlags())
+	return f
+}
+
+// startPair starts two controller-managers of that name.
+func (f *federated) startPair(t *testing.T, name string, flags []string) {
+	t.Helper()
+	for i := range 2 {
+		r, err := f.StartControllers(t.Context(), f.Hub(), f.program, fmt.Sprintf("%s-%d", name, i+1), flags...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = r.Stop() })
 		f.pair = append(f.pair, r)
 	}
-	return f
 }
 
-// warmUp has Pods run that are to be measured: that takes a while from their start.
-func (f *federated) warmUp(t *testing.T) {
+// connect makes the clients of all clusters.
+func (f *federated) connect(t *testing.T) {
 	t.Helper()
 	for _, cluster := range f.clusters() {
 		c := config(t, cluster)
@@ -64,6 +71,12 @@ func (f *federated) warmUp(t *testing.T) {
 		}
 		f.clients[cluster.Name] = client
 	}
+}
+
+// warmUp has Pods run that are to be measured: that takes a while from their start.
+func (f *federated) warmUp(t *testing.T) {
+	t.Helper()
+	f.connect(t)
 	for namespace, prepare := range map[string]func(*stage){
 		"fed-hub": (*stage).busyInOne, "fed-parts": (*stage).busyInOne, "fed-several": (*stage).idle, "fed-parity": (*stage).twins,
 	} {
@@ -129,11 +142,20 @@ func (f *federated) tidy(t *testing.T) {
 // leader is the replica that works.
 func (f *federated) leader(t *testing.T) *fixture.Controllers {
 	t.Helper()
+	r := f.leads(t)
+	if r == nil {
+		t.Fatal("none of the controller-managers is the leader")
+	}
+	return r
+}
+
+// leads is leader, or nil if there is none.
+func (f *federated) leads(t *testing.T) *fixture.Controllers {
+	t.Helper()
 	for _, r := range f.pair {
 		if state, _, _ := r.State(); state == "running" && strings.Contains(scrapeText(t, r.Metrics()), `leader_election_master_status{name="controller-manager.fleetscale.io"} 1`) {
 			return r
 		}
 	}
-	t.Fatal("none of the controller-managers is the leader")
 	return nil
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import "testing"
+
+// Distributed FederatedHPAs, each with a workload in a namespace of its own,
+// whose replicas are changed by the members' own autoscalers. Those that need
+// the fleet to be whole are looked at side by side; then it is broken, in one
+// way after another.
+//
+// There is no member here that serves no newer version of autoscaling than
+// v2beta2: no Kubernetes of the lab's version does. Package workload has one in
+// its tests, as a server that answers like it.
+func TestDistributed(t *testing.T) {
+	f := launchDistributed(t, whole(t))
+	f.sideBySide(t, map[string]func(*stage){
+		"dist-copies":   (*stage).sameBoundsEverywhere,
+		"dist-weights":  (*stage).boundsByWeight,
+		"dist-room":     (*stage).boundsByRoom,
+		"dist-few":      (*stage).boundsInFewClusters,
+		"dist-spill":    (*stage).boundsByPriorityAndSpill,
+		"dist-zero":     (*stage).oneClusterToZero,
+		"dist-asleep":   (*stage).wokenByTheHub,
+		"dist-adopt":    (*stage).memberAutoscalerIsAdopted,
+		"dist-typo":     (*stage).clustersLeave,
+		"dist-missing":  (*stage).noTemplate,
+		"dist-delete":   (*stage).deleted,
+		"dist-switch":   (*stage).switchedByParts,
+		"dist-handover": (*stage).switchedByTheHub,
+	})
+	f.sideBySide(t, map[string]func(*stage){
+		"dist-lost":   (*stage).memberLost,
+		"dist-leader": (*stage).leaderDiesHalfway,
+	})
+	f.sideBySide(t, map[string]func(*stage){"dist-refused": (*stage).memberRefuses})
+	f.sideBySide(t, map[string]func(*stage){"dist-away": (*stage).hubAway})
+	if testing.Short() {
+		t.Log("left to `make test-full`: the order of scaling down, bounds that follow capacity and demand")
+		return
+	}
+	f.sideBySide(t, map[string]func(*stage){
+		"dist-drain":  (*stage).lowPriorityFirst,
+		"dist-follow": (*stage).maximaFollowCapacity,
+		"dist-demand": (*stage).maximaFollowDemand,
+	})
+}
