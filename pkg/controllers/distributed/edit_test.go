@@ -131,3 +131,30 @@ func TestWindowAndTolerance(t *testing.T) {
 		})
 	}
 }
+
+// A cluster is emptied only once its autoscaler has been content for a while.
+func TestDrainWaitsUntilItIsSteady(t *testing.T) {
+	w := fleetOf(t, "Prioritized", map[string]int32{"a": 40, "b": 40}, ranks(map[string]int32{"a": 1, "b": 2}), stays, bounds(1, 200))
+	for _, m := range w.members {
+		m.room, m.scales = 60, false
+	}
+	w.well(2)
+	desire := func(n int32) {
+		for _, m := range w.members {
+			hpa := m.hpas["web"].DeepCopy()
+			hpa.Status.DesiredReplicas, hpa.Status.CurrentReplicas = n, 40
+			hpa.Status.CurrentMetrics = []autoscalingv2.MetricStatus{{Type: "Resource", Resource: &autoscalingv2.ResourceMetricStatus{
+				Name: "cpu", Current: autoscalingv2.MetricValueStatus{AverageUtilization: new(int32(30))}}}}
+			m.store(hpa, false)
+		}
+	}
+	desire(39)
+	w.heard()
+	w.well(25)
+	same(t, "heard while it desires something else", nil, w.heard())
+	desire(40)
+	w.well(2)
+	same(t, "heard in two looks", nil, w.heard())
+	w.well(1)
+	same(t, "how much is heard in the third", 1, len(w.heard()))
+}

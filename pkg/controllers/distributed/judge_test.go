@@ -34,6 +34,9 @@ func (m *member) judgeApply(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	}
 	intent, _ := m.intent()
 	lower, upper := value(hpa.Spec.MinReplicas), hpa.Spec.MaxReplicas
+	if has := m.hpas[hpa.Name]; has != nil && has.Spec.MaxReplicas == upper && value(has.Spec.MinReplicas) == lower {
+		return // it is asked whether it takes what it has
+	}
 	if value(intent.AssignedMax) != upper || value(intent.AssignedMin) != lower && (value(intent.AssignedMin) != 1 || lower != 0) {
 		m.t.Errorf("%s: %d-%d is written, and %d-%d is intended", m.facts.Name, lower, upper, value(intent.AssignedMin), value(intent.AssignedMax))
 	}

@@ -61,6 +61,7 @@ type member struct {
 	unready      int32 // of those that run
 	beyond       int   // Pods more than replicas, as in a rollout
 	pendingSince time.Time
+	pendingAt    *time.Time // what it says of that instead
 	revision     int
 }
 
@@ -381,6 +382,9 @@ func (m *member) Pods(_ context.Context, _ string, selector labels.Selector) pod
 	}
 	l.Unschedulable = max(0, int(n)+m.beyond-int(m.room))
 	l.UnschedulableSince = m.pendingSince
+	if m.pendingAt != nil {
+		l.UnschedulableSince = *m.pendingAt
+	}
 	return l
 }
 

@@ -225,3 +225,41 @@ func TestRefusalIsNotForgottenWhileItWaits(t *testing.T) {
 		same(t, "reason", "FailedWrite", w.object().Status.Clusters[i].Reason)
 	}
 }
+
+// A cluster that refuses to get more for longer than the grace loses it to the others, until it takes what it has.
+func TestRefusalOfMoreBeyondTheGrace(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(3)
+	w.edit(bounds(2, 20))
+	w.member("b").refuses = func(string) error { return errRefused }
+	_ = w.looks(20)
+	same(t, "there is within the grace", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-5, runs 2"}, w.has())
+	_ = w.looks(4)
+	same(t, "there is after it", map[string]string{"a": "web 2-20, runs 2", "b": "web 1-5, runs 2"}, w.has())
+	w.writes()
+	w.heard()
+	_ = w.looks(50)
+	same(t, "written", nil, toMembers(w.writes()))
+	same(t, "heard", nil, w.heard())
+	w.member("b").refuses = nil
+	w.well(4)
+	same(t, "there is when it takes it", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
+	same(t, "written", []string{"b web 1-5", "a web 1-10", "b web 1-10"}, toMembers(w.writes()))
+}
+
+// A cluster that refuses its first autoscaler for longer than the grace has no part, and is asked again now and then.
+func TestRefusalOfTheFirstOneBeyondTheGrace(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.member("b").refuses = func(string) error { return errRefused }
+	_ = w.looks(22)
+	same(t, "there is after the grace", map[string]string{"a": "web 2-10, runs 2", "b": "runs 2"}, w.has())
+	w.member("b").refuses = nil
+	_ = w.looks(30)
+	same(t, "there is when it takes it", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
+}

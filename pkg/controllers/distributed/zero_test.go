@@ -175,3 +175,20 @@ func TestFromZeroIsNotWrittenOverWhatRuns(t *testing.T) {
 	w.well(3)
 	same(t, "a has", "web 1-5, runs 3", w.has()["a"])
 }
+
+// Who may be empty is left to the members; who may not begins to run.
+func TestNativeClustersComeToZeroByThemselves(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 0, "b": 0, "c": 0}, toZero, func(f *v1alpha1.FederatedHPA) {
+		f.Spec.ScalingToZeroMode = v1alpha1.ScalingToZeroNative
+		f.Spec.Metrics = []autoscalingv2.MetricSpec{queue("10")}
+	})
+	w.well(1)
+	same(t, "written", []string{"a web 0-3", "b web 1-3", "b to 1", "c web 1-4", "c to 1"}, toMembers(w.writes()))
+	w.uses = func(*member) int32 { return 10 }
+	w.well(30)
+	same(t, "written", nil, toMembers(w.writes()))
+	same(t, "a", v1alpha1.ClusterActive, w.object().Status.Clusters[0].State)
+	delete(w.members, "c")
+	w.well(2)
+	same(t, "written when c is gone", []string{"a web 1-5", "b web 1-5"}, toMembers(w.writes()))
+}
