@@ -3,6 +3,7 @@
 package distributed
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -57,7 +58,7 @@ func (s *site) status(in *situation, next assignment.SiteStep) v1alpha1.ClusterS
 		AssignedMin: &next.Min, AssignedMax: &next.Max, AssignedReplicas: next.Scale,
 		CurrentReplicas: s.before.CurrentReplicas, ReadyReplicas: s.before.ReadyReplicas, UnschedulableReplicas: s.before.UnschedulableReplicas,
 		UnschedulableSince: s.unschedulableSince(in.now), SchedulableSince: metaTime(next.SchedulableSince),
-		HPAVersion: s.autoscalers.Version,
+		HPAVersion: cmp.Or(s.autoscalers.Version, s.before.HPAVersion),
 	}
 	c.Reason, c.Message = s.why(&c)
 	if s.scale != nil || s.absent {
