@@ -39,6 +39,7 @@ func TestClusterThatIsSilent(t *testing.T) {
 				w.well(19)
 				same(t, "written within the grace", nil, toMembers(w.writes()))
 				same(t, "c", "c Unreachable 1-4 current 2 ready 2 "+tc.reason, w.clusters()[2])
+				same(t, "c's version", "autoscaling/v2", w.object().Status.Clusters[2].HPAVersion)
 				same(t, "how long that has been said", 1, len(w.heard()))
 				same(t, "in view", "2/3", w.object().Status.Summary.Clusters)
 				w.well(2)
