@@ -126,7 +126,7 @@ func TestProgramThatEndsAtAnyCall(t *testing.T) {
 					calls := w.calls
 					w.dies = 0
 					w.restart()
-					for range 6 {
+					for range 4 {
 						w.passes(period)
 						w.move()
 					}
@@ -158,7 +158,7 @@ func TestEveryCallFailsOnce(t *testing.T) {
 				w.calls, w.dies, w.once = 0, dies, true
 				w.move()
 				calls := w.calls
-				for range 6 {
+				for range 4 {
 					w.passes(period)
 					w.move()
 				}

@@ -185,3 +185,31 @@ func ignoring(lines []string, word string) (all []string) {
 	}
 	return all
 }
+
+func TestClusterThatHasLeftIsForgottenWithoutAPreference(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(2)
+	w.edit(only("a"), weighs(map[string]int32{"a": 1}))
+	w.well(3)
+	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2"}, w.clusters())
+	w.edit(only("a", "b"))
+	w.well(3)
+	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready ? NotPreferred"}, w.clusters())
+}
+
+// Whoever scales it now has use for it.
+func TestWorkloadThatWeMadeStaysInAConflict(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(2)
+	w.member("b").deployment.labels = managed
+	w.member("b").add("theirs", "web", nil)
+	w.member("b").scales = false
+	w.well(4)
+	same(t, "b has", "theirs 3-30 free, runs 2", w.has()["b"])
+}
+
+func TestClusterWithoutAPartIsAskedOnceWhatWeMadeThere(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, weighs(map[string]int32{"a": 1}))
+	w.well(20)
+	same(t, "questions", 1, w.member("b").gets)
+}

@@ -56,6 +56,7 @@ type member struct {
 
 	deployment   *deployment // nil: it lacks the workload
 	made         *unstructured.Unstructured
+	gets         int   // of the workload
 	room         int32 // for replicas
 	roomUnknown  bool
 	unready      int32 // of those that run
@@ -406,6 +407,7 @@ func (m *member) Additional(_ context.Context, _ string, _ autoscalingv2.CrossVe
 func (m *member) Get(_ context.Context, _ string, of autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.gets++
 	if err := m.asked(); err != nil {
 		return nil, err
 	}

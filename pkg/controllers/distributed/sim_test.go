@@ -276,7 +276,7 @@ func (l *life) asIntended(m *member, intended string) {
 func TestLives(t *testing.T) {
 	count, lives := map[string]int{}, uint64(200)
 	if testing.Short() {
-		lives = 10
+		lives = 6
 	}
 	for seed := range lives {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
