@@ -75,22 +75,31 @@ func lists(ctx context.Context, s *stage.Stage, p Plan, log io.Writer) (section 
 		return report.Section{}, err
 	}
 	defer func() { err = errors.Join(err, l.encoder.Stop()) }()
-	single, err := sim.New(ctx, sim.Options{Members: 1})
-	if err != nil {
+	if err := l.besidePeer(ctx, p.Members[0]); err != nil {
 		return report.Section{}, err
 	}
-	defer func() { err = errors.Join(err, single.Close()) }()
-	server, err := l.startPeer(ctx, single)
-	if err != nil {
-		return report.Section{}, err
-	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
-	for _, members := range p.Members {
+	for _, members := range p.Members[1:] {
 		if err := l.withMembers(ctx, members); err != nil {
 			return report.Section{}, err
 		}
 	}
 	return l.section(), nil
+}
+
+// besidePeer measures with so many members, and a metrics-server too, which is
+// gone afterwards: it would only disturb.
+func (l *lister) besidePeer(ctx context.Context, members int) (err error) {
+	single, err := sim.New(ctx, sim.Options{Members: 1})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, single.Close()) }()
+	server, err := l.startPeer(ctx, single)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	return l.withMembers(ctx, members)
 }
 
 // startPeer starts a metrics-server that has all Pods in one cluster.
@@ -108,8 +117,10 @@ func (l *lister) startPeer(ctx context.Context, single *sim.Fleet) (*stage.Serve
 			return nil, errors.Join(err, server.Stop())
 		}
 	}
-	l.peer, err = l.settle(ctx, server)
-	return server, err
+	if l.peer, err = l.settle(ctx, server); err != nil {
+		return nil, errors.Join(err, server.Stop())
+	}
+	return server, nil
 }
 
 func (l *lister) populate(fleet *sim.Fleet) error {

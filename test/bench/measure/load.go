@@ -56,14 +56,11 @@ func Ask(ctx context.Context, client http.RoundTripper, q Question, l Load) Resu
 	go number(ended, next)
 	for range l.Clients {
 		asking.Go(func() {
-			for time.Since(begin) < l.For || l.For == 0 {
+			for again := true; again; again = time.Since(begin) < l.For && ctx.Err() == nil {
 				a := once(ctx, client, q, <-next)
 				mu.Lock()
 				all.add(a)
 				mu.Unlock()
-				if ctx.Err() != nil || l.For == 0 {
-					return
-				}
 			}
 		})
 	}
