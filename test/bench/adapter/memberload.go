@@ -63,6 +63,9 @@ func memberLoad(ctx context.Context, s *stage.Stage, p Plan, log io.Writer) (sec
 	}
 	for i, apart := range []bool{false, true} {
 		for _, n := range p.Autoscalers {
+			if apart && n == 1 {
+				continue // it is the same as before
+			}
 			a := askers{n, apart}
 			fmt.Fprintf(log, "%d autoscalers, namespaces: %s ...\n", n, a)
 			seen, err := a.load(ctx, s, fleet, p)

@@ -99,6 +99,9 @@ func (g *growth) grow(ctx context.Context) (err error) {
 		if err := g.upTo(ctx, known); err != nil {
 			return err
 		}
+		if err := pass(ctx, g.plan.Settle); err != nil { // all is asked for again meanwhile
+			return err
+		}
 		f, err := footprintOf(ctx, g.server)
 		if err != nil {
 			return err

@@ -52,7 +52,7 @@ func Full() Plan {
 // Quick takes less than ten minutes.
 func Quick() Plan {
 	return Plan{
-		Rounds: 3, For: 500 * time.Millisecond, Settle: 5 * time.Second,
+		Rounds: 3, For: 500 * time.Millisecond, Settle: 16 * time.Second,
 		Members: []int{2, 20}, Pods: []int{200, 2_000}, Clients: []int{1, 8},
 		Known: []int{10_000, 100_000}, KnownMembers: 20,
 		Starts:      []int{2, 20},
