@@ -64,7 +64,7 @@ func (s *site) less(in *situation, next assignment.SiteStep) []change {
 		}
 	case next.Max > 0 && s.reason == reasonFailedWrite && in.replaced(s, next):
 		// Whether it still refuses is tried with what it has, as it may have no more.
-		next.Min, next.Max = min(next.Min, s.own.Spec.MaxReplicas), s.own.Spec.MaxReplicas
+		next.Min, next.Max = max(1, value(s.own.Spec.MinReplicas)), s.own.Spec.MaxReplicas
 		changes = append(changes, change{site: s, write: s.rendered(in, next)})
 	}
 	return changes

@@ -45,7 +45,8 @@ func (s *site) readAutoscalers(ctx context.Context, object *v1alpha1.FederatedHP
 	if why := s.unsupported(object); why != nil && s.presence == assignment.Present {
 		s.leaves(v1alpha1.ClusterExcluded, reasonNotSupported, why.Error())
 	}
-	if why := inTheWay(object, rivals, taken); why != "" && s.presence == assignment.Present {
+	refuses := s.reason == reasonFailedWrite && s.here() // and may not do so for ever: somebody else's is left alone all the same
+	if why := inTheWay(object, rivals, taken); why != "" && (s.presence == assignment.Present || refuses) {
 		s.leaves(v1alpha1.ClusterConflict, reasonScaledByOthers, why)
 	}
 }
