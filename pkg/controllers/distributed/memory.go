@@ -53,8 +53,11 @@ func newMemories() *memories { return &memories{byKey: map[client.ObjectKey]reme
 func (m *memories) of(object *v1alpha1.FederatedHPA) (remembered, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known, found := m.byKey[client.ObjectKeyFromObject(object)]
-	return known, found && known.uid == object.UID
+	known := m.byKey[client.ObjectKeyFromObject(object)]
+	if known.uid != object.UID {
+		return remembered{}, false
+	}
+	return known, true
 }
 
 // remind notes what is known of the clusters of an object.
