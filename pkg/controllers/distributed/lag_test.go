@@ -206,3 +206,22 @@ func TestNothingIsDoneThatCouldNotBeTakenBack(t *testing.T) {
 	}
 	same(t, "written", nil, w.writes())
 }
+
+// Of an object that was made anew under its name nothing is known from the former one.
+func TestObjectThatIsMadeAnew(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
+	w.well(1)
+	w.hub.remove()
+	w.well(1)
+	object := newObject("StaticWeighted")
+	object.UID = "uid-of-the-next"
+	w.hub.put(object)
+	w.hub.shown = w.object()
+	w.edit(bounds(2, 20)) // the cache does not know yet
+	w.writes()
+	w.well(1)
+	same(t, "written", []string{"hub finalizers [fleetscale.io/member-autoscalers]", "hub status", "a web 1-10", "b web 1-10"}, w.writes())
+	w.hub.shown = nil
+	w.well(3)
+	same(t, "written later", nil, toMembers(w.writes()))
+}

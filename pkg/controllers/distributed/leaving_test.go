@@ -213,3 +213,15 @@ func TestClusterWithoutAPartIsAskedOnceWhatWeMadeThere(t *testing.T) {
 	w.well(20)
 	same(t, "questions", 1, w.member("b").gets)
 }
+
+// What was asked before a cluster had a part again says nothing.
+func TestWorkloadThatWeMadeGoesTheSecondTime(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, weighs(map[string]int32{"a": 1}))
+	w.well(2)
+	w.edit(weighs(map[string]int32{"a": 1, "b": 1}))
+	w.well(2)
+	w.member("b").deployment.labels = managed
+	w.edit(weighs(map[string]int32{"a": 1}))
+	w.well(3)
+	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "no workload"}, w.has())
+}

@@ -61,6 +61,10 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 			w.hub.workload, w.placed = template(nil), placedIn{places: true, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
 			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
+		"others place it, and somebody says that they may": {nil, func(w *world) {
+			w.hub.workload, w.placed = template(map[string]string{retainReplicas: "false"}), placedIn{places: true, names: []string{"a", "b"}}
+		}, nil, "no workload", "",
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
 		"others place it, and the hub has none": {nil, func(w *world) { w.placed = placedIn{places: true, names: []string{"a"}} }, nil, "no workload", "",
 			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
 		"others could not be told its replicas": {nil, func(w *world) {
