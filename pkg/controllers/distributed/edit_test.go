@@ -158,3 +158,24 @@ func TestDrainWaitsUntilItIsSteady(t *testing.T) {
 	w.well(1)
 	same(t, "how much is heard in the third", 1, len(w.heard()))
 }
+
+// How long the load has been low is counted while bounds wait to be written, too.
+func TestLowLoadIsCountedWhileBoundsWait(t *testing.T) {
+	w := fleetOf(t, "Prioritized", map[string]int32{"a": 40, "b": 40}, ranks(map[string]int32{"a": 1, "b": 2}), stays, bounds(1, 200))
+	percent := int32(50)
+	w.uses = func(*member) int32 { return percent }
+	for _, m := range w.members {
+		m.steadyAt = func() int32 { return 40 }
+	}
+	w.well(3)
+	same(t, "low since", nil, w.object().Status.Assignment.UnderloadedSince)
+	percent = 30
+	w.passes(period)
+	hpa := w.member("b").hpas["web"].DeepCopy()
+	hpa.Spec.MaxReplicas++
+	w.member("b").store(hpa, false)
+	w.well(1)
+	if since := w.object().Status.Assignment.UnderloadedSince; since == nil {
+		t.Error("it is not counted")
+	}
+}
