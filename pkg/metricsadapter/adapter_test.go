@@ -231,7 +231,6 @@ func TestLocalUsersGetTheHubsOwn(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	const asTable = "Accept: application/json;as=Table;v=v1;g=meta.k8s.io"
 	h := twoClusters(t)
 	for path, want := range map[string][]string{
 		"v1beta1/namespaces/shop/pods":      {"Name Cluster CPU Memory Window", "cart west 252m 65Mi 15s", "web-0 east 252m 65Mi 15s", "web-0 west 252m 65Mi 15s"},
@@ -243,7 +242,7 @@ func TestTables(t *testing.T) {
 			ColumnDefinitions []struct{ Name string }
 			Rows              []struct{ Cells []string }
 		}
-		if err := json.Unmarshal(h.get(path, asTable).Body.Bytes(), &table); err != nil {
+		if err := json.Unmarshal(h.get(path, "Accept: "+asTable).Body.Bytes(), &table); err != nil {
 			t.Fatal(err)
 		}
 		var columns []string

@@ -18,6 +18,7 @@ const (
 	pageRoom  = 4 << 10
 )
 
+// newPage has room for so many items, or for a page full.
 func newPage(items int) []byte {
 	return make([]byte, 0, min(items*bytesPerRecord, pageBytes)+pageRoom)
 }

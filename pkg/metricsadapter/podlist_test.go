@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,4 +153,45 @@ func TestFormThatNeedsObjectsIsRefusedWhereRecordsFit(t *testing.T) {
 			t.Errorf("%s: %d, want %d: %s", form, r.Code, code, r.Body)
 		}
 	}
+}
+
+func TestSingleAnswerIsAlwaysPossible(t *testing.T) {
+	h := twoClusters(t)
+	h.adapter.budget = newBudget(1)
+	for _, form := range []string{"application/json", "application/yaml", asTable} {
+		if r := h.get("v1beta1/namespaces/shop/pods", "Accept: "+form); r.Code != http.StatusOK {
+			t.Errorf("%s: %d: %s", form, r.Code, r.Body)
+		}
+	}
+}
+
+// FuzzOrder holds the merging of what clusters have to a plain sort.
+func FuzzOrder(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed, uint8(seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, clusters uint8) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		var members []*fakeMember
+		var want [][]string
+		for i := range 1 + clusters%20 {
+			m := &fakeMember{name: fmt.Sprintf("member-%d", i)}
+			for range random.IntN(20) {
+				p := pod(pick(random, "bank", "shop"), fmt.Sprintf("web-%d", random.IntN(15)), "web")
+				m.pods = append(m.pods, p)
+				want = append(want, []string{p.Namespace, p.Name, m.name})
+			}
+			members = append(members, m)
+		}
+		slices.SortFunc(want, slices.Compare)
+		got := items(t, newHub(t, "", members...).get("v1beta1/pods"))
+		for i := range want {
+			if one := want[i][2] + "/" + want[i][0] + "/" + want[i][1]; i >= len(got) || got[i] != one {
+				t.Fatalf("item %d of %d is not %s: %q", i, len(want), one, got)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d items, want %d", len(got), len(want))
+		}
+	})
 }
