@@ -274,7 +274,7 @@ func (l *life) asIntended(m *member, intended string) {
 
 // Many lives, each of some hundred looks. Every write of each is judged.
 func TestLives(t *testing.T) {
-	count, lives := map[string]int{}, uint64(200)
+	count, lives := map[string]int{}, uint64(100)
 	if testing.Short() {
 		lives = 6
 	}
