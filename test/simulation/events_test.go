@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"fmt"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// happens is one thing that happens to the fleet, and returns for how many rounds nothing else does.
+func (f *fleet) happens() (rounds int) {
+	m := f.members[f.IntN(len(f.members))]
+	event := f.IntN(32)
+	f.judge.disturbed()
+	switch event {
+	case 0, 1, 2:
+		f.anyLoad()
+		f.judge.did("the load is %d, of its own %d", f.load/f.goal(), m.load/f.goal())
+	case 3, 4, 5:
+		f.load, f.slope = f.goal()*int64(f.between(1, 3)), 0
+		for _, m := range f.members {
+			m.load = f.goal() / 2
+		}
+		f.judge.did("the load is low")
+		return f.between(30, 80)
+	case 6, 7:
+		f.slope = f.goal() * int64(f.between(-3, 5)) / 4
+		f.judge.did("the load changes by %d", f.slope)
+	case 8, 9, 10:
+		m.room = f.between(0, 27)
+		f.judge.did("%s has room for %d", m.name, m.room)
+	case 11:
+		m.roomKnown = !m.roomKnown
+		f.judge.did("%s tells of its room: %t", m.name, m.roomKnown)
+	case 12, 13, 14:
+		m.trouble = of(f.dice, away, away, hanging, podsLost, hpasLost)
+		f.judge.did("%s is in trouble %d", m.name, m.trouble)
+		return f.between(1, of(f.dice, 5, 30, 80))
+	case 15, 16, 17:
+		f.heal()
+		f.judge.did("all are well")
+	case 18:
+		f.awayFor = f.between(1, 40)
+		f.judge.did("the hub is away for %d", f.awayFor)
+		return f.between(1, f.awayFor)
+	case 19:
+		f.restart()
+		f.judge.did("the program begins anew")
+	case 20, 21:
+		f.crash = f.anyCrash()
+		f.judge.did("the program will end")
+		return 1
+	case 22, 23:
+		f.edit()
+	case 24:
+		m.refuses = true
+		f.judge.did("%s refuses writes", m.name)
+		return f.between(1, of(f.dice, 5, 30))
+	case 25:
+		if !m.registered { // what is not selected when it is registered again may have what we left there
+			return 1
+		}
+		m.selected = !m.selected
+		f.hub.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = f.affinity() })
+		f.judge.edited()
+		f.judge.did("%s is selected: %t", m.name, m.selected)
+	case 26:
+		f.rivalComesOrGoes(m)
+	case 27:
+		m.lags = true
+		return f.between(0, 2)
+	case 28, 30, 31:
+		if m.workload != nil {
+			f.judge.byHand(m)
+			m.workload.version++
+			m.workload.replicas = 0
+			f.judge.did("%s is set to zero", m.name)
+		}
+	case 29:
+		if f.oneIn(2) && m.selected {
+			m.registered = !m.registered
+			f.judge.did("%s is registered: %t", m.name, m.registered)
+			return f.between(1, 40)
+		}
+		f.hub.fails = true
+		f.judge.did("a status will not be stored")
+	}
+	return f.between(1, of(f.dice, 3, 20, 50))
+}
+
+// heal ends all troubles.
+func (f *fleet) heal() {
+	for _, m := range f.members {
+		m.trouble, m.refuses, m.registered = well, false, true
+	}
+	f.awayFor = 0
+}
+
+func (f *fleet) anyCrash() *crash {
+	c := &crash{afterStatus: f.oneIn(3), lost: map[string]bool{}}
+	for _, m := range f.members {
+		c.lost[m.name] = f.oneIn(2)
+	}
+	return c
+}
+
+// affinity selects the members that are to be.
+func (f *fleet) affinity() *v1alpha1.ClusterAffinity {
+	a := &v1alpha1.ClusterAffinity{}
+	for _, m := range f.members {
+		if !m.selected {
+			a.ExcludeClusters = append(a.ExcludeClusters, m.name)
+		}
+	}
+	return a
+}
+
+func (f *fleet) edit() {
+	what := f.IntN(8)
+	f.hub.edit(func(s *v1alpha1.FederatedHPASpec) {
+		switch what {
+		case 0, 1, 2:
+			f.drawBounds(s)
+			f.drawPreferences(s) // thresholds within the bounds
+		case 3:
+			f.drawPreferences(s)
+		case 4:
+			f.drawPolicy(s)
+			f.drawPreferences(s)
+		case 5:
+			f.drawRebalance(s)
+		case 6:
+			s.ScalingToZero = !s.ScalingToZero
+		case 7:
+			s.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleDown: &autoscalingv2.HPAScalingRules{
+				StabilizationWindowSeconds: new(of(f.dice, int32(0), 120, 300))}}
+		}
+	})
+	f.judge.edited()
+	f.judge.did("the spec is edited: %s", f.spec())
+}
+
+// spec is the object's in one line.
+func (f *fleet) spec() string {
+	s, a := &f.hub.object.Spec, f.hub.object.Spec.FederatedHPAAssignment
+	text := fmt.Sprintf("%d to %d %s %s %s to zero %t%s delay %d", *s.MinReplicas, s.MaxReplicas, a.FederatedHPAAssignmentType, a.DistributionOrder, a.ScaleDownOrder, s.ScalingToZero, s.ScalingToZeroMode, *s.AutoscaleMultiClusterDelay)
+	if a.Rebalance != nil {
+		text += fmt.Sprintf(" rebalance %s each %d", a.Rebalance.Strategy, *a.Rebalance.IntervalSeconds)
+	}
+	for _, p := range a.ClusterAutoscalingPreference {
+		text += fmt.Sprintf(" %s(w%d p%d", p.TargetCluster.ClusterNames[0], *p.StaticWeight, *p.Priority)
+		if p.AutoscalingMinThreshold != nil {
+			text += fmt.Sprintf(" lo%d", *p.AutoscalingMinThreshold)
+		}
+		if p.AutoscalingMaxThreshold != nil {
+			text += fmt.Sprintf(" hi%d", *p.AutoscalingMaxThreshold)
+		}
+		text += ")"
+	}
+	return text
+}
+
+// rivalComesOrGoes puts an autoscaler of a person into a member, or takes it away, or gives it to the hub.
+func (f *fleet) rivalComesOrGoes(m *member) {
+	f.judge.edited()
+	if rival := m.rival(); rival != nil {
+		if f.oneIn(2) {
+			given := rival.DeepCopy()
+			given.Annotations = map[string]string{v1alpha1.AdoptByAnnotation: name}
+			m.made++
+			given.ResourceVersion = versionOf(m.made)
+			m.put(given)
+			f.judge.did("%s gives %s to the hub", m.name, rival.Name)
+			return
+		}
+		m.drop(rival)
+		f.judge.did("%s has no autoscaler of its own any more", m.name)
+		return
+	}
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "own", UID: m.nextUID(), Generation: 1}}
+	m.made++
+	hpa.ResourceVersion = versionOf(m.made)
+	hpa.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target, MinReplicas: new(int32(1)), MaxReplicas: 5, Metrics: []autoscalingv2.MetricSpec{f.metric()}}
+	if m.stored()["own"] == nil {
+		m.put(hpa)
+		f.judge.did("%s has an autoscaler of its own", m.name)
+	}
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"slices"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// rests judges a fleet that is at rest, with all clusters in sight.
+func (j *judge) rests() {
+	j.did("rest: %s", j.f)
+	j.rested = append(j.rested, j.f.String())
+	mins, any := int64(0), false
+	for _, m := range j.f.members {
+		lower, upper := m.bounds()
+		if !j.takesPart(m) {
+			if upper > 0 {
+				j.fail("%s takes no part, and has %d to %d", m.name, lower, upper)
+			}
+			continue
+		}
+		any = true
+		if ceiling := j.ceiling(m); !j.duplicated() && upper > ceiling {
+			j.fail("%s has a maximum of %d, and its threshold is %d", m.name, upper, ceiling)
+		}
+		mins += int64(lower)
+		if j.duplicated() && (upper != j.spec().MaxReplicas || lower != *j.spec().MinReplicas) {
+			j.fail("P1: %s has %d to %d at rest, and the fleet has %d to %d", m.name, lower, upper, *j.spec().MinReplicas, j.spec().MaxReplicas)
+		}
+	}
+	if !any || j.duplicated() {
+		return
+	}
+	if least := int64(*j.spec().MinReplicas); mins < min(least, j.sum()) {
+		j.fail("the minima are %d of %d at rest", mins, least)
+	}
+	j.checkSpilled()
+}
+
+// ceiling is the greatest maximum that a cluster may have.
+func (j *judge) ceiling(m *member) int32 {
+	p, _ := j.preference(m)
+	if p.AutoscalingMaxThreshold == nil {
+		return j.spec().MaxReplicas
+	}
+	return min(j.spec().MaxReplicas, *p.AutoscalingMaxThreshold)
+}
+
+// checkSum: the maxima of the clusters that count are the fleet's, but for what thresholds leave to nobody. Where minima
+// are split first, clusters without one get no maximum either.
+func (j *judge) checkSum() {
+	if !j.settled(4) || j.blind() {
+		return
+	}
+	assignable, any := int64(0), false
+	for _, m := range j.f.members {
+		if j.takesPart(m) && !j.of(m).gone && m.inSight() {
+			assignable += int64(j.ceiling(m))
+			any = true
+		}
+	}
+	most, first := min(assignable, int64(j.spec().MaxReplicas)), j.spec().FederatedHPAAssignment.DistributionOrder
+	switch sum := j.sum(); {
+	case sum > int64(j.spec().MaxReplicas):
+		j.fail("P1: the maxima are %d of %d", sum, j.spec().MaxReplicas)
+	case any && !j.duplicated() && sum != most && first != v1alpha1.DistributionMinFirst && !j.refusals() && !j.leftovers():
+		j.fail("P1: the maxima are %d of %d that can be assigned", sum, most)
+	}
+}
+
+// refusals: a cluster refuses writes, which the hub can know only if it has something to write.
+func (j *judge) refusals() bool {
+	return slices.ContainsFunc(j.f.members, func(m *member) bool { return m.refuses })
+}
+
+// leftovers: a cluster that takes no part any more can not be told so.
+func (j *judge) leftovers() bool {
+	return slices.ContainsFunc(j.f.members, func(m *member) bool { return m.registered && !j.takesPart(m) && m.ours() != nil })
+}
+
+// checkSpilled: no Pod waits where its policy could have moved it to a cluster with room.
+func (j *judge) checkSpilled() {
+	if p := j.policy(); p == v1alpha1.AssignmentStaticWeighted {
+		return
+	}
+	for _, m := range j.f.members {
+		if !j.takesPart(m) || m.pending() == 0 {
+			continue
+		}
+		_, upper := m.bounds()
+		for _, other := range j.f.members {
+			p, _ := j.preference(other)
+			_, has := other.bounds()
+			full := p.AutoscalingMaxThreshold != nil && has >= *p.AutoscalingMaxThreshold
+			if other != m && j.takesPart(other) && other.roomKnown && other.pending() == 0 && int(has) < other.room && !full && upper > 1 {
+				j.fail("Pods of %s wait, and %s has room for more than its maximum of %d", m.name, other.name, has)
+			}
+		}
+	}
+}

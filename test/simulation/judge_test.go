@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// judge reads what is written to members, and the members as they are.
+type judge struct {
+	f      *fleet
+	seed   uint64
+	faults []string
+	trace  []string
+	fired  map[string]bool // reasons of Events
+
+	rested []string // how the fleet was each time that it had come to rest
+
+	looking     bool
+	complete    bool // nothing has gone wrong in this look so far
+	short       int  // for how many rounds less than the minimum has run
+	hubWrites   int
+	scaleWrites int // by members' autoscalers
+
+	// How many looks have been complete since the hub had a reason to give other bounds (an edit, a cluster that comes, goes
+	// or is back), and since it had trouble on its way.
+	sinceChange, sinceTrouble, sinceRestart int
+	constantSince                           time.Time
+	about                                   map[*member]*verdict
+}
+
+// verdict is what the judge knows of a member.
+type verdict struct {
+	unseenSince  time.Time // since the look at which the hub first could not read or write it; zero: it can
+	refusedSince time.Time
+	tries        bool // the last write was the first after one that was refused
+	gone         bool // unseen for longer than the grace
+	sleptAt      time.Time
+	paused       bool  // set to zero by hand
+	had          bool  // it had an autoscaler of ours when the look began
+	shouldHold   bool  // by how the clusters were at the end of the last look
+	ran          int32 // replicas when the look began
+}
+
+func (j *judge) of(m *member) *verdict {
+	if j.about == nil {
+		j.about = map[*member]*verdict{}
+	}
+	if j.about[m] == nil {
+		j.about[m] = &verdict{}
+	}
+	return j.about[m]
+}
+
+func (j *judge) did(what string, args ...any) {
+	j.trace = append(j.trace, fmt.Sprintf("%5d  ", j.f.rounds)+fmt.Sprintf(what, args...))
+	if n := len(j.trace) - *traced; n > 0 {
+		j.trace = slices.Delete(j.trace, 0, n)
+	}
+}
+
+// fail notes what must not be.
+func (j *judge) fail(what string, args ...any) {
+	fault := fmt.Sprintf(what, args...)
+	j.did("FAULT: %s", fault)
+	if len(j.faults) == 0 {
+		j.faults = append(j.faults, fmt.Sprintf("seed %d: %s\n%s\n%s", j.seed, fault, strings.Join(j.trace, "\n"), j.f))
+	}
+}
+
+func (j *judge) heard(reason, note string, args ...any) {
+	j.f.lock.Lock()
+	defer j.f.lock.Unlock()
+	j.fired[reason] = true
+	j.did("event %s: %s", reason, fmt.Sprintf(note, args...))
+}
+
+// What may come before.
+
+// disturbed is called before anything happens to the fleet.
+func (j *judge) disturbed() { j.constantSince = time.Now() }
+
+// edited: somebody has changed what the hub is to do, or who takes part.
+func (j *judge) edited() { j.sinceChange = 0 }
+
+func (j *judge) restarted() { j.sinceRestart = 0 }
+
+func (j *judge) byHand(m *member) {
+	j.of(m).paused = true
+	j.sinceChange = 0
+}
+
+// trouble: what the hub wanted may not be done yet.
+func (j *judge) troubled() { j.complete, j.sinceTrouble = false, 0 }
+
+// begins notes which clusters the hub sees in the look that begins.
+func (j *judge) begins() {
+	j.looking, j.complete = true, true
+	now := time.Now()
+	for _, m := range j.f.members {
+		v := j.of(m)
+		v.ran, v.had = m.replicas(), m.ours() != nil
+		since := v.refusedSince
+		if !m.inSight() {
+			if v.unseenSince.IsZero() {
+				v.unseenSince = now
+			}
+			if since.IsZero() {
+				since = v.unseenSince
+			}
+		} else {
+			v.unseenSince = time.Time{}
+		}
+		if gone := !since.IsZero() && now.Sub(since) >= grace || !m.registered; gone != v.gone {
+			v.gone = gone
+			j.sinceChange = 0
+		}
+		if m.lags || m.old != nil {
+			j.sinceTrouble = 0
+		}
+	}
+	if j.f.crash != nil || j.f.hub.fails {
+		j.troubled()
+	}
+	if j.f.slope != 0 {
+		j.constantSince = now
+	}
+}
+
+// ends judges what the look has come to.
+func (j *judge) ends(err error) {
+	j.looking = false
+	if err != nil {
+		j.troubled()
+		j.did("the look ends: %v", err)
+	}
+	if j.f.hub.object == nil {
+		return
+	}
+	if j.sinceRestart++; j.complete {
+		j.sinceChange++
+		j.sinceTrouble++
+	}
+	for _, m := range j.f.members {
+		if !m.refuses && j.settled(4) {
+			v := j.of(m) // there was nothing to write, so that nobody can know
+			v.refusedSince, v.gone = time.Time{}, v.gone && !m.inSight()
+		}
+	}
+	j.checkSum()
+	j.checkHolds()
+}
+
+// settled: nothing has happened to the hub for that many looks but what it sees of the clusters.
+func (j *judge) settled(looks int) bool {
+	return j.sinceChange >= looks && j.sinceTrouble >= looks && j.f.hub.object.DeletionTimestamp == nil
+}
+
+// blind: a cluster that counts is out of sight, and so keeps what it has.
+func (j *judge) blind() bool {
+	return slices.ContainsFunc(j.f.members, func(m *member) bool { return j.counts(m) && (!m.inSight() || m.refuses) })
+}
+
+// What is known of the object.
+
+func (j *judge) spec() *v1alpha1.FederatedHPASpec { return &j.f.hub.object.Spec }
+
+func (j *judge) policy() v1alpha1.FederatedHPAAssignmentType {
+	return j.spec().FederatedHPAAssignment.FederatedHPAAssignmentType
+}
+
+func (j *judge) duplicated() bool { return j.policy() == v1alpha1.AssignmentDuplicated }
+
+func (j *judge) strict() bool {
+	return j.policy() == v1alpha1.AssignmentPrioritized && j.spec().FederatedHPAAssignment.ScaleDownOrder != v1alpha1.ScaleDownBestEffort
+}
+
+// preference is the entry of a member; false if there are entries, and none for it.
+func (j *judge) preference(m *member) (p v1alpha1.TargetClusterAutoscalingPreference, preferred bool) {
+	entries := j.spec().FederatedHPAAssignment.ClusterAutoscalingPreference
+	for _, e := range entries {
+		if e.TargetCluster.ClusterNames[0] == m.name {
+			return e, true
+		}
+	}
+	byEntries := j.policy() == v1alpha1.AssignmentPrioritized || j.policy() == v1alpha1.AssignmentStaticWeighted
+	return p, len(entries) == 0 || !byEntries
+}
+
+func (j *judge) priority(m *member) int32 {
+	p, _ := j.preference(m)
+	if p.Priority == nil {
+		return 0
+	}
+	return *p.Priority
+}
+
+// takesPart: by all that can be known from outside the cluster is to have a part.
+func (j *judge) takesPart(m *member) bool {
+	_, preferred := j.preference(m)
+	return m.registered && m.selected && preferred && m.rival() == nil && (m.workload != nil || j.f.hub.template)
+}
+
+// counts: the cluster's maximum is a part of the fleet's.
+func (j *judge) counts(m *member) bool { return m.ours() != nil && !j.of(m).gone }
+
+// sum of the maxima that count; with Duplicated each is the whole, so the greatest.
+func (j *judge) sum() int64 {
+	sum := int64(0)
+	for _, m := range j.f.members {
+		if _, upper := m.bounds(); !j.counts(m) {
+			continue
+		} else if j.duplicated() {
+			sum = max(sum, int64(upper))
+		} else {
+			sum += int64(upper)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"flag"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+)
+
+var (
+	firstSeed = flag.Uint64("seed", 1, "the first scenario")
+	scenarios = flag.Int("scenarios", 0, "how many scenarios; 0: as many as the form of the test has")
+	traced    = flag.Int("trace", 60, "how much is told of a scenario that fails")
+)
+
+func TestMain(m *testing.M) {
+	utilruntime.ErrorHandlers = nil // they would print what fails on purpose, and take time
+	klog.SetLogger(logr.Discard())
+	m.Run()
+}
+
+// actions are the reasons of the Events that must have been heard of in many scenarios.
+var actions = []assignment.Action{
+	assignment.Initialized, assignment.FailedOver, assignment.Spilled, assignment.Drained, assignment.Woken, assignment.Slept,
+	assignment.MinimumMoved, assignment.CapacityFollowed, assignment.DemandFollowed,
+}
+
+// The short form is of as many scenarios as a fifth of the long one, and each action is in so many of them.
+const (
+	few, many      = 200, 1000
+	fewest, enough = 10, 50
+	shards         = 8
+)
+
+func TestFleets(t *testing.T) {
+	n, least := many, enough
+	if testing.Short() {
+		n, least = few, fewest
+	}
+	if *scenarios > 0 {
+		n, least = *scenarios, 0
+	}
+	seen := tally{fired: map[string]int{}}
+	t.Run("all", func(t *testing.T) {
+		for shard := range shards {
+			t.Run(fmt.Sprint(shard), func(t *testing.T) {
+				t.Parallel()
+				for i := shard; i < n; i += shards {
+					seen.note(t, scenario(t, *firstSeed+uint64(i), variant{}))
+				}
+			})
+		}
+	})
+	t.Logf("%d scenarios of %d rounds; in how many of them what happened: %v", n, seen.rounds, seen.fired)
+	for _, action := range actions {
+		if seen.fired[string(action)] < least {
+			t.Errorf("%s happened in %d scenarios only", action, seen.fired[string(action)])
+		}
+	}
+}
+
+// tally is what was reached.
+type tally struct {
+	lock   sync.Mutex
+	fired  map[string]int
+	rounds int
+}
+
+func (s *tally) note(t *testing.T, o outcome) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.rounds += o.rounds
+	for reason := range o.fired {
+		s.fired[reason]++
+	}
+	if o.fault != "" {
+		t.Error(o.fault)
+	}
+}
+
+// However soon after a storm the program begins anew, the fleet comes to the same rest.
+func TestRestartChangesNothing(t *testing.T) {
+	n := 60
+	if testing.Short() {
+		n = 5
+	}
+	for seed := *firstSeed; seed < *firstSeed+uint64(n); seed++ {
+		want := scenario(t, seed, variant{brief: true})
+		for _, round := range []int{1, 2, 3, 10, 25} {
+			got := scenario(t, seed, variant{brief: true, restart: round})
+			if got.fault != "" {
+				t.Error(got.fault)
+			}
+			if diff := cmp.Diff(want.rests, got.rests); diff != "" {
+				t.Errorf("seed %d, a restart in round %d (-without +with):\n%s", seed, round, diff)
+			}
+		}
+	}
+}
