@@ -109,9 +109,7 @@ func (p *plan) failOver() Action {
 	missing := int64(p.Max) - p.silent.max - sum(p.maxes)
 	switch room := sum(minus(p.ceilings, p.maxes)); {
 	case lowered:
-	case missing == 0:
-		return ""
-	case missing > 0 && room <= 0:
+	case missing == 0, missing > 0 && room <= 0:
 		return p.raise()
 	}
 	if p.policy == StaticWeighted {
@@ -137,13 +135,20 @@ func (p *plan) lower() bool {
 	return lowered
 }
 
-// raise gives out what is missing of the minimum of the fleet, where that is possible although no maximum can grow.
+// raise gives out what is missing of the minimum of the fleet although no maximum changes: a cluster that could not host
+// its own may have given it to nobody.
 func (p *plan) raise() Action {
 	missing := int64(p.Min) - p.silent.min - sum(p.mins)
-	if p.waiting || missing <= 0 || sum(minus(p.maxes, p.mins)) <= 0 {
+	limits := slices.Clone(p.maxes)
+	for i, s := range p.sites {
+		if s.Unschedulable > 0 || s.State == v1alpha1.ClusterSaturated {
+			limits[i] = p.mins[i]
+		}
+	}
+	if p.waiting || missing <= 0 || p.pour(missing, p.mins, limits) == missing {
 		return ""
 	}
-	p.mendMinima()
+	p.begin()
 	return FailedOver
 }
 

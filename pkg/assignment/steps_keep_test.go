@@ -52,6 +52,27 @@ func keeping(s *Snapshot) {
 	}
 }
 
+// What is missing of the minimum, as a cluster that could not host its own gave it to nobody, is given out where it can run.
+func TestMinimaAddUp(t *testing.T) {
+	tests := map[string]struct {
+		s    Snapshot
+		want string
+	}{
+		"to who has room":       {snapshot(Aggregated, 5, 11, site("a", 2, 9, 3), site("b", 2, 2, 2, saturated(nil))), "BoundsTakenOver: a 3/9, b 2/2 Saturated"},
+		"not to a full cluster": {snapshot(Aggregated, 5, 11, site("a", 2, 2, 2), site("b", 2, 9, 2, saturated(nil))), "- a 2/2, b 2/9 Saturated"},
+		"nor where Pods wait":   {snapshot(Aggregated, 5, 11, site("a", 2, 2, 2), site("b", 2, 9, 2, pending(1, 1))), "- a 2/2, b 2/9"},
+		"not for a moment":      {snapshot(Aggregated, 5, 11, site("a", 2, 6, 3), site("b", 2, 5, 2, silent(7))), "- a 2/6, b 2/5 Unreachable"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.s.Rebalance.Strategy = v1alpha1.RebalanceNone
+			if diff := cmp.Diff(tc.want, told(Next(tc.s))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // What a person scaled to zero stays there when others come or go; what the hub took to zero begins again when it may not
 // be there any more.
 func TestSplitsWakeOnlyWhatIsTheirs(t *testing.T) {
@@ -64,7 +85,7 @@ func TestSplitsWakeOnlyWhatIsTheirs(t *testing.T) {
 		"taken to zero by us":   {snapshot(StaticWeighted, 2, 9, site("a", 1, 5, 0, atZero), site("b", 1, 4, 1)).change(changed), "BoundsSplit: a 1/5 run 1, b 1/4"},
 		"a cluster at its first bounds is held": {snapshot(Prioritized, 2, 20, site("a", 0, 0, 9, fresh, priority(2)), site("b", 0, 0, 7, fresh, priority(1))).change(changed),
 			"BoundsSplit: a 2/13 hold, b 1/7"},
-		"nobody is held for a dead cluster":            {snapshot(Prioritized, 2, 9, site("a", 1, 9, 6, priority(3)), site("b", 1, 8, 2, priority(2), silent(90000))), "- a 1/9, b 1/8 Unreachable"},
+		"nobody is held for a dead cluster":            {snapshot(Prioritized, 1, 9, site("a", 1, 9, 6, priority(3)), site("b", 1, 8, 2, priority(2), silent(90000))), "- a 1/9, b 1/8 Unreachable"},
 		"one out of sight runs what is needed":         {snapshot(StaticWeighted, 1, 10, site("a", 1, 5, 2, silent(15)), site("b", 1, 5, 0, atZero)).change(toZero), "- a 1/5 Unreachable, b 1/5 ScaledToZero"},
 		"one that is dead does not run what is needed": {snapshot(StaticWeighted, 1, 5, site("a", 1, 5, 2, silent(9000)), site("b", 1, 5, 0, atZero)).change(toZero), "ScaledFromZero: a 1/5 Unreachable, b 1/5 run 1"},
 	}

@@ -184,7 +184,7 @@ func TestNextTheLargest(t *testing.T) {
 	for i := range rune(1000) {
 		s.Sites = append(s.Sites, site(string('a'+i), math.MaxInt32/1000, math.MaxInt32/1000, math.MaxInt32, ratio(math.MaxInt64, -1), hosts(math.MaxInt32)))
 	}
-	s.Sites[0].Max += math.MaxInt32 % 1000
+	s.Sites[0].Min, s.Sites[0].Max = s.Sites[0].Min+math.MaxInt32%1000, s.Sites[0].Max+math.MaxInt32%1000
 	s.Sites[1].Current = 0
 	step := Next(s)
 	if step.Action != Woken || step.Memory.UnderloadedSince != nil {
