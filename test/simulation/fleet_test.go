@@ -281,3 +281,6 @@ func (f *fleet) String() string {
 	}
 	return s
 }
+
+// idle lets a period pass in which nobody looks.
+func (f *fleet) idle() { time.Sleep(period) }
