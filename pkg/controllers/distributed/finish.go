@@ -32,6 +32,8 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 	switch {
 	case in.native() && next.Bumped && !s.absent:
 		next.Scale = nil // its own autoscaler sees to it
+	case in.native() && next.Max > 0 && next.Scale == nil && s.scale != nil && s.current() == 0 && s.own != nil && s.mayBeEmpty():
+		next.Scale = new(next.Min) // it may not be at zero any more, and its own autoscaler does not begin there
 	case s.absent && next.Max > 0 && next.Scale == nil && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
 	}

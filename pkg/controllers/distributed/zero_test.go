@@ -191,5 +191,5 @@ func TestNativeClustersComeToZeroByThemselves(t *testing.T) {
 	same(t, "a", v1alpha1.ClusterActive, w.object().Status.Clusters[0].State)
 	delete(w.members, "c")
 	w.well(2)
-	same(t, "written when c is gone", []string{"a web 1-5", "b web 1-5"}, toMembers(w.writes()))
+	same(t, "written when c is gone, and a may not be empty any more", []string{"a web 1-5", "a to 1", "b web 1-5"}, toMembers(w.writes()))
 }
