@@ -32,11 +32,16 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 	switch {
 	case in.native() && next.Bumped && !s.absent:
 		next.Scale = nil // its own autoscaler sees to it
-	case in.native() && next.Max > 0 && next.Scale == nil && s.scale != nil && s.current() == 0 && s.own != nil && s.mayBeEmpty():
+	case in.native() && next.Max > 0 && next.Scale == nil && s.isEmpty():
 		next.Scale = new(next.Min) // it may not be at zero any more, and its own autoscaler does not begin there
 	case s.absent && next.Max > 0 && next.Scale == nil && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
 	}
+}
+
+// isEmpty: its autoscaler was free to run nothing, and runs nothing.
+func (s *site) isEmpty() bool {
+	return s.scale != nil && s.current() == 0 && s.own != nil && s.mayBeEmpty()
 }
 
 func (s *site) finishSilent(in *situation, next *assignment.SiteStep) {
