@@ -17,6 +17,9 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 	switch s.presence {
 	case assignment.Present:
 		s.finishPresent(in, step, &next)
+		if in.native() && !next.Bumped && next.Max > 0 && next.Scale == nil && s.isEmpty() {
+			next.Scale = new(next.Min) // it may not be at zero any more, and its own autoscaler does not begin there
+		}
 	case assignment.Silent:
 		s.finishSilent(in, &next)
 	case assignment.Leaving:
@@ -32,8 +35,6 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 	switch {
 	case in.native() && next.Bumped && !s.absent:
 		next.Scale = nil // its own autoscaler sees to it
-	case in.native() && next.Max > 0 && next.Scale == nil && s.isEmpty():
-		next.Scale = new(next.Min) // it may not be at zero any more, and its own autoscaler does not begin there
 	case s.absent && next.Max > 0 && next.Scale == nil && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
 	}
