@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package simulation lets fleets live for hours in a bubble with a clock of its own: the members' autoscalers are
+// Package distributed lets fleets live for hours in a bubble with a clock of its own: the members' autoscalers are
 // Kubernetes' own HorizontalPodAutoscaler controller as it is shipped, one in each member, and the hub is
 // pkg/controllers/distributed. Load, capacity, failures, restarts and edits come by chance.
 //
-//	go test ./simulation                          as many fleets as the short or the long form has
-//	go test ./simulation -seed 7 -scenarios 1     one of them again
+//	go test ./distributed                         as many fleets as the short or the long form has
+//	go test ./distributed -seed 7 -scenarios 1     one of them again
 //
 // The judge (judge_test.go and its neighbours) knows nothing of how the hub decides. It reads what is written to members,
 // and the members as they are:
@@ -24,4 +24,4 @@
 // done about it: a strict order where each cluster has a load of its own, which no other can carry; a cluster that is
 // registered again after it was taken out of the affinity meanwhile, where our autoscaler stays; and who waits while a
 // cluster that missed an edit is out of sight.
-package simulation
+package distributed
