@@ -86,6 +86,7 @@ func TestSplitsWakeOnlyWhatIsTheirs(t *testing.T) {
 		"a cluster at its first bounds is held": {snapshot(Prioritized, 2, 20, site("a", 0, 0, 9, fresh, priority(2)), site("b", 0, 0, 7, fresh, priority(1))).change(changed),
 			"BoundsSplit: a 2/13 hold, b 1/7"},
 		"nobody is held for a dead cluster":            {snapshot(Prioritized, 1, 9, site("a", 1, 9, 6, priority(3)), site("b", 1, 8, 2, priority(2), silent(90000))), "- a 1/9, b 1/8 Unreachable"},
+		"a new one waits for one out of sight":         {snapshot(StaticWeighted, 2, 10, site("a", 1, 5, 2), site("b", 1, 5, 2, silent(15)), site("c", 0, 0, 0, fresh)), "- a 1/5, b 1/5 Unreachable, c 0/0 Excluded"},
 		"one out of sight runs what is needed":         {snapshot(StaticWeighted, 1, 10, site("a", 1, 5, 2, silent(15)), site("b", 1, 5, 0, atZero)).change(toZero), "- a 1/5 Unreachable, b 1/5 ScaledToZero"},
 		"one that is dead does not run what is needed": {snapshot(StaticWeighted, 1, 5, site("a", 1, 5, 2, silent(9000)), site("b", 1, 5, 0, atZero)).change(toZero), "ScaledFromZero: a 1/5 Unreachable, b 1/5 run 1"},
 	}

@@ -4,11 +4,11 @@ package assignment
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -131,6 +131,8 @@ func TestNextWaitsLongerAbove(t *testing.T) {
 	}{
 		"if nobody holds them": {func(s *Snapshot) { s.ScaleDownOrder = v1alpha1.ScaleDownBestEffort },
 			map[string]time.Duration{"a": 540 * time.Second, "b": 420 * time.Second, "c": 420 * time.Second, "d": 300 * time.Second, "e": 0}},
+		"also while one is out of sight": {func(s *Snapshot) { s.ScaleDownOrder, s.Sites[3].Presence = v1alpha1.ScaleDownBestEffort, Silent },
+			map[string]time.Duration{"a": 540 * time.Second, "b": 420 * time.Second, "c": 420 * time.Second, "d": 0, "e": 0}},
 		"as long as can be": {func(s *Snapshot) { s.ScaleDownOrder, s.Window = v1alpha1.ScaleDownBestEffort, 3500*time.Second },
 			map[string]time.Duration{"a": 3600 * time.Second, "b": 3600 * time.Second, "c": 3600 * time.Second, "d": 3500 * time.Second, "e": 0}},
 		"not if they are held": {func(s *Snapshot) { s.ScaleDownOrder = v1alpha1.ScaleDownStrict }, map[string]time.Duration{"a": 0, "b": 0, "c": 0, "d": 0, "e": 0}},
@@ -139,6 +141,8 @@ func TestNextWaitsLongerAbove(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			s := s
+			s.Sites = slices.Clone(s.Sites)
 			got := map[string]time.Duration{}
 			for name, step := range Next(s.change(tc.change)).Sites {
 				got[name] = step.Window

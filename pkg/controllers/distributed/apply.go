@@ -10,14 +10,13 @@ import (
 	"strings"
 	"sync"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 )
 
 // apply makes come true what has not: in all clusters what becomes less, and then, if all of that could be written, what

@@ -3,9 +3,8 @@
 package distributed
 
 import (
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // metrics are those of the spec over all clusters that run something, by what their autoscalers say: averages over Pods

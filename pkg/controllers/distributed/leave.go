@@ -8,17 +8,15 @@ import (
 	"fmt"
 	"strings"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
-
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
 // clear takes away what we made in clusters that have no part any more: the workload, once the other clusters run what

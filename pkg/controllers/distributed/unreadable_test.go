@@ -7,10 +7,40 @@ import (
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/placement"
 )
+
+// A template that may not be read is the matter of the clusters that lack the workload. Where others place it, it says
+// whether they write the replicas, too.
+func TestTemplateThatMayNotBeRead(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "web", errors.New("not you"))
+	tests := map[string]struct {
+		placed placement.Source
+		able   string
+		has    map[string]string
+	}{
+		"we make it": {nil, "True ReadyForNewScale: the bounds are split among 1 clusters", map[string]string{"a": "web 2-10, runs 2", "b": "no workload"}},
+		"others do": {placedIn{places: true, names: []string{"a", "b"}},
+			`False FailedReadHub: reading Deployment "web" on the hub: ` + forbidden.Error(), map[string]string{"a": "runs 2", "b": "no workload"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := fleetOf(t, v1alpha1.AssignmentStaticWeighted, map[string]int32{"a": 2})
+			w.member("b")
+			w.placed = tc.placed
+			w.restart()
+			w.hub.failGet = func() error { return forbidden }
+			_ = w.looks(2)
+			same(t, "AbleToScale", tc.able, w.condition(autoscalingv2.AbleToScale))
+			same(t, "there is", tc.has, w.has())
+		})
+	}
+}
 
 // Who is to mend what is in the way sees it in the reason.
 func TestWhatCanNotBeReadIsSaid(t *testing.T) {

@@ -332,6 +332,9 @@ func TestDistributedAndBack(t *testing.T) {
 	if wait, err := w.look(web); wait != period || err != nil || w.hub.statusWrites != before {
 		t.Errorf("comes back after %v, %v, and %d writes", wait, err, w.hub.statusWrites-before)
 	}
+	if wait, err := w.look(web); wait != period || err != nil {
+		t.Errorf("comes back after %v, %v, the next time", wait, err)
+	}
 	stored := w.hub.objects[web]
 	stored.Finalizers, stored.Status.CurrentReplicas = []string{v1alpha1.MemberAutoscalersFinalizer}, 14
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = nil })
@@ -344,7 +347,16 @@ func TestDistributedAndBack(t *testing.T) {
 	w.other.left, w.other.err = true, nil
 	_ = w.looks(1)
 	same(t, "replicas written", []int32{14, 20}, w.hub.workloads[web].writes)
-	same(t, "asked of the other mode", []string{"look at web", "leave web", "leave web"}, w.other.did)
+	same(t, "asked of the other mode", []string{"look at web", "look at web", "leave web", "leave web"}, w.other.did)
+}
+
+// Who ended before it stored anything about clusters does not know what the fleet runs, and so does not tell the hub.
+func TestDistributedForAMoment(t *testing.T) {
+	w := onHub(t)
+	w.hub.objects[web].Finalizers = []string{v1alpha1.MemberAutoscalersFinalizer}
+	w.other.left = true
+	_ = w.looks(3)
+	same(t, "replicas written", nil, w.hub.workloads[web].writes)
 }
 
 // A cluster that answers, but not for Pods, and whose Pods are not known any more: as many count as Ready as the status says.

@@ -16,18 +16,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/workload"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // fakeMember is a member cluster that runs what it is told, as far as it has room.
@@ -42,6 +42,8 @@ type fakeMember struct {
 	silence     *fleet.Silence
 	hidden      *fleet.Silence                              // why Pods can not be listed, and never were
 	autoscalers []autoscalingv2.CrossVersionObjectReference // of HorizontalPodAutoscalers named own
+	managed     bool                                        // they are of ours
+	late        int                                         // the youngest Pods are not seen yet
 	workloads   map[string]*fakeWorkload                    // by name
 	pods        []*fakePod
 	created     int   // Pods so far
@@ -101,6 +103,9 @@ func (m *fakeMember) Autoscalers(context.Context, string) workload.Autoscalers {
 	for _, target := range m.autoscalers {
 		own := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "own"}}
 		own.Spec.ScaleTargetRef = target
+		if m.managed {
+			own.Labels = map[string]string{v1alpha1.ManagedByLabel: "uid-of-web"}
+		}
 		seen.Objects = append(seen.Objects, own)
 	}
 	return seen
@@ -118,7 +123,7 @@ func (m *fakeMember) Pods(_ context.Context, _ string, selector labels.Selector)
 	}
 	l := pods.Listing{Known: true, Silent: m.silence, AsOf: m.clock.Now()}
 	placed := 0
-	for _, p := range m.pods {
+	for _, p := range m.pods[:max(0, len(m.pods)-m.late)] {
 		placed++
 		if !selector.Matches(p.labels) {
 			continue

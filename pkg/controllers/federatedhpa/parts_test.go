@@ -452,6 +452,17 @@ func TestDivisionByCapacity(t *testing.T) {
 	}
 }
 
+// Replicas that are told and have no Pod yet will take room that still seems free.
+func TestRoomForReplicasWithoutPods(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("DynamicWeighted"))
+	a := w.members["a"]
+	a.more, a.roomKnown, a.late = 12, true, 3
+	_ = w.looks(1)
+	if n := w.object().Status.Clusters[0].AvailableReplicas; n == nil || *n != 13 {
+		t.Errorf("available are %v, want 13", n)
+	}
+}
+
 // That no cluster can take more is said, and taken back.
 func TestAllClustersSaturated(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", atMost("a", 5), atMost("b", 5)))

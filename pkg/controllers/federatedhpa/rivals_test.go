@@ -46,6 +46,10 @@ func TestRivalsOnTheHub(t *testing.T) {
 		"a member's own": {func(w *world) {
 			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
 		}, "cluster west: " + both},
+		"a member's, that is ours": {func(w *world) {
+			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
+			w.members["west"].managed = true
+		}, ""},
 		"a member's own, of another workload": {func(w *world) {
 			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("db").Spec.ScaleTargetRef}
 		}, ""},
