@@ -3,6 +3,7 @@
 // Package workload reads and writes what members run of one workload, and who scales it there.
 //
 //	cluster.go       what can be asked of a cluster
+//	reference.go     how a workload is named
 //	members.go       the registered clusters
 //	scale.go         the workload's replicas
 //	room.go          how many more it could run there

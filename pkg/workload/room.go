@@ -21,7 +21,7 @@ import (
 func (c memberCluster) Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference, template *unstructured.Unstructured) (int32, bool) {
 	shape, err := c.shape(ctx, namespace, of, template)
 	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "cluster", c.Name(), "workload", describe(of), "err", err)
+		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "cluster", c.Name(), "workload", Describe(of), "err", err)
 		return 0, false
 	}
 	estimate := c.all.capacity.Estimate(ctx, c.Member, shape)
@@ -44,7 +44,7 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 	}
 	read := templated{}
 	if err := json.Unmarshal(object, &read); err != nil {
-		return fit.Workload{}, fmt.Errorf("decoding %s: %w", describe(of), err)
+		return fit.Workload{}, fmt.Errorf("decoding %s: %w", Describe(of), err)
 	}
 	if read.Spec.Template == nil {
 		return fit.Workload{}, errors.New("it has no spec.template")

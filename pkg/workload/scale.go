@@ -26,7 +26,7 @@ func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscali
 			return scale, nil
 		}
 		if first == nil {
-			first = fmt.Errorf("reading the scale of %s: %w", describe(of), err)
+			first = fmt.Errorf("reading the scale of %s: %w", Describe(of), err)
 		}
 	}
 	return nil, errors.Join(err, first)
@@ -113,9 +113,4 @@ func decode(answer []byte, into runtime.Object, kind string) error {
 		return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("decoding a %s: it is of kind %q", kind, got)}
 	}
 	return nil
-}
-
-// describe names a workload as in `Deployment "web"`.
-func describe(ref autoscalingv2.CrossVersionObjectReference) string {
-	return fmt.Sprintf("%s %q", ref.Kind, ref.Name)
 }

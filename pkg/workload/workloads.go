@@ -28,7 +28,7 @@ func (c memberCluster) Get(ctx context.Context, namespace string, of autoscaling
 	}
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(answer); err != nil {
-		return nil, fmt.Errorf("decoding %s: %w", describe(of), err)
+		return nil, fmt.Errorf("decoding %s: %w", Describe(of), err)
 	}
 	return object, nil
 }
@@ -41,7 +41,7 @@ func (c memberCluster) read(ctx context.Context, namespace string, of autoscalin
 	}
 	answer, err := answerTo(ctx, workloadAt(c.Client().Get(), resources[0], namespace, of.Name))
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", describe(of), err)
+		return nil, fmt.Errorf("reading %s: %w", Describe(of), err)
 	}
 	return answer, nil
 }

@@ -68,7 +68,7 @@ func (f *fleet) release() {
 	orphan := o.Spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan
 	for range 5 {
 		f.look()
-		f.idle()
+		pass(period)
 	}
 	if f.hub.object != nil {
 		f.judge.fail("the object can not go: %v", f.hub.object.Finalizers)

@@ -79,7 +79,7 @@ func (f *fleet) addMember(name string) *member {
 // begin starts the programs.
 func (f *fleet) begin() {
 	f.restart()
-	time.Sleep(time.Second) // the members' controllers look whether their caches are filled
+	pass(time.Second) // the members' controllers look whether their caches are filled
 	synctest.Wait()
 }
 
@@ -202,7 +202,7 @@ func (f *fleet) round() {
 	f.load = min(300*request, max(0, f.load+f.slope))
 	f.settle()
 	f.autoscale(false)
-	time.Sleep(5 * time.Second)
+	pass(untilLook)
 	f.settle()
 	began := time.Now()
 	if f.awayFor > 0 {
@@ -216,7 +216,7 @@ func (f *fleet) round() {
 		f.settle()
 	}
 	f.judge.afterRound()
-	time.Sleep(max(0, period-5*time.Second-time.Since(began)))
+	pass(max(0, period-untilLook-time.Since(began)))
 }
 
 func (f *fleet) settle() {
@@ -282,5 +282,9 @@ func (f *fleet) String() string {
 	return s
 }
 
-// idle lets a period pass in which nobody looks.
-func (f *fleet) idle() { time.Sleep(period) }
+// untilLook is the time between the members' looks and the hub's.
+const untilLook = 5 * time.Second
+
+// pass lets time pass. It is the bubble's, which moves on at once when all in it wait: nothing here takes real time, and
+// how busy the machine is changes nothing.
+func pass(d time.Duration) { time.Sleep(d) }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // apply makes come true what has not: in all clusters what becomes less, and then, if all of that could be written, what
@@ -47,7 +48,7 @@ func (r *Reconciler) tellMade(in *situation) {
 		}
 	}
 	if len(made) > 0 {
-		r.event(in.object, corev1.EventTypeNormal, eventWorkloadMade, fmt.Sprintf("%s was made, as on the hub, in: %s", describe(in.object.Spec.ScaleTargetRef), strings.Join(made, ", ")))
+		r.event(in.object, corev1.EventTypeNormal, eventWorkloadMade, fmt.Sprintf("%s was made, as on the hub, in: %s", workload.Describe(in.object.Spec.ScaleTargetRef), strings.Join(made, ", ")))
 	}
 }
 
@@ -153,10 +154,10 @@ func (c change) about(in *situation) []any {
 	case c.write != nil:
 		return []any{"what", c.kind(), "hpa", c.write.Name, "min", value(c.write.Spec.MinReplicas), "max", c.write.Spec.MaxReplicas, "held", held(c.write)}
 	case c.scale != nil:
-		return []any{"what", c.kind(), "workload", describe(in.object.Spec.ScaleTargetRef), "replicas", *c.scale}
+		return []any{"what", c.kind(), "workload", workload.Describe(in.object.Spec.ScaleTargetRef), "replicas", *c.scale}
 	case c.remove != nil:
 		return []any{"what", c.kind(), "hpa", c.remove.Name}
 	default:
-		return []any{"what", c.kind(), "workload", describe(in.object.Spec.ScaleTargetRef)}
+		return []any{"what", c.kind(), "workload", workload.Describe(in.object.Spec.ScaleTargetRef)}
 	}
 }

@@ -207,17 +207,17 @@ func (in *situation) weighed(step *assignment.Step) condition {
 
 // stateOf is what the autoscalers are doing together.
 func stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAState {
-	false_ := func(kind autoscalingv2.HorizontalPodAutoscalerConditionType) bool {
+	isFalse := func(kind autoscalingv2.HorizontalPodAutoscalerConditionType) bool {
 		return summary.Condition(s, kind).Status == corev1.ConditionFalse
 	}
 	switch {
-	case false_(autoscalingv2.AbleToScale):
+	case isFalse(autoscalingv2.AbleToScale):
 		return v1alpha1.StateFailing
 	case s.CurrentReplicas == 0:
 		return v1alpha1.StatePaused
-	case false_(autoscalingv2.ScalingActive) && summary.Condition(s, autoscalingv2.ScalingActive).Reason != replicas.ReasonScalingDisabled:
+	case isFalse(autoscalingv2.ScalingActive) && summary.Condition(s, autoscalingv2.ScalingActive).Reason != replicas.ReasonScalingDisabled:
 		return v1alpha1.StateFailing
-	case false_(v1alpha1.FleetVisible):
+	case isFalse(v1alpha1.FleetVisible):
 		return v1alpha1.StateHeld
 	case summary.Condition(s, autoscalingv2.ScalingLimited).Status == corev1.ConditionTrue:
 		return v1alpha1.StateLimited

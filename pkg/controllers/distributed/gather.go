@@ -82,7 +82,7 @@ func (r *Reconciler) placed(ctx context.Context, in *situation) (map[string]*int
 	switch {
 	case errors.As(err, &fault): // it is about the hub's number, which nobody follows here
 	case err != nil:
-		return nil, false, fmt.Errorf("reading where %s is placed: %w", describe(in.object.Spec.ScaleTargetRef), err)
+		return nil, false, fmt.Errorf("reading where %s is placed: %w", workload.Describe(in.object.Spec.ScaleTargetRef), err)
 	}
 	if !places {
 		placed = nil

@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // clear takes away what we made in clusters that have no part any more: the workload, once the other clusters run what
@@ -81,7 +82,7 @@ func (r *Reconciler) removeWorkload(ctx context.Context, in *situation, s *site)
 		return fmt.Errorf("cluster %s: deleting what was made there: %w", s.facts.Name, err)
 	}
 	s.cleared = true
-	r.event(in.object, corev1.EventTypeNormal, eventWorkloadRemoved, fmt.Sprintf("%s, which was made for cluster %s, is deleted there", describe(in.object.Spec.ScaleTargetRef), s.facts.Name))
+	r.event(in.object, corev1.EventTypeNormal, eventWorkloadRemoved, fmt.Sprintf("%s, which was made for cluster %s, is deleted there", workload.Describe(in.object.Spec.ScaleTargetRef), s.facts.Name))
 	return nil
 }
 

@@ -12,13 +12,13 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // read reads every cluster's autoscalers, and the scale of its workload.
@@ -57,7 +57,7 @@ func (s *site) sort(object *v1alpha1.FederatedHPA) (rivals []string, taken bool)
 		if s.removed != nil && hpa.UID == s.removed.UID {
 			continue // what is known is from before
 		}
-		target := sameTarget(hpa.Spec.ScaleTargetRef, object.Spec.ScaleTargetRef)
+		target := workload.Key(hpa.Spec.ScaleTargetRef) == workload.Key(object.Spec.ScaleTargetRef)
 		switch {
 		case memberhpa.Ours(hpa, object.UID), target && memberhpa.Adoptable(hpa, object):
 			s.claim(newer(s.written, hpa))
@@ -176,16 +176,4 @@ func (s *site) unborn() int32 {
 func (s *site) unschedulable() int32 {
 	beyond := max(0, len(s.listing.Pods)-int(s.current()))
 	return int32(min(max(0, s.listing.Unschedulable-beyond), math.MaxInt32))
-}
-
-// sameTarget compares what two autoscalers scale, whatever the version that they name.
-func sameTarget(a, b autoscalingv2.CrossVersionObjectReference) bool {
-	first, _ := schema.ParseGroupVersion(a.APIVersion)
-	second, _ := schema.ParseGroupVersion(b.APIVersion)
-	return first.Group == second.Group && a.Kind == b.Kind && a.Name == b.Name
-}
-
-// describe names a workload as in `Deployment "web"`.
-func describe(ref autoscalingv2.CrossVersionObjectReference) string {
-	return fmt.Sprintf("%s %q", ref.Kind, ref.Name)
 }

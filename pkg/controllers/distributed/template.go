@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // retainReplicas, on a workload of a Karmada hub, has Karmada leave the replicas in the clusters alone.
@@ -37,13 +38,13 @@ func (r *Reconciler) findTemplate(ctx context.Context, in *situation, byOthers b
 	case err != nil:
 		in.fault = err
 	case byOthers && (onHub == nil || onHub.GetLabels()[retainReplicas] != "true"):
-		in.fault = &fault{reasonRetainReplicas, fmt.Sprintf("label %s on the hub with %s=true, or Karmada takes back what the clusters' autoscalers do", describe(in.object.Spec.ScaleTargetRef), retainReplicas)}
+		in.fault = &fault{reasonRetainReplicas, fmt.Sprintf("label %s on the hub with %s=true, or Karmada takes back what the clusters' autoscalers do", workload.Describe(in.object.Spec.ScaleTargetRef), retainReplicas)}
 	case !byOthers && onHub != nil:
 		in.template = templateOf(onHub, in.object)
 	}
 	for i := range in.sites {
 		if s := &in.sites[i]; s.absent && in.template == nil && s.presence == assignment.Present {
-			s.leaves(v1alpha1.ClusterExcluded, reasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled, and %s", describe(in.object.Spec.ScaleTargetRef), why))
+			s.leaves(v1alpha1.ClusterExcluded, reasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled, and %s", workload.Describe(in.object.Spec.ScaleTargetRef), why))
 		}
 	}
 }
@@ -59,7 +60,7 @@ func (r *Reconciler) onHub(ctx context.Context, object *v1alpha1.FederatedHPA) (
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		return nil, nil //nolint:nilnil // none is an answer
 	case err != nil:
-		return nil, fmt.Errorf("reading %s on the hub: %w", describe(ref), err)
+		return nil, fmt.Errorf("reading %s on the hub: %w", workload.Describe(ref), err)
 	}
 	return found, nil
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // distribute has the object looked at in distributed mode, and forgets what central mode knew of it.
@@ -57,7 +58,7 @@ func (r *Reconciler) tellHub(ctx context.Context, object *v1alpha1.FederatedHPA)
 	}
 	t.scale.Spec.Replicas = object.Status.CurrentReplicas
 	if _, err := t.Scales.Scales(object.Namespace).Update(ctx, t.resource, t.scale, metav1.UpdateOptions{FieldManager: fieldManager}); err != nil {
-		return fmt.Errorf("telling %s on the hub what the fleet runs: %w", describe(object.Spec.ScaleTargetRef), err)
+		return fmt.Errorf("telling %s on the hub what the fleet runs: %w", workload.Describe(object.Spec.ScaleTargetRef), err)
 	}
 	return nil
 }

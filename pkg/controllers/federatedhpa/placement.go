@@ -56,7 +56,7 @@ func (r *Reconciler) placed(ctx context.Context, object *v1alpha1.FederatedHPA) 
 		err = nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("reading where %s is placed: %w", describe(object.Spec.ScaleTargetRef), err)
+		return nil, false, fmt.Errorf("reading where %s is placed: %w", workload.Describe(object.Spec.ScaleTargetRef), err)
 	}
 	return maps.Clone(placed), places, nil
 }

@@ -5,10 +5,8 @@ package federatedhpa
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -169,9 +167,4 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.doubts.forget(key)
 	r.Metrics.forget(key)
 	r.Distributed.Forget(key)
-}
-
-// describe names a workload as in `Deployment "web"`.
-func describe(ref autoscalingv2.CrossVersionObjectReference) string {
-	return fmt.Sprintf("%s %q", ref.Kind, ref.Name)
 }

@@ -10,10 +10,10 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // byTarget finds autoscalers on the hub by what they scale.
@@ -50,7 +50,7 @@ func (r *Reconciler) rivalsOnHub(ctx context.Context, in *situation) []string {
 	}
 	var found autoscalingv2.HorizontalPodAutoscalerList
 	// The cache fails only if it was not set up, and then nothing runs.
-	_ = r.Hub.List(ctx, &found, client.InNamespace(in.object.Namespace), client.MatchingFields{byTarget: targetKey(in.object.Spec.ScaleTargetRef)})
+	_ = r.Hub.List(ctx, &found, client.InNamespace(in.object.Namespace), client.MatchingFields{byTarget: workload.Key(in.object.Spec.ScaleTargetRef)})
 	var names []string
 	for i := range found.Items {
 		if hpa := &found.Items[i]; hpa.Labels[v1alpha1.ManagedByLabel] == "" && hpa.DeletionTimestamp == nil {
@@ -75,7 +75,7 @@ func (r *Reconciler) near(in *situation) []*chosen {
 func (p *part) autoscalers(ctx context.Context, object *v1alpha1.FederatedHPA) []string {
 	var names []string
 	for _, other := range p.cluster.Autoscalers(ctx, object.Namespace).Objects {
-		if other.Labels[v1alpha1.ManagedByLabel] == "" && targetKey(other.Spec.ScaleTargetRef) == targetKey(object.Spec.ScaleTargetRef) {
+		if other.Labels[v1alpha1.ManagedByLabel] == "" && workload.Key(other.Spec.ScaleTargetRef) == workload.Key(object.Spec.ScaleTargetRef) {
 			names = append(names, "HorizontalPodAutoscaler "+object.Namespace+"/"+other.Name)
 		}
 	}
@@ -99,12 +99,6 @@ func (p *part) countsTheSame(ctx context.Context, in *situation, near []*chosen)
 		}
 	}
 	return names
-}
-
-// targetKey is the same for references to the same workload, be it by another version.
-func targetKey(ref autoscalingv2.CrossVersionObjectReference) string {
-	gv, _ := schema.ParseGroupVersion(ref.APIVersion)
-	return gv.Group + "/" + ref.Kind + "/" + ref.Name
 }
 
 func compareKeys(a, b client.ObjectKey) int {

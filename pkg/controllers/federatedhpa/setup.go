@@ -22,6 +22,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/placement"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // Name is the controller's, in its logs, metrics and Events.
@@ -71,5 +72,5 @@ func (r *Reconciler) register(manager ctrl.Manager, parallel int, timeout time.D
 }
 
 func targetKeys(object client.Object) []string {
-	return []string{targetKey(object.(*autoscalingv2.HorizontalPodAutoscaler).Spec.ScaleTargetRef)}
+	return []string{workload.Key(object.(*autoscalingv2.HorizontalPodAutoscaler).Spec.ScaleTargetRef)}
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // hubTarget is the workload on the hub, which somebody else propagates to the members.
@@ -77,7 +78,7 @@ func (t *hubTarget) write(ctx context.Context, in *situation, d decision) decisi
 		d.Decision = d.Refused(in.now, err)
 		return d
 	}
-	klog.FromContext(ctx).Info("Scaled the workload", "workload", describe(in.object.Spec.ScaleTargetRef),
+	klog.FromContext(ctx).Info("Scaled the workload", "workload", workload.Describe(in.object.Spec.ScaleTargetRef),
 		"from", in.scale.Replicas, "to", d.Replicas, "reason", d.Explanation.Reason)
 	d.Decision = d.Scaled(in.now)
 	return d
@@ -85,14 +86,14 @@ func (t *hubTarget) write(ctx context.Context, in *situation, d decision) decisi
 
 func (t *hubTarget) template(ctx context.Context, in *situation) *replicas.Requests {
 	ref := in.object.Spec.ScaleTargetRef
-	workload := &unstructured.Unstructured{}
-	workload.SetAPIVersion(ref.APIVersion)
-	workload.SetKind(ref.Kind)
-	if err := t.Live.Get(ctx, client.ObjectKey{Namespace: in.object.Namespace, Name: ref.Name}, workload); err != nil {
-		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "workload", describe(ref), "err", err)
+	found := &unstructured.Unstructured{}
+	found.SetAPIVersion(ref.APIVersion)
+	found.SetKind(ref.Kind)
+	if err := t.Live.Get(ctx, client.ObjectKey{Namespace: in.object.Namespace, Name: ref.Name}, found); err != nil {
+		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "workload", workload.Describe(ref), "err", err)
 		return nil
 	}
-	return requestsOfTemplate(workload)
+	return requestsOfTemplate(found)
 }
 
 // requestsOfTemplate reads spec.template, where all workloads of Kubernetes, and most others, have their Pods' template.

@@ -20,6 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // partsTarget is the workload's part in each member.
@@ -55,7 +56,7 @@ func (p *part) readScale(ctx context.Context, object *v1alpha1.FederatedHPA) {
 	switch {
 	case absent, meta.IsNoMatchError(err):
 		p.assigned = nil
-		p.exclude(reasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled: %v", describe(object.Spec.ScaleTargetRef), err))
+		p.exclude(reasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled: %v", workload.Describe(object.Spec.ScaleTargetRef), err))
 	default:
 		p.silent(silence)
 	}
@@ -108,7 +109,7 @@ func (in *situation) addUp() {
 
 // nowhere says why no cluster's part could be read.
 func (in *situation) nowhere() error {
-	ref := describe(in.object.Spec.ScaleTargetRef)
+	ref := workload.Describe(in.object.Spec.ScaleTargetRef)
 	if len(in.parts) == 0 {
 		return fmt.Errorf("no registered cluster is selected for %s: look at spec.clusterAffinity, and at the registrations", ref)
 	}
@@ -194,7 +195,7 @@ func complete(ctx context.Context, in *situation, d decision) decision {
 		}
 		c.part.assigned = &c.to
 		achieved += int64(c.gain)
-		klog.FromContext(ctx).Info("Scaled the workload", "cluster", name, "workload", describe(in.object.Spec.ScaleTargetRef),
+		klog.FromContext(ctx).Info("Scaled the workload", "cluster", name, "workload", workload.Describe(in.object.Spec.ScaleTargetRef),
 			"from", c.from, "to", c.to, "reason", d.Explanation.Reason)
 	}
 	err := errors.Join(faults...)
