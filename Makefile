@@ -96,11 +96,11 @@ test-full: need-go ## Run everything in its long form, with the race detector; t
 # Nothing else should run meanwhile. The report is for a person to look at, and to commit or not.
 .PHONY: bench
 bench: need-go ## Measure all, beside its peers, and write the report into bench/; takes about an hour
-	$(GO) -C test run ./bench --out $(CURDIR)/bench
+	$(GO) -C test run -buildvcs=true ./bench --out $(CURDIR)/bench
 
 .PHONY: bench-quick
 bench-quick: need-go ## Measure a part of it, in ten minutes, into bin/bench-quick/
-	$(GO) -C test run ./bench --quick --out $(CURDIR)/bin/bench-quick
+	$(GO) -C test run -buildvcs=true ./bench --quick --out $(CURDIR)/bin/bench-quick
 
 .PHONY: bench-micro
 bench-micro: need-go ## Measure packages by themselves: memory, answers, admissions and decisions

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/fleetscale/fleetscale/test/bench/adapter"
+	"github.com/fleetscale/fleetscale/test/bench/experiment"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
@@ -33,9 +34,12 @@ type options struct {
 	pid        int
 }
 
-const help = `Measures the metrics adapter of this checkout over simulated members, beside a
-real metrics-server and Kubernetes' encoder alone. With --kubeconfig it measures
-lists of any other server of metrics.k8s.io instead, and starts nothing.
+const help = `Measures the programs of this checkout over simulated members, beside what is
+used without them. With --kubeconfig it measures lists of any other server of
+metrics.k8s.io instead, and starts nothing.
+
+Each experiment has a page of its own in the report; those that are not done now
+stay as they are.
 
 Experiments: `
 
@@ -56,9 +60,14 @@ func newCommand() *cobra.Command {
 	return cmd
 }
 
+// experiments are all, in the order of the report.
+func experiments() []experiment.Experiment {
+	return adapter.Experiments()
+}
+
 func names() []string {
 	var all []string
-	for _, e := range adapter.Experiments() {
+	for _, e := range experiments() {
 		all = append(all, e.Name)
 	}
 	return all
@@ -79,85 +88,87 @@ func (o *options) validate() error {
 	return nil
 }
 
-func (o *options) plan() adapter.Plan {
+func (o *options) size() experiment.Size {
 	if o.quick {
-		return adapter.Quick()
+		return experiment.Quick
 	}
-	return adapter.Full()
+	return experiment.Full
 }
 
 func (o *options) run(ctx context.Context, log io.Writer) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	begin := time.Now()
-	measureAll := o.ours
+	var err error
 	if o.kubeconfig != "" {
-		measureAll = o.target
+		err = o.target(ctx, log)
+	} else {
+		err = o.ours(ctx, log)
 	}
-	sections, err := measureAll(ctx, log)
-	if err != nil {
-		return err
-	}
-	r := report.Report{Title: "Figures", About: o.about(time.Since(begin)), Sections: sections}
-	return r.Write(o.out)
+	return errors.Join(err, report.Index(o.out, []string{preface}, append(names(), targetName)))
 }
 
-func (o *options) about(took time.Duration) []string {
-	size := "full"
-	if o.quick {
-		size = "quick"
-	}
-	return []string{
-		"How they are made, and how to make them again: [docs/benchmarks.md](../docs/benchmarks.md). Times depend on the machine; compare the ratios.",
-		fmt.Sprintf("%s, %d cores, %s, %s/%s; %s, %d rounds, took %s.", time.Now().UTC().Format(time.DateOnly),
-			runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, size, o.plan().Rounds, took.Round(time.Second)),
-	}
+const targetName = "target"
+
+const preface = "How these are made, and how to make them again: [docs/benchmarks.md](../docs/benchmarks.md). Times depend on the machine; compare the ratios."
+
+// keep writes a section as soon as it is measured: what comes later may fail.
+func (o *options) keep(s report.Section, took time.Duration) error {
+	s.About = []string{fmt.Sprintf("%s, %s, %d cores, %s, %s/%s; %s, took %s.", time.Now().UTC().Format(time.DateOnly), revision(),
+		runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, o.size(), took.Round(time.Second))}
+	return s.Write(o.out)
 }
 
-func (o *options) target(ctx context.Context, log io.Writer) ([]report.Section, error) {
+func (o *options) target(ctx context.Context, log io.Writer) error {
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("reading --kubeconfig: %w", err)
+		return fmt.Errorf("reading --kubeconfig: %w", err)
 	}
 	server, err := stage.NewServer(config, measure.Process(o.pid))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	section, err := adapter.Target(ctx, server, o.namespaces, o.plan(), log)
-	return []report.Section{section}, err
+	begin := time.Now()
+	section, err := adapter.Target(ctx, server, o.namespaces, o.size(), log)
+	if err != nil {
+		return err
+	}
+	return o.keep(section, time.Since(begin))
 }
 
 // ours sets the stage, and clears it away unless something went wrong.
-func (o *options) ours(ctx context.Context, log io.Writer) ([]report.Section, error) {
+func (o *options) ours(ctx context.Context, log io.Writer) error {
 	dir, err := os.MkdirTemp("", "fleetscale-bench-")
 	if err != nil {
-		return nil, fmt.Errorf("making a folder for the hub: %w", err)
+		return fmt.Errorf("making a folder for the hub: %w", err)
 	}
 	s, err := stage.Up(ctx, dir, log)
 	if err != nil {
-		return nil, fmt.Errorf("setting up in %s: %w", dir, err)
+		return fmt.Errorf("setting up in %s: %w", dir, err)
 	}
-	sections, err := o.experiments(ctx, s, log)
+	err = o.measure(ctx, s, log)
 	if err := errors.Join(err, s.Down()); err != nil {
-		return nil, fmt.Errorf("measuring (the logs are in %s): %w", dir, err)
+		return fmt.Errorf("measuring (the logs are in %s): %w", dir, err)
 	}
 	if err := os.RemoveAll(dir); err != nil {
-		return nil, fmt.Errorf("clearing away: %w", err)
+		return fmt.Errorf("clearing away: %w", err)
 	}
-	return sections, nil
+	return nil
 }
 
-func (o *options) experiments(ctx context.Context, s *stage.Stage, log io.Writer) (sections []report.Section, err error) {
-	for _, e := range adapter.Experiments() {
+func (o *options) measure(ctx context.Context, s *stage.Stage, log io.Writer) error {
+	for _, e := range experiments() {
 		if len(o.only) > 0 && !slices.Contains(o.only, e.Name) {
 			continue
 		}
-		section, err := e.Run(ctx, s, o.plan(), log)
-		if err != nil {
-			return nil, fmt.Errorf("experiment %s: %w", e.Name, err)
+		begin := time.Now()
+		section, err := e.Run(ctx, s, o.size(), log)
+		if err == nil {
+			err = o.keep(section, time.Since(begin))
 		}
-		sections = append(sections, section)
+		if err != nil {
+			return fmt.Errorf("experiment %s: %w", e.Name, err)
+		}
 	}
-	return sections, nil
+	return nil
 }

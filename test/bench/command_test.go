@@ -22,3 +22,13 @@ func TestOptionsAreRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestExperimentsHaveNamesOfTheirOwn(t *testing.T) {
+	seen := map[string]bool{targetName: true}
+	for _, e := range experiments() {
+		if seen[e.Name] || e.Run == nil {
+			t.Errorf("experiment %q is there twice, or does nothing", e.Name)
+		}
+		seen[e.Name] = true
+	}
+}

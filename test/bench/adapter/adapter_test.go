@@ -15,7 +15,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/test/bench/encoder"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
-	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
@@ -144,8 +143,8 @@ func codeOf(t *testing.T, s *stage.Server, path string) int {
 // example is an experiment of two rounds in which the adapter takes twice the
 // encoder's time, and a tenth of the metrics-server's.
 func example() *lister {
-	p := Plan{Rounds: 2, Members: []int{2, 20}, Pods: []int{200, 2000}, Clients: []int{1, 8}}
-	l := &lister{Plan: p, log: io.Discard, cells: map[cell]*listing{}}
+	p := plan{Rounds: 2, Members: []int{2, 20}, Pods: []int{200, 2000}, Clients: []int{1, 8}}
+	l := &lister{plan: p, log: io.Discard, cells: map[cell]*listing{}}
 	for _, pods := range p.Pods {
 		for _, format := range formats {
 			for _, members := range p.Members {
@@ -192,13 +191,13 @@ func TestSectionOfLists(t *testing.T) {
 	if got := s.Figures["adapter/members=2/pods=200/JSON/gzip=true/clients=8/cpu_ms"]; !cmp.Equal(got, []float64{2, 4}) {
 		t.Errorf("the figures hold %v", got)
 	}
-	if err := (report.Report{Title: "Figures", Sections: []report.Section{s}}).Write(t.TempDir()); err != nil {
+	if err := s.Write(t.TempDir()); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestMemoryIsToldForEachPod(t *testing.T) {
-	g := &growth{plan: Plan{Known: []int{1000, 2000}, KnownMembers: 10, For: time.Second}, joined: footprint{heap: 20 * mib},
+	g := &growth{plan: plan{Known: []int{1000, 2000}, KnownMembers: 10, For: time.Second}, joined: footprint{heap: 20 * mib},
 		known: []footprint{{heap: 20*mib + 200_000, resident: 40 * mib}, {heap: 20*mib + 600_000, resident: 50 * mib}}, refused: map[int]int{429: 7}}
 	peer := peerMemory{pods: 1000, before: footprint{heap: mib}, with: footprint{heap: mib + 800_000}}
 	s := g.section(footprint{heap: 10 * mib}, peer)
@@ -226,17 +225,10 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestPlansAscend(t *testing.T) {
-	for name, p := range map[string]Plan{"full": Full(), "quick": Quick()} {
+	for name, p := range map[string]plan{"full": full(), "quick": quick()} {
 		if p.Rounds < 3 || p.Members[0] >= p.Members[len(p.Members)-1] || p.Known[0] >= p.Known[len(p.Known)-1] {
 			t.Errorf("%s: %+v", name, p)
 		}
-	}
-	seen := map[string]bool{}
-	for _, e := range Experiments() {
-		if seen[e.Name] || e.Run == nil {
-			t.Errorf("experiment %q is there twice, or does nothing", e.Name)
-		}
-		seen[e.Name] = true
 	}
 }
 
@@ -250,7 +242,7 @@ func TestAnyServerIsMeasured(t *testing.T) {
 			s := server(t, m)
 			s.PID = pid
 			const short = 5 * time.Millisecond
-			section, err := Target(t.Context(), s, []string{shop}, Plan{Rounds: 2, For: short, Settle: short, Clients: []int{1, 3}}, io.Discard)
+			section, err := listsOf(t.Context(), s, []string{shop}, plan{Rounds: 2, For: short, Settle: short, Clients: []int{1, 3}}, io.Discard)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -263,7 +255,7 @@ func TestAnyServerIsMeasured(t *testing.T) {
 			}
 			m.Behave(sim.Conduct{Failing: 1})
 			defer m.Behave(sim.Conduct{})
-			if _, err := Target(t.Context(), s, []string{shop}, Plan{Rounds: 1, Clients: []int{1}}, io.Discard); err == nil {
+			if _, err := listsOf(t.Context(), s, []string{shop}, plan{Rounds: 1, Clients: []int{1}}, io.Discard); err == nil {
 				t.Error("a server that fails was measured")
 			}
 		})

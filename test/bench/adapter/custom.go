@@ -45,7 +45,7 @@ func customQuestions() []customQuestion {
 
 func serviceName(n int) string { return fmt.Sprintf("service-%d", n) }
 
-func custom(ctx context.Context, s *stage.Stage, p Plan, log io.Writer) (section report.Section, err error) {
+func custom(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (section report.Section, err error) {
 	fmt.Fprintf(log, "Custom and external metrics of %d members ...\n", customMembers)
 	fleet, err := s.Enlist(ctx, sim.Options{Members: customMembers})
 	if err != nil {
@@ -88,7 +88,7 @@ func setFigures(fleet *sim.Fleet) error {
 	return spread(fleet.Members(), shop, podsOfEach*len(fleet.Members()))
 }
 
-func askCustom(ctx context.Context, server *stage.Server, fleet *sim.Fleet, q customQuestion, p Plan, clients int) (row []string, perSecond measure.Samples, err error) {
+func askCustom(ctx context.Context, server *stage.Server, fleet *sim.Fleet, q customQuestion, p plan, clients int) (row []string, perSecond measure.Samples, err error) {
 	question := measure.Question{URL: func(n int) string { return server.URL + q.path(n) }, Accept: stage.JSON}
 	var p50, p99, cpu, requests, shared measure.Samples
 	for range p.Rounds {

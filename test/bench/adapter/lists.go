@@ -49,7 +49,7 @@ func (l *listing) figures() map[string]measure.Samples {
 // lister does the experiment.
 type lister struct {
 	*stage.Stage
-	Plan
+	plan
 
 	log     io.Writer
 	peer    *asked
@@ -69,8 +69,8 @@ func (l *lister) settle(ctx context.Context, s *stage.Server) (*asked, error) {
 	return &asked{s, idle}, err
 }
 
-func lists(ctx context.Context, s *stage.Stage, p Plan, log io.Writer) (section report.Section, err error) {
-	l := &lister{Stage: s, Plan: p, log: log, cells: map[cell]*listing{}}
+func lists(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (section report.Section, err error) {
+	l := &lister{Stage: s, plan: p, log: log, cells: map[cell]*listing{}}
 	if l.encoder, err = encoder.Start(ctx); err != nil {
 		return report.Section{}, err
 	}

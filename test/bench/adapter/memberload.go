@@ -45,7 +45,7 @@ func (a askers) String() string {
 	return "the same"
 }
 
-func memberLoad(ctx context.Context, s *stage.Stage, p Plan, log io.Writer) (section report.Section, err error) {
+func memberLoad(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (section report.Section, err error) {
 	fleet, err := s.Enlist(ctx, sim.Options{Members: loadedMembers})
 	if err != nil {
 		return section, err
@@ -94,7 +94,7 @@ type seen struct {
 	refused  int64
 }
 
-func (a askers) load(ctx context.Context, s *stage.Stage, fleet *sim.Fleet, p Plan) (of seen, err error) {
+func (a askers) load(ctx context.Context, s *stage.Stage, fleet *sim.Fleet, p plan) (of seen, err error) {
 	for i := range a.n {
 		if i == 0 || a.apart {
 			if err := spread(fleet.Members(), a.namespace(i), 2*loadedMembers); err != nil {

@@ -33,7 +33,7 @@ func footprintOf(ctx context.Context, s *stage.Server) (footprint, error) {
 // perNamespace is how many Pods of a namespace the fleet has: a list of them is a big one.
 const perNamespace = 20_000
 
-func memory(ctx context.Context, s *stage.Stage, p Plan, log io.Writer) (section report.Section, err error) {
+func memory(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (section report.Section, err error) {
 	empty, err := alone(ctx, s)
 	if err != nil {
 		return section, err
@@ -74,7 +74,7 @@ func alone(ctx context.Context, s *stage.Stage) (footprint, error) {
 type growth struct {
 	fleet  *sim.Fleet
 	server *stage.Server
-	plan   Plan
+	plan   plan
 	log    io.Writer
 
 	namespaces, pods int
@@ -155,7 +155,7 @@ type peerMemory struct {
 	before, with footprint
 }
 
-func memoryOfPeer(ctx context.Context, s *stage.Stage, p Plan, log io.Writer) (peer peerMemory, err error) {
+func memoryOfPeer(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (peer peerMemory, err error) {
 	fmt.Fprintln(log, "... and that of a metrics-server")
 	peer.pods = min(perNamespace, p.Known[len(p.Known)-1])
 	single, err := sim.New(ctx, sim.Options{Members: 1})

@@ -12,13 +12,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/fleetscale/fleetscale/test/bench/experiment"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
 
-// Plan is how much is measured, and for how long.
-type Plan struct {
+// plan is how much is measured, and for how long.
+type plan struct {
 	// Rounds is how often each figure is measured, those that are compared side by side.
 	Rounds int
 	// For is how long each measurement of a server lasts.
@@ -38,9 +39,8 @@ type Plan struct {
 	AskFor      time.Duration
 }
 
-// Full takes an hour or more.
-func Full() Plan {
-	return Plan{
+func full() plan {
+	return plan{
 		Rounds: 5, For: 2 * time.Second, Settle: 20 * time.Second,
 		Members: []int{2, 20, 100}, Pods: []int{200, 2_000, 20_000}, Clients: []int{1, 8, 32},
 		Known: []int{10_000, 100_000, 1_000_000}, KnownMembers: 100,
@@ -49,9 +49,8 @@ func Full() Plan {
 	}
 }
 
-// Quick takes less than ten minutes.
-func Quick() Plan {
-	return Plan{
+func quick() plan {
+	return plan{
 		Rounds: 3, For: 500 * time.Millisecond, Settle: 16 * time.Second,
 		Members: []int{2, 20}, Pods: []int{200, 2_000}, Clients: []int{1, 8},
 		Known: []int{10_000, 100_000}, KnownMembers: 20,
@@ -60,16 +59,28 @@ func Quick() Plan {
 	}
 }
 
-// Experiment measures one thing.
-type Experiment struct {
-	// Name is also its section's.
-	Name string
-	Run  func(context.Context, *stage.Stage, Plan, io.Writer) (report.Section, error)
+// Experiments are all of the adapter, in the order of the report.
+func Experiments() []experiment.Experiment {
+	return []experiment.Experiment{
+		{Name: "list", Run: planned(lists)},
+		{Name: "memory", Run: planned(memory)},
+		{Name: "start", Run: planned(starts)},
+		{Name: "custom", Run: planned(custom)},
+		{Name: "members", Run: planned(memberLoad)},
+	}
 }
 
-// Experiments are all, in the order of the report.
-func Experiments() []Experiment {
-	return []Experiment{{"list", lists}, {"memory", memory}, {"start", starts}, {"custom", custom}, {"members", memberLoad}}
+func planned(run func(context.Context, *stage.Stage, plan, io.Writer) (report.Section, error)) func(context.Context, *stage.Stage, experiment.Size, io.Writer) (report.Section, error) {
+	return func(ctx context.Context, s *stage.Stage, size experiment.Size, log io.Writer) (report.Section, error) {
+		return run(ctx, s, planOf(size), log)
+	}
+}
+
+func planOf(size experiment.Size) plan {
+	if size == experiment.Quick {
+		return quick()
+	}
+	return full()
 }
 
 // spread runs Pods in a namespace, as many in each member as in any other, give or take one.

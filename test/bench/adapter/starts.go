@@ -25,7 +25,7 @@ type beginning struct {
 	wrong   int     // answers before it that lacked Pods as if they were whole
 }
 
-func starts(ctx context.Context, s *stage.Stage, p Plan, log io.Writer) (report.Section, error) {
+func starts(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (report.Section, error) {
 	section := report.Section{
 		Name: "start", Title: "Start of the adapter",
 		Text: []string{

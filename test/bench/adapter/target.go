@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/fleetscale/fleetscale/test/bench/encoder"
+	"github.com/fleetscale/fleetscale/test/bench/experiment"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
@@ -16,7 +17,11 @@ import (
 
 // Target measures lists of namespaces at any server of metrics.k8s.io, with
 // what there is, beside the encoder alone. CPU is told if the server's process is known.
-func Target(ctx context.Context, server *stage.Server, namespaces []string, p Plan, log io.Writer) (section report.Section, err error) {
+func Target(ctx context.Context, server *stage.Server, namespaces []string, size experiment.Size, log io.Writer) (report.Section, error) {
+	return listsOf(ctx, server, namespaces, planOf(size), log)
+}
+
+func listsOf(ctx context.Context, server *stage.Server, namespaces []string, p plan, log io.Writer) (section report.Section, err error) {
 	t := &target{server: server, plan: p}
 	if server.PID > 0 {
 		if t.idle, err = server.PID.Idle(ctx, p.Settle); err != nil {
@@ -59,7 +64,7 @@ func Target(ctx context.Context, server *stage.Server, namespaces []string, p Pl
 // target is a server that others run.
 type target struct {
 	server  *stage.Server
-	plan    Plan
+	plan    plan
 	idle    float64
 	encoder *encoder.Process
 }

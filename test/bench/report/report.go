@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report writes what was measured: a page of Markdown with plots beside it, and the figures as JSON.
+// Package report writes what was measured: a page of Markdown for each
+// experiment, with its plots beside it and its figures as JSON, and a page that
+// leads to all of them.
 package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// Report is one run of the benchmarks.
-type Report struct {
-	Title string
-	// About is what a reader must know of all figures: the machine, the versions, when.
-	About    []string
-	Sections []Section
-}
-
 // Section is one experiment.
 type Section struct {
-	// Name is short: a part of file names.
+	// Name is short: that of its files.
 	Name  string
 	Title string
+	// About is what a reader must know of all its figures: the machine, the versions, when.
+	About []string
 	// Text says what was done, and what the figures mean.
-	Text   []string
-	Tables []Table
-	Plots  []Plot
+	Text    []string
+	Reaches []Reach
+	Tables  []Table
+	Plots   []Plot
 	// Figures are all that was measured, by name.
 	Figures map[string][]float64
+}
+
+// Reach is a figure that is to be reached.
+type Reach struct {
+	What, Goal, Measured string
+	Met                  bool
+	// Why is what stands in the way of one that is not met.
+	Why string `json:",omitempty"`
 }
 
 // Table has cells as they are read. Each row is as long as the header.
@@ -39,65 +46,83 @@ type Table struct {
 	Rows   [][]string
 }
 
-// Write makes README.md, figures.json and a picture for each plot in dir, which it creates. Other files stay.
-func (r Report) Write(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	files, err := r.files()
+// Write makes the section's page, figures and plots in dir, which it creates.
+// Other files stay, so that experiments can be measured one by one.
+func (s Section) Write(dir string) error {
+	figures, err := json.MarshalIndent(s.kept(), "", "  ")
 	if err != nil {
-		return err
+		return fmt.Errorf("encoding the figures of %s: %w", s.Name, err)
+	}
+	files := map[string]string{s.Name + ".md": s.markdown(), s.Name + ".json": string(figures) + "\n"}
+	for i, p := range s.Plots {
+		files[s.picture(i)] = p.svg()
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
+		if err := write(dir, name, content); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (r Report) files() (map[string][]byte, error) {
-	figures := map[string]map[string][]float64{}
-	files := map[string][]byte{"README.md": []byte(r.markdown())}
-	for _, s := range r.Sections {
-		figures[s.Name] = s.Figures
-		for i, p := range s.Plots {
-			files[s.picture(i)] = []byte(p.svg())
-		}
+func write(dir, name, content string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
 	}
-	data, err := json.MarshalIndent(figures, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("encoding the figures: %w", err)
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
 	}
-	files["figures.json"] = append(data, '\n')
-	return files, nil
+	return nil
 }
+
+// kept is what a later run needs of a section.
+type kept struct {
+	Title   string
+	About   []string
+	Reaches []Reach
+	Figures map[string][]float64
+}
+
+func (s Section) kept() kept { return kept{s.Title, s.About, s.Reaches, s.Figures} }
 
 func (s Section) picture(i int) string { return fmt.Sprintf("%s-%d.svg", s.Name, i+1) }
 
-func (r Report) markdown() string {
+func (s Section) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n# %s\n\n", r.Title)
-	for _, line := range r.About {
-		fmt.Fprintf(&b, "%s\n\n", line)
+	begin(&b, s.Title, append(s.About, s.Text...))
+	if len(s.Reaches) > 0 {
+		reachTable(s.Reaches).markdown(&b)
 	}
-	for _, s := range r.Sections {
-		s.markdown(&b)
+	for _, t := range s.Tables {
+		t.markdown(&b)
+	}
+	for i, p := range s.Plots {
+		fmt.Fprintf(&b, "![%s](%s)\n\n", p.Title, s.picture(i))
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-func (s Section) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "## %s\n\n", s.Title)
-	for _, line := range s.Text {
+func begin(b *strings.Builder, title string, text []string) {
+	fmt.Fprintf(b, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n# %s\n\n", title)
+	for _, line := range text {
 		fmt.Fprintf(b, "%s\n\n", line)
 	}
-	for _, t := range s.Tables {
-		t.markdown(b)
+}
+
+func reachTable(reaches []Reach) Table {
+	t := Table{Header: []string{"to be reached", "goal", "measured", "reached"}}
+	for _, r := range reaches {
+		t.Rows = append(t.Rows, r.cells())
 	}
-	for i, p := range s.Plots {
-		fmt.Fprintf(b, "![%s](%s)\n\n", p.Title, s.picture(i))
+	return t
+}
+
+func (r Reach) cells() []string {
+	met := "yes"
+	if !r.Met {
+		met = strings.TrimSuffix("no: "+r.Why, ": ")
 	}
+	return []string{r.What, r.Goal, r.Measured, met}
 }
 
 func (t Table) markdown(b *strings.Builder) {
@@ -117,4 +142,41 @@ func row(b *strings.Builder, cells []string) {
 		fmt.Fprintf(b, "| %s ", strings.ReplaceAll(cell, "|", `\|`))
 	}
 	b.WriteString("|\n")
+}
+
+// Index writes README.md in dir: what all sections there have reached, and the
+// way to each. They stand in the order of names; one that is not there is left out.
+func Index(dir string, about []string, names []string) error {
+	var b strings.Builder
+	begin(&b, "Figures", about)
+	reached := Table{Header: append([]string{"experiment"}, reachTable(nil).Header...)}
+	pages := Table{Header: []string{"experiment", "measured"}}
+	for _, name := range names {
+		s, err := read(dir, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		link := fmt.Sprintf("[%s](%s.md)", name, name)
+		pages.Rows = append(pages.Rows, []string{link + ": " + s.Title, strings.Join(s.About, " ")})
+		for _, r := range s.Reaches {
+			reached.Rows = append(reached.Rows, append([]string{link}, r.cells()...))
+		}
+	}
+	reached.markdown(&b)
+	pages.markdown(&b)
+	return write(dir, "README.md", strings.TrimRight(b.String(), "\n")+"\n")
+}
+
+func read(dir, name string) (k kept, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, name+".json"))
+	if err == nil {
+		err = json.Unmarshal(data, &k)
+	}
+	if err != nil {
+		return k, fmt.Errorf("reading the figures of %s: %w", name, err)
+	}
+	return k, nil
 }

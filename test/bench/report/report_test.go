@@ -3,7 +3,6 @@
 package report
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -19,19 +18,19 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what is made to testdata")
 
-func example() Report {
-	return Report{
-		Title: "Figures",
-		About: []string{"A machine."},
-		Sections: []Section{{
-			Name: "list", Title: "Lists", Text: []string{"What it is."},
-			Tables: []Table{{Title: "Cost", Header: []string{"Pods", "ms"}, Rows: [][]string{{"200", "1"}, {"2000", "a|b"}}}},
-			Plots: []Plot{{Title: "Cost <of> an answer", X: "Pods", Y: "ms", Series: []Series{
-				{Name: "ours", Points: []Point{{X: 2000, Y: 3, Low: 2, High: 4}, {X: 200, Y: 1, Low: 1, High: 1}, {X: 20000, Y: math.NaN()}}},
-				{Name: "peer", Points: []Point{{X: 20000, Y: 9.5, Low: 9.5, High: 9.5}}},
-			}}},
-			Figures: map[string][]float64{"ours/2000": {2, 3, 4}},
-		}},
+func example() Section {
+	return Section{
+		Name: "list", Title: "Lists", About: []string{"A machine."}, Text: []string{"What it is."},
+		Reaches: []Reach{
+			{What: "cost", Goal: "1.5 or less", Measured: "1.2", Met: true},
+			{What: "time", Goal: "5 s or less", Measured: "6 s", Why: "it is far"},
+		},
+		Tables: []Table{{Title: "Cost", Header: []string{"Pods", "ms"}, Rows: [][]string{{"200", "1"}, {"2000", "a|b"}}}},
+		Plots: []Plot{{Title: "Cost <of> an answer", X: "Pods", Y: "ms", Series: []Series{
+			{Name: "ours", Points: []Point{{X: 2000, Y: 3, Low: 2, High: 4}, {X: 200, Y: 1, Low: 1, High: 1}, {X: 20000, Y: math.NaN()}}},
+			{Name: "peer", Points: []Point{{X: 20000, Y: 9.5, Low: 9.5, High: 9.5}}},
+		}}},
+		Figures: map[string][]float64{"ours/2000": {2, 3, 4}},
 	}
 }
 
@@ -43,7 +42,10 @@ func TestReportIsAsBefore(t *testing.T) {
 	if err := example().Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"README.md", "figures.json", "list-1.svg"} {
+	if err := Index(dir, []string{"What this is."}, []string{"first", "list"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"README.md", "list.md", "list.json", "list-1.svg"} {
 		want, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +62,7 @@ func TestReportIsAsBefore(t *testing.T) {
 
 func TestPicturesAreXML(t *testing.T) {
 	for name, p := range map[string]Plot{
-		"the example": example().Sections[0].Plots[0],
+		"the example": example().Plots[0],
 		"nothing":     {Title: "&"},
 		"zeros":       {Series: []Series{{Points: []Point{{}, {X: 1}}}}},
 		"one point":   {Series: []Series{{Points: []Point{{X: 5, Y: 5, Low: 5, High: 5}}}}},
@@ -105,15 +107,21 @@ func TestAxisHoldsItsValues(t *testing.T) {
 }
 
 func TestFiguresCanBeReadAgain(t *testing.T) {
-	files, err := example().files()
+	dir := t.TempDir()
+	if err := example().Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(dir, "list")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got map[string]map[string][]float64
-	if err := json.Unmarshal(files["figures.json"], &got); err != nil {
+	if diff := cmp.Diff(example().kept(), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "list.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]map[string][]float64{"list": {"ours/2000": {2, 3, 4}}}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if err := Index(dir, nil, []string{"list"}); err == nil {
+		t.Error("figures that can not be read are left out")
 	}
 }

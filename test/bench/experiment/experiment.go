@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package experiment is what all experiments have in common, whatever they measure.
+package experiment
+
+import (
+	"context"
+	"io"
+
+	"github.com/fleetscale/fleetscale/test/bench/report"
+	"github.com/fleetscale/fleetscale/test/bench/stage"
+)
+
+// Experiment measures one thing.
+type Experiment struct {
+	// Name is also its section's.
+	Name string
+	// Run measures it on the stage, which it leaves as it was. The log shows how it goes.
+	Run func(ctx context.Context, s *stage.Stage, size Size, log io.Writer) (report.Section, error)
+}
+
+// Size is how much is measured.
+type Size string
+
+// All experiments together take ten minutes at most if they are quick.
+const (
+	Quick Size = "quick"
+	Full  Size = "full"
+)
