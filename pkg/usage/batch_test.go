@@ -156,7 +156,7 @@ func FuzzLabelsSurvive(f *testing.F) {
 
 func TestCompare(t *testing.T) {
 	at := func(seconds int64, names ...string) *Batch {
-		b := &batchBuilder{}
+		b := newBatchBuilder(len(names), 0)
 		for _, name := range names {
 			b.add(&metav1.ObjectMeta{Name: name}, metav1.Unix(seconds, 0), metav1.Duration{}, nil)
 		}
@@ -200,21 +200,60 @@ func statefulPods(n int) *metricsv1beta1.PodMetricsList {
 	return list
 }
 
+// singlePods is a list of Pods of Deployments, of one container each.
+func singlePods(n int) *metricsv1beta1.PodMetricsList {
+	list := &metricsv1beta1.PodMetricsList{}
+	for i := range n {
+		p := pod("production", fmt.Sprintf("web-6d5f7c9b8-%05d", i), map[string]string{"app": "web", "pod-template-hash": "6d5f7c9b8"})
+		p.Containers = p.Containers[:1]
+		list.Items = append(list.Items, p)
+	}
+	return list
+}
+
 // BenchmarkHeapPerPod reports the live heap of 100 000 pods after the way from
 // a member's bytes to memory.
 func BenchmarkHeapPerPod(b *testing.B) {
 	const n = 100_000
-	body := protobufOf(statefulPods(n))
-	for b.Loop() {
-		before := liveHeap()
-		batch, err := decodePods(body, contentTypeProtobuf)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(float64(liveHeap()-before)/n, "heap-B/pod")
-		runtime.KeepAlive(batch)
+	for name, list := range map[string]*metricsv1beta1.PodMetricsList{"containers=1": singlePods(n), "containers=2": statefulPods(n)} {
+		b.Run(name, func(b *testing.B) {
+			body := protobufOf(list)
+			for b.Loop() {
+				before := liveHeap()
+				batch, err := decodePods(body, contentTypeProtobuf)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(liveHeap()-before)/n, "heap-B/pod")
+				runtime.KeepAlive(batch)
+			}
+			runtime.KeepAlive(body)
+		})
 	}
-	runtime.KeepAlive(body)
+}
+
+// A batch is in memory for long: nothing in it is held ready for more.
+func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
+	many := pod("shop", "many", nil)
+	many.Containers = append(many.Containers, many.Containers...)
+	mixed := &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{many, {ObjectMeta: metav1.ObjectMeta{Name: "none"}}, singlePods(1).Items[0]}}
+	nodes := &metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{{Usage: many.Containers[0].Usage}, {}}}
+	mixedBatch, err := decodePods(protobufOf(mixed), contentTypeProtobuf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodeBatch, err := decodeNodes(protobufOf(nodes), contentTypeProtobuf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		batch           *Batch
+		records, values int
+	}{"pods": {mixedBatch, 3, 4*2 + 2}, "nodes": {nodeBatch, 2, 2}} {
+		if got := [...]int{len(tc.batch.records), cap(tc.batch.records), len(tc.batch.values), cap(tc.batch.values)}; got != [...]int{tc.records, tc.records, tc.values, tc.values} {
+			t.Errorf("%s: length and capacity of records and values are %v, want %d and %d", name, got, tc.records, tc.values)
+		}
+	}
 }
 
 // TestHeapPerPod holds the figure that we promise.

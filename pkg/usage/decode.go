@@ -33,8 +33,7 @@ func decodePods(body []byte, contentType string) (*Batch, error) {
 	if err := decode(body, contentType, &list); err != nil {
 		return nil, err
 	}
-	b := &batchBuilder{}
-	b.grow(len(list.Items))
+	b := newBatchBuilder(len(list.Items), valuesOfPods(list.Items))
 	var containers []container
 	for i := range list.Items {
 		item := &list.Items[i]
@@ -53,13 +52,26 @@ func decodeNodes(body []byte, contentType string) (*Batch, error) {
 	if err := decode(body, contentType, &list); err != nil {
 		return nil, err
 	}
-	b := &batchBuilder{}
-	b.grow(len(list.Items))
+	values := 0
+	for i := range list.Items {
+		values += len(list.Items[i].Usage)
+	}
+	b := newBatchBuilder(len(list.Items), values)
 	for i := range list.Items {
 		item := &list.Items[i]
 		b.add(&item.ObjectMeta, item.Timestamp, item.Window, []container{{usage: item.Usage}})
 	}
 	return b.batch(), nil
+}
+
+func valuesOfPods(items []metricsv1beta1.PodMetrics) int {
+	n := 0
+	for i := range items {
+		for _, c := range items[i].Containers {
+			n += len(c.Usage)
+		}
+	}
+	return n
 }
 
 func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) error }) error {
@@ -98,9 +110,10 @@ type batchBuilder struct {
 	b Batch
 }
 
-func (b *batchBuilder) grow(n int) {
-	b.b.records = make([]record, 0, n)
-	b.b.values = make([]int64, 0, 4*n) // cpu and memory of two containers
+// newBatchBuilder makes room for so many samples with so many values in all. A
+// batch stays in memory for long, so it should be no more than is needed.
+func newBatchBuilder(samples, values int) *batchBuilder {
+	return &batchBuilder{Batch{records: make([]record, 0, samples), values: make([]int64, 0, values)}}
 }
 
 func (b *batchBuilder) add(meta *metav1.ObjectMeta, at metav1.Time, window metav1.Duration, containers []container) {
@@ -129,6 +142,5 @@ func nanoseconds(t metav1.Time) int64 {
 
 func (b *batchBuilder) batch() *Batch {
 	slices.SortStableFunc(b.b.records, byName) // members give them in this order already
-	b.b.values = slices.Clip(b.b.values)
 	return &b.b
 }
