@@ -3,6 +3,7 @@
 package measure
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -20,6 +21,10 @@ type Question struct {
 	Accept string
 	// Gzip asks for a compressed answer, which is counted as it comes.
 	Gzip bool
+	// Body is what is sent with it, as JSON, and how. Without it the method is GET.
+	Body func(number int) (method string, body []byte)
+	// Judge says what is wrong with an answer. Without it every 200 is right, and nothing else.
+	Judge func(number, code int, body []byte) error
 }
 
 // Load is how many clients ask at once, each again when it was answered, and for how long.
@@ -30,7 +35,7 @@ type Load struct {
 
 // Result is what became of it.
 type Result struct {
-	// Latencies are those of whole answers with 200, in milliseconds.
+	// Latencies are those of whole answers that are right, in milliseconds.
 	Latencies Samples
 	// Took is the time until the last one.
 	Took time.Duration
@@ -82,13 +87,13 @@ func number(ctx context.Context, next chan<- int) {
 }
 
 func (r *Result) add(a answer) {
-	if a.code == http.StatusOK && a.err == nil {
+	if a.err == nil {
 		r.Latencies = append(r.Latencies, float64(a.took)/float64(time.Millisecond))
 		r.Bytes = a.bytes
 		return
 	}
 	r.Refused[a.code]++
-	r.Complaint = cmp.Or(r.Complaint, a.complaint())
+	r.Complaint = cmp.Or(r.Complaint, a.err.Error())
 }
 
 // answer is one.
@@ -96,41 +101,69 @@ type answer struct {
 	code  int
 	bytes int
 	took  time.Duration
-	said  []byte // the beginning of what is no 200
-	err   error
-}
-
-func (a answer) complaint() string {
-	if a.err != nil {
-		return a.err.Error()
-	}
-	return fmt.Sprintf("%d: %s", a.code, a.said)
+	err   error // why it is none, or not right
 }
 
 func once(ctx context.Context, client http.RoundTripper, q Question, number int) answer {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, q.URL(number), nil)
+	r, err := q.request(ctx, number)
 	if err != nil {
 		return answer{err: err}
 	}
-	r.Header.Set("Accept", q.Accept)
-	r.Header.Set("Accept-Encoding", map[bool]string{false: "identity", true: "gzip"}[q.Gzip])
 	begin := time.Now()
 	resp, err := client.RoundTrip(r)
 	if err != nil {
 		return answer{err: err}
 	}
 	defer resp.Body.Close()
-	a := answer{code: resp.StatusCode}
-	if a.code != http.StatusOK {
-		const most = 300
-		a.said, _ = io.ReadAll(io.LimitReader(resp.Body, most))
-	}
-	n, err := io.Copy(io.Discard, resp.Body)
+	n, body, err := q.read(resp)
 	if err != nil {
 		return answer{err: err}
 	}
-	a.bytes, a.took = int(n), time.Since(begin)
+	a := answer{code: resp.StatusCode, bytes: n, took: time.Since(begin)}
+	a.err = q.judge(number, a.code, body)
 	return a
+}
+
+func (q Question) request(ctx context.Context, number int) (*http.Request, error) {
+	method, body := http.MethodGet, []byte(nil)
+	if q.Body != nil {
+		method, body = q.Body(number)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, q.URL(number), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", q.Accept)
+	r.Header.Set("Accept-Encoding", map[bool]string{false: "identity", true: "gzip"}[q.Gzip])
+	if q.Body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r, nil
+}
+
+// read keeps no more of an answer than it takes to judge it.
+func (q Question) read(resp *http.Response) (n int, kept []byte, err error) {
+	if q.Judge != nil {
+		kept, err = io.ReadAll(resp.Body)
+		return len(kept), kept, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		const most = 300
+		kept, _ = io.ReadAll(io.LimitReader(resp.Body, most))
+	}
+	rest, err := io.Copy(io.Discard, resp.Body)
+	return len(kept) + int(rest), kept, err
+}
+
+func (q Question) judge(number, code int, body []byte) error {
+	switch {
+	case q.Judge != nil:
+		return q.Judge(number, code, body)
+	case code != http.StatusOK:
+		return fmt.Errorf("%d: %s", code, body)
+	default:
+		return nil
+	}
 }
 
 // Cost is what answers cost the server.

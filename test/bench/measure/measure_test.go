@@ -4,7 +4,9 @@ package measure
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -102,6 +104,32 @@ func TestAsk(t *testing.T) {
 	server.Close()
 	if got := Ask(t.Context(), http.DefaultTransport, q, Load{Clients: 1}); got.Refused[0] != 1 {
 		t.Errorf("nobody there: %v", got.Refused)
+	}
+}
+
+func TestAnswersAreJudged(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusCreated)
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s %s %s", r.Method, r.Header.Get("Content-Type"), body)
+	}))
+	defer server.Close()
+	q := Question{
+		URL:  func(int) string { return server.URL },
+		Body: func(n int) (method string, body []byte) { return http.MethodPut, fmt.Append(nil, n) },
+		Judge: func(n, code int, body []byte) error {
+			if want := fmt.Sprintf("PUT application/json %d", n); code != http.StatusCreated || string(body) != want {
+				return fmt.Errorf("%d %s, want %s", code, body, want)
+			}
+			if n%4 == 0 {
+				return errors.New("not liked")
+			}
+			return nil
+		},
+	}
+	got := Ask(t.Context(), http.DefaultTransport, q, Load{Clients: 8})
+	if len(got.Latencies) != 6 || got.Refused[http.StatusCreated] != 2 || got.Complaint != "not liked" || got.Bytes != len("PUT application/json 0") {
+		t.Errorf("%+v", got)
 	}
 }
 
