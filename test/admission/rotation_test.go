@@ -63,14 +63,14 @@ func TestReplacedReplicas(t *testing.T) {
 	people := e.begin(t, 8)
 	for range rotations() {
 		for i, w := range replicas {
-			e.front.leadTo(replicas[1-i])
+			e.front.LeadTo(replicas[1-i].Port)
 			if err := w.Stop(); err != nil {
 				t.Fatal(err)
 			}
 			if err := w.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			e.front.leadTo(replicas...)
+			e.front.LeadTo(ports(replicas)...)
 		}
 	}
 	people.judge(t)

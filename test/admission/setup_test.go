@@ -30,7 +30,7 @@ type env struct {
 	*fixture.Fleet
 	dir     string
 	program string
-	front   *front
+	front   *fixture.Front
 	started int
 }
 
@@ -97,7 +97,7 @@ func (e *env) start(ctx context.Context) (err error) {
 		err = e.InstallKinds(ctx, e.Hub())
 	}
 	if err == nil {
-		e.front, err = newFront()
+		e.front, err = fixture.NewFront()
 	}
 	if err != nil {
 		return errors.Join(err, l.Down())
@@ -138,7 +138,7 @@ func (e *env) replicas(t testing.TB, n int, args ...string) []*fixture.Webhook {
 	}
 	starting.Wait()
 	t.Cleanup(func() {
-		e.front.leadTo()
+		e.front.LeadTo()
 		for _, w := range all {
 			if w == nil || w.Process == nil {
 				continue
@@ -154,7 +154,15 @@ func (e *env) replicas(t testing.TB, n int, args ...string) []*fixture.Webhook {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	e.front.leadTo(all...)
+	e.front.LeadTo(ports(all)...)
+	return all
+}
+
+func ports(replicas []*fixture.Webhook) []int {
+	var all []int
+	for _, w := range replicas {
+		all = append(all, w.Port)
+	}
 	return all
 }
 
