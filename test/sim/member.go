@@ -37,6 +37,7 @@ type Member struct {
 
 	conduct *conducting
 	tally   *tally
+	scaled  scaled
 	world   *world
 	figures *figures
 	usage   *usage

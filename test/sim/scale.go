@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -46,6 +47,7 @@ func (m *Member) scale(r *http.Request, s served, info *request.RequestInfo) (*a
 		return nil, apierrors.NewBadRequest("spec.replicas: must be 0 or more")
 	}
 	if wanted.Spec.Replicas != present.Spec.Replicas {
+		m.scaled.add(ScaleWrite{time.Now(), s.plural, info.Namespace, info.Name, running.Replicas, int(wanted.Spec.Replicas)})
 		m.world.scale(running, int(wanted.Spec.Replicas))
 	}
 	return m.world.scaleOf(running), nil
