@@ -34,6 +34,8 @@ func (m *Member) discover(path string) (document any, ok bool) {
 	switch {
 	case path == "version":
 		return serverVersion(), true
+	case root == "openapi":
+		return schemas(rest)
 	case path == "api":
 		return metav1.APIVersions{TypeMeta: typed("APIVersions"), Versions: []string{"v1"}}, true
 	case path == "apis":

@@ -19,12 +19,16 @@
 //     horizontalpodautoscalers: get, list in pages, watch, by labels and by
 //     some fields; also as PartialObjectMetadata
 //   - /scale of deployments and statefulsets, which makes and removes Pods at once
-//   - horizontalpodautoscalers can be written; nothing acts on them
+//   - horizontalpodautoscalers, federatedhpas, cronfederatedhpas and secrets can be written, the former also at
+//     /status; nothing acts on them. Events are taken, and not kept
 //   - metrics.k8s.io, which changes once per resolution; custom.metrics.k8s.io and
 //     external.metrics.k8s.io, as set
 //   - /metrics/nodes/NAME/metrics/resource, what a kubelet tells a metrics-server, and
 //     the token and access reviews that one needs, which are all granted
 //   - discovery
+//
+// So a member can be a hub too, of controllers that need no more than that: Delegate
+// has a metrics adapter answer for metrics.k8s.io, and a Workload may be a mere Template.
 //
 // There is no authorization: who has the token may do all of it.
 package sim

@@ -41,6 +41,9 @@ type Member struct {
 	world   *world
 	figures *figures
 	usage   *usage
+
+	delegates *delegates
+	onRequest *observer
 }
 
 func newMember(ctx context.Context, name string, m measuring) (*Member, error) {
@@ -64,6 +67,7 @@ func newMember(ctx context.Context, name string, m measuring) (*Member, error) {
 		scheme:  scheme,
 		codecs:  serializer.NewCodecFactory(scheme),
 		conduct: newConducting(), tally: newTally(), figures: newFigures(),
+		delegates: newDelegates(), onRequest: &observer{},
 	}
 	member.world = newWorld(name, member.port())
 	member.usage = newUsage(member.world, m)

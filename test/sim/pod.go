@@ -26,7 +26,7 @@ type pod struct {
 }
 
 func newPod(w *world, of *workload, revision int64) *pod {
-	return &pod{of: of, world: w, name: of.podName(w.name, of.next), ordinal: of.next, rev: revision, born: time.Now().Unix()}
+	return &pod{of: of, world: w, name: of.podName(w.name, of.next), ordinal: of.next, rev: revision, born: time.Now().Add(-of.Age).Unix()}
 }
 
 func (p *pod) key() key        { return key{p.of.Namespace, p.name} }

@@ -8,8 +8,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
 // served is a resource of which objects are stored.
@@ -19,6 +22,10 @@ type served struct {
 	plural, singular, kind, short string
 	namespaced                    bool
 	writable, scalable            bool
+	// told has /status, which alone writes the status.
+	told bool
+	// forgotten can be created, and is not kept.
+	forgotten bool
 }
 
 func servedResources() []served {
@@ -28,9 +35,14 @@ func servedResources() []served {
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "nodes", singular: "node", kind: "Node", short: "no"},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "pods", singular: "pod", kind: "Pod", short: "po", namespaced: true},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "resourcequotas", singular: "resourcequota", kind: "ResourceQuota", short: "quota", namespaced: true},
+		{GroupVersion: corev1.SchemeGroupVersion, plural: "secrets", singular: "secret", kind: "Secret", namespaced: true, writable: true},
+		{GroupVersion: corev1.SchemeGroupVersion, plural: "events", singular: "event", kind: "Event", short: "ev", namespaced: true, writable: true, forgotten: true},
+		{GroupVersion: eventsv1.SchemeGroupVersion, plural: "events", singular: "event", kind: "Event", short: "ev", namespaced: true, writable: true, forgotten: true},
 		{GroupVersion: appsv1.SchemeGroupVersion, plural: "deployments", singular: "deployment", kind: "Deployment", short: "deploy", namespaced: true, scalable: true},
 		{GroupVersion: appsv1.SchemeGroupVersion, plural: "statefulsets", singular: "statefulset", kind: "StatefulSet", short: "sts", namespaced: true, scalable: true},
-		{GroupVersion: autoscalingv2.SchemeGroupVersion, plural: "horizontalpodautoscalers", singular: "horizontalpodautoscaler", kind: "HorizontalPodAutoscaler", short: "hpa", namespaced: true, writable: true},
+		{GroupVersion: autoscalingv2.SchemeGroupVersion, plural: "horizontalpodautoscalers", singular: "horizontalpodautoscaler", kind: "HorizontalPodAutoscaler", short: "hpa", namespaced: true, writable: true, told: true},
+		{GroupVersion: v1alpha1.SchemeGroupVersion, plural: "federatedhpas", singular: "federatedhpa", kind: "FederatedHPA", short: "fhpa", namespaced: true, writable: true, told: true},
+		{GroupVersion: v1alpha1.SchemeGroupVersion, plural: "cronfederatedhpas", singular: "cronfederatedhpa", kind: "CronFederatedHPA", short: "cronfhpa", namespaced: true, writable: true, told: true},
 	}
 }
 
@@ -54,7 +66,13 @@ func (s served) discovered() []metav1.APIResource {
 	if s.writable {
 		verbs = append(verbs, "create", "update", "patch", "delete")
 	}
-	all := []metav1.APIResource{{Name: s.plural, SingularName: s.singular, Namespaced: s.namespaced, Kind: s.kind, Verbs: verbs, ShortNames: []string{s.short}}}
+	all := []metav1.APIResource{{Name: s.plural, SingularName: s.singular, Namespaced: s.namespaced, Kind: s.kind, Verbs: verbs}}
+	if s.short != "" {
+		all[0].ShortNames = []string{s.short}
+	}
+	if s.told {
+		all = append(all, metav1.APIResource{Name: s.plural + "/status", Namespaced: true, Kind: s.kind, Verbs: metav1.Verbs{"get", "update", "patch"}})
+	}
 	if s.scalable {
 		all = append(all, metav1.APIResource{
 			Name: s.plural + "/scale", Namespaced: true, Group: "autoscaling", Version: "v1", Kind: "Scale", Verbs: metav1.Verbs{"get", "update", "patch"},

@@ -86,6 +86,6 @@ func (w *world) scaleOf(of *workload) *autoscalingv1.Scale {
 	return &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name, UID: e.object().GetUID(), ResourceVersion: strconv.FormatInt(e.revision(), 10)},
 		Spec:       autoscalingv1.ScaleSpec{Replicas: int32(of.Replicas)},
-		Status:     autoscalingv1.ScaleStatus{Replicas: int32(of.Replicas), Selector: labels.Set(of.Labels).String()},
+		Status:     autoscalingv1.ScaleStatus{Replicas: of.present(), Selector: labels.Set(of.Labels).String()},
 	}
 }

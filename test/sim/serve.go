@@ -26,6 +26,7 @@ func (m *Member) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m.tally.count(info)
+	m.onRequest.tell(info)
 	if !m.conduct.meet(w, r) {
 		return
 	}
@@ -48,6 +49,10 @@ func (m *Member) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (m *Member) serveResource(w http.ResponseWriter, r *http.Request, info *request.RequestInfo) {
+	if server := m.delegates.of(info.APIGroup); server != nil {
+		server.ServeHTTP(w, r)
+		return
+	}
 	switch info.APIGroup {
 	case metricsGroup:
 		m.serveUsage(w, r, info)
@@ -71,7 +76,7 @@ func (m *Member) serveStored(w http.ResponseWriter, r *http.Request, info *reque
 	switch {
 	case info.Subresource == "scale" && s.scalable:
 		m.serveScale(w, r, s, info)
-	case info.Subresource != "":
+	case info.Subresource != "" && (info.Subresource != status || !s.told):
 		http.NotFound(w, r)
 	case info.Verb == "get":
 		m.serveGet(w, r, s, info)

@@ -14,11 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// object is what an API server stores.
-type object interface {
+// Object is what an API server stores.
+type Object interface {
 	runtime.Object
 	metav1.Object
 }
+
+type object = Object
 
 // entry is one object at one revision. It is never written to, so a log may keep it.
 type entry interface {

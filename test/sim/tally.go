@@ -70,11 +70,15 @@ type tally struct {
 func newTally() *tally { return &tally{counts: Tally{}} }
 
 func (t *tally) count(info *request.RequestInfo) {
-	r := Request{Verb: info.Verb, Resource: info.Path}
-	if info.IsResourceRequest {
-		r = Request{Verb: info.Verb, Group: info.APIGroup, Resource: info.Resource, Subresource: info.Subresource}
-	}
+	r := requestOf(info)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.counts[r]++
+}
+
+func requestOf(info *request.RequestInfo) Request {
+	if !info.IsResourceRequest {
+		return Request{Verb: info.Verb, Resource: info.Path}
+	}
+	return Request{Verb: info.Verb, Group: info.APIGroup, Resource: info.Resource, Subresource: info.Subresource}
 }

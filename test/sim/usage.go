@@ -90,7 +90,7 @@ func (m *Member) serveUsage(w http.ResponseWriter, r *http.Request, info *reques
 	f, _ := formatOf(r.Header.Get("Accept"))
 	number, at := m.usage.last(time.Now())
 	m.world.mu.RLock()
-	now := measured{number, m.world.revision}
+	now := measured{number, m.world.measured}
 	m.world.mu.RUnlock()
 	k := encodingKey{info.Resource, info.Namespace, info.Name, q.labels.String() + "?" + q.fields.String(), f}
 	body, err := m.usage.encoded(now, k, func() ([]byte, error) {

@@ -37,6 +37,10 @@ type Workload struct {
 	Request, Usage Resources
 	// Metrics are the custom metrics of each Pod.
 	Metrics map[string]resource.Quantity
+	// Template has no Pods here, as a workload of a hub that others propagate.
+	Template bool
+	// Age is that of the Pods that it begins with.
+	Age time.Duration
 }
 
 // Resources are cpu and memory.
@@ -101,12 +105,18 @@ func (m *Member) Run(w Workload) error {
 	m.world.workloads[w.key()] = running
 	m.world.ensureNamespace(w.Namespace)
 	m.world.scale(running, w.Replicas)
+	running.Age = 0
 	return nil
 }
 
 // Scale sets the replicas of a workload, whose Pods follow at once.
 func (m *Member) Scale(kind, namespace, name string, replicas int) error {
 	return m.change(kind, namespace, name, func(w *workload) { m.world.scale(w, replicas) })
+}
+
+// Replicas are those of a workload.
+func (m *Member) Replicas(kind, namespace, name string) (n int, err error) {
+	return n, m.change(kind, namespace, name, func(w *workload) { n = w.Replicas })
 }
 
 // SetUsage sets what each container of a workload uses, as measured from the next time on.
@@ -128,6 +138,9 @@ func (m *Member) change(kind, namespace, name string, f func(*workload)) error {
 // scale makes and removes Pods, the latest first. The lock is held.
 func (w *world) scale(of *workload, replicas int) {
 	var added []entry
+	if of.Template {
+		of.Replicas = replicas
+	}
 	for of.Replicas < replicas {
 		w.revision++
 		p := newPod(w, of, w.revision)
@@ -136,7 +149,9 @@ func (w *world) scale(of *workload, replicas int) {
 		of.next++
 		of.Replicas++
 	}
-	w.shelves["pods"].add(of.Namespace, added)
+	if len(added) > 0 {
+		w.shelves["pods"].add(of.Namespace, added)
+	}
 	if of.Replicas > replicas {
 		w.removePods(of, replicas)
 	}
@@ -169,20 +184,28 @@ func (w *world) podsOf(of *workload) []*pod {
 // controller is the Deployment or StatefulSet itself.
 func (w *workload) controller() object {
 	meta := metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, Labels: w.Labels}
-	replicas := int32(w.Replicas)
+	replicas, present := int32(w.Replicas), w.present()
 	selector := &metav1.LabelSelector{MatchLabels: w.Labels}
 	if w.Kind == StatefulSet {
 		return &appsv1.StatefulSet{
 			ObjectMeta: meta,
 			Spec:       appsv1.StatefulSetSpec{Replicas: &replicas, Selector: selector, Template: w.template()},
-			Status:     appsv1.StatefulSetStatus{Replicas: replicas, ReadyReplicas: replicas},
+			Status:     appsv1.StatefulSetStatus{Replicas: present, ReadyReplicas: present},
 		}
 	}
 	return &appsv1.Deployment{
 		ObjectMeta: meta,
 		Spec:       appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector, Template: w.template()},
-		Status:     appsv1.DeploymentStatus{Replicas: replicas, ReadyReplicas: replicas, UpdatedReplicas: replicas},
+		Status:     appsv1.DeploymentStatus{Replicas: present, ReadyReplicas: present, UpdatedReplicas: present},
 	}
+}
+
+// present is how many Pods there are.
+func (w *workload) present() int32 {
+	if w.Template {
+		return 0
+	}
+	return int32(w.Replicas)
 }
 
 // podName is unique in the workload. A Deployment's Pods have other names in other members.

@@ -19,6 +19,7 @@ type world struct {
 
 	mu        sync.RWMutex
 	revision  int64
+	measured  int64            // revision at which a Pod or a node changed last
 	shelves   map[string]shelf // by plural name; no two resources share one
 	workloads map[workloadKey]*workload
 	log       []event // the latest of all that happened, in order
@@ -60,6 +61,7 @@ func (w *world) keep(resource string, o object) {
 	if _, found := w.shelves[resource].find(k); !found {
 		kind = watch.Added
 		o.SetCreationTimestamp(seconds(time.Now()))
+		o.SetGeneration(1)
 		o.SetUID(w.uid(resource, k))
 	}
 	w.revision++
@@ -82,6 +84,9 @@ func (w *world) drop(resource string, k key) {
 
 // tell notes what happened at the present revision. The lock is held.
 func (w *world) tell(kind watch.EventType, resource string, e entry) {
+	if resource == "pods" || resource == "nodes" {
+		w.measured = w.revision
+	}
 	w.log = append(w.log, event{w.revision, kind, resource, e})
 	if len(w.log) > 2*logged {
 		w.log = append([]event(nil), w.log[len(w.log)-logged:]...)

@@ -3,12 +3,15 @@
 package sim
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +23,10 @@ var errChanged = errors.New("it has changed since it was read")
 
 // serveWrite creates, changes and deletes objects that nothing acts on.
 func (m *Member) serveWrite(w http.ResponseWriter, r *http.Request, s served, info *request.RequestInfo) {
+	if err := buffer(r); err != nil {
+		refuse(w, r, apierrors.NewBadRequest(err.Error()))
+		return
+	}
 	m.world.mu.Lock()
 	written, code, refused := m.write(r, s, info)
 	if refused == nil {
@@ -48,7 +55,7 @@ func (m *Member) write(r *http.Request, s served, info *request.RequestInfo) (ob
 	case "update":
 		o, refused := m.incoming(r, s, info.Namespace)
 		if refused == nil {
-			refused = m.replace(s, e, o)
+			o, refused = m.replace(s, e, o, info.Subresource)
 		}
 		return o, http.StatusOK, refused
 	case "delete":
@@ -62,6 +69,9 @@ func (m *Member) create(r *http.Request, s served, info *request.RequestInfo) (o
 	o, refused := m.incoming(r, s, info.Namespace)
 	if refused != nil {
 		return nil, 0, refused
+	}
+	if s.forgotten {
+		return o, http.StatusCreated, nil
 	}
 	if _, exists := m.world.shelves[s.plural].find(key{o.GetNamespace(), o.GetName()}); exists {
 		return nil, 0, apierrors.NewAlreadyExists(s.gr(), o.GetName())
@@ -95,7 +105,7 @@ func (m *Member) patch(r *http.Request, s served, info *request.RequestInfo, e e
 	}
 	o, refused := m.merged(s, e, body)
 	if refused == nil {
-		refused = m.replace(s, e, o)
+		o, refused = m.replace(s, e, o, info.Subresource)
 	}
 	return o, http.StatusOK, refused
 }
@@ -111,25 +121,50 @@ func (m *Member) merged(s served, e entry, patch []byte) (object, *apierrors.Sta
 	return m.decodeFor(present, s, e.key().namespace)
 }
 
-// replace stores the successor of an object, unless it is none, or the same.
-func (m *Member) replace(s served, e entry, o object) *apierrors.StatusError {
+// replace stores the successor of an object, unless it is none, or the same. Of a kind that has /status, that alone
+// changes the status, and nothing else.
+func (m *Member) replace(s served, e entry, o object, subresource string) (object, *apierrors.StatusError) {
 	present := e.object()
 	if rv := o.GetResourceVersion(); rv != "" && rv != present.GetResourceVersion() {
-		return apierrors.NewConflict(s.gr(), present.GetName(), errChanged)
+		return nil, apierrors.NewConflict(s.gr(), present.GetName(), errChanged)
 	}
+	if subresource == status {
+		next := e.object()
+		field(next, "Status").Set(field(o, "Status"))
+		o = next
+	} else {
+		succeed(s, present, o)
+	}
+	if !equality.Semantic.DeepEqual(o, present) {
+		m.world.keep(s.plural, o)
+	}
+	return o, nil
+}
+
+// succeed gives an object what a write does not change.
+func succeed(s served, present, o object) {
 	o.SetUID(present.GetUID())
 	o.SetCreationTimestamp(present.GetCreationTimestamp())
 	o.SetResourceVersion(present.GetResourceVersion())
-	if !same(o, present) {
-		m.world.keep(s.plural, o)
+	o.SetGeneration(present.GetGeneration())
+	if !s.told {
+		return
 	}
-	return nil
+	field(o, "Status").Set(field(present, "Status"))
+	if !equality.Semantic.DeepEqual(field(o, "Spec").Interface(), field(present, "Spec").Interface()) {
+		o.SetGeneration(present.GetGeneration() + 1)
+	}
 }
 
-func same(a, b object) bool {
-	one, errOne := json.Marshal(a)
-	other, errOther := json.Marshal(b)
-	return errOne == nil && errOther == nil && string(one) == string(other)
+const status = "status"
+
+func field(o object, name string) reflect.Value { return reflect.ValueOf(o).Elem().FieldByName(name) }
+
+// buffer reads what a request brings, so that nobody waits for a slow client.
+func buffer(r *http.Request) error {
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return err
 }
 
 func (m *Member) incoming(r *http.Request, s served, namespace string) (object, *apierrors.StatusError) {
