@@ -69,6 +69,7 @@ type CronOptions struct {
 type ServingOptions struct {
 	MetricsBindAddress      string
 	HealthProbesBindAddress string
+	ProfilingBindAddress    string
 }
 
 // NewOptions returns the defaults. They are stated here and in no other place.
@@ -90,7 +91,7 @@ func NewOptions() *Options {
 			},
 		},
 		Cron:    CronOptions{TimeZone: cmp.Or(os.Getenv("TZ"), "UTC"), Syncs: 10},
-		Serving: ServingOptions{MetricsBindAddress: ":8080", HealthProbesBindAddress: ":8081"},
+		Serving: ServingOptions{MetricsBindAddress: ":8080", HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0"},
 		Logging: logs.NewOptions(),
 	}
 }
@@ -144,6 +145,7 @@ func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("serving")
 	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Address of /metrics, over plain HTTP. 0: none.")
 	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress, "Address of /healthz and /readyz, over plain HTTP. 0: none.")
+	fs.StringVar(&o.ProfilingBindAddress, "profiling-bind-address", o.ProfilingBindAddress, "Address of /debug/pprof, over plain HTTP: whoever can reach it may look into the program. 0: none.")
 }
 
 // Validate returns every fault at once, each led by the flag that mends it.

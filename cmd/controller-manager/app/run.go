@@ -81,6 +81,7 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 		Cache:                         cache.Options{DefaultTransform: slim},
 		Metrics:                       metricsserver.Options{BindAddress: o.Serving.MetricsBindAddress},
 		HealthProbeBindAddress:        o.Serving.HealthProbesBindAddress,
+		PprofBindAddress:              o.Serving.ProfilingBindAddress,
 		LeaderElection:                o.Leader.Elect,
 		LeaderElectionID:              lease,
 		LeaderElectionNamespace:       o.Leader.Namespace,
