@@ -12,18 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// An answer is written in pages of this size, with room for a last large item.
-const (
-	pageBytes = 64 << 10
-	pageRoom  = 4 << 10
-)
-
-// newPage has room for so many items, or for a page full.
-func newPage(items int) []byte {
-	return make([]byte, 0, min(items*bytesPerRecord, pageBytes)+pageRoom)
-}
-
-func writeJSON(w io.Writer, empty []byte, items []found) error {
+func writeJSON(w io.Writer, empty []byte, items []found, memory *pages) error {
 	head, tail, found := bytes.Cut(empty, []byte("[]"))
 	if !found {
 		return errors.New("writing a list of pods in JSON: no place for the items in " + string(empty))
@@ -31,8 +20,7 @@ func writeJSON(w io.Writer, empty []byte, items []found) error {
 	if _, err := w.Write(head[:1]); err != nil { // by a short beginning a stream is known, and compressed if the whole is long
 		return err
 	}
-	page := newPage(len(items))
-	page = append(append(page, head[1:]...), '[')
+	page := append(append(memory.lend(), head[1:]...), '[')
 	for i, item := range items {
 		if i > 0 {
 			page = append(page, ',')
@@ -44,7 +32,7 @@ func writeJSON(w io.Writer, empty []byte, items []found) error {
 			page = page[:0]
 		}
 	}
-	_, err := w.Write(append(append(page, ']'), tail...))
+	_, err := memory.writeAll(w, append(append(page, ']'), tail...))
 	return err
 }
 

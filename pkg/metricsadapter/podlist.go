@@ -35,12 +35,14 @@ type writers map[runtime.Identifier]writer
 type writer struct {
 	// empty is the list without items, as the library writes it.
 	empty []byte
-	write func(w io.Writer, empty []byte, items []found) error
+	write func(w io.Writer, empty []byte, items []found, memory *pages) error
+	// memory is that of all writers.
+	memory *pages
 }
 
 func newWriters(serializer runtime.NegotiatedSerializer) (writers, error) {
-	all := writers{}
-	for mediaType, write := range map[string]func(io.Writer, []byte, []found) error{
+	all, memory := writers{}, newPages()
+	for mediaType, write := range map[string]func(io.Writer, []byte, []found, *pages) error{
 		runtime.ContentTypeJSON: writeJSON, runtime.ContentTypeProtobuf: writeProtobuf,
 	} {
 		info, _ := runtime.SerializerInfoForMediaType(serializer.SupportedMediaTypes(), mediaType)
@@ -50,7 +52,7 @@ func newWriters(serializer runtime.NegotiatedSerializer) (writers, error) {
 			if err != nil {
 				return nil, fmt.Errorf("encoding an empty list of pods in %s: %w", mediaType, err)
 			}
-			all[encoder.Identifier()] = writer{empty: empty, write: write}
+			all[encoder.Identifier()] = writer{empty, write, memory}
 		}
 	}
 	return all, nil
@@ -59,7 +61,7 @@ func newWriters(serializer runtime.NegotiatedSerializer) (writers, error) {
 // CacheEncode is how the library has the list encoded.
 func (l *podList) CacheEncode(id runtime.Identifier, encode func(runtime.Object, io.Writer) error, w io.Writer) error {
 	if writer, known := l.writers[id]; known {
-		return writer.write(w, writer.empty, l.items)
+		return writer.write(w, writer.empty, l.items, writer.memory)
 	}
 	objects, err := l.objects()
 	if err != nil {

@@ -19,38 +19,27 @@ const magicBytes = 4
 
 // writeProtobuf writes the items behind what the empty list holds. Their length
 // comes before them, so they are written when all are there.
-func writeProtobuf(w io.Writer, empty []byte, items []found) error {
+func writeProtobuf(w io.Writer, empty []byte, items []found, memory *pages) error {
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(empty[magicBytes:]); err != nil {
 		return fmt.Errorf("writing a list of pods in protobuf: %w", err)
 	}
-	page := envelope.Raw
-	var pages [][]byte
+	page := append(memory.lend(), envelope.Raw...)
+	var all [][]byte
 	size := 0
-	for i, item := range items {
-		if cap(page)-len(page) < pageRoom {
-			pages, size = append(pages, page), size+len(page)
-			page = newPage(len(items) - i)
+	for _, item := range items {
+		if len(page) >= pageBytes {
+			all, size = append(all, page), size+len(page)
+			page = memory.lend()
 		}
 		page = item.appendProtobuf(page)
 	}
-	pages, size = append(pages, page), size+len(page)
+	all, size = append(all, page), size+len(page)
 	if _, err := w.Write(empty[:magicBytes]); err != nil {
 		return err
 	}
-	_, err := envelope.MarshalToWriter(w, size, func(w io.Writer) (int, error) { return writeAll(w, pages) })
+	_, err := envelope.MarshalToWriter(w, size, func(w io.Writer) (int, error) { return memory.writeAll(w, all...) })
 	return err
-}
-
-func writeAll(w io.Writer, pages [][]byte) (size int, err error) {
-	for _, page := range pages {
-		n, err := w.Write(page)
-		size += n
-		if err != nil {
-			return size, err
-		}
-	}
-	return size, nil
 }
 
 // The fields of the messages, as the .proto files of k8s.io/metrics and
