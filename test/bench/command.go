@@ -21,6 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
+	"github.com/fleetscale/fleetscale/test/bench/webhook"
 )
 
 // options are what a person may set.
@@ -62,7 +63,7 @@ func newCommand() *cobra.Command {
 
 // experiments are all, in the order of the report.
 func experiments() []experiment.Experiment {
-	return adapter.Experiments()
+	return slices.Concat(adapter.Experiments(), webhook.Experiments())
 }
 
 func names() []string {
