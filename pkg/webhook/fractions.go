@@ -4,22 +4,36 @@ package webhook
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 )
 
 // withFractions returns written, which is sent as our types write it, with those
 // numbers that are no integers as they were sent. To the types 0.1 is as good a
 // quantity as "100m", and people write it so; the schema of a quantity has
 // integers and text. So a patch from here makes text of them.
-func withFractions(written, sent []byte) ([]byte, error) {
-	var to, from any
+func withFractions(written []byte, sent any) ([]byte, error) {
+	if !hasFractions(sent) {
+		return written, nil
+	}
+	var to any
 	if err := json.Unmarshal(written, &to); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(sent, &from); err != nil {
-		return nil, err
+	return json.Marshal(putFractions(to, sent))
+}
+
+func hasFractions(sent any) bool {
+	switch sent := sent.(type) {
+	case float64:
+		return sent != math.Trunc(sent)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(sent)), hasFractions)
+	case []any:
+		return slices.ContainsFunc(sent, hasFractions)
 	}
-	return json.Marshal(putFractions(to, from))
+	return false
 }
 
 func putFractions(to, from any) any {

@@ -103,7 +103,7 @@ func expected(t *testing.T, m admissiontest.Manifest) any {
 		admission.MutateCronFederatedHPA(o)
 		after = asJSON(t, o)
 	}
-	fractions, err := withFractions([]byte(before), []byte(asJSON(t, m)))
+	fractions, err := withFractions([]byte(before), decoded(t, []byte(asJSON(t, m))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,13 +23,14 @@ func (m mutator[T]) judge(_ context.Context, request admission.Request) verdict 
 	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
 		return failed(http.StatusBadRequest, fmt.Errorf("reading the %s: %w", m.name, err))
 	}
-	var sent struct{ Spec *struct{} }
+	var sent struct{ Spec map[string]any }
 	if err := json.Unmarshal(request.Object.Raw, &sent); err != nil || sent.Spec == nil {
 		return allowed(nil) // there is nothing to complete, and the schema refuses it
 	}
+	object.SetManagedFields(nil) // they are most of what is sent, and in no patch
 	before, err := json.Marshal(object)
 	if err == nil {
-		before, err = withFractions(before, request.Object.Raw)
+		before, err = withFractions(before, map[string]any{"spec": sent.Spec})
 	}
 	if err != nil {
 		return failed(http.StatusInternalServerError, fmt.Errorf("writing the %s: %w", m.name, err))
@@ -38,7 +40,9 @@ func (m mutator[T]) judge(_ context.Context, request admission.Request) verdict 
 	if err != nil {
 		return failed(http.StatusInternalServerError, fmt.Errorf("writing the %s: %w", m.name, err))
 	}
-	v := allowed(nil)
-	v.Response = admission.PatchResponseFromRaw(before, after).WithWarnings(warnings...)
+	v := allowed(warnings)
+	if !bytes.Equal(before, after) {
+		v.Response = admission.PatchResponseFromRaw(before, after).WithWarnings(warnings...)
+	}
 	return v
 }
