@@ -3,6 +3,7 @@
 package webhook
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -52,18 +53,27 @@ func (r review) asked() admissionv1.AdmissionReview {
 		UID:  types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", r.number)),
 		Kind: gvk, RequestKind: &gvk, Resource: gvr, RequestResource: &gvr, Namespace: namespace, Name: name, Operation: admissionv1.Create,
 		UserInfo: authenticationv1.UserInfo{Username: "bench", Groups: []string{"system:masters", "system:authenticated"}},
-		Object:   runtime.RawExtension{Raw: r.object(namespace, name, "")},
+		Object:   managed(r.object(namespace, name, "")),
 		DryRun:   new(true),
 	}
 	if r.update {
 		before := r.write
 		before.number, before.faulty = r.number+1, false
 		request.Name, request.Operation = stored, admissionv1.Update
-		request.OldObject.Raw = before.object(namespace, name, "")
+		request.OldObject = managed(before.object(namespace, name, ""))
 	}
 	review := admissionv1.AdmissionReview{Request: request}
 	review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
 	return review
+}
+
+// managed is an object as the hub passes it on: with a record of whose each field is.
+func managed(object []byte) runtime.RawExtension {
+	const record = `"metadata":{"uid":"00000000-0000-0000-0000-000000000000","generation":1,"creationTimestamp":"2026-01-01T00:00:00Z","managedFields":[` +
+		`{"apiVersion":"autoscaling.karmada.io/v1alpha1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:` + label + `":{}}},` +
+		`"f:spec":{".":{},"f:behavior":{".":{},"f:scaleDown":{".":{},"f:policies":{},"f:stabilizationWindowSeconds":{}}},"f:maxReplicas":{},"f:metrics":{},` +
+		`"f:scaleTargetRef":{".":{},"f:apiVersion":{},"f:kind":{},"f:name":{}}}},"manager":"bench","operation":"Update","time":"2026-01-01T00:00:00Z"}],`
+	return runtime.RawExtension{Raw: bytes.Replace(object, []byte(`"metadata":{`), []byte(record), 1)}
 }
 
 // allowed is what is wrong with the answer of a webhook that looks for no faults.
