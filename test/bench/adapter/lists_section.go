@@ -62,7 +62,7 @@ func (l *lister) cpuTable() report.Table {
 				t.Rows = append(t.Rows, []string{
 					fmt.Sprint(pods), format.name, fmt.Sprint(members), alone.cpu.String(), peer.cpu.String(), adapter.cpu.String(),
 					adapter.cpu.Over(alone.cpu).String(), l.overPeer(members, adapter, peer).String(),
-					inKiB(adapter.allocated).String(), inKiB(adapter.bytes).String(),
+					adapter.allocated.Per(kib).String(), adapter.bytes.Per(kib).String(),
 				})
 			}
 		}
@@ -114,7 +114,7 @@ func (l *lister) gzipTable() report.Table {
 				c.gzip = true
 				zipped := l.at(c)
 				t.Rows = append(t.Rows, []string{
-					fmt.Sprint(pods), format.name, c.server, inKiB(plain.bytes).String(), inKiB(zipped.bytes).String(),
+					fmt.Sprint(pods), format.name, c.server, plain.bytes.Per(kib).String(), zipped.bytes.Per(kib).String(),
 					plain.cpu.String(), zipped.cpu.String(), zipped.cpu.Over(plain.cpu).String(),
 				})
 			}
@@ -156,14 +156,6 @@ func (l *lister) latencyPlot() report.Plot {
 		plot.Series = append(plot.Series, s)
 	}
 	return plot
-}
-
-func inKiB(s measure.Samples) measure.Samples {
-	all := make(measure.Samples, len(s))
-	for i, v := range s {
-		all[i] = v / kib
-	}
-	return all
 }
 
 // point is the median of samples with their spread.

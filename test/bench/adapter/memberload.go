@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"sync"
-	"sync/atomic"
+	"slices"
 	"time"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
@@ -20,30 +18,20 @@ import (
 
 const (
 	loadedMembers = 10
-	// pace is that of a controller of HorizontalPodAutoscalers.
-	pace = 15 * time.Second
+	// period is how often the adapter asks for a namespace by default.
+	period = 15 * time.Second
 )
 
-// askers are autoscalers that ask for the cpu of Pods.
-type askers struct {
-	n int
-	// apart means that each asks for a namespace of its own.
-	apart bool
+// seen is what autoscalers did, a sample for each round.
+type seen struct {
+	requests    measure.Samples // to a member in a minute
+	cores       measure.Samples
+	age         measure.Samples // of the oldest value in memory, in seconds
+	cold, later answers         // before and after each has asked for the first time
 }
 
-func (a askers) namespace(i int) string {
-	if a.apart {
-		return fmt.Sprintf("apart-%d-%d", a.n, i)
-	}
-	return fmt.Sprintf("together-%d", a.n)
-}
-
-func (a askers) String() string {
-	if a.apart {
-		return "one each"
-	}
-	return "the same"
-}
+// loads are what was seen, by how many asked, and whether for a namespace each.
+type loads map[bool]map[int]*seen
 
 func memberLoad(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (section report.Section, err error) {
 	fleet, err := s.Enlist(ctx, sim.Options{Members: loadedMembers})
@@ -51,121 +39,194 @@ func memberLoad(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (sec
 		return section, err
 	}
 	defer func() { err = errors.Join(err, s.Dismiss(ctx, fleet)) }()
-	section = report.Section{
+	l := newLoader(s, p, fleet, log)
+	if err := l.populate(); err != nil {
+		return section, err
+	}
+	for range p.LoadRounds {
+		if err := l.together(ctx); err != nil {
+			return section, err
+		}
+		for _, n := range p.apart() {
+			if err := l.apart(ctx, n); err != nil {
+				return section, err
+			}
+		}
+	}
+	return l.loads.section(p), nil
+}
+
+// apart are the autoscalers that ask for a namespace each; one is the same either way.
+func (p plan) apart() []int {
+	return slices.DeleteFunc(slices.Clone(p.Autoscalers), func(n int) bool { return n == 1 })
+}
+
+// loader does the experiment.
+type loader struct {
+	*stage.Stage
+	plan
+
+	fleet *sim.Fleet
+	log   io.Writer
+	loads loads
+}
+
+func newLoader(s *stage.Stage, p plan, fleet *sim.Fleet, log io.Writer) *loader {
+	l := &loader{s, p, fleet, log, loads{false: {}, true: {}}}
+	for apart, all := range l.loads {
+		for _, n := range p.Autoscalers {
+			if !apart || n > 1 {
+				all[n] = &seen{}
+			}
+		}
+	}
+	return l
+}
+
+func (l *loader) populate() error {
+	if err := spread(l.fleet.Members(), crowdNamespace(0, false), 2*loadedMembers); err != nil {
+		return err
+	}
+	for i := range slices.Max(l.Autoscalers) {
+		if err := spread(l.fleet.Members(), crowdNamespace(i, true), 2*loadedMembers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// together has more and more ask the same adapter for one namespace.
+func (l *loader) together(ctx context.Context) error {
+	return l.withCrowd(ctx, false, func(ctx context.Context, c *crowd) error {
+		within := pace
+		for _, n := range l.Autoscalers {
+			if err := l.observe(ctx, c, n, within); err != nil {
+				return err
+			}
+			within = time.Second // the namespace is known by now
+		}
+		return nil
+	})
+}
+
+func (l *loader) apart(ctx context.Context, n int) error {
+	return l.withCrowd(ctx, true, func(ctx context.Context, c *crowd) error { return l.observe(ctx, c, n, pace) })
+}
+
+func (l *loader) withCrowd(ctx context.Context, apart bool, do func(context.Context, *crowd) error) (err error) {
+	server, err := l.Adapter(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	if _, err := server.AwaitPods(ctx, crowdNamespace(0, apart), 2*loadedMembers); err != nil {
+		return err
+	}
+	c := &crowd{server: server, apart: apart}
+	asking, stop := context.WithCancel(ctx)
+	defer func() { stop(); c.asking.Wait() }()
+	return do(asking, c)
+}
+
+// observe has so many ask, and looks on once each has asked.
+func (l *loader) observe(ctx context.Context, c *crowd, n int, within time.Duration) error {
+	fmt.Fprintf(l.log, "%d autoscalers, in namespaces of their own: %t ...\n", n, c.apart)
+	of := l.loads[c.apart][n]
+	c.take()
+	c.grow(ctx, n, within)
+	if err := pass(ctx, within+time.Second); err != nil {
+		return err
+	}
+	of.cold.add(c.take())
+	before, begin := l.fleet.Requests(), time.Now()
+	used, err := c.server.PID.CPU()
+	if err != nil {
+		return err
+	}
+	if err := pass(ctx, l.AskFor); err != nil {
+		return err
+	}
+	after, took := l.fleet.Requests(), time.Since(begin)
+	now, err := c.server.PID.CPU()
+	if err != nil {
+		return err
+	}
+	age, err := l.age(ctx, c.server)
+	of.later.add(c.take())
+	of.requests = append(of.requests, float64(after.Since(before).Of("metrics.k8s.io"))/loadedMembers/took.Minutes())
+	of.cores = append(of.cores, float64(now-used)/float64(took))
+	of.age = append(of.age, age)
+	return err
+}
+
+// age is that of the oldest value in memory.
+func (l *loader) age(ctx context.Context, server *stage.Server) (float64, error) {
+	oldest := 0.0
+	for _, m := range l.fleet.Members() {
+		age, err := server.Metric(ctx, fmt.Sprintf("fleetscale_usage_age_seconds{cluster=%q}", m.Name()))
+		if err != nil {
+			return 0, err
+		}
+		oldest = max(oldest, age)
+	}
+	return oldest, nil
+}
+
+func (l loads) section(p plan) report.Section {
+	most := slices.Max(p.Autoscalers)
+	s := report.Section{
 		Name: "members", Title: "Load on members",
 		Text: []string{
 			fmt.Sprintf("Autoscalers ask the adapter for the Pods of a namespace by a selector, each every %v. Requests are those that each of %d members gets for metrics.k8s.io in a minute, once all was asked for the first time. "+
-				"Without the adapter, each autoscaler would ask each member: %d requests in a minute.", pace, loadedMembers, int(time.Minute/pace)),
+				"Without the adapter, each autoscaler would ask each member: %d requests in a minute. Answers that are not whole are those of all rounds: *at first*, while each asks for the first time, and *later*.", pace, loadedMembers, int(time.Minute/pace)),
+			fmt.Sprintf("A member gets %d requests in a second at most (`--member-qps`), which is enough for %d namespaces in a period of %v. With more, such as %d, the adapter takes longer for a round, and values become older by that; "+
+				"so set it to the number of namespaces asked for by the period, and a half more.", memberQPS, memberQPS*int(period/time.Second), period, most),
 		},
-		Tables:  []report.Table{{Header: []string{"autoscalers", "namespaces", "requests per member and minute", "of those without the adapter", "CPU of the adapter, cores", "answers without 200"}}},
+		Tables: []report.Table{{Header: []string{"autoscalers", "namespaces", "requests per member and minute", "of those without the adapter", "CPU of the adapter, cores", "oldest value, s",
+			"answers at first", "not whole", "answers later", "not whole"}}},
 		Plots:   []report.Plot{{Title: "Requests to a member", X: "autoscalers", Y: "per minute", Series: []report.Series{{Name: "in one namespace"}, {Name: "in one each"}, {Name: "asking themselves"}}}},
+		Reaches: l.reaches(p),
 		Figures: map[string][]float64{},
 	}
 	for i, apart := range []bool{false, true} {
 		for _, n := range p.Autoscalers {
-			if apart && n == 1 {
-				continue // it is the same as before
-			}
-			a := askers{n, apart}
-			fmt.Fprintf(log, "%d autoscalers, namespaces: %s ...\n", n, a)
-			seen, err := a.load(ctx, s, fleet, p)
-			if err != nil {
-				return section, err
+			of, known := l[apart][n]
+			if !known {
+				continue
 			}
 			themselves := float64(n) * float64(time.Minute/pace)
-			section.Tables[0].Rows = append(section.Tables[0].Rows, []string{
-				fmt.Sprint(n), a.String(), measure.Short(seen.requests), measure.Short(seen.requests / themselves), measure.Short(seen.cores), fmt.Sprint(seen.refused),
+			s.Tables[0].Rows = append(s.Tables[0].Rows, []string{
+				fmt.Sprint(n), map[bool]string{false: "the same", true: "one each"}[apart], of.requests.String(), of.requests.Per(themselves).String(), of.cores.String(), of.age.String(),
+				fmt.Sprint(of.cold.whole + of.cold.refused.total()), of.cold.refused.String(), fmt.Sprint(of.later.whole + of.later.refused.total()), of.later.refused.String(),
 			})
-			series := section.Plots[0].Series
-			series[i].Points = append(series[i].Points, point(float64(n), measure.Samples{seen.requests}))
+			series := s.Plots[0].Series
+			series[i].Points = append(series[i].Points, point(float64(n), of.requests))
 			if !apart {
 				series[2].Points = append(series[2].Points, point(float64(n), measure.Samples{themselves}))
 			}
-			section.Figures[fmt.Sprintf("requests_per_minute/autoscalers=%d/apart=%t", n, apart)] = []float64{seen.requests}
+			s.Figures[fmt.Sprintf("requests_per_minute/autoscalers=%d/apart=%t", n, apart)] = of.requests
+			s.Figures[fmt.Sprintf("oldest_seconds/autoscalers=%d/apart=%t", n, apart)] = of.age
 		}
 	}
-	return section, nil
+	return s
 }
 
-// seen is what a load did.
-type seen struct {
-	requests float64 // per member and minute
-	cores    float64
-	refused  int64
-}
+// flat is how much more requests may be, of what should be as many.
+const flat = 1.1
 
-func (a askers) load(ctx context.Context, s *stage.Stage, fleet *sim.Fleet, p plan) (of seen, err error) {
-	for i := range a.n {
-		if i == 0 || a.apart {
-			if err := spread(fleet.Members(), a.namespace(i), 2*loadedMembers); err != nil {
-				return of, err
-			}
+func (l loads) reaches(p plan) []report.Reach {
+	alone := l[false][1].requests
+	most := slices.Max(p.Autoscalers)
+	notWhole, all := 0, 0
+	for _, of := range l {
+		for _, seen := range of {
+			notWhole += seen.later.refused.total()
+			all += seen.later.whole + seen.later.refused.total()
 		}
 	}
-	server, err := s.Adapter(ctx)
-	if err != nil {
-		return of, err
-	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
-	if _, err := server.AwaitPods(ctx, a.namespace(0), 2*loadedMembers); err != nil {
-		return of, err
-	}
-	asking, stop := context.WithCancel(ctx)
-	var all sync.WaitGroup
-	var refused atomic.Int64
-	for i := range a.n {
-		all.Go(func() { a.ask(asking, server, i, &refused) })
-	}
-	defer func() { stop(); all.Wait() }()
-	if err := pass(ctx, pace+pace/3); err != nil { // each has asked once
-		return of, err
-	}
-	before, cpu, err := look(server, fleet)
-	if err != nil {
-		return of, err
-	}
-	begin := time.Now()
-	refused.Store(0)
-	if err := pass(ctx, p.AskFor); err != nil {
-		return of, err
-	}
-	after, later, err := look(server, fleet)
-	took := time.Since(begin)
-	of.requests = float64(after.Since(before).Of("metrics.k8s.io")) / loadedMembers / took.Minutes()
-	of.cores = float64(later-cpu) / float64(took)
-	of.refused = refused.Load()
-	return of, err
-}
-
-func look(server *stage.Server, fleet *sim.Fleet) (sim.Tally, time.Duration, error) {
-	cpu, err := server.PID.CPU()
-	return fleet.Requests(), cpu, err
-}
-
-// ask is one autoscaler. It begins some time within its pace, as they do.
-func (a askers) ask(ctx context.Context, server *stage.Server, i int, refused *atomic.Int64) {
-	for wait := rand.N(pace); pass(ctx, wait) == nil; wait = pace {
-		a.askOnce(ctx, server, i, refused)
-	}
-}
-
-func (a askers) askOnce(ctx context.Context, server *stage.Server, i int, refused *atomic.Int64) {
-	url := server.Pods(a.namespace(i)) + "?labelSelector=app%3Dweb"
-	q := measure.Question{URL: func(int) string { return url }, Accept: stage.Protobuf}
-	result := measure.Ask(ctx, server.Client, q, measure.Load{Clients: 1})
-	if len(result.Latencies) == 0 && ctx.Err() == nil {
-		refused.Add(1)
-	}
-}
-
-// pass returns after d, or with an error as soon as ctx ends.
-func pass(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
+	return []report.Reach{
+		atMost(fmt.Sprintf("requests to a member for %d autoscalers of one namespace, of those for one", most), flat, "", l[false][most].requests.Over(alone)),
+		atMost(fmt.Sprintf("requests to a member for each of %d namespaces, of those for one alone", most), flat, "", l[true][most].requests.Per(float64(most)).Over(alone)),
+		{What: "answers that are not whole, once each namespace is known", Goal: "none", Measured: fmt.Sprintf("%d of %d", notWhole, all), Met: notWhole == 0 && all > 0},
 	}
 }

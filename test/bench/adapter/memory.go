@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"time"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
@@ -18,7 +16,7 @@ import (
 
 // footprint is what a server occupies, in bytes.
 type footprint struct {
-	heap, resident, peak float64
+	heap, resident float64
 }
 
 func footprintOf(ctx context.Context, s *stage.Server) (footprint, error) {
@@ -27,37 +25,63 @@ func footprintOf(ctx context.Context, s *stage.Server) (footprint, error) {
 		return footprint{}, err
 	}
 	m, err := s.PID.Memory()
-	return footprint{heap, float64(m.Resident), float64(m.Peak)}, err
+	return footprint{heap, float64(m.Resident)}, err
 }
 
-// perNamespace is how many Pods of a namespace the fleet has: a list of them is a big one.
-const perNamespace = 20_000
+const (
+	// perNamespace is how many Pods of a namespace the fleet has: a list of them is a big one.
+	perNamespace = 20_000
+	// manyClients ask for big lists at once.
+	manyClients = 32
+)
+
+// growth is one life of an adapter that learns of more and more Pods.
+type growth struct {
+	empty  footprint   // of another, without members
+	joined footprint   // with members of which one Pod each is known
+	known  []footprint // one for each of the plan, or those of few Pods only
+	busy   *busy       // once it knows the most
+	peer   peerMemory
+}
+
+// busy is what was seen while many asked for big lists.
+type busy struct {
+	peak    float64
+	refused refusals
+}
 
 func memory(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (section report.Section, err error) {
-	empty, err := alone(ctx, s)
-	if err != nil {
-		return section, err
+	rounds := make([]growth, p.KnownRounds[0])
+	for i := range rounds {
+		if rounds[i].empty, err = alone(ctx, s); err != nil {
+			return section, err
+		}
 	}
-	fmt.Fprintf(log, "Memory for Pods of %d members ...\n", p.KnownMembers)
 	fleet, err := s.Enlist(ctx, sim.Options{Members: p.KnownMembers})
 	if err != nil {
 		return section, err
 	}
 	defer func() { err = errors.Join(err, s.Dismiss(ctx, fleet)) }()
-	server, err := s.Adapter(ctx)
-	if err != nil {
+	c := &census{Stage: s, plan: p, log: log, fleet: fleet}
+	if err := c.populate(); err != nil {
 		return section, err
 	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
-	g := &growth{fleet: fleet, server: server, plan: p, log: log}
-	if err := g.grow(ctx); err != nil {
-		return section, err
+	for i := range rounds {
+		fmt.Fprintf(log, "Memory for Pods of %d members, round %d ...\n", p.KnownMembers, i+1)
+		if err := c.round(ctx, &rounds[i], p.reached(i)); err != nil {
+			return section, err
+		}
 	}
-	peer, err := memoryOfPeer(ctx, s, p, log)
-	if err != nil {
-		return section, err
+	return memorySection(p, rounds), nil
+}
+
+// reached are the numbers of Pods that a round gets to.
+func (p plan) reached(round int) []int {
+	n := 0
+	for n < len(p.Known) && round < p.KnownRounds[n] {
+		n++
 	}
-	return g.section(empty, peer), nil
+	return p.Known[:n]
 }
 
 // alone is what an adapter occupies that has no members.
@@ -70,84 +94,96 @@ func alone(ctx context.Context, s *stage.Stage) (footprint, error) {
 	return f, errors.Join(err, server.Stop())
 }
 
-// growth gives a fleet more and more Pods.
-type growth struct {
-	fleet  *sim.Fleet
-	server *stage.Server
-	plan   plan
-	log    io.Writer
+// census is a fleet of many Pods, in namespaces that are asked for one after the other.
+type census struct {
+	*stage.Stage
+	plan
 
-	namespaces, pods int
-	joined           footprint   // with members of which one Pod each is known
-	known            []footprint // one for each of the plan
-	busy             footprint   // while many ask for big lists
-	refused          map[int]int
+	log        io.Writer
+	fleet      *sim.Fleet
+	namespaces []int // Pods of each
 }
 
-func (g *growth) grow(ctx context.Context) (err error) {
-	members := g.fleet.Members()
-	if err := spread(members, "first", len(members)); err != nil {
-		return err
-	}
-	if err := g.all(ctx, "first", len(members)); err != nil { // all have joined
-		return err
-	}
-	if g.joined, err = footprintOf(ctx, g.server); err != nil {
-		return err
-	}
-	for _, known := range g.plan.Known {
-		if err := g.upTo(ctx, known); err != nil {
-			return err
-		}
-		if err := pass(ctx, g.plan.Settle); err != nil { // all is asked for again meanwhile
-			return err
-		}
-		f, err := footprintOf(ctx, g.server)
-		if err != nil {
-			return err
-		}
-		g.known = append(g.known, f)
-		fmt.Fprintf(g.log, "... %d Pods: heap %.0f MiB, resident %.0f MiB\n", known, f.heap/mib, f.resident/mib)
-	}
-	return g.ask(ctx)
-}
+const firstNamespace = "first"
 
-// upTo adds namespaces until so many Pods are known.
-func (g *growth) upTo(ctx context.Context, known int) error {
-	for g.pods < known {
-		n := min(perNamespace, known-g.pods)
-		g.namespaces++
-		namespace := fmt.Sprintf("known-%d", g.namespaces)
-		if err := spread(g.fleet.Members(), namespace, n); err != nil {
-			return err
+func knownNamespace(i int) string { return fmt.Sprintf("known-%d", i) }
+
+func (c *census) populate() error {
+	members := c.fleet.Members()
+	if err := spread(members, firstNamespace, len(members)); err != nil {
+		return err
+	}
+	pods := 0
+	for _, known := range c.Known {
+		for pods < known {
+			n := min(perNamespace, known-pods)
+			if err := spread(members, knownNamespace(len(c.namespaces)), n); err != nil {
+				return err
+			}
+			c.namespaces = append(c.namespaces, n)
+			pods += n
 		}
-		if err := g.all(ctx, namespace, n); err != nil {
-			return err
-		}
-		g.pods += n
 	}
 	return nil
 }
 
-func (g *growth) all(ctx context.Context, namespace string, pods int) error {
-	_, err := g.server.AwaitPods(ctx, namespace, pods)
-	return err
+func (c *census) round(ctx context.Context, g *growth, known []int) (err error) {
+	return withPeer(ctx, c.Stage, c.most(), &g.peer, func() (err error) {
+		server, err := c.Adapter(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, server.Stop()) }()
+		if err := c.grow(ctx, server, g, known); err != nil || len(known) < len(c.Known) {
+			return err
+		}
+		g.busy, err = c.ask(ctx, server)
+		return err
+	})
+}
+
+// most is the number of Pods in the biggest namespace.
+func (c *census) most() int { return min(perNamespace, c.Known[len(c.Known)-1]) }
+
+func (c *census) grow(ctx context.Context, server *stage.Server, g *growth, known []int) error {
+	_, err := server.AwaitPods(ctx, firstNamespace, len(c.fleet.Members())) // all have joined
+	if err == nil {
+		g.joined, err = footprintOf(ctx, server)
+	}
+	if err != nil {
+		return err
+	}
+	asked, pods := 0, 0
+	for _, known := range known {
+		for ; pods < known; asked++ {
+			if _, err := server.AwaitPods(ctx, knownNamespace(asked), c.namespaces[asked]); err != nil {
+				return err
+			}
+			pods += c.namespaces[asked]
+		}
+		if err := pass(ctx, c.Settle); err != nil { // all is asked for again meanwhile
+			return err
+		}
+		f, err := footprintOf(ctx, server)
+		if err != nil {
+			return err
+		}
+		g.known = append(g.known, f)
+		fmt.Fprintf(c.log, "... %d Pods: heap %.0f MiB, resident %.0f MiB\n", known, f.heap/mib, f.resident/mib)
+	}
+	return nil
 }
 
 // ask has many ask for big lists at once.
-func (g *growth) ask(ctx context.Context) error {
-	if err := g.server.PID.ResetPeak(); err != nil {
-		return err
+func (c *census) ask(ctx context.Context, server *stage.Server) (*busy, error) {
+	if err := server.PID.ResetPeak(); err != nil {
+		return nil, err
 	}
-	q := measure.Question{URL: func(n int) string { return g.server.Pods(fmt.Sprintf("known-%d", 1+n%g.namespaces)) }, Accept: stage.JSON}
-	result := measure.Ask(ctx, g.server.Client, q, measure.Load{Clients: manyClients, For: 5 * g.plan.For})
-	g.refused = result.Refused
-	m, err := g.server.PID.Memory()
-	g.busy = footprint{resident: float64(m.Resident), peak: float64(m.Peak)}
-	return err
+	q := measure.Question{URL: func(n int) string { return server.Pods(knownNamespace(n % len(c.namespaces))) }, Accept: stage.JSON}
+	result := measure.Ask(ctx, server.Client, q, measure.Load{Clients: manyClients, For: 5 * c.For})
+	m, err := server.PID.Memory()
+	return &busy{float64(m.Peak), result.Refused}, err
 }
-
-const manyClients = 32
 
 // peerMemory is that of a metrics-server.
 type peerMemory struct {
@@ -155,78 +191,32 @@ type peerMemory struct {
 	before, with footprint
 }
 
-func memoryOfPeer(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (peer peerMemory, err error) {
-	fmt.Fprintln(log, "... and that of a metrics-server")
-	peer.pods = min(perNamespace, p.Known[len(p.Known)-1])
+// withPeer looks at a metrics-server, which needs half a minute to know so many
+// Pods, while something else is done.
+func withPeer(ctx context.Context, s *stage.Stage, pods int, peer *peerMemory, meanwhile func() error) (err error) {
 	single, err := sim.New(ctx, sim.Options{Members: 1})
 	if err != nil {
-		return peer, err
+		return err
 	}
 	defer func() { err = errors.Join(err, single.Close()) }()
 	server, err := s.MetricsServer(ctx, single.Members()[0])
 	if err != nil {
-		return peer, err
+		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
+	peer.pods = pods
 	if peer.before, err = footprintOf(ctx, server); err != nil {
-		return peer, err
+		return err
 	}
-	if err := spread(single.Members(), "known", peer.pods); err != nil {
-		return peer, err
+	if err := spread(single.Members(), firstNamespace, pods); err != nil {
+		return err
 	}
-	if _, err := server.AwaitPods(ctx, "known", peer.pods); err != nil {
-		return peer, err
+	if err := meanwhile(); err != nil {
+		return err
+	}
+	if _, err := server.AwaitPods(ctx, firstNamespace, pods); err != nil {
+		return err
 	}
 	peer.with, err = footprintOf(ctx, server)
-	return peer, err
-}
-
-func (g *growth) section(empty footprint, peer peerMemory) report.Section {
-	members := float64(g.plan.KnownMembers)
-	s := report.Section{
-		Name: "memory", Title: "Memory of the adapter",
-		Text: []string{
-			fmt.Sprintf("%d members have the Pods, %d of each namespace; all are asked for. Heap is what is in use after a garbage collection; bytes for each Pod are those above an adapter with these members and a Pod of each.", g.plan.KnownMembers, perNamespace),
-			fmt.Sprintf("A member costs %s KiB of heap (an adapter without members has %.1f MiB).", measure.Short((g.joined.heap-empty.heap)/members/kib), empty.heap/mib),
-			fmt.Sprintf("While %d clients ask for lists of %d Pods in JSON, without pause for %s: resident %.0f MiB at most; refused %s. What is in flight is bounded by `--max-answer-bytes`.",
-				manyClients, min(perNamespace, g.plan.Known[len(g.plan.Known)-1]), (5 * g.plan.For).Round(time.Millisecond), g.busy.peak/mib, refusals(g.refused)),
-		},
-		Figures: map[string][]float64{
-			"heap_bytes/members=0": {empty.heap},
-			fmt.Sprintf("heap_bytes/members=%d", g.plan.KnownMembers):       {g.joined.heap},
-			fmt.Sprintf("peak_bytes/clients=%d", manyClients):               {g.busy.peak},
-			fmt.Sprintf("metrics-server/heap_bytes/pods=%d", peer.pods):     {peer.with.heap},
-			fmt.Sprintf("metrics-server/heap_bytes/pods=%d", 0):             {peer.before.heap},
-			fmt.Sprintf("metrics-server/resident_bytes/pods=%d", peer.pods): {peer.with.resident},
-		},
-	}
-	perPod := (peer.with.heap - peer.before.heap) / float64(peer.pods)
-	t := report.Table{Header: []string{"server", "Pods", "heap, MiB", "bytes of heap for each Pod", "for each further Pod", "of metrics-server's", "resident, MiB"}}
-	t.Rows = append(t.Rows, []string{metricsServer, fmt.Sprint(peer.pods), measure.Short(peer.with.heap / mib), measure.Short(perPod), "–", "1", measure.Short(peer.with.resident / mib)})
-	plot := report.Plot{Title: "Memory for Pods known", X: "Pods", Y: "MiB", Series: []report.Series{{Name: "heap"}, {Name: "resident"}}}
-	for i, f := range g.known {
-		pods := float64(g.plan.Known[i])
-		each := (f.heap - g.joined.heap) / pods
-		further := measure.Samples{}
-		if i > 0 {
-			further = append(further, (f.heap-g.known[i-1].heap)/(pods-float64(g.plan.Known[i-1])))
-		}
-		t.Rows = append(t.Rows, []string{ours, fmt.Sprint(g.plan.Known[i]), measure.Short(f.heap / mib), measure.Short(each), further.String(), measure.Short(each / perPod), measure.Short(f.resident / mib)})
-		plot.Series[0].Points = append(plot.Series[0].Points, point(pods, measure.Samples{f.heap / mib}))
-		plot.Series[1].Points = append(plot.Series[1].Points, point(pods, measure.Samples{f.resident / mib}))
-		s.Figures[fmt.Sprintf("heap_bytes/pods=%d", g.plan.Known[i])] = []float64{f.heap}
-		s.Figures[fmt.Sprintf("resident_bytes/pods=%d", g.plan.Known[i])] = []float64{f.resident}
-	}
-	s.Tables, s.Plots = []report.Table{t}, []report.Plot{plot}
-	return s
-}
-
-func refusals(codes map[int]int) string {
-	if len(codes) == 0 {
-		return "none"
-	}
-	if n, all := codes[http.StatusTooManyRequests], len(codes) == 1; n > 0 && all {
-		return fmt.Sprintf("%d (429, come back later)", n)
-	}
-	return fmt.Sprint(codes)
+	return err
 }

@@ -30,22 +30,28 @@ type plan struct {
 	// Members, Pods and Clients are those of the lists.
 	Members, Pods, Clients []int
 	// Known are the Pods of the memory experiment, ascending; KnownMembers have them.
-	Known        []int
-	KnownMembers int
-	// Starts are the members of the start experiment.
-	Starts []int
-	// Autoscalers ask at their pace for AskFor.
+	// KnownRounds are its rounds for each, descending, since the last take long.
+	Known, KnownRounds []int
+	KnownMembers       int
+	// Starts are the members of the start experiment, PeerStarts its starts of a metrics-server.
+	Starts     []int
+	PeerStarts int
+	// CustomRounds are those of the custom experiment.
+	CustomRounds int
+	// Autoscalers, ascending from 1, ask at their pace for AskFor, in so many rounds.
 	Autoscalers []int
 	AskFor      time.Duration
+	LoadRounds  int
 }
 
 func full() plan {
 	return plan{
 		Rounds: 5, For: 2 * time.Second, Settle: 20 * time.Second,
 		Members: []int{2, 20, 100}, Pods: []int{200, 2_000, 20_000}, Clients: []int{1, 8, 32},
-		Known: []int{10_000, 100_000, 1_000_000}, KnownMembers: 100,
-		Starts:      []int{2, 20, 100},
-		Autoscalers: []int{1, 100, 1_000}, AskFor: time.Minute,
+		Known: []int{10_000, 100_000, million}, KnownRounds: []int{3, 3, 2}, KnownMembers: 100,
+		Starts: []int{2, 20, 100}, PeerStarts: 3,
+		CustomRounds: 5,
+		Autoscalers:  []int{1, 100, 1_000}, AskFor: 3 * pace, LoadRounds: 3,
 	}
 }
 
@@ -53,9 +59,10 @@ func quick() plan {
 	return plan{
 		Rounds: 3, For: 500 * time.Millisecond, Settle: 16 * time.Second,
 		Members: []int{2, 20}, Pods: []int{200, 2_000}, Clients: []int{1, 8},
-		Known: []int{10_000, 100_000}, KnownMembers: 20,
-		Starts:      []int{2, 20},
-		Autoscalers: []int{1, 100}, AskFor: 30 * time.Second,
+		Known: []int{10_000, 100_000}, KnownRounds: []int{2, 1}, KnownMembers: 20,
+		Starts: []int{2, 20}, PeerStarts: 0,
+		CustomRounds: 2,
+		Autoscalers:  []int{1, 100}, AskFor: pace, LoadRounds: 1,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
@@ -15,46 +16,86 @@ import (
 	"github.com/fleetscale/fleetscale/test/sim"
 )
 
-// podsOfEach is how many Pods a member has where their number does not matter.
-const podsOfEach = 20
+const (
+	// podsOfEach is how many Pods a member has where their number does not matter.
+	podsOfEach = 20
+	// wholeWithin is how many seconds a start may take with any number of members.
+	wholeWithin = 5
+)
 
 // beginning is what was seen of one start.
 type beginning struct {
-	whole   float64 // seconds from the start of the process to the first whole answer
-	lacking int     // answers before it that lacked Pods and said so
-	wrong   int     // answers before it that lacked Pods as if they were whole
+	whole  float64  // seconds from the start of the process to the first whole answer
+	before refusals // answers before it
+	wrong  int      // answers before it that lacked Pods as if they were whole
+	empty  int      // answers before it without any Pod
+}
+
+// beginnings are those with one number of members.
+type beginnings struct {
+	members int
+	whole   measure.Samples
+	beginning
+}
+
+func newBeginnings(members int, all []beginning) beginnings {
+	b := beginnings{members: members, beginning: beginning{before: refusals{}}}
+	for _, one := range all {
+		b.whole = append(b.whole, one.whole)
+		b.before.add(one.before)
+		b.wrong += one.wrong
+		b.empty += one.empty
+	}
+	return b
 }
 
 func starts(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (report.Section, error) {
-	section := report.Section{
-		Name: "start", Title: "Start of the adapter",
-		Text: []string{
-			"From the start of the process until it first answers with the Pods of all members, asked for every 10 ms; all members are registered before. " +
-				"An answer that lacks Pods has to say so; *wrong* are those that did not.",
-		},
-		Tables:  []report.Table{{Header: []string{"members", "first whole answer, seconds", "partial answers before, which said so", "wrong answers before"}}},
-		Plots:   []report.Plot{{Title: "First whole answer", X: "members", Y: "seconds", Series: []report.Series{{Name: ours}}}},
-		Figures: map[string][]float64{},
-	}
+	var all []beginnings
 	for _, members := range p.Starts {
 		fmt.Fprintf(log, "Starts with %d members ...\n", members)
-		all, err := startWith(ctx, s, members, p.Rounds)
+		seen, err := startWith(ctx, s, members, p.Rounds)
 		if err != nil {
-			return section, err
+			return report.Section{}, err
 		}
-		var whole measure.Samples
-		lacking, wrong := 0, 0
-		for _, b := range all {
-			whole = append(whole, b.whole)
-			lacking += b.lacking
-			wrong += b.wrong
-		}
-		section.Tables[0].Rows = append(section.Tables[0].Rows, []string{fmt.Sprint(members), whole.String(), fmt.Sprint(lacking), fmt.Sprint(wrong)})
-		section.Plots[0].Series[0].Points = append(section.Plots[0].Series[0].Points, point(float64(members), whole))
-		section.Figures[fmt.Sprintf("whole_seconds/members=%d", members)] = whole
-		section.Figures[fmt.Sprintf("wrong/members=%d", members)] = []float64{float64(wrong)}
+		all = append(all, newBeginnings(members, seen))
 	}
-	return section, nil
+	pods := podsOfEach * p.Starts[len(p.Starts)-1]
+	peer, err := startsOfPeer(ctx, s, pods, p.PeerStarts)
+	if err != nil {
+		return report.Section{}, err
+	}
+	return startSection(all, pods, peer), nil
+}
+
+func startSection(all []beginnings, pods int, peer measure.Samples) report.Section {
+	last := all[len(all)-1]
+	wrong := 0
+	s := report.Section{
+		Name: "start", Title: "Start of the adapter",
+		Text: []string{
+			fmt.Sprintf("From the start of the process until it first answers with the Pods of all members, %d of each, asked for every 10 ms; all members are registered before. "+
+				"There is no answer until it listens. An answer that lacks Pods has to say so; *wrong* are those that did not, and those that were empty.", podsOfEach),
+		},
+		Tables:  []report.Table{{Header: []string{"members", "first whole answer, seconds", "of metrics-server's", "answers before, of all rounds", "wrong answers before"}}},
+		Plots:   []report.Plot{{Title: "First whole answer", X: "members", Y: "seconds", Series: []report.Series{{Name: ours}}}},
+		Figures: map[string][]float64{"metrics-server/whole_seconds": peer},
+	}
+	if len(peer) > 0 {
+		s.Text = append(s.Text, fmt.Sprintf("A real metrics-server with as many Pods as the most members have, %d, gives its first whole answer after %s s: it measures twice before.", pods, peer))
+	}
+	for _, b := range all {
+		bad := b.wrong + b.empty
+		wrong += bad
+		s.Tables[0].Rows = append(s.Tables[0].Rows, []string{fmt.Sprint(b.members), b.whole.String(), measure.Short(b.whole.Median() / peer.Median()), b.before.String(), fmt.Sprint(bad)})
+		s.Plots[0].Series[0].Points = append(s.Plots[0].Series[0].Points, point(float64(b.members), b.whole))
+		s.Figures[fmt.Sprintf("whole_seconds/members=%d", b.members)] = b.whole
+		s.Figures[fmt.Sprintf("wrong/members=%d", b.members)] = []float64{float64(bad)}
+	}
+	s.Reaches = []report.Reach{
+		atMost(fmt.Sprintf("first whole answer with %d members", last.members), wholeWithin, "s", last.whole),
+		{What: "answers that are empty, or lack Pods and do not say so", Goal: "none", Measured: fmt.Sprint(wrong), Met: wrong == 0},
+	}
+	return s
 }
 
 func startWith(ctx context.Context, s *stage.Stage, members, rounds int) (all []beginning, err error) {
@@ -92,25 +133,61 @@ func startOnce(ctx context.Context, s *stage.Stage, pods int) (beginning, error)
 	return b, errors.Join(err, server.Stop())
 }
 
-func watchStart(ctx context.Context, server *stage.Server, pods int, begin time.Time) (b beginning, err error) {
+func watchStart(ctx context.Context, server *stage.Server, pods int, begin time.Time) (beginning, error) {
 	const pause, patience = 10 * time.Millisecond, 2 * time.Minute
+	b := beginning{before: refusals{}}
 	for {
 		_, err := server.List(ctx, namespaceOf(pods), pods)
-		switch {
-		case err == nil:
+		if err == nil {
 			b.whole = time.Since(begin).Seconds()
 			return b, nil
-		case errors.Is(err, stage.ErrNotWhole):
-			b.wrong++
-		case errors.Is(err, stage.ErrPartial):
-			b.lacking++
 		}
-		if ctx.Err() != nil || time.Since(begin) > patience {
+		b.add(err)
+		if time.Since(begin) > patience || pass(ctx, pause) != nil {
 			return b, fmt.Errorf("starting an adapter: no whole answer: %w", err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
+	}
+}
+
+// add counts an answer that was not whole.
+func (b *beginning) add(err error) {
+	var refusal *stage.Refusal
+	switch {
+	case errors.Is(err, stage.ErrEmpty):
+		b.empty++
+	case errors.Is(err, stage.ErrNotWhole):
+		b.wrong++
+	case errors.Is(err, stage.ErrPartial):
+		b.before[http.StatusOK]++
+	case errors.As(err, &refusal):
+		b.before[refusal.Code]++
+	default:
+		b.before[0]++
+	}
+}
+
+// startsOfPeer are those of a metrics-server, in seconds.
+func startsOfPeer(ctx context.Context, s *stage.Stage, pods, rounds int) (whole measure.Samples, err error) {
+	single, err := sim.New(ctx, sim.Options{Members: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, single.Close()) }()
+	m := single.Members()[0]
+	if err := spread(single.Members(), namespaceOf(pods), pods); err != nil {
+		return nil, err
+	}
+	for range rounds {
+		begin := time.Now()
+		server, err := s.MetricsServer(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		_, err = server.AwaitPods(ctx, namespaceOf(pods), pods)
+		whole = append(whole, time.Since(begin).Seconds())
+		if err := errors.Join(err, server.Stop()); err != nil {
+			return nil, err
 		}
 	}
+	return whole, nil
 }

@@ -52,7 +52,7 @@ func listsOf(ctx context.Context, server *stage.Server, namespaces []string, p p
 				}
 				section.Tables[0].Rows = append(section.Tables[0].Rows, []string{
 					namespace, fmt.Sprint(pods), format.name, fmt.Sprint(clients), kept.p50.String(), kept.p99.String(), kept.perSecond.String(),
-					kept.cpu.String(), alone.String(), kept.p50.Over(alone).String(), kept.cpu.Over(alone).String(), inKiB(kept.bytes).String(),
+					kept.cpu.String(), alone.String(), kept.p50.Over(alone).String(), kept.cpu.Over(alone).String(), kept.bytes.Per(kib).String(),
 				})
 				section.Figures[fmt.Sprintf("%s/%s/clients=%d/p50_ms", namespace, format.name, clients)] = kept.p50
 			}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,7 +24,8 @@ type Question struct {
 	Gzip bool
 	// Body is what is sent with it, as JSON, and how. Without it the method is GET.
 	Body func(number int) (method string, body []byte)
-	// Judge says what is wrong with an answer. Without it every 200 is right, and nothing else.
+	// Judge says what is wrong with an answer. Without it every 200 is right that
+	// bears no warning, and nothing else.
 	Judge func(number, code int, body []byte) error
 }
 
@@ -41,7 +43,8 @@ type Result struct {
 	Took time.Duration
 	// Bytes of the last whole answer.
 	Bytes int
-	// Refused counts other answers, by their code. What was no answer at all has code 0.
+	// Refused counts other answers, by their code; one of 200 says itself that it
+	// is a part. What was no answer at all has code 0.
 	Refused map[int]int
 	// Complaint is what one of those said.
 	Complaint string
@@ -120,7 +123,7 @@ func once(ctx context.Context, client http.RoundTripper, q Question, number int)
 		return answer{err: err}
 	}
 	a := answer{code: resp.StatusCode, bytes: n, took: time.Since(begin)}
-	a.err = q.judge(number, a.code, body)
+	a.err = q.judge(number, resp, body)
 	return a
 }
 
@@ -155,12 +158,14 @@ func (q Question) read(resp *http.Response) (n int, kept []byte, err error) {
 	return len(kept) + int(rest), kept, err
 }
 
-func (q Question) judge(number, code int, body []byte) error {
-	switch {
+func (q Question) judge(number int, resp *http.Response, body []byte) error {
+	switch warning := resp.Header.Get("Warning"); {
 	case q.Judge != nil:
-		return q.Judge(number, code, body)
-	case code != http.StatusOK:
-		return fmt.Errorf("%d: %s", code, body)
+		return q.Judge(number, resp.StatusCode, body)
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("%d: %s", resp.StatusCode, body)
+	case warning != "": // Kubernetes' own servers of metrics have none
+		return errors.New(warning)
 	default:
 		return nil
 	}

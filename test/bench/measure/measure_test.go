@@ -107,6 +107,20 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+func TestAPartIsNoWholeAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/1" {
+			w.Header().Set("Warning", `299 fleetscale/partial "1 of 2"`)
+		}
+	}))
+	defer server.Close()
+	q := Question{URL: func(n int) string { return fmt.Sprintf("%s/%d", server.URL, n) }}
+	got := Ask(t.Context(), http.DefaultTransport, q, Load{Clients: 3})
+	if len(got.Latencies) != 2 || got.Refused[http.StatusOK] != 1 || got.Complaint != `299 fleetscale/partial "1 of 2"` {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAnswersAreJudged(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusCreated)

@@ -46,6 +46,15 @@ func (s Samples) Over(peer Samples) Samples {
 	return ratios
 }
 
+// Per is each sample by a unit.
+func (s Samples) Per(unit float64) Samples {
+	all := make(Samples, len(s))
+	for i, v := range s {
+		all[i] = v / unit
+	}
+	return all
+}
+
 // String is the median with the least and the greatest, as in "1.5 (1.4–1.7)".
 func (s Samples) String() string {
 	if len(s) == 0 {

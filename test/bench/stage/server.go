@@ -63,11 +63,21 @@ func (s *Server) Pods(namespace string) string {
 	return s.URL + "/apis/metrics.k8s.io/v1beta1/namespaces/" + namespace + "/pods"
 }
 
-// What List wraps where an answer came that lacks something: one that says so, and one that does not.
+// What List wraps where an answer came that lacks something: all of it, some of it, and says so, and some of it, and does not.
 var (
+	ErrEmpty    = errors.New("the answer is empty")
 	ErrPartial  = errors.New("the answer says that it is a part")
 	ErrNotWhole = errors.New("a part was passed off as the whole")
 )
+
+// Refusal is an answer other than 200.
+type Refusal struct {
+	Code int
+	Said string // the beginning of it
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return fmt.Sprintf("%d: %s", r.Code, r.Said) }
 
 // Fetch asks once for the PodMetrics of a namespace, of which there are so many. A warning says that there should be more.
 func (s *Server) Fetch(ctx context.Context, namespace string) (body []byte, pods int, warning string, err error) {
@@ -87,6 +97,8 @@ func (s *Server) List(ctx context.Context, namespace string, want int) (body []b
 		return nil, err
 	case got == want:
 		return body, nil
+	case got == 0:
+		return nil, fmt.Errorf("none of %d Pods: %w: %s", want, ErrEmpty, warning)
 	case warning != "": // Kubernetes' own servers have no such answers
 		return nil, fmt.Errorf("%d of %d Pods: %w: %s", got, want, ErrPartial, warning)
 	default:
@@ -141,7 +153,7 @@ func (s *Server) get(ctx context.Context, url, accept string) (warning string, b
 	defer resp.Body.Close()
 	body, err = io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s to GET %s: %.300s", resp.Status, url, body)
+		err = fmt.Errorf("asking %s: %w", url, &Refusal{resp.StatusCode, fmt.Sprintf("%.300s", body)})
 	}
 	return resp.Header.Get("Warning"), body, err
 }
@@ -167,8 +179,11 @@ func (s *Server) Allocated(ctx context.Context) (float64, error) {
 }
 
 // Heap is what is in use of the server's heap after a garbage collection, in bytes.
-func (s *Server) Heap(ctx context.Context) (float64, error) {
-	if _, _, err := s.get(ctx, s.URL+"/debug/pprof/heap?gc=1", "*/*"); err != nil {
+func (s *Server) Heap(ctx context.Context) (float64, error) { return s.heap(ctx, s.URL) }
+
+// heap collects garbage by what is served at debug.
+func (s *Server) heap(ctx context.Context, debug string) (float64, error) {
+	if _, _, err := s.get(ctx, debug+"/debug/pprof/heap?gc=1", "*/*"); err != nil {
 		return 0, fmt.Errorf("collecting garbage: %w", err)
 	}
 	return s.Metric(ctx, "go_memstats_heap_alloc_bytes")

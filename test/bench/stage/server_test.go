@@ -5,6 +5,7 @@ package stage
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -40,9 +41,14 @@ func TestAPartIsNotTheWhole(t *testing.T) {
 			t.Errorf("%d Pods wanted where there are 3: %v", want, err)
 		}
 	}
+	if _, err := server.List(t.Context(), "bank", 3); !errors.Is(err, ErrEmpty) {
+		t.Errorf("3 Pods wanted where there are none: %v", err)
+	}
 	m.Behave(sim.Conduct{Failing: 1})
 	if _, err := server.List(t.Context(), "shop", 3); err == nil || errors.Is(err, ErrNotWhole) || errors.Is(err, ErrPartial) {
 		t.Errorf("no answer at all: %v", err)
+	} else if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != http.StatusServiceUnavailable {
+		t.Errorf("a refusal without its code: %v", err)
 	}
 	m.Behave(sim.Conduct{Garbage: true})
 	if _, err := server.List(t.Context(), "shop", 3); err == nil {
