@@ -63,6 +63,27 @@ func (b *Batch) Find(namespace, name string) (Sample, bool) {
 	return b.At(i), true
 }
 
+// inNamespace is that part of the batch, which shares no memory with the rest.
+func (b *Batch) inNamespace(name string) *Batch {
+	if b == nil {
+		return nil
+	}
+	after := func(r record, namespace string) int { return cmp.Compare(r.namespace, namespace) }
+	from, _ := slices.BinarySearchFunc(b.records, name, after)
+	to, _ := slices.BinarySearchFunc(b.records, name+"\x00", after) // what comes next in order
+	values := 0
+	for _, r := range b.records[from:to] {
+		values += r.shape.values()
+	}
+	part := &Batch{records: make([]record, 0, to-from), values: make([]int64, 0, values)}
+	for _, r := range b.records[from:to] {
+		of := b.values[r.first:][:r.shape.values()]
+		r.first = int32(len(part.values))
+		part.records, part.values = append(part.records, r), append(part.values, of...)
+	}
+	return part
+}
+
 // unlabelled is true when there are samples and none bears a label: then the
 // member may be one whose metrics API leaves labels out.
 func (b *Batch) unlabelled() bool {

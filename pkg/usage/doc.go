@@ -6,7 +6,8 @@
 // asked of every member once per period, just after the member has measured
 // (see beat.go), until nobody has asked for it for a while; so a member gets
 // one request per namespace and period however many askers there are, and an
-// answer never waits for a member. Only two kinds of question read through:
+// answer never waits for a member. Where many namespaces are hot, one request for
+// all pods takes the place of theirs (see together.go). Only two kinds of question read through:
 //
 //   - the first for a namespace, which waits for every member, up to its deadline
 //   - one for all namespaces, which is asked once for all who wait for it, and not kept

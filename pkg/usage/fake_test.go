@@ -188,6 +188,11 @@ func (f *fleetOf) setMembers(members ...Source) {
 
 func startStore(t *testing.T, members ...Source) *fleetOf {
 	t.Helper()
+	return startStoreOf(t, 8, members...)
+}
+
+func startStoreOf(t *testing.T, maxHot int, members ...Source) *fleetOf {
+	t.Helper()
 	f := &fleetOf{members: members, registry: prometheus.NewRegistry()}
 	f.Store = New(Options{
 		Members: func() []Source {
@@ -196,7 +201,7 @@ func startStore(t *testing.T, members ...Source) *fleetOf {
 			return f.members
 		},
 		Period: resolution, MaxAge: time.Minute, IdleAfter: 5 * time.Minute, Timeout: 5 * time.Second,
-		MaxHot: 8, Metrics: NewMetrics(f.registry),
+		MaxHot: maxHot, Metrics: NewMetrics(f.registry),
 	})
 	done := make(chan struct{})
 	go func() {

@@ -47,7 +47,8 @@ type scraper struct {
 	locked  bool          // for the metrics
 	ready   bool          // as last seen by the store
 
-	beat *beat // the running goroutine's own
+	beat     *beat // the running goroutine's own
+	together together
 }
 
 // run asks for the hot targets once per period, until the member leaves.
@@ -152,10 +153,32 @@ func failAll(targets []*target, a attempt) {
 	}
 }
 
+// askAll asks for all targets: the namespaces at once where that is cheaper.
+func (s *scraper) askAll(targets []*target) comparison {
+	namespaces, others := namespacesApart(targets)
+	if s.together.worthwhile(len(namespaces)) {
+		if c, answered := s.askTogether(namespaces); answered {
+			return c.with(s.askEach(others))
+		}
+	}
+	return s.askEach(targets)
+}
+
+func namespacesApart(targets []*target) (namespaces, others []*target) {
+	for _, t := range targets {
+		if t.key.resource == podsResource && t.key.selector == "" {
+			namespaces = append(namespaces, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	return namespaces, others
+}
+
 // asksAtOnce bounds the requests of one round to one member.
 const asksAtOnce = 4
 
-func (s *scraper) askAll(targets []*target) comparison {
+func (s *scraper) askEach(targets []*target) comparison {
 	var mu sync.Mutex
 	var all comparison
 	var group errgroup.Group
@@ -165,8 +188,7 @@ func (s *scraper) askAll(targets []*target) comparison {
 			_, c := s.ask(t, true)
 			mu.Lock()
 			defer mu.Unlock()
-			all.tells = all.tells || c.tells
-			all.newer = all.newer || c.newer && c.tells
+			all = all.with(c)
 			return nil
 		})
 	}

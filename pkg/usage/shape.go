@@ -108,6 +108,19 @@ func (s shape) containers() int {
 	return count
 }
 
+// values is how many numbers usages reads.
+func (s shape) values() (n int) {
+	count, rest := cutCount(s.text.Value())
+	for range count {
+		_, rest = cutText(rest)
+		var resources int
+		resources, rest = cutCount(rest)
+		_, rest = cutText(rest)
+		n += resources
+	}
+	return n
+}
+
 // Usage is how much of each resource one container, or a node, used.
 type Usage struct {
 	resources string // as in a shape's text

@@ -51,6 +51,14 @@ type comparison struct {
 	tells bool
 }
 
+// with is what two comparisons tell together.
+func (c comparison) with(other comparison) comparison {
+	return comparison{
+		newer: c.newer && c.tells || other.newer && other.tells,
+		tells: c.tells || other.tells,
+	}
+}
+
 // keep files an attempt. A member that says it has no such API has no
 // samples; one that failed keeps those it gave before.
 func (t *target) keep(a attempt) comparison {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"math"
+	"time"
+)
+
+// Where many namespaces are hot, one list of all pods takes the place of a list
+// of each, so that the requests to a member do not grow with the autoscalers.
+// That brings pods that nobody asked for; it is done as long as those cost less
+// than the requests that are saved.
+const (
+	// fewNamespaces are always asked for one by one.
+	fewNamespaces = 8
+	// podsPerRequest is how many pods more in a list cost a member, and us, about as much as one request more.
+	podsPerRequest = 50
+)
+
+// together decides whether to ask for all namespaces at once. It is told what came of it.
+type together struct {
+	// surplus is how many pods were listed last that nobody had asked for; 0 before
+	// it is known. It wears off, so that what once was dear is tried again.
+	surplus int
+}
+
+func (t *together) worthwhile(namespaces int) bool {
+	t.surplus -= t.surplus / 256 // half in 45 minutes at a period of 15 s
+	return namespaces > fewNamespaces && t.surplus <= namespaces*podsPerRequest
+}
+
+func (t *together) listed(all, wanted int) { t.surplus = all - wanted }
+
+// failed is for a list of all that did not come: one that may not be had, or is too long for the deadline.
+func (t *together) failed() { t.surplus = math.MaxInt32 }
+
+// askTogether asks once for all the namespaces, whose targets these are. False: it was no answer, and nothing was filed.
+func (s *scraper) askTogether(namespaces []*target) (comparison, bool) {
+	a := attempt{sent: time.Now(), onBeat: true}
+	a.batch, a.err = s.fetch(key{resource: podsResource})
+	a.received = time.Now()
+	if a.err != nil { // also for one that says it has no such list: it may have that of a namespace
+		s.together.failed()
+		return comparison{}, false
+	}
+	var all comparison
+	wanted := 0
+	for _, t := range namespaces {
+		part := a
+		part.batch = a.batch.inNamespace(t.key.namespace)
+		wanted += part.batch.Len()
+		all = all.with(t.keepUnlessAsking(part))
+	}
+	s.together.listed(a.batch.Len(), wanted)
+	return all, true
+}
+
+// keepUnlessAsking leaves a target alone that is being asked for by itself.
+func (t *target) keepUnlessAsking(a attempt) comparison {
+	select {
+	case t.asking <- struct{}{}:
+		defer func() { <-t.asking }()
+		return t.keep(a)
+	default:
+		return comparison{}
+	}
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+)
+
+// forAll is true of a request for the pods of all namespaces.
+func forAll(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/v1beta1/pods") }
+
+func manyNamespaces(namespaces, podsInEach int) (all []metricsv1beta1.PodMetrics) {
+	for i := range namespaces {
+		all = append(all, pods(fmt.Sprintf("ns-%03d", i), podsInEach)...)
+	}
+	return all
+}
+
+func (f *fleetOf) askAbout(t *testing.T, namespaces int) {
+	t.Helper()
+	for i := range namespaces {
+		f.Pods(t.Context(), inNamespace(fmt.Sprintf("ns-%03d", i)))
+	}
+}
+
+func TestManyNamespacesAreAskedForAtOnce(t *testing.T) {
+	tests := map[string]struct {
+		hot, others int // namespaces of 3 pods, and pods that nobody asks for
+		refuse      func(*http.Request) (*http.Response, error)
+		most        int // requests per period
+	}{
+		"a few, one by one":            {hot: 5, most: 5},
+		"a few more, at once":          {hot: 20, most: 3},
+		"a hundred, at once":           {hot: 100, most: 3},
+		"with others that cost little": {hot: 20, others: 900, most: 3},
+		"with others that cost much":   {hot: 20, others: 1200, most: 20},
+		"where it is forbidden":        {hot: 20, refuse: refuse(403), most: 20},
+		"where it takes too long":      {hot: 20, refuse: hang, most: 20},
+		"where there is no such list":  {hot: 20, refuse: refuse(404), most: 20},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				east := newFakeMember("east", append(manyNamespaces(tc.hot, 3), pods("other", tc.others)...)...)
+				east.handle = func(r *http.Request) (*http.Response, error) {
+					if forAll(r) && tc.refuse != nil {
+						return tc.refuse(r)
+					}
+					return east.list(r), nil
+				}
+				f := startStoreOf(t, 200, east)
+				synctest.Wait()
+				f.askAbout(t, tc.hot)
+				time.Sleep(3 * resolution) // it has been tried
+				const periods = 15
+				before := east.asks.Load()
+				time.Sleep(periods * resolution)
+				asked := float64(east.asks.Load()-before) / periods
+				if asked > float64(tc.most)+1 || asked < min(float64(tc.hot), 1) {
+					t.Errorf("asked %.1f times per period for %d namespaces, want at most %d", asked, tc.hot, tc.most)
+				}
+				for i := range tc.hot {
+					if got := names(f.Pods(t.Context(), inNamespace(fmt.Sprintf("ns-%03d", i)))); len(got) != 3 {
+						t.Errorf("namespace %d: %v", i, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What is served must not depend on how it was asked for.
+func TestAskedForAtOnceOrOneByOneIsTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 30
+		all := append(manyNamespaces(namespaces, 2), pods("a", 5)...)
+		all = append(all, pods("ns-0051", 4)...) // its name begins as a hot one's does
+		slices.SortStableFunc(all, func(a, b metricsv1beta1.PodMetrics) int { return strings.Compare(a.Namespace, b.Namespace) })
+		for i := range all {
+			if i%3 == 0 {
+				all[i].Containers = all[i].Containers[:1]
+			}
+		}
+		atOnce, apart := newFakeMember("east", all...), newFakeMember("east", all...)
+		apart.handle = func(r *http.Request) (*http.Response, error) {
+			if forAll(r) {
+				return refuse(403)(r)
+			}
+			return apart.list(r), nil
+		}
+		together, alone := startStoreOf(t, 200, atOnce), startStoreOf(t, 200, apart)
+		synctest.Wait()
+		together.askAbout(t, namespaces+1) // one of them has no pods
+		alone.askAbout(t, namespaces+1)
+		time.Sleep(4 * resolution)
+		var last string
+		atOnce.set(func() { last = atOnce.queries[len(atOnce.queries)-1] })
+		if !strings.HasSuffix(last, "/v1beta1/pods") {
+			t.Fatalf("the last question was %s", last)
+		}
+		for i := range namespaces + 1 {
+			q := inNamespace(fmt.Sprintf("ns-%03d", i))
+			if diff := cmp.Diff(alone.written(t, q), together.written(t, q)); diff != "" {
+				t.Errorf("namespace %d (-one by one +at once):\n%s", i, diff)
+			}
+		}
+	})
+}
+
+func (f *fleetOf) written(t *testing.T, q Question) (all []string) {
+	t.Helper()
+	a := f.Pods(t.Context(), q)
+	all = append(all, a.Coverage().Header())
+	for _, cluster := range a.Coverage().Answered {
+		s := a.Values[cluster]
+		for i := range s.Len() {
+			line := fmt.Sprintf("%s/%s/%s %v", cluster, s.At(i).Namespace(), s.At(i).Name(), s.At(i).Window())
+			for name, used := range s.At(i).Containers() {
+				line += fmt.Sprint(" ", name, used.list())
+			}
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// A member that goes away while it is asked at once becomes silent, and comes back, as any other.
+func TestAskedForAtOnceThenAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east", manyNamespaces(20, 1)...)
+		f := startStoreOf(t, 200, east)
+		synctest.Wait()
+		f.askAbout(t, 20)
+		time.Sleep(3 * resolution)
+		east.set(func() { east.handle = refuse(503) })
+		time.Sleep(time.Minute + 2*resolution)
+		for _, namespace := range []string{"ns-000", "ns-019"} {
+			if got, want := f.Pods(t.Context(), inNamespace(namespace)).Coverage().Header(), "silent=east:ServerError"; got != want {
+				t.Errorf("%s: coverage %q, want %q", namespace, got, want)
+			}
+		}
+		east.set(func() { east.handle = nil })
+		time.Sleep(3 * resolution)
+		for _, namespace := range []string{"ns-000", "ns-019"} {
+			if got := names(f.Pods(t.Context(), inNamespace(namespace))); len(got) != 1 {
+				t.Errorf("%s: %v once the member is back", namespace, got)
+			}
+		}
+	})
+}
+
+func TestWhatOnceWasDearIsTriedAgain(t *testing.T) {
+	var x together
+	if !x.worthwhile(fewNamespaces+1) || x.worthwhile(fewNamespaces) {
+		t.Error("it is not tried where many are asked for, or where few are")
+	}
+	x.listed(10_000, 1_000)
+	if x.worthwhile(100) || !x.worthwhile(200) {
+		t.Error("9 000 pods that nobody asked for are worth 180 requests")
+	}
+	x.failed()
+	rounds := 0
+	for !x.worthwhile(20) {
+		rounds++
+	}
+	if hours := time.Duration(rounds) * resolution; hours < time.Hour || hours > 24*time.Hour {
+		t.Errorf("it is tried again after %v", hours)
+	}
+}
