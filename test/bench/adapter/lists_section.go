@@ -20,6 +20,7 @@ func (l *lister) section() report.Section {
 			"*Encoder* is Kubernetes' encoder alone, in a process of its own, on the same list: the least for a server that encodes each answer anew. " +
 				"*metrics-server* is the real one, asked in the same way, over one cluster with as many Pods. Ratios are of the same round. Shown are medians, and the least and the greatest.",
 		},
+		Reaches: l.reaches(),
 		Tables:  []report.Table{l.cpuTable(), l.latencyTable(), l.gzipTable()},
 		Figures: map[string][]float64{},
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/test/bench/measure"
 )
 
 // example is an experiment of two rounds in which the adapter takes twice the
@@ -62,5 +64,28 @@ func TestSectionOfLists(t *testing.T) {
 	}
 	if err := s.Write(t.TempDir()); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestReachesOfLists(t *testing.T) {
+	const cost, members = "CPU for 200 Pods in JSON, of the encoder's", "CPU for 200 Pods in JSON from 20 members, of that from 2"
+	for name, tc := range map[string]struct {
+		few, many measure.Samples
+		want      map[string]bool
+	}{
+		"as it should be": {measure.Samples{1.5, 3}, measure.Samples{1.6, 3}, map[string]bool{cost: true, members: true}},
+		"dear":            {measure.Samples{1.6, 3.2}, measure.Samples{1.6, 3.2}, map[string]bool{cost: false, members: true}},
+		"members cost":    {measure.Samples{1, 2}, measure.Samples{1.2, 2.4}, map[string]bool{cost: true, members: false}},
+		"not measured":    {nil, measure.Samples{1, 2}, map[string]bool{cost: false, members: false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := example()
+			l.single(ours, 2, 200, "JSON").cpu, l.single(ours, 20, 200, "JSON").cpu = tc.few, tc.many
+			s := l.section()
+			got := reached(s)
+			if diff := cmp.Diff(tc.want, map[string]bool{cost: got[cost], members: got[members]}); diff != "" || len(s.Reaches) != 2*2*2 {
+				t.Errorf("%d reaches (-want +got):\n%s", len(s.Reaches), diff)
+			}
+		})
 	}
 }

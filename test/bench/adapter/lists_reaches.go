@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package adapter
+
+import (
+	"fmt"
+
+	"github.com/fleetscale/fleetscale/test/bench/measure"
+	"github.com/fleetscale/fleetscale/test/bench/report"
+)
+
+const (
+	// overEncoder is what an answer may cost, of what its encoding alone costs.
+	overEncoder = 1.5
+	// overFewMembers is what an answer from many members may cost, of one from few.
+	overFewMembers = 1.1
+)
+
+// reaches are of what one client is answered without compression.
+func (l *lister) reaches() []report.Reach {
+	var costs, members []report.Reach
+	few, many := l.Members[0], l.Members[len(l.Members)-1]
+	for _, pods := range l.Pods {
+		for _, format := range formats {
+			list := fmt.Sprintf("%d Pods in %s", pods, format.name)
+			costs = append(costs, atMost("CPU for "+list+", of the encoder's", overEncoder, "", l.overEncoder(few, pods, format.name)))
+			members = append(members, atMost(fmt.Sprintf("CPU for %s from %d members, of that from %d", list, many, few), overFewMembers, "",
+				l.overEncoder(many, pods, format.name).Over(l.overEncoder(few, pods, format.name))))
+		}
+	}
+	return append(costs, members...)
+}
+
+// overEncoder is of the same round, so it can be compared with that of other rounds.
+func (l *lister) overEncoder(members, pods int, format string) measure.Samples {
+	return l.single(ours, members, pods, format).cpu.Over(l.single(encoderAlone, members, pods, format).cpu)
+}
