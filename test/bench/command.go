@@ -17,7 +17,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/fleetscale/fleetscale/test/bench/adapter"
+	"github.com/fleetscale/fleetscale/test/bench/controller"
 	"github.com/fleetscale/fleetscale/test/bench/experiment"
+	"github.com/fleetscale/fleetscale/test/bench/faults"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
@@ -63,7 +65,7 @@ func newCommand() *cobra.Command {
 
 // experiments are all, in the order of the report.
 func experiments() []experiment.Experiment {
-	return slices.Concat(adapter.Experiments(), webhook.Experiments())
+	return slices.Concat(adapter.Experiments(), controller.Experiments(), webhook.Experiments())
 }
 
 func names() []string {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"k8s.io/client-go/rest"
@@ -20,14 +19,9 @@ import (
 // its measurements.
 func (s *Stage) MetricsServer(ctx context.Context, m *sim.Member) (*Server, error) {
 	name := s.unique("metrics-server")
-	kubeconfig, err := m.Kubeconfig()
+	file, err := s.kubeconfig(m, name)
 	if err != nil {
-		return nil, fmt.Errorf("writing the kubeconfig of %s: %w", m.Name(), err)
-	}
-	dir := filepath.Join(s.Dir(), "clusters", name)
-	file := filepath.Join(dir, "kubeconfig")
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(file, kubeconfig, 0o600)); err != nil {
-		return nil, fmt.Errorf("writing the kubeconfig of %s: %w", m.Name(), err)
+		return nil, err
 	}
 	ports, err := s.FreePorts(1)
 	if err != nil {
@@ -38,7 +32,7 @@ func (s *Stage) MetricsServer(ctx context.Context, m *sim.Member) (*Server, erro
 		Name: name, Path: filepath.Join(s.programs, "metrics-server"), Ready: lab.HTTPReady(url + "/livez"),
 		Args: []string{
 			"--kubeconfig=" + file, "--authentication-kubeconfig=" + file, "--authorization-kubeconfig=" + file,
-			"--cert-dir=" + dir, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
+			"--cert-dir=" + filepath.Dir(file), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
 			"--kubelet-insecure-tls", "--kubelet-preferred-address-types=InternalIP", "--kubelet-use-node-status-port",
 			"--metric-resolution=15s",
 		},

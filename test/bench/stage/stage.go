@@ -28,6 +28,8 @@ type Stage struct {
 	hub      kubernetes.Interface
 	programs string
 	started  int
+	// controllers is the controller-manager's file, once it was built.
+	controllers string
 }
 
 // Up starts a hub in dir, which should be empty. The log shows how it goes.
@@ -83,18 +85,39 @@ func (s *Stage) Enlist(ctx context.Context, o sim.Options) (*sim.Fleet, error) {
 }
 
 func (s *Stage) register(ctx context.Context, m *sim.Member) error {
-	kubeconfig, err := m.Kubeconfig()
+	secret, err := registration(m)
 	if err != nil {
-		return fmt.Errorf("writing the kubeconfig of %s: %w", m.Name(), err)
-	}
-	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: m.Name(), Labels: map[string]string{registered: "true"}},
-		Data:       map[string][]byte{"kubeconfig": kubeconfig},
+		return err
 	}
 	if _, err := s.hub.CoreV1().Secrets(fixture.SystemNamespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("registering %s: %w", m.Name(), err)
 	}
 	return nil
+}
+
+// EnlistAt registers members on a simulated hub.
+func EnlistAt(hub *sim.Member, fleet *sim.Fleet) error {
+	for _, m := range fleet.Members() {
+		secret, err := registration(m)
+		if err == nil {
+			err = hub.Put(secret)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func registration(m *sim.Member) (*corev1.Secret, error) {
+	kubeconfig, err := m.Kubeconfig()
+	if err != nil {
+		return nil, fmt.Errorf("writing the kubeconfig of %s: %w", m.Name(), err)
+	}
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: fixture.SystemNamespace, Name: m.Name(), Labels: map[string]string{registered: "true"}},
+		Data:       map[string][]byte{"kubeconfig": kubeconfig},
+	}, nil
 }
 
 const registered = "fleetscale.io/member"
