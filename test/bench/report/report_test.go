@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -85,6 +86,28 @@ func TestPicturesAreXML(t *testing.T) {
 	}
 }
 
+func TestNamesHaveRoom(t *testing.T) {
+	short, long := Plot{Series: []Series{{Name: "heap"}}}, Plot{Series: []Series{{Name: strings.Repeat("é", 60)}, {Name: "heap"}}}
+	if short.room() != legend || long.room() < 60*letter || long.room() > 60*letter+legend {
+		t.Errorf("%d and %d pixels", short.room(), long.room())
+	}
+	if !strings.Contains(long.svg(), fmt.Sprintf(`viewBox="0 0 %d `, right+long.room())) {
+		t.Error("the picture does not have that room")
+	}
+}
+
+func TestLinesOfManyPointsHaveNoDots(t *testing.T) {
+	var points []Point
+	for i := range mostDots + 1 {
+		points = append(points, Point{X: float64(i), Y: 1, Low: 1, High: 1})
+	}
+	for n, want := range map[int]int{mostDots: mostDots, mostDots + 1: 0} {
+		if got := strings.Count((Plot{Series: []Series{{Points: points[:n]}}}).svg(), "<circle"); got != want {
+			t.Errorf("%d points have %d dots", n, got)
+		}
+	}
+}
+
 func TestAxisHoldsItsValues(t *testing.T) {
 	for name, values := range map[string][]float64{
 		"small": {0.001, 0.004}, "large": {1, 7, 13}, "decades": {3, 200, 40000}, "below zero": {-3, 8}, "a power": {10, 1000}, "one": {42},
@@ -96,13 +119,53 @@ func TestAxisHoldsItsValues(t *testing.T) {
 					t.Errorf("%v is drawn at %v", v, at)
 				}
 			}
-			if n := len(a.ticks()); n < 2 || n > 10 {
-				t.Errorf("%d ticks: %v", n, a.ticks())
+			if n := len(a.ticks); n < 2 || n > 10 {
+				t.Errorf("%d ticks: %v", n, a.ticks)
 			}
-			if first := a.ticks()[0]; math.Abs(a.at(first)-100) > 0.01 {
+			if first := a.ticks[0]; math.Abs(a.at(first)-100) > 0.01 && !(a.log && a.high/a.low > 100) {
 				t.Errorf("the first tick, %v, is drawn at %v", first, a.at(first))
 			}
 		})
+	}
+}
+
+func TestTicksAreAtWhatWasMeasured(t *testing.T) {
+	for name, tc := range map[string]struct{ values, want []float64 }{
+		"sizes":                 {[]float64{20000, 200, 200, 2000}, []float64{200, 2000, 20000}},
+		"two":                   {[]float64{1, 8}, []float64{1, 8}},
+		"steps that are equal":  {[]float64{1, 2, 3}, []float64{0, 0.5, 1, 1.5, 2, 2.5, 3}},
+		"some that are near":    {[]float64{100, 101, 1000}, []float64{0, 200, 400, 600, 800, 1000}},
+		"from zero":             {[]float64{0, 100, 1000}, []float64{0, 200, 400, 600, 800, 1000}},
+		"one":                   {[]float64{5}, []float64{0, 1, 2, 3, 4, 5}},
+		"nothing":               {nil, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}},
+		"many that are decades": {[]float64{1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}, []float64{1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAxisAt(tc.values, 100, 300)
+			near := cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(x)) })
+			if diff := cmp.Diff(tc.want, a.ticks, near); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, v := range tc.values {
+				if at := a.at(v); at < 100 || at > 300.001 {
+					t.Errorf("%v is drawn at %v", v, at)
+				}
+			}
+		})
+	}
+}
+
+func TestLogarithmicAxesEndNearTheirValues(t *testing.T) {
+	for name, tc := range map[string]struct{ values, ends, ticks []float64 }{
+		"within a decade or two": {[]float64{0.22, 16.4}, []float64{0.2, 20}, []float64{0.2, 0.5, 1, 2, 5, 10, 20}},
+		"over many":              {[]float64{3, 40000}, []float64{2, 50000}, []float64{10, 100, 1000, 10000}},
+		"powers":                 {[]float64{10, 1000}, []float64{10, 1000}, []float64{10, 20, 50, 100, 200, 500, 1000}},
+	} {
+		a := newAxis(tc.values, 0, 100)
+		near := cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*x })
+		if diff := cmp.Diff([][]float64{tc.ends, tc.ticks}, [][]float64{{a.low, a.high}, a.ticks}, near); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
