@@ -65,7 +65,7 @@ func newCommand() *cobra.Command {
 
 // experiments are all, in the order of the report.
 func experiments() []experiment.Experiment {
-	return slices.Concat(adapter.Experiments(), controller.Experiments(), webhook.Experiments())
+	return slices.Concat(adapter.Experiments(), controller.Experiments(), webhook.Experiments(), faults.Experiments())
 }
 
 func names() []string {

@@ -2,14 +2,17 @@
 
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestOptionsAreRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
 		want string
 	}{
-		"an unknown experiment":       {[]string{"--only=lists"}, `--only: there is no experiment "lists", but list, memory, start, custom, members, webhook`},
+		"an unknown experiment":       {[]string{"--only=lists"}, `--only: there is no experiment "lists", but ` + strings.Join(names(), ", ")},
 		"a process of nobody":         {[]string{"--pid=1"}, "--pid: it is that of the server that --kubeconfig leads to, which is not set"},
 		"an experiment for strangers": {[]string{"--kubeconfig=x", "--only=list"}, "--only: experiments are not for a server that --kubeconfig leads to"},
 	} {
