@@ -15,6 +15,8 @@ type fault struct {
 	name string
 	// long is one that has to last until the adapter has nothing left to serve.
 	long bool
+	// atMost bounds one of a soak; 0: it may take as long as any.
+	atMost time.Duration
 	// begin returns what ends it.
 	begin func(ctx context.Context, s *scene) (end func(context.Context) error, err error)
 }
@@ -58,9 +60,13 @@ func faults() []fault {
 		conduct("30 % of the members hang at once", sim.Conduct{Hang: true}, some),
 		conduct("the network is slow: 200 to 500 ms to each member", sim.Conduct{Latency: 200 * time.Millisecond, Jitter: 300 * time.Millisecond}, all),
 		{name: "an adapter is killed, and started again", begin: killAdapter},
-		{name: "the hub's API server is away", begin: stopHub},
+		{name: "the hub's API server is away", begin: stopHub, atMost: hubAway},
 	}
 }
+
+// hubAway, and the time that the hub takes to start, is less than a leader
+// waits until it gives up and ends: one that ended tells nothing of growth.
+const hubAway = 3 * time.Second
 
 // victim is the replica that is killed; the other one's memory is looked at.
 const victim, survivor = 1, 0

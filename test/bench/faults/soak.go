@@ -108,7 +108,7 @@ func (s *scene) happen(ctx context.Context, o *soaked, begin time.Time) error {
 		h := happening{fault: f.name, begin: time.Since(begin)}
 		end, err := f.begin(ctx, s)
 		if err == nil {
-			err = pass(ctx, s.upTo(o.plan.Shortest, o.plan.Longest))
+			err = pass(ctx, f.bounded(s.upTo(o.plan.Shortest, o.plan.Longest)))
 		}
 		if err == nil {
 			err = end(ctx)
@@ -124,6 +124,13 @@ func (s *scene) happen(ctx context.Context, o *soaked, begin time.Time) error {
 		fmt.Fprintf(s.log, "%s: %s, for %s\n", h.begin.Round(time.Second), h.fault, (h.end - h.begin).Round(time.Second))
 	}
 	return nil
+}
+
+func (f fault) bounded(d time.Duration) time.Duration {
+	if f.atMost > 0 {
+		return min(d, f.atMost)
+	}
+	return d
 }
 
 func (s *scene) upTo(least, most time.Duration) time.Duration {

@@ -26,11 +26,11 @@ type figure struct {
 
 func looked() []figure {
 	return []figure{
-		{"goroutines", "goroutines", 1.05, func(s sample) float64 { return s.goroutines }},
+		{"goroutines", "goroutines", 1.1, func(s sample) float64 { return s.goroutines }},
 		{"heap", "MiB", 1.1, func(s sample) float64 { return s.heap / mib }},
 		{"resident memory", "MiB", 1.1, func(s sample) float64 { return s.resident / mib }},
-		{"open files", "files", 1.05, func(s sample) float64 { return s.files }},
-		{"connections", "sockets", 1.05, func(s sample) float64 { return s.sockets }},
+		{"open files", "files", 1.1, func(s sample) float64 { return s.files }},
+		{"connections", "sockets", 1.1, func(s sample) float64 { return s.sockets }},
 	}
 }
 
