@@ -46,7 +46,7 @@ func (c *crowd) grow(ctx context.Context, n int, within time.Duration) {
 	for ; c.n < n; c.n++ {
 		namespace := crowdNamespace(c.n, c.apart)
 		c.asking.Go(func() {
-			for wait := rand.N(within); pass(ctx, wait) == nil; wait = pace {
+			for wait := rand.N(within); measure.Pass(ctx, wait) == nil; wait = pace {
 				c.askOnce(ctx, namespace)
 			}
 		})
@@ -79,16 +79,4 @@ func (a *answers) add(b answers) {
 	}
 	a.whole += b.whole
 	a.refused.add(b.refused)
-}
-
-// pass returns after d, or with an error as soon as ctx ends.
-func pass(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

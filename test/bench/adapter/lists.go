@@ -33,6 +33,8 @@ const (
 	ours          = "adapter"
 	metricsServer = "metrics-server"
 	encoderAlone  = "encoder"
+	// noList is the adapter when it is asked what it serves, and not for a list.
+	noList = "adapter without a list"
 )
 
 // listing is all that was measured of a cell, a sample for each round.
@@ -176,6 +178,11 @@ func (l *lister) rounds(ctx context.Context, adapter *asked, c cell, media strin
 		}
 		list = nil // it is kept
 		l.keepEncoder(cell{encoderAlone, c.members, c.pods, c.format, false, 0}, alone)
+		if c.members == l.Members[0] { // it costs the same with others
+			if err := l.ask(ctx, adapter, cell{noList, c.members, c.pods, c.format, false, l.Clients[0]}, stage.JSON); err != nil {
+				return err
+			}
+		}
 		for _, gzip := range []bool{false, true} {
 			for _, clients := range l.Clients {
 				c.gzip, c.clients = gzip, clients
@@ -206,6 +213,9 @@ func (l *lister) ask(ctx context.Context, server *asked, c cell, media string) e
 		return err
 	}
 	url := server.Pods(namespaceOf(c.pods))
+	if c.server == noList {
+		url = server.Discovery()
+	}
 	q := measure.Question{URL: func(int) string { return url }, Accept: media, Gzip: c.gzip}
 	cost, err := server.PID.Costs(ctx, server.Client, q, measure.Load{Clients: c.clients, For: l.For}, server.idle)
 	if err != nil {

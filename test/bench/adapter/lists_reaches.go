@@ -23,7 +23,7 @@ func (l *lister) reaches() []report.Reach {
 	for _, pods := range l.Pods {
 		for _, format := range formats {
 			list := fmt.Sprintf("%d Pods in %s", pods, format.name)
-			costs = append(costs, atMost("CPU for "+list+", of the encoder's", overEncoder, "", l.overEncoder(few, pods, format.name)))
+			costs = append(costs, because(atMost("CPU for "+list+", of the encoder's", overEncoder, "", l.overEncoder(few, pods, format.name)), l.beforeThePods(few, pods, format.name)))
 			members = append(members, atMost(fmt.Sprintf("CPU for %s from %d members, of that from %d", list, many, few), overFewMembers, "",
 				l.overEncoder(many, pods, format.name).Over(l.overEncoder(few, pods, format.name))))
 		}
@@ -34,4 +34,11 @@ func (l *lister) reaches() []report.Reach {
 // overEncoder is of the same round, so it can be compared with that of other rounds.
 func (l *lister) overEncoder(members, pods int, format string) measure.Samples {
 	return l.single(ours, members, pods, format).cpu.Over(l.single(encoderAlone, members, pods, format).cpu)
+}
+
+// beforeThePods says how much of the cost is not for the list.
+func (l *lister) beforeThePods(members, pods int, format string) string {
+	list, without := l.single(ours, members, pods, format), l.single(noList, members, pods, format)
+	return fmt.Sprintf("an answer without a list costs %s ms of it; what is left is %s of the encoder's",
+		without.cpu, list.cpu.Less(without.cpu).Over(l.single(encoderAlone, members, pods, format).cpu))
 }

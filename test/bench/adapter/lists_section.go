@@ -4,7 +4,6 @@ package adapter
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
@@ -18,7 +17,8 @@ func (l *lister) section() report.Section {
 			"The adapter is asked at its own port for the Pods of a namespace, again as soon as it has answered. CPU is that of its process, less what it uses when nobody asks; " +
 				"so it holds all that an answer costs: authentication, authorization, selection, encoding, compression, TLS, garbage collection.",
 			"*Encoder* is Kubernetes' encoder alone, in a process of its own, on the same list: the least for a server that encodes each answer anew. " +
-				"*metrics-server* is the real one, asked in the same way, over one cluster with as many Pods. Ratios are of the same round. Shown are medians, and the least and the greatest.",
+				"*metrics-server* is the real one, asked in the same way, over one cluster with as many Pods. " +
+				"*No list* is the adapter when it is asked which kinds it serves: a small answer that passes all that a list does, so it is what there is to pay before the first Pod. Ratios are of the same round. Shown are medians, and the least and the greatest.",
 		},
 		Reaches: l.reaches(),
 		Tables:  []report.Table{l.cpuTable(), l.latencyTable(), l.gzipTable()},
@@ -53,16 +53,17 @@ func (l *lister) single(server string, members, pods int, format string) *listin
 func (l *lister) cpuTable() report.Table {
 	t := report.Table{
 		Title:  fmt.Sprintf("CPU of one answer in milliseconds, %d client, without compression", l.Clients[0]),
-		Header: []string{"Pods", "format", "members", "encoder", "metrics-server", "adapter", "adapter / encoder", "adapter / metrics-server", "allocated, KiB", "answer, KiB"},
+		Header: []string{"Pods", "format", "members", "encoder", "metrics-server", "adapter", "adapter / encoder", "adapter / metrics-server", "no list", "(adapter - no list) / encoder", "allocated, KiB", "answer, KiB"},
 	}
 	for _, pods := range l.Pods {
 		for _, format := range formats {
 			for _, members := range l.Members {
 				adapter, alone := l.single(ours, members, pods, format.name), l.single(encoderAlone, members, pods, format.name)
-				peer := l.single(metricsServer, 0, pods, format.name)
+				peer, without := l.single(metricsServer, 0, pods, format.name), l.single(noList, members, pods, format.name)
 				t.Rows = append(t.Rows, []string{
 					fmt.Sprint(pods), format.name, fmt.Sprint(members), alone.cpu.String(), peer.cpu.String(), adapter.cpu.String(),
 					adapter.cpu.Over(alone.cpu).String(), l.overPeer(members, adapter, peer).String(),
+					without.cpu.String(), adapter.cpu.Less(without.cpu).Over(alone.cpu).String(),
 					adapter.allocated.Per(kib).String(), adapter.bytes.Per(kib).String(),
 				})
 			}
@@ -128,7 +129,7 @@ func (l *lister) cpuPlot(format string) report.Plot {
 	plot := report.Plot{Title: "CPU of one answer, " + format, X: "Pods", Y: "milliseconds"}
 	cpu := func(server string, members int) (points []report.Point) {
 		for _, pods := range l.Pods {
-			points = append(points, point(float64(pods), l.single(server, members, pods, format).cpu))
+			points = append(points, l.single(server, members, pods, format).cpu.Point(float64(pods)))
 		}
 		return points
 	}
@@ -152,17 +153,9 @@ func (l *lister) latencyPlot() report.Plot {
 		}
 		for _, clients := range l.Clients {
 			c.clients = clients
-			s.Points = append(s.Points, point(float64(clients), l.at(c).p99))
+			s.Points = append(s.Points, l.at(c).p99.Point(float64(clients)))
 		}
 		plot.Series = append(plot.Series, s)
 	}
 	return plot
-}
-
-// point is the median of samples with their spread.
-func point(x float64, s measure.Samples) report.Point {
-	if len(s) == 0 {
-		return report.Point{X: x, Y: s.Median(), Low: s.Median(), High: s.Median()}
-	}
-	return report.Point{X: x, Y: s.Median(), Low: slices.Min(s), High: slices.Max(s)}
 }

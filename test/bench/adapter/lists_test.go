@@ -4,6 +4,7 @@ package adapter
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,6 +23,7 @@ func example() *lister {
 				alone := l.at(cell{encoderAlone, members, pods, format.name, false, 0})
 				alone.cpu, alone.bytes = []float64{1, 2}, []float64{1024, 1024}
 			}
+			l.single(noList, p.Members[0], pods, format.name).cpu = []float64{0.5, 2}
 			for _, gzip := range []bool{false, true} {
 				for _, clients := range p.Clients {
 					for _, members := range append([]int{0}, p.Members...) {
@@ -42,7 +44,7 @@ func example() *lister {
 
 func TestSectionOfLists(t *testing.T) {
 	s := example().section()
-	want := []string{"200", "JSON", "2", "1.5 (1–2)", "30 (20–40)", "3 (2–4)", "2 (2–2)", "0.1 (0.1–0.1)", "4 (4–4)", "2 (2–2)"}
+	want := []string{"200", "JSON", "2", "1.5 (1–2)", "30 (20–40)", "3 (2–4)", "2 (2–2)", "0.1 (0.1–0.1)", "1.2 (0.5–2)", "1.2 (1–1.5)", "4 (4–4)", "2 (2–2)"}
 	if diff := cmp.Diff(want, s.Tables[0].Rows[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -83,6 +85,10 @@ func TestReachesOfLists(t *testing.T) {
 			l.single(ours, 2, 200, "JSON").cpu, l.single(ours, 20, 200, "JSON").cpu = tc.few, tc.many
 			s := l.section()
 			got := reached(s)
+			const why = "an answer without a list costs 1.2 (0.5–2) ms of it; what is left is "
+			if missed := !got[cost]; strings.HasPrefix(s.Reaches[0].Why, why) != missed {
+				t.Errorf("why it is missed: %q", s.Reaches[0].Why)
+			}
 			if diff := cmp.Diff(tc.want, map[string]bool{cost: got[cost], members: got[members]}); diff != "" || len(s.Reaches) != 2*2*2 {
 				t.Errorf("%d reaches (-want +got):\n%s", len(s.Reaches), diff)
 			}

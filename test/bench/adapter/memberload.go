@@ -134,7 +134,7 @@ func (l *loader) observe(ctx context.Context, c *crowd, n int, within time.Durat
 	of := l.loads[c.apart][n]
 	c.take()
 	c.grow(ctx, n, within)
-	if err := pass(ctx, within+time.Second); err != nil {
+	if err := measure.Pass(ctx, within+time.Second); err != nil {
 		return err
 	}
 	of.cold.add(c.take())
@@ -143,7 +143,7 @@ func (l *loader) observe(ctx context.Context, c *crowd, n int, within time.Durat
 	if err != nil {
 		return err
 	}
-	if err := pass(ctx, l.AskFor); err != nil {
+	if err := measure.Pass(ctx, l.AskFor); err != nil {
 		return err
 	}
 	after, took := l.fleet.Requests(), time.Since(begin)
@@ -200,9 +200,9 @@ func (l loads) section(p plan) report.Section {
 				fmt.Sprint(of.cold.whole + of.cold.refused.total()), of.cold.refused.String(), fmt.Sprint(of.later.whole + of.later.refused.total()), of.later.refused.String(),
 			})
 			series := s.Plots[0].Series
-			series[i].Points = append(series[i].Points, point(float64(n), of.requests))
+			series[i].Points = append(series[i].Points, of.requests.Point(float64(n)))
 			if !apart {
-				series[2].Points = append(series[2].Points, point(float64(n), measure.Samples{themselves}))
+				series[2].Points = append(series[2].Points, measure.Samples{themselves}.Point(float64(n)))
 			}
 			s.Figures[fmt.Sprintf("requests_per_minute/autoscalers=%d/apart=%t", n, apart)] = of.requests
 			s.Figures[fmt.Sprintf("oldest_seconds/autoscalers=%d/apart=%t", n, apart)] = of.age

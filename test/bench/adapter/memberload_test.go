@@ -40,7 +40,7 @@ func TestCrowdsGrow(t *testing.T) {
 		c.grow(ctx, n, time.Millisecond)
 	}
 	for m.Requests().Of("metrics.k8s.io") < 3 {
-		if err := pass(t.Context(), time.Millisecond); err != nil {
+		if err := measure.Pass(t.Context(), time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}

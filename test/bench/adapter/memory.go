@@ -161,7 +161,7 @@ func (c *census) grow(ctx context.Context, server *stage.Server, g *growth, know
 			}
 			pods += c.namespaces[asked]
 		}
-		if err := pass(ctx, c.Settle); err != nil { // all is asked for again meanwhile
+		if err := measure.Pass(ctx, c.Settle); err != nil { // all is asked for again meanwhile
 			return err
 		}
 		f, err := footprintOf(ctx, server)

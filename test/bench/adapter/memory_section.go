@@ -134,8 +134,8 @@ func memorySection(p plan, rounds []growth) report.Section {
 	for i, k := range f.known {
 		pods := fmt.Sprint(p.Known[i])
 		t.Rows = append(t.Rows, []string{ours, pods, parts(k.heap, mib), k.perPod.String(), k.perFurther.String(), k.ofPeer.String(), parts(k.resident, mib)})
-		plot.Series[0].Points = append(plot.Series[0].Points, point(float64(p.Known[i]), k.heap.Per(mib)))
-		plot.Series[1].Points = append(plot.Series[1].Points, point(float64(p.Known[i]), k.resident.Per(mib)))
+		plot.Series[0].Points = append(plot.Series[0].Points, k.heap.Per(mib).Point(float64(p.Known[i])))
+		plot.Series[1].Points = append(plot.Series[1].Points, k.resident.Per(mib).Point(float64(p.Known[i])))
 		s.Figures["heap_bytes/pods="+pods] = k.heap
 		s.Figures["resident_bytes/pods="+pods] = k.resident
 	}

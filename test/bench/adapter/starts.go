@@ -87,7 +87,7 @@ func startSection(all []beginnings, pods int, peer measure.Samples) report.Secti
 		bad := b.wrong + b.empty
 		wrong += bad
 		s.Tables[0].Rows = append(s.Tables[0].Rows, []string{fmt.Sprint(b.members), b.whole.String(), measure.Short(b.whole.Median() / peer.Median()), b.before.String(), fmt.Sprint(bad)})
-		s.Plots[0].Series[0].Points = append(s.Plots[0].Series[0].Points, point(float64(b.members), b.whole))
+		s.Plots[0].Series[0].Points = append(s.Plots[0].Series[0].Points, b.whole.Point(float64(b.members)))
 		s.Figures[fmt.Sprintf("whole_seconds/members=%d", b.members)] = b.whole
 		s.Figures[fmt.Sprintf("wrong/members=%d", b.members)] = []float64{float64(bad)}
 	}
@@ -143,7 +143,7 @@ func watchStart(ctx context.Context, server *stage.Server, pods int, begin time.
 			return b, nil
 		}
 		b.add(err)
-		if time.Since(begin) > patience || pass(ctx, pause) != nil {
+		if time.Since(begin) > patience || measure.Pass(ctx, pause) != nil {
 			return b, fmt.Errorf("starting an adapter: no whole answer: %w", err)
 		}
 	}

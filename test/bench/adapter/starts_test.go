@@ -30,13 +30,13 @@ func TestStartsAreWatched(t *testing.T) {
 	}()
 	asked := func() int { return m.Requests().Of("metrics.k8s.io") }
 	for asked() < 3 {
-		if err := pass(t.Context(), time.Millisecond); err != nil {
+		if err := measure.Pass(t.Context(), time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}
 	m.Behave(sim.Conduct{})
 	for seen := asked(); asked() < seen+3; {
-		if err := pass(t.Context(), time.Millisecond); err != nil {
+		if err := measure.Pass(t.Context(), time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}
