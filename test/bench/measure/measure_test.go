@@ -53,6 +53,9 @@ func TestRatiosAreOfTheSameRound(t *testing.T) {
 	if diff := cmp.Diff(Samples{2, 3}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff(Samples{1, 6}, Samples{2, 9, 5}.Less(Samples{1, 3})); diff != "" {
+		t.Errorf("what is left (-want +got):\n%s", diff)
+	}
 }
 
 func TestCPUOfStat(t *testing.T) {

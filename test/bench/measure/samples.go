@@ -55,6 +55,15 @@ func (s Samples) Per(unit float64) Samples {
 	return all
 }
 
+// Less is each sample less the peer's of the same round. A round that lacks one is left out.
+func (s Samples) Less(peer Samples) Samples {
+	rest := Samples{}
+	for i := range min(len(s), len(peer)) {
+		rest = append(rest, s[i]-peer[i])
+	}
+	return rest
+}
+
 // String is the median with the least and the greatest, as in "1.5 (1.4–1.7)".
 func (s Samples) String() string {
 	if len(s) == 0 {

@@ -4,7 +4,6 @@ package webhook
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
@@ -73,7 +72,7 @@ func (b *bench) writeTable(title, what string, clients []int) report.Table {
 			f := b.at(cell{what, name, n})
 			t.Rows = append(t.Rows, []string{
 				fmt.Sprint(n), name, f.perSecond.String(), f.p50.String(), f.p99.String(), f.p50.Over(peer.p50).String(), f.p99.Over(peer.p99).String(),
-				added(f.p50, peer.p50).String(), added(f.p99, peer.p99).String(), f.hubCPU.String(), f.webhookCPU.String(),
+				f.p50.Less(peer.p50).String(), f.p99.Less(peer.p99).String(), f.hubCPU.String(), f.webhookCPU.String(),
 			})
 		}
 	}
@@ -99,19 +98,9 @@ func (b *bench) plot(title string, of func(*figures) measure.Samples) report.Plo
 	for _, name := range []string{schemaOnly, emptyOne, ours} {
 		series := report.Series{Name: name}
 		for _, n := range b.Clients {
-			s := of(b.at(cell{dryRun, name, n}))
-			series.Points = append(series.Points, report.Point{X: float64(n), Y: s.Median(), Low: slices.Min(s), High: slices.Max(s)})
+			series.Points = append(series.Points, of(b.at(cell{dryRun, name, n})).Point(float64(n)))
 		}
 		plot.Series = append(plot.Series, series)
 	}
 	return plot
-}
-
-// added is each sample less the peer's of the same round.
-func added(s, peer measure.Samples) measure.Samples {
-	all := measure.Samples{}
-	for i := range min(len(s), len(peer)) {
-		all = append(all, s[i]-peer[i])
-	}
-	return all
 }
