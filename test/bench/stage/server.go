@@ -63,6 +63,10 @@ func (s *Server) Pods(namespace string) string {
 	return s.URL + "/apis/metrics.k8s.io/v1beta1/namespaces/" + namespace + "/pods"
 }
 
+// Discovery is where it says which kinds of metrics it has. The answer is small,
+// and passes all that others do.
+func (s *Server) Discovery() string { return s.URL + "/apis/metrics.k8s.io/v1beta1" }
+
 // What List wraps where an answer came that lacks something: all of it, some of it, and says so, and some of it, and does not.
 var (
 	ErrEmpty    = errors.New("the answer is empty")
