@@ -3,6 +3,7 @@
 package member
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -24,8 +25,16 @@ const mapperReset = time.Minute
 type mapper struct {
 	deferred *restmapper.DeferredDiscoveryRESTMapper
 
-	mu    sync.Mutex
-	reset time.Time
+	mu       sync.Mutex
+	reset    time.Time
+	readings int                                // of the resources
+	found    map[mappingKey][]*meta.RESTMapping // in the last one
+}
+
+// mappingKey is a question for mappings.
+type mappingKey struct {
+	kind     schema.GroupKind
+	versions string
 }
 
 var _ meta.RESTMapper = (*mapper)(nil)
@@ -47,6 +56,8 @@ func (m *mapper) due(err error) bool {
 		return false
 	}
 	m.reset = time.Now()
+	m.readings++
+	clear(m.found)
 	return true
 }
 
@@ -81,8 +92,38 @@ func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RES
 	return lookUp(m, func() (*meta.RESTMapping, error) { return m.deferred.RESTMapping(gk, versions...) })
 }
 
+// RESTMappings answers what was found before from memory: it is asked for each look at each autoscaler, and the library
+// goes through all kinds each time. The answer is shared: do not write to it.
 func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
-	return lookUp(m, func() ([]*meta.RESTMapping, error) { return m.deferred.RESTMappings(gk, versions...) })
+	key := mappingKey{gk, strings.Join(versions, ",")}
+	known, reading := m.known(key)
+	if known != nil {
+		return known, nil
+	}
+	found, err := lookUp(m, func() ([]*meta.RESTMapping, error) { return m.deferred.RESTMappings(gk, versions...) })
+	if err == nil {
+		m.keep(key, found, reading)
+	}
+	return found, err
+}
+
+func (m *mapper) known(key mappingKey) (found []*meta.RESTMapping, reading int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.found[key], m.readings
+}
+
+// keep keeps what was found in a reading, unless there was another one meanwhile.
+func (m *mapper) keep(key mappingKey, found []*meta.RESTMapping, reading int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if reading != m.readings {
+		return
+	}
+	if m.found == nil {
+		m.found = map[mappingKey][]*meta.RESTMapping{}
+	}
+	m.found[key] = found
 }
 
 func (m *mapper) ResourceSingularizer(resource string) (string, error) {

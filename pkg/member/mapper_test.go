@@ -159,3 +159,36 @@ func TestMapperOfASilentMember(t *testing.T) {
 	r.becomes("east=Ready")
 	expectResource(t, m, "Deployment", "deployments")
 }
+
+func TestMappingsAreRememberedUntilResourcesAreReadAgain(t *testing.T) {
+	t.Parallel()
+	hub, east := newFakeHub(t), newDiscovered(t, "1")
+	hub.put(t, east.secret(t, "east"))
+	r := start(t, hub)
+	r.becomes("east=Ready")
+	m := r.member("east").mapper
+	deployment := schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	mappings := func(want *meta.RESTMapping, versions ...string) *meta.RESTMapping {
+		t.Helper()
+		found, err := m.RESTMappings(deployment, versions...)
+		if err != nil || len(found) != 1 || want != nil && found[0] != want {
+			t.Fatalf("%v, %v", found, err)
+		}
+		return found[0]
+	}
+	first := mappings(nil)
+	mappings(first)
+	if other := mappings(nil, "v1"); other == first {
+		t.Error("the answer to another question was given")
+	}
+	if _, err := m.RESTMappings(deployment, "v2"); !meta.IsNoMatchError(err) { // so the resources are read again
+		t.Errorf("a version that is not served: %v", err)
+	}
+	if again := mappings(nil); again == first {
+		t.Error("the answer of a former reading was given")
+	}
+	m.keep(mappingKey{kind: schema.GroupKind{Kind: "Late"}}, []*meta.RESTMapping{first}, m.readings-1)
+	if found, _ := m.known(mappingKey{kind: schema.GroupKind{Kind: "Late"}}); found != nil {
+		t.Error("the answer of a former reading was kept")
+	}
+}

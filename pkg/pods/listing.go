@@ -42,13 +42,39 @@ func (l Listing) Ready() int {
 
 func listingOf(a mirror.Answer[*Record], selector labels.Selector) Listing {
 	l := Listing{Known: a.Known, Silent: a.Silence, AsOf: a.AsOf}
-	chosen := choice{selector: selector, known: map[*template]bool{}}
-	for _, r := range a.Objects {
-		if chosen.has(r) {
+	chosen, n := runs(a.Objects, selector)
+	if n == 0 {
+		return l
+	}
+	l.Pods = make([]replicas.Pod, 0, n)
+	for _, run := range chosen {
+		for _, r := range run {
 			l.add(r)
 		}
 	}
 	return l
+}
+
+// runs are the records that the selector matches, in pieces of the list, and how many there are: those of one workload
+// stand together, as a rule.
+func runs(records []*Record, selector labels.Selector) (all [][]*Record, n int) {
+	chosen := choice{selector: selector, known: map[*template]bool{}}
+	begin := -1 // of the run that goes on; none
+	for i, r := range records {
+		switch has := chosen.has(r); {
+		case has && begin < 0:
+			begin = i
+		case !has && begin >= 0:
+			all, begin = append(all, records[begin:i]), -1
+		}
+		if begin >= 0 {
+			n++
+		}
+	}
+	if begin >= 0 {
+		all = append(all, records[begin:])
+	}
+	return all, n
 }
 
 func (l *Listing) add(r *Record) {
@@ -69,20 +95,27 @@ type choice struct {
 	known    map[*template]bool
 	last     *template
 	chosen   bool // of last
+
+	labels podLabels // that are looked at now
 }
 
 func (c *choice) has(r *Record) bool {
 	switch {
 	case r.template.labels.personal:
-		return c.selector.Matches(r.Labels())
+		return c.matches(r)
 	case r.template == c.last:
 		return c.chosen
 	}
 	chosen, known := c.known[r.template]
 	if !known {
-		chosen = c.selector.Matches(r.Labels())
+		chosen = c.matches(r)
 		c.known[r.template] = chosen
 	}
 	c.last, c.chosen = r.template, chosen
 	return chosen
+}
+
+func (c *choice) matches(r *Record) bool {
+	c.labels = podLabels{r.template.labels, r.name}
+	return c.selector.Matches(&c.labels)
 }
