@@ -97,7 +97,7 @@ func (e *env) start(ctx context.Context) (err error) {
 		err = e.InstallKinds(ctx, e.Hub())
 	}
 	if err == nil {
-		e.front, err = fixture.NewFront()
+		e.front, err = fixture.NewFront(ctx)
 	}
 	if err != nil {
 		return errors.Join(err, l.Down())

@@ -63,7 +63,7 @@ func TestAnswersAreCounted(t *testing.T) {
 	if all.wrong() != 3 || all.of(truth.Silent) != 1 || all.bad() != 4 {
 		t.Errorf("%d wrong, %d silent partial, %d bad", all.wrong(), all.of(truth.Silent), all.bad())
 	}
-	if diff := cmp.Diff(measure.Samples{0, 1000}, all.latencies(lists)); diff != "" {
+	if diff := cmp.Diff(measure.Samples{0, 1000}, all.latencies()); diff != "" {
 		t.Errorf("latencies of what was served: %s", diff)
 	}
 	if some := j.between(at(time.Second), at(3*time.Second)); len(some) != 2 {

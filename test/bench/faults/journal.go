@@ -80,10 +80,10 @@ func (es entries) bad() int { return es.wrong() + es.of(truth.Silent) }
 
 func (es entries) of(v truth.Verdict) int { return es.counts()[v] }
 
-// latencies are those of served lists, in milliseconds.
-func (es entries) latencies(k kind) (ms measure.Samples) {
+// latencies are those of lists that the adapters served, in milliseconds.
+func (es entries) latencies() (ms measure.Samples) {
 	for _, e := range es {
-		if e.kind == k && (e.Verdict == truth.Right || e.Verdict == truth.Partial) {
+		if e.kind == lists && (e.Verdict == truth.Right || e.Verdict == truth.Partial) {
 			ms = append(ms, float64(e.end.Sub(e.begin))/float64(time.Millisecond))
 		}
 	}

@@ -95,7 +95,7 @@ func (s *scene) await(ctx context.Context, p *phase, ended time.Time, j *journal
 
 // ratio is that of the p99 with the fault by that before.
 func (p phase) ratio(q float64) float64 {
-	return p.during.latencies(lists).Quantile(q) / p.before.latencies(lists).Quantile(q)
+	return p.during.latencies().Quantile(q) / p.before.latencies().Quantile(q)
 }
 
 func (p phase) row() []string {
@@ -105,7 +105,7 @@ func (p phase) row() []string {
 	if !p.recovered {
 		recovery = "not in " + recovery
 	}
-	before, during := p.before.latencies(lists), p.during.latencies(lists)
+	before, during := p.before.latencies(), p.during.latencies()
 	return []string{
 		p.fault, n(len(p.since)), n(p.since.wrong()), n(counts[truth.Silent]), n(counts[truth.Partial]), n(counts[truth.Refused]), n(counts[truth.Unanswered]),
 		measure.Short(before.Quantile(0.5)) + " → " + measure.Short(during.Quantile(0.5)),

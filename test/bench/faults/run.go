@@ -140,7 +140,7 @@ func (o outcome) section() report.Section {
 		section.Figures["p99_ratio/"+p.fault] = []float64{p.ratio(0.99)}
 		section.Figures["recovery_seconds/"+p.fault] = []float64{p.recovery.Seconds()}
 		section.Figures["heap/"+p.fault], section.Figures["resident/"+p.fault] = []float64{p.memory.heap}, []float64{p.memory.resident}
-		section.Figures["latency_before_ms/"+p.fault], section.Figures["latency_during_ms/"+p.fault] = p.before.latencies(lists), p.during.latencies(lists)
+		section.Figures["latency_before_ms/"+p.fault], section.Figures["latency_during_ms/"+p.fault] = p.before.latencies(), p.during.latencies()
 	}
 	return section
 }

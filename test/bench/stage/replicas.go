@@ -32,7 +32,7 @@ type Replicas struct {
 // Replicas starts n adapters with their default options, and has the hub ask
 // them for all three APIs; see Close.
 func (s *Stage) Replicas(ctx context.Context, n int) (*Replicas, error) {
-	front, err := fixture.NewFront()
+	front, err := fixture.NewFront(ctx)
 	if err != nil {
 		return nil, err
 	}

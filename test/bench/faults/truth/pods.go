@@ -112,9 +112,9 @@ func (c *Changes) Went(id ID, since time.Time) {
 // existed says whether it did at some time, and all the time.
 func (l *life) existed(from, to time.Time) (ever, always bool) {
 	for _, s := range l.spans {
-		ends := !s.to.IsZero()
-		ever = ever || !s.from.After(to) && !(ends && s.to.Before(from))
-		always = always || !s.from.After(from) && !(ends && s.to.Before(to))
+		lasted := func(t time.Time) bool { return s.to.IsZero() || !s.to.Before(t) }
+		ever = ever || !s.from.After(to) && lasted(from)
+		always = always || !s.from.After(from) && lasted(to)
 	}
 	return ever, always
 }

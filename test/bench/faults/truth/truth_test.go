@@ -83,7 +83,6 @@ type reply struct {
 	header   string
 	usage    []metricsv1beta1.PodMetrics
 	figures  []customv1beta2.MetricValue
-	series   []externalv1beta1.ExternalMetricValue
 }
 
 func (r *reply) answer(t *testing.T, list any) Answer {
