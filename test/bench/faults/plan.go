@@ -50,7 +50,7 @@ func full() plan {
 func quick() plan {
 	return plan{
 		Members: 20, Together: 6, Pause: 50 * time.Millisecond,
-		Before: time.Second, During: 2500 * time.Millisecond, Long: 2500 * time.Millisecond, Calm: time.Second,
+		Before: time.Second, During: 2 * time.Second, Long: 4 * time.Second, Calm: 500 * time.Millisecond,
 		Lie: 25, Scalers: 20,
 		Lease: []string{"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"},
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
+	"github.com/fleetscale/fleetscale/test/fixture"
 )
 
 // outcome is all that the experiment found.
@@ -103,8 +104,13 @@ func (s *scene) experiment(ctx context.Context) (o outcome, err error) {
 			}
 			o.phases = append(o.phases, p)
 		}
-		var err error
-		o.takeover, err = s.scalers.killLeader(ctx)
+		err := fixture.Await(ctx, time.Minute, func(ctx context.Context) error {
+			_, _, err := s.scalers.leader(ctx) // the hub was away just now
+			return err
+		})
+		if err == nil {
+			o.takeover, err = s.scalers.killLeader(ctx)
+		}
 		return err
 	})
 	if err != nil {

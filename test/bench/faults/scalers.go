@@ -234,29 +234,13 @@ func total(ctx context.Context, url, metric string) (sum float64, err error) {
 	return sum, lines.Err()
 }
 
-// awaitDecision returns when one of the replicas has decided since now.
-func (c *scalers) awaitDecision(ctx context.Context, among []*fixture.Controllers) (by *fixture.Controllers, err error) {
-	const look, atMost = 50 * time.Millisecond, 2 * time.Minute
-	before := map[*fixture.Controllers]float64{}
-	for _, r := range among {
-		before[r], _ = decisions(ctx, r) // one that does not answer has not decided
-	}
-	for begin := time.Now(); time.Since(begin) < atMost; {
-		for _, r := range among {
-			if now, err := decisions(ctx, r); err == nil && now > before[r] {
-				return r, nil
-			}
-		}
-		if err := pass(ctx, look); err != nil {
-			return nil, err
-		}
-	}
-	return nil, errors.New("waiting for a decision: none came")
-}
-
 // killLeader returns how long nobody decides.
 func (c *scalers) killLeader(ctx context.Context) (time.Duration, error) {
-	leader, err := c.awaitDecision(ctx, c.replicas)
+	leader, other, err := c.leader(ctx)
+	if err != nil {
+		return 0, err
+	}
+	before, err := decisions(ctx, other)
 	if err != nil {
 		return 0, err
 	}
@@ -264,9 +248,28 @@ func (c *scalers) killLeader(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	killed := time.Now()
-	others := slices.DeleteFunc(slices.Clone(c.replicas), func(r *fixture.Controllers) bool { return r == leader })
-	_, err = c.awaitDecision(ctx, others)
+	err = fixture.Await(ctx, 2*time.Minute, func(ctx context.Context) error {
+		now, err := decisions(ctx, other)
+		if err == nil && now == before {
+			err = errors.New("nobody decides since the leader was killed")
+		}
+		return err
+	})
 	return time.Since(killed), errors.Join(err, leader.Start(ctx))
+}
+
+// leader is who leads, and who does not.
+func (c *scalers) leader(ctx context.Context) (leader, other *fixture.Controllers, err error) {
+	for i, r := range c.replicas {
+		leads, err := total(ctx, r.Metrics(), "leader_election_master_status")
+		if err != nil {
+			return nil, nil, err
+		}
+		if leads == 1 {
+			return r, c.replicas[1-i], nil
+		}
+	}
+	return nil, nil, errors.New("looking for the leader: nobody leads")
 }
 
 // drop lets the load go to a third, and returns when all workloads were scaled
