@@ -166,7 +166,7 @@ func TestMappingsAreRememberedUntilResourcesAreReadAgain(t *testing.T) {
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub)
 	r.becomes("east=Ready")
-	m := r.member("east").mapper
+	m := &r.member("east").mapper
 	deployment := schema.GroupKind{Group: "apps", Kind: "Deployment"}
 	mappings := func(want *meta.RESTMapping, versions ...string) *meta.RESTMapping {
 		t.Helper()
