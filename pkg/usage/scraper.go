@@ -156,12 +156,21 @@ func failAll(targets []*target, a attempt) {
 // askAll asks for all targets: the namespaces at once where that is cheaper.
 func (s *scraper) askAll(targets []*target) comparison {
 	namespaces, others := namespacesApart(targets)
-	if s.together.worthwhile(len(namespaces)) {
+	if s.together.worthwhile(len(namespaces), samplesOf(namespaces)) {
 		if c, answered := s.askTogether(namespaces); answered {
 			return c.with(s.askEach(others))
 		}
 	}
 	return s.askEach(targets)
+}
+
+func samplesOf(targets []*target) (n int) {
+	now := time.Now()
+	for _, t := range targets {
+		samples, _ := t.size(now)
+		n += samples
+	}
+	return n
 }
 
 func namespacesApart(targets []*target) (namespaces, others []*target) {

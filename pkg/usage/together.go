@@ -20,20 +20,21 @@ const (
 
 // together decides whether to ask for all namespaces at once. It is told what came of it.
 type together struct {
-	// surplus is how many pods were listed last that nobody had asked for; 0 before
-	// it is known. It wears off, so that what once was dear is tried again.
-	surplus int
+	// all is how many pods a list of all had last; 0 before it is known. It wears
+	// off, so that what once was dear is tried again.
+	all int
 }
 
-func (t *together) worthwhile(namespaces int) bool {
-	t.surplus -= t.surplus / 256 // half in 45 minutes at a period of 15 s
-	return namespaces > fewNamespaces && t.surplus <= namespaces*podsPerRequest
+// worthwhile is for namespaces that had so many pods last.
+func (t *together) worthwhile(namespaces, pods int) bool {
+	t.all -= t.all / 256 // half in 45 minutes at a period of 15 s
+	return namespaces > fewNamespaces && t.all-pods <= namespaces*podsPerRequest
 }
 
-func (t *together) listed(all, wanted int) { t.surplus = all - wanted }
+func (t *together) listed(all int) { t.all = all }
 
 // failed is for a list of all that did not come: one that may not be had, or is too long for the deadline.
-func (t *together) failed() { t.surplus = math.MaxInt32 }
+func (t *together) failed() { t.all = math.MaxInt32 }
 
 // askTogether asks once for all the namespaces, whose targets these are. False: it was no answer, and nothing was filed.
 func (s *scraper) askTogether(namespaces []*target) (comparison, bool) {
@@ -45,14 +46,12 @@ func (s *scraper) askTogether(namespaces []*target) (comparison, bool) {
 		return comparison{}, false
 	}
 	var all comparison
-	wanted := 0
 	for _, t := range namespaces {
 		part := a
 		part.batch = a.batch.inNamespace(t.key.namespace)
-		wanted += part.batch.Len()
 		all = all.with(t.keepUnlessAsking(part))
 	}
-	s.together.listed(a.batch.Len(), wanted)
+	s.together.listed(a.batch.Len())
 	return all, true
 }
 

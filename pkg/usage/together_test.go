@@ -78,6 +78,27 @@ func TestManyNamespacesAreAskedForAtOnce(t *testing.T) {
 	}
 }
 
+// An adapter that has just started is asked for more and more namespaces. That
+// few were worth less than all of them says nothing of many.
+func TestNamespacesThatAreAskedForLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const few, many, podsInEach = 9, 20, 100
+		east := newFakeMember("east", manyNamespaces(many, podsInEach)...)
+		f := startStoreOf(t, 200, east)
+		synctest.Wait()
+		f.askAbout(t, few)
+		time.Sleep(3 * resolution)
+		f.askAbout(t, many)
+		time.Sleep(3 * resolution)
+		before := east.asks.Load()
+		const periods = 5
+		time.Sleep(periods * resolution)
+		if asked := float64(east.asks.Load()-before) / periods; asked > 5 { // three, and some that search for the beat
+			t.Errorf("asked %.1f times per period for %d namespaces", asked, many)
+		}
+	})
+}
+
 // What is served must not depend on how it was asked for.
 func TestAskedForAtOnceOrOneByOneIsTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -160,16 +181,16 @@ func TestAskedForAtOnceThenAway(t *testing.T) {
 
 func TestWhatOnceWasDearIsTriedAgain(t *testing.T) {
 	var x together
-	if !x.worthwhile(fewNamespaces+1) || x.worthwhile(fewNamespaces) {
+	if !x.worthwhile(fewNamespaces+1, 0) || x.worthwhile(fewNamespaces, 0) {
 		t.Error("it is not tried where many are asked for, or where few are")
 	}
-	x.listed(10_000, 1_000)
-	if x.worthwhile(100) || !x.worthwhile(200) {
+	x.listed(10_000)
+	if x.worthwhile(100, 1_000) || !x.worthwhile(200, 1_000) {
 		t.Error("9 000 pods that nobody asked for are worth 180 requests")
 	}
 	x.failed()
 	rounds := 0
-	for !x.worthwhile(20) {
+	for !x.worthwhile(20, 0) {
 		rounds++
 	}
 	if hours := time.Duration(rounds) * resolution; hours < time.Hour || hours > 24*time.Hour {
