@@ -8,8 +8,6 @@ import (
 	"errors"
 	"io"
 	"time"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 func writeJSON(w io.Writer, empty []byte, items []found, memory *pages) error {
@@ -56,9 +54,9 @@ func (f found) appendJSON(b []byte) []byte {
 	b = append(append(b, f.Window().String()...), `","containers":[`...)
 	for name, used := range f.Containers() {
 		b = append(appendString(append(b, `{"name":`...), name), `,"usage":{`...)
-		for resource, quantity := range used.All() {
+		for resource, number := range used.All() {
 			b = append(appendString(b, resource), `:"`...)
-			b = append(appendQuantity(b, &quantity), `",`...)
+			b = append(number.AppendText(b), `",`...)
 		}
 		b = append(withoutComma(b), `}},`...)
 	}
@@ -82,9 +80,4 @@ func appendString(b []byte, s string) []byte {
 // unescaped is true for what names and labels are made of.
 func unescaped(c byte) bool {
 	return 'a' <= c && c <= 'z' || '-' <= c && c <= '9' || 'A' <= c && c <= 'Z' || c == '_'
-}
-
-func appendQuantity(b []byte, q *resource.Quantity) []byte {
-	number, suffix := q.CanonicalizeBytes(b[len(b):])
-	return append(append(b, number...), suffix...)
 }

@@ -94,13 +94,13 @@ func (f found) appendProtobuf(b []byte) []byte {
 }
 
 func appendUsage(b []byte, u usage.Usage) []byte {
-	for resource, quantity := range u.All() {
+	for resource, number := range u.All() {
 		var entry, value, text int
 		b, entry = begin(b, containerUsage)
 		b = appendField(b, entryKey, resource)
 		b, value = begin(b, entryValue)
 		b, text = begin(b, quantityText)
-		b = end(end(end(appendQuantity(b, &quantity), text), value), entry)
+		b = end(end(end(number.AppendText(b), text), value), entry)
 	}
 	return b
 }

@@ -128,17 +128,15 @@ type Usage struct {
 }
 
 // All yields the resources by name.
-func (u Usage) All() iter.Seq2[string, resource.Quantity] {
-	return func(yield func(string, resource.Quantity) bool) {
+func (u Usage) All() iter.Seq2[string, Number] {
+	return func(yield func(string, Number) bool) {
 		rest := u.resources
 		for _, value := range u.values {
 			var name, format string
 			name, rest = cutText(rest)
 			scale := -resource.Scale(rest[0])
 			format, rest = cutText(rest[1:])
-			quantity := *resource.NewScaledQuantity(value, scale)
-			quantity.Format = resource.Format(format)
-			if !yield(name, quantity) {
+			if !yield(name, Number{value, scale, resource.Format(format)}) {
 				return
 			}
 		}
@@ -147,8 +145,8 @@ func (u Usage) All() iter.Seq2[string, resource.Quantity] {
 
 func (u Usage) list() corev1.ResourceList {
 	list := make(corev1.ResourceList, len(u.values))
-	for name, quantity := range u.All() {
-		list[corev1.ResourceName(name)] = quantity
+	for name, number := range u.All() {
+		list[corev1.ResourceName(name)] = number.Quantity()
 	}
 	return list
 }
