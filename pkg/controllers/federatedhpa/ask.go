@@ -100,7 +100,7 @@ func (in *situation) groups() ([]alike, error) {
 	}
 	var groups []alike
 	for _, text := range slices.Sorted(maps.Keys(clusters)) {
-		selector, err := labels.Parse(text)
+		selector, err := in.selectorOf(text)
 		if err != nil {
 			return nil, err
 		}

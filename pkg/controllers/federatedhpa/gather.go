@@ -32,6 +32,7 @@ func (r *Reconciler) gather(ctx context.Context, object *v1alpha1.FederatedHPA, 
 	if target.read(ctx, &in); in.scale.Err != nil {
 		return in
 	}
+	in.parsed, _ = labels.Parse(in.scale.Selector)
 	in.state = r.memories.of(object, in.scale.Replicas, in.now)
 	r.lookAtMembers(ctx, &in)
 	if q := in.question(); q.NeedsMetrics() {
@@ -52,12 +53,8 @@ func (r *Reconciler) lookAtMembers(ctx context.Context, in *situation) {
 
 // lookAtPods asks all clusters side by side; most know without asking.
 func (r *Reconciler) lookAtPods(ctx context.Context, in *situation) {
-	whole, _ := labels.Parse(in.scale.Selector)
 	together(in.parts, func(p *part) {
-		selector := whole
-		if text := p.selector(in.scale.Selector); text != in.scale.Selector {
-			selector, _ = labels.Parse(text)
-		}
+		selector, _ := in.selectorOf(p.selector(in.scale.Selector))
 		if !p.takesPart() || selector == nil || selector.Empty() {
 			return // said by the decision
 		}

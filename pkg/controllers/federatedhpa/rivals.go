@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -64,7 +63,7 @@ func (r *Reconciler) rivalsOnHub(ctx context.Context, in *situation) []string {
 // near are the other FederatedHPAs whose selectors do not exclude this one's.
 func (r *Reconciler) near(in *situation) []*chosen {
 	text := in.anySelector()
-	selector, err := labels.Parse(text)
+	selector, err := in.selectorOf(text)
 	if err != nil || selector.Empty() {
 		return nil
 	}
@@ -89,7 +88,7 @@ func (p *part) countsTheSame(ctx context.Context, in *situation, near []*chosen)
 		if !slices.Contains(other.clusters, p.facts.Name) {
 			continue
 		}
-		both, err := labels.Parse(p.selector(in.scale.Selector))
+		both, err := in.selectorOf(p.selector(in.scale.Selector))
 		if err != nil {
 			continue // said by the decision
 		}

@@ -10,6 +10,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -26,6 +27,8 @@ type situation struct {
 	now    time.Time
 	// scale is the workload as a whole.
 	scale replicas.Scale
+	// parsed is the scale's selector, and nil where it is none; see selectorOf.
+	parsed labels.Selector
 	// parts are the clusters that the object selects, in name order; nil if that could not be read.
 	parts []part
 	// metrics are the answers to spec.metrics; none if the decision does not need them.
@@ -89,6 +92,14 @@ func (p *part) silent(s *fleet.Silence) {
 func (p *part) conflict(rivals []string) {
 	p.state, p.reason = v1alpha1.ClusterConflict, reasonScaledByOthers
 	p.message = "the workload is scaled there by " + strings.Join(rivals, ", ") + ": delete it, or take the cluster out of clusterAffinity"
+}
+
+// selectorOf is what a text selects: nearly always the same in all clusters, and parsed once.
+func (in *situation) selectorOf(text string) (labels.Selector, error) {
+	if text == in.scale.Selector && in.parsed != nil {
+		return in.parsed, nil
+	}
+	return labels.Parse(text)
 }
 
 // question is what the decision on the fleet's replicas is asked.

@@ -15,7 +15,7 @@ import (
 
 // status is what the object is to say after the decision.
 func (in *situation) status(d *decision) v1alpha1.FederatedHPAStatus {
-	s := *in.object.Status.DeepCopy()
+	s := in.object.Status // what stays of it is shared
 	s.ObservedGeneration, s.LastScaleTime = d.Status.ObservedGeneration, d.Status.LastScaleTime
 	s.CurrentReplicas, s.DesiredReplicas = d.Status.CurrentReplicas, d.Status.DesiredReplicas
 	s.CurrentMetrics = d.Status.CurrentMetrics

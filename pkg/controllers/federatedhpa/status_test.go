@@ -5,6 +5,7 @@ package federatedhpa
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,49 @@ func TestWorthWriting(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Each field of a cluster tells something, but for the age of its metrics. A new one has to be compared, too.
+func TestEachFieldOfAClusterIsCompared(t *testing.T) {
+	kind := reflect.TypeFor[v1alpha1.ClusterStatus]()
+	for i := range kind.NumField() {
+		a, b := v1alpha1.ClusterStatus{}, v1alpha1.ClusterStatus{}
+		for j, cluster := range []*v1alpha1.ClusterStatus{&a, &b} {
+			field := reflect.ValueOf(cluster).Elem().Field(i)
+			if !fillField(field, j) {
+				t.Fatalf("%s is of a kind that this test does not know", kind.Field(i).Name)
+			}
+		}
+		if got, ages := sameButForAge(a, b), kind.Field(i).Name == "MetricAgeSeconds"; got != ages {
+			t.Errorf("%s differs: the clusters are taken for the same: %v", kind.Field(i).Name, got)
+		}
+		if !sameButForAge(a, *a.DeepCopy()) {
+			t.Errorf("%s is the same, and the clusters are taken for different", kind.Field(i).Name)
+		}
+		if b = (v1alpha1.ClusterStatus{}); sameButForAge(a, b) != (kind.Field(i).Name == "MetricAgeSeconds") {
+			t.Errorf("%s is there or not: it is not noticed", kind.Field(i).Name)
+		}
+	}
+}
+
+// fillField sets a field to one of several values.
+func fillField(field reflect.Value, which int) bool {
+	switch v := field.Addr().Interface().(type) {
+	case **int32:
+		*v = new(int32(which))
+	case **int64:
+		*v = new(int64(which))
+	case **metav1.Time:
+		*v = &metav1.Time{Time: start.Add(time.Duration(which) * time.Second)}
+	case **autoscalingv2.HorizontalPodAutoscalerStatus:
+		*v = &autoscalingv2.HorizontalPodAutoscalerStatus{DesiredReplicas: int32(which)}
+	default:
+		if field.Kind() != reflect.String {
+			return false
+		}
+		field.SetString(strings.Repeat("x", which+1))
+	}
+	return true
 }
 
 // Fields of clusters: age of metrics by the cluster's clock, weights, since when.

@@ -31,7 +31,9 @@ func (r *Reconciler) record(ctx context.Context, in *situation, d *decision) err
 	if !worthWriting(&in.object.Status, &status) {
 		return nil
 	}
-	after := in.object.DeepCopy()
+	bare := *in.object
+	bare.Status = v1alpha1.FederatedHPAStatus{}
+	after := bare.DeepCopy()
 	after.Status = status
 	err := r.Hub.Status().Update(ctx, after, client.FieldOwner(fieldManager))
 	switch {

@@ -3,7 +3,10 @@
 package federatedhpa
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -14,7 +17,8 @@ const grownOld = 60
 // worthWriting says whether a status tells more than the one stored. What merely ages does not count: neither the age of
 // metrics, within a minute, nor when a recommendation was last repeated.
 func worthWriting(stored, fresh *v1alpha1.FederatedHPAStatus) bool {
-	return !remembers(stored.Stabilization, fresh.Stabilization) || !equality.Semantic.DeepEqual(ageless(stored), ageless(fresh)) || aged(stored, fresh)
+	return !remembers(stored.Stabilization, fresh.Stabilization) || !slices.EqualFunc(stored.Clusters, fresh.Clusters, sameButForAge) ||
+		!equality.Semantic.DeepEqual(withoutClusters(stored), withoutClusters(fresh)) || aged(stored, fresh)
 }
 
 // aged compares the ages of metrics of clusters that are the same.
@@ -28,13 +32,21 @@ func aged(stored, fresh *v1alpha1.FederatedHPAStatus) bool {
 	return false
 }
 
-// ageless is the status without what merely ages. The rest is shared with it.
-func ageless(s *v1alpha1.FederatedHPAStatus) *v1alpha1.FederatedHPAStatus {
+// withoutClusters is the status without them, and without what merely ages. The rest is shared with it.
+func withoutClusters(s *v1alpha1.FederatedHPAStatus) *v1alpha1.FederatedHPAStatus {
 	shallow := *s
-	shallow.Stabilization = nil
-	shallow.Clusters = append([]v1alpha1.ClusterStatus(nil), s.Clusters...)
-	for i := range shallow.Clusters {
-		shallow.Clusters[i].MetricAgeSeconds = nil
-	}
+	shallow.Stabilization, shallow.Clusters = nil, nil
 	return &shallow
+}
+
+// sameButForAge compares all but the age of metrics. It is done for each cluster at each look, where to compare by
+// reflection would take a tenth of the whole.
+func sameButForAge(a, b v1alpha1.ClusterStatus) bool {
+	return a.Name == b.Name && a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.HPAVersion == b.HPAVersion &&
+		ptr.Equal(a.AssignedReplicas, b.AssignedReplicas) && ptr.Equal(a.AssignedMin, b.AssignedMin) && ptr.Equal(a.AssignedMax, b.AssignedMax) &&
+		ptr.Equal(a.CurrentReplicas, b.CurrentReplicas) && ptr.Equal(a.ReadyReplicas, b.ReadyReplicas) &&
+		ptr.Equal(a.UnschedulableReplicas, b.UnschedulableReplicas) && ptr.Equal(a.AvailableReplicas, b.AvailableReplicas) &&
+		ptr.Equal(a.Weight, b.Weight) && ptr.Equal(a.Priority, b.Priority) &&
+		a.Since.Equal(b.Since) && a.UnschedulableSince.Equal(b.UnschedulableSince) && a.SchedulableSince.Equal(b.SchedulableSince) &&
+		equality.Semantic.DeepEqual(a.HPA, b.HPA)
 }
