@@ -50,6 +50,9 @@ func (v *view) parseSelectors() error {
 		return err
 	}
 	for _, m := range v.members {
+		if m.Selector == "" || m.Selector == v.Scale.Selector {
+			continue
+		}
 		if err := parse(m.Selector); err != nil {
 			return v.in(m.Name, err)
 		}
