@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -182,8 +183,15 @@ func customSection(clients int, all []customFigures) report.Section {
 		s.Figures["per_second/"+q.name] = f.perSecond
 		s.Figures["themselves/per_second/"+q.name] = f.themselves
 		if !q.limited {
-			s.Reaches = append(s.Reaches, atLeast("answers at default options: "+q.name, questionsPerSecond, "per second", f.perSecond))
+			s.Reaches = append(s.Reaches, because(atLeast("answers at default options: "+q.name, questionsPerSecond, "per second", f.perSecond), f.whySlow()))
 		}
 	}
 	return s
+}
+
+// whySlow says how many cores so many answers take.
+func (f customFigures) whySlow() string {
+	const milliseconds = 1000
+	return fmt.Sprintf("%d answers of %s ms of CPU take %s cores; there are %d, which the clients and the members use too",
+		questionsPerSecond, f.cpu, f.cpu.Per(milliseconds/float64(questionsPerSecond)), runtime.NumCPU())
 }

@@ -4,6 +4,7 @@ package adapter
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,6 +60,7 @@ func TestReachesOfCustomMetrics(t *testing.T) {
 	for i := range all {
 		all[i] = customFigures{perSecond: measure.Samples{2000, 1000}, themselves: measure.Samples{500, 500}}
 	}
+	all[1].cpu = measure.Samples{2.5}
 	all[1].perSecond, all[len(all)-1].perSecond = measure.Samples{900}, measure.Samples{50}
 	s := customSection(8, all)
 	want := map[string]bool{
@@ -67,6 +69,9 @@ func TestReachesOfCustomMetrics(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, reached(s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got, want := s.Reaches[1].Why, "1000 answers of 2.5 ms of CPU take 2.5 cores"; !strings.HasPrefix(got, want) {
+		t.Errorf("it is slow because %s", got)
 	}
 	if got := s.Tables[0].Rows[0][3]; got != "3 (2–4)" {
 		t.Errorf("the ratio to who asks members is %s", got)

@@ -57,11 +57,11 @@ func full() plan {
 
 func quick() plan {
 	return plan{
-		Rounds: 3, For: 500 * time.Millisecond, Settle: 16 * time.Second,
+		Rounds: 3, For: 400 * time.Millisecond, Settle: 16 * time.Second,
 		Members: []int{2, 20}, Pods: []int{200, 2_000}, Clients: []int{1, 8},
-		Known: []int{10_000, 100_000}, KnownRounds: []int{2, 1}, KnownMembers: 20,
+		Known: []int{10_000, 100_000}, KnownRounds: []int{1, 1}, KnownMembers: 20,
 		Starts: []int{2, 20}, PeerStarts: 0,
-		CustomRounds: 2,
+		CustomRounds: 1,
 		Autoscalers:  []int{1, 100}, AskFor: pace, LoadRounds: 1,
 	}
 }

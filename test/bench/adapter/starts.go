@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
@@ -25,11 +26,14 @@ const (
 
 // beginning is what was seen of one start.
 type beginning struct {
-	whole  float64  // seconds from the start of the process to the first whole answer
-	before refusals // answers before it
-	wrong  int      // answers before it that lacked Pods as if they were whole
-	empty  int      // answers before it without any Pod
+	whole float64 // seconds from the start of the process to the first whole answer
+	// unready and before are answers before it, until the adapter said that it was ready, and since.
+	unready, before refusals
+	wrong           int // those that lacked Pods as if they were whole
+	empty           int // those without any Pod
 }
+
+func newBeginning() beginning { return beginning{unready: refusals{}, before: refusals{}} }
 
 // beginnings are those with one number of members.
 type beginnings struct {
@@ -39,9 +43,10 @@ type beginnings struct {
 }
 
 func newBeginnings(members int, all []beginning) beginnings {
-	b := beginnings{members: members, beginning: beginning{before: refusals{}}}
+	b := beginnings{members: members, beginning: newBeginning()}
 	for _, one := range all {
 		b.whole = append(b.whole, one.whole)
+		b.unready.add(one.unready)
 		b.before.add(one.before)
 		b.wrong += one.wrong
 		b.empty += one.empty
@@ -74,9 +79,10 @@ func startSection(all []beginnings, pods int, peer measure.Samples) report.Secti
 		Name: "start", Title: "Start of the adapter",
 		Text: []string{
 			fmt.Sprintf("From the start of the process until it first answers with the Pods of all members, %d of each, asked for every 10 ms; all members are registered before. "+
-				"There is no answer until it listens. An answer that lacks Pods has to say so; *wrong* are those that did not, and those that were empty.", podsOfEach),
+				"There is no answer until it listens, and 403 until it knows the hub's authority for certificates of clients; it says that it is not ready then, so no Service leads to it. "+
+				"An answer that lacks Pods has to say so; *wrong* are those that did not, and those that were empty.", podsOfEach),
 		},
-		Tables:  []report.Table{{Header: []string{"members", "first whole answer, seconds", "of metrics-server's", "answers before, of all rounds", "wrong answers before"}}},
+		Tables:  []report.Table{{Header: []string{"members", "first whole answer, seconds", "of metrics-server's", "answers until it said that it was ready, of all rounds", "answers since, before the whole one", "wrong answers"}}},
 		Plots:   []report.Plot{{Title: "First whole answer", X: "members", Y: "seconds", Series: []report.Series{{Name: ours}}}},
 		Figures: map[string][]float64{"metrics-server/whole_seconds": peer},
 	}
@@ -86,7 +92,7 @@ func startSection(all []beginnings, pods int, peer measure.Samples) report.Secti
 	for _, b := range all {
 		bad := b.wrong + b.empty
 		wrong += bad
-		s.Tables[0].Rows = append(s.Tables[0].Rows, []string{fmt.Sprint(b.members), b.whole.String(), measure.Short(b.whole.Median() / peer.Median()), b.before.String(), fmt.Sprint(bad)})
+		s.Tables[0].Rows = append(s.Tables[0].Rows, []string{fmt.Sprint(b.members), b.whole.String(), measure.Short(b.whole.Median() / peer.Median()), b.unready.String(), b.before.String(), fmt.Sprint(bad)})
 		s.Plots[0].Series[0].Points = append(s.Plots[0].Series[0].Points, b.whole.Point(float64(b.members)))
 		s.Figures[fmt.Sprintf("whole_seconds/members=%d", b.members)] = b.whole
 		s.Figures[fmt.Sprintf("wrong/members=%d", b.members)] = []float64{float64(bad)}
@@ -124,25 +130,31 @@ func startOnce(ctx context.Context, s *stage.Stage, pods int) (beginning, error)
 		return beginning{}, err
 	}
 	started := make(chan error, 1)
+	var ready atomic.Bool
 	begin := time.Now()
-	go func() { started <- start(ctx) }()
-	b, err := watchStart(ctx, server, pods, begin)
+	go func() {
+		err := start(ctx)
+		ready.Store(true)
+		started <- err
+	}()
+	b, err := watchStart(ctx, server, pods, begin, ready.Load)
 	if startErr := <-started; startErr != nil {
 		return b, errors.Join(startErr, err)
 	}
 	return b, errors.Join(err, server.Stop())
 }
 
-func watchStart(ctx context.Context, server *stage.Server, pods int, begin time.Time) (beginning, error) {
+func watchStart(ctx context.Context, server *stage.Server, pods int, begin time.Time, ready func() bool) (beginning, error) {
 	const pause, patience = 10 * time.Millisecond, 2 * time.Minute
-	b := beginning{before: refusals{}}
+	b := newBeginning()
 	for {
+		was := ready()
 		_, err := server.List(ctx, namespaceOf(pods), pods)
 		if err == nil {
 			b.whole = time.Since(begin).Seconds()
 			return b, nil
 		}
-		b.add(err)
+		b.add(err, was)
 		if time.Since(begin) > patience || measure.Pass(ctx, pause) != nil {
 			return b, fmt.Errorf("starting an adapter: no whole answer: %w", err)
 		}
@@ -150,19 +162,23 @@ func watchStart(ctx context.Context, server *stage.Server, pods int, begin time.
 }
 
 // add counts an answer that was not whole.
-func (b *beginning) add(err error) {
+func (b *beginning) add(err error, ready bool) {
 	var refusal *stage.Refusal
+	seen := b.unready
+	if ready {
+		seen = b.before
+	}
 	switch {
 	case errors.Is(err, stage.ErrEmpty):
 		b.empty++
 	case errors.Is(err, stage.ErrNotWhole):
 		b.wrong++
 	case errors.Is(err, stage.ErrPartial):
-		b.before[http.StatusOK]++
+		seen[http.StatusOK]++
 	case errors.As(err, &refusal):
-		b.before[refusal.Code]++
+		seen[refusal.Code]++
 	default:
-		b.before[0]++
+		seen[0]++
 	}
 }
 

@@ -25,7 +25,7 @@ func TestStartsAreWatched(t *testing.T) {
 	watched := make(chan error, 1)
 	go func() {
 		var err error
-		b, err = watchStart(t.Context(), server(t, m), 2, begin)
+		b, err = watchStart(t.Context(), server(t, m), 2, begin, func() bool { return true })
 		watched <- err
 	}()
 	asked := func() int { return m.Requests().Of("metrics.k8s.io") }
@@ -52,20 +52,22 @@ func TestStartsAreWatched(t *testing.T) {
 }
 
 func TestAnswersBeforeTheWholeAreTold(t *testing.T) {
-	b := beginning{before: refusals{}}
+	b := newBeginning()
+	b.add(errors.New("connection refused"), false)
+	b.add(fmt.Errorf("asking: %w", &stage.Refusal{Code: 403}), false)
 	for _, err := range []error{
 		errors.New("connection refused"), fmt.Errorf("asking: %w", &stage.Refusal{Code: 503}), fmt.Errorf("3 of 4: %w", stage.ErrPartial),
 		fmt.Errorf("asking: %w", &stage.Refusal{Code: 503}), stage.ErrNotWhole, stage.ErrEmpty,
 	} {
-		b.add(err)
+		b.add(err, true)
 	}
-	if diff := cmp.Diff(refusals{0: 1, 200: 1, 503: 2}, b.before); diff != "" || b.wrong != 1 || b.empty != 1 {
+	if diff := cmp.Diff([]refusals{{0: 1, 403: 1}, {0: 1, 200: 1, 503: 2}}, []refusals{b.unready, b.before}); diff != "" || b.wrong != 1 || b.empty != 1 {
 		t.Errorf("%d wrong, %d empty (-want +got):\n%s", b.wrong, b.empty, diff)
 	}
 }
 
 func TestReachesOfStarts(t *testing.T) {
-	few := newBeginnings(2, []beginning{{whole: 1, before: refusals{0: 2}}})
+	few := newBeginnings(2, []beginning{{whole: 1, unready: refusals{0: 2}, before: refusals{503: 1}}})
 	for name, tc := range map[string]struct {
 		last        []beginning
 		soon, right bool
@@ -84,7 +86,7 @@ func TestReachesOfStarts(t *testing.T) {
 		})
 	}
 	s := startSection([]beginnings{few}, 40, nil)
-	if diff := cmp.Diff([]string{"2", "1", "–", "2 (no answer)", "0"}, s.Tables[0].Rows[0]); diff != "" || len(s.Text) != 1 {
+	if diff := cmp.Diff([]string{"2", "1", "–", "2 (no answer)", "1 (503)", "0"}, s.Tables[0].Rows[0]); diff != "" || len(s.Text) != 1 {
 		t.Errorf("%d texts (-want +got):\n%s", len(s.Text), diff)
 	}
 }
