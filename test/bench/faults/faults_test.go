@@ -82,6 +82,7 @@ func TestWritesThatLeaveTooLittleAreWrong(t *testing.T) {
 		"in":                             {[]sim.ScaleWrite{web(2, 1)}, 1},
 		"out, and back":                  {[]sim.ScaleWrite{web(2, 4), web(2, 1), web(4, 3)}, 0},
 		"out, and farther in":            {[]sim.ScaleWrite{web(2, 3), web(3, 2), web(2, 1)}, 1},
+		"in, and out, not as far":        {[]sim.ScaleWrite{web(2, 0), web(0, 1)}, 1},
 		"in, and out again":              {[]sim.ScaleWrite{web(2, 1), web(1, 2)}, 1},
 		"of a workload that is not ours": {[]sim.ScaleWrite{{Name: "other", From: 2, To: 1}}, 0},
 	} {

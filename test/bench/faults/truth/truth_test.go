@@ -186,6 +186,15 @@ func (r *reply) add(name string) {
 	r.rename(name)
 }
 
+func TestFiguresOfPodsAreJudged(t *testing.T) {
+	r := honest()
+	r.figures[3].Value = *resource.NewMilliQuantity(figure+1, resource.DecimalSI)
+	a := r.answer(t, customv1beta2.MetricValueList{TypeMeta: typed("custom.metrics.k8s.io/v1beta2", "MetricValueList"), Items: r.figures})
+	if got := world(t).Figures(Asked{"shop", labels.Everything()}, a); got.Verdict != WrongValue {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestPodsComeAndGo(t *testing.T) {
 	j, everything := world(t), Asked{"shop", labels.Everything()}
 	r := honest()
@@ -199,11 +208,23 @@ func TestPodsComeAndGo(t *testing.T) {
 	if got := j.Usage(everything, list()); got.Verdict != Right {
 		t.Errorf("what came and what went a moment ago is there: %v", got)
 	}
-	err := j.pods.Change(func(c *Changes) error {
-		c.Came(Pod{ID: ID{"east", "shop", "old-0"}}, now.Add(-time.Second))
-		return nil
-	})
 	r.usage = append(r.usage, usageOf("east", "old-0", now))
+	if got := j.Usage(everything, list()); got.Verdict != WrongPod {
+		t.Errorf("what went two minutes ago is there: %v", got)
+	}
+	came := func(since time.Time) error {
+		return j.pods.Change(func(c *Changes) error {
+			c.Came(Pod{ID: ID{"east", "shop", "old-0"}}, since)
+			return nil
+		})
+	}
+	if err := came(now.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if got := j.Usage(everything, list()); got.Verdict != WrongPod {
+		t.Errorf("what is not there yet is there: %v", got)
+	}
+	err := came(now.Add(-time.Second))
 	if got := j.Usage(everything, list()); err != nil || got.Verdict != Right {
 		t.Errorf("a name came again: %v, %v", got, err)
 	}
@@ -257,9 +278,15 @@ func TestSumsAreJudged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := honest()
 			tc.lie(r)
-			a := r.answer(t, customv1beta2.MetricValueList{TypeMeta: typed("custom.metrics.k8s.io/v1beta2", "MetricValueList"), Items: []customv1beta2.MetricValue{{Value: *resource.NewMilliQuantity(tc.milli, resource.DecimalSI)}}})
+			one := customv1beta2.MetricValue{Value: *resource.NewMilliQuantity(tc.milli, resource.DecimalSI)}
+			list := customv1beta2.MetricValueList{TypeMeta: typed("custom.metrics.k8s.io/v1beta2", "MetricValueList"), Items: []customv1beta2.MetricValue{one}}
+			a := r.answer(t, list)
 			if got := world(t).Sum(said, a); got.Verdict != tc.want {
 				t.Errorf("%v, want %q", got, tc.want)
+			}
+			list.Items = append(list.Items, one)
+			if got := world(t).Sum(said, r.answer(t, list)); got.Verdict != Broken {
+				t.Errorf("two figures of one object: %v", got)
 			}
 		})
 	}
