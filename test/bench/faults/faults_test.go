@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -227,5 +228,34 @@ func TestMissesAreSaid(t *testing.T) {
 	}
 	if rows := bad.section().Tables[0].Rows; len(rows) != 1 || len(rows[0]) != len(phaseHeader()) {
 		t.Errorf("rows: %v", rows)
+	}
+}
+
+func TestASoakTellsTheSeedAndWhatGrew(t *testing.T) {
+	calm, grew := &watched{name: "calm"}, &watched{name: "grew"}
+	const looks = 40
+	for i := range looks {
+		s := sample{at: time.Duration(i) * time.Minute, pid: 1, goroutines: 100, heap: mib, resident: mib, files: 10, sockets: 10}
+		calm.samples = append(calm.samples, s)
+		s.goroutines += float64(10 * i)
+		grew.samples = append(grew.samples, s)
+	}
+	o := &soaked{plan: soakOf(experiment.Full), seed: 42, watched: []*watched{calm, grew}, recovered: true, happens: []happening{{fault: "a"}, {fault: "b"}, {fault: "a"}}}
+	o.plan.For = looks * time.Minute
+	section := o.section()
+	var missed []string
+	for _, r := range section.Reaches {
+		if !r.Met {
+			missed = append(missed, r.What+": "+r.Measured)
+		}
+	}
+	if diff := cmp.Diff([]string{"growth: goroutines: 1.82 (grew; 2 of 2 processes lived so long)"}, missed); diff != "" {
+		t.Error(diff)
+	}
+	text := strings.Join(section.Text, " ")
+	for _, want := range []string{"seed 42", "3 faults happened: a (2); b (1)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
 	}
 }

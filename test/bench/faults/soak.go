@@ -157,14 +157,14 @@ func (o *soaked) section() report.Section {
 		Text: []string{
 			fmt.Sprintf("%v of the faults of *faults*, one after the other, at random (seed %d): each for %v to %v, with up to %v between two; %d members, two adapters and two controller-managers with their default options. Clients ask with pauses, so that the machine is not saturated; every answer is judged.",
 				o.plan.For, o.seed, o.plan.Shortest, o.plan.Longest, o.plan.Rest, o.plan.Members),
-			"Growth is the median of the last quarter by that of the second one, of a process that lived through both. Heap is after a garbage collection. Connections are sockets that are open, with whomever.",
+			"Growth is the median of the last quarter by that of the second one, of a process that lived through both: an adapter that was killed did not, nor a controller-manager that gave up its lease while the hub was away. Heap is after a garbage collection. Connections are sockets that are open, with whomever.",
 			fmt.Sprintf("%d faults happened: %s.", len(o.happens), o.happened()),
 		},
 		Reaches: none(o.entries, o.wrong),
 		Tables:  []report.Table{{Header: []string{"process", "figure", "second quarter", "last quarter", "growth"}}},
 		Figures: map[string][]float64{"seed": {float64(o.seed)}},
 	}
-	section.Reaches = append(section.Reaches, report.Reach{What: "all answers right again at the end", Goal: "yes", Measured: fmt.Sprint(o.recovered), Met: o.recovered})
+	section.Reaches = append(section.Reaches, report.Reach{What: "all answers right again at the end", Goal: "yes", Measured: yes(o.recovered), Met: o.recovered})
 	for _, f := range looked() {
 		section.Reaches = append(section.Reaches, o.reach(f))
 		plot := report.Plot{Title: f.name, X: "minutes", Y: f.unit}
@@ -199,19 +199,33 @@ func (o *soaked) happened() string {
 	return text
 }
 
-// reach is of the process that grew most.
+// reach is of the process that grew most, of those that lived long enough.
 func (o *soaked) reach(f figure) report.Reach {
-	worst, name := 0.0, ""
+	worst, name, lived := 0.0, "", 0
 	for _, w := range o.watched {
-		if _, _, growth := w.growth(f, o.plan.For); growth > worst {
+		_, _, growth := w.growth(f, o.plan.For)
+		if growth > 0 {
+			lived++
+		}
+		if growth > worst {
 			worst, name = growth, w.name
 		}
 	}
-	r := report.Reach{What: "growth: " + f.name, Goal: fmt.Sprintf("≤ %g", f.most), Measured: growthText(worst) + " (" + name + ")", Met: worst > 0 && worst <= f.most}
+	r := report.Reach{
+		What: "growth: " + f.name, Goal: fmt.Sprintf("≤ %g", f.most), Met: lived > 0 && worst <= f.most,
+		Measured: fmt.Sprintf("%s (%s; %d of %d processes lived so long)", growthText(worst), name, lived, len(o.watched)),
+	}
 	if !r.Met && o.plan.For < 10*time.Minute {
 		r.Why = "too short to tell"
 	}
 	return r
+}
+
+func yes(it bool) string {
+	if it {
+		return "yes"
+	}
+	return "no"
 }
 
 func growthText(growth float64) string {
