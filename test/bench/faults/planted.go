@@ -105,14 +105,20 @@ func (l *liar) expected() map[truth.Verdict]int {
 	return expected
 }
 
-// plant has a liar lie, and a write of replicas that nothing calls for, and
-// returns an error unless each is counted for what it is.
-func (s *scene) plant(ctx context.Context) (answers int, l *liar, err error) {
+// plant has a liar lie among so many answers, and writes replicas that nothing
+// calls for. It returns an error unless each is counted for what it is.
+func (s *scene) plant(ctx context.Context) (answers int, err error) {
 	server := s.replicas.Servers[survivor]
-	l = &liar{honest: server.Client, every: s.plan.Lie, told: make([]int, len(lies()))}
+	if _, err := server.AwaitPods(ctx, loadNamespace(0), podsOfEach*s.plan.Members); err != nil {
+		return 0, err
+	}
+	l := &liar{honest: server.Client, every: s.plan.Lie, told: make([]int, len(lies()))}
 	liars := []client{}
 	for i := range 2 {
-		liars = append(liars, client{name: fmt.Sprintf("planted-%d", i+1), kind: lists, url: server.URL, transport: l, question: func(n int) question { return s.list(2*n + 1) }})
+		liars = append(liars, client{
+			name: fmt.Sprintf("planted-%d", i+1), kind: lists, url: server.URL, transport: l,
+			question: func(n int) question { return s.list(2*n + 1) }, // in JSON
+		})
 	}
 	j := newJournal(io.Discard)
 	begin := time.Now()
@@ -126,9 +132,10 @@ func (s *scene) plant(ctx context.Context) (answers int, l *liar, err error) {
 	askAll(asking, liars, 0, j)
 	seen := j.between(begin, time.Now())
 	if err := l.caught(seen.counts()); err != nil {
-		return len(seen), l, err
+		return len(seen), err
 	}
-	return len(seen), l, s.scalers.plant(ctx)
+	fmt.Fprintf(s.log, "Lies told, and caught, among %d answers: %v\n", len(seen), l.expected())
+	return len(seen), s.scalers.plant(ctx)
 }
 
 // rounds is how often each lie is told.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,8 +22,7 @@ import (
 // outcome is all that the experiment found.
 type outcome struct {
 	plan     plan
-	answers  int // while lies were told
-	liar     *liar
+	planted  int // answers while lies were told
 	phases   []phase
 	entries  entries
 	takeover time.Duration // from the leader's end to the first decision of another
@@ -84,13 +84,9 @@ func (s *scene) begin(ctx context.Context, j *journal, clients []string) error {
 
 func (s *scene) experiment(ctx context.Context) (o outcome, err error) {
 	o.plan = s.plan
-	if _, err := s.replicas.Servers[survivor].AwaitPods(ctx, loadNamespace(0), 25*s.plan.Members); err != nil {
+	if o.planted, err = s.plant(ctx); err != nil {
 		return o, err
 	}
-	if o.answers, o.liar, err = s.plant(ctx); err != nil {
-		return o, err
-	}
-	fmt.Fprintf(s.log, "Lies told, and caught, among %d answers: %v\n", o.answers, o.liar.expected())
 	begin := time.Now()
 	j, err := s.asked(ctx, func(ctx context.Context, j *journal, clients []string) error {
 		for _, f := range faults() {
@@ -133,7 +129,7 @@ func (o outcome) section() report.Section {
 				o.plan.Members, namespaces, map[bool]string{true: " but a shorter lease"}[len(o.plan.Lease) > 0]),
 			"Every answer is judged by what the members really measured. *Wrong* is a value that was not measured, or longer ago than may be served (a minute, once there is a newer one), a Pod that does not exist or is there twice, and an answer that can not be read. " +
 				"*Silent partial* is one that lacks Pods of a member which it does not name in both the coverage header and a warning. *Refused* are 429, 503 and 504 that say why; *no answer* are connections that broke.",
-			fmt.Sprintf("The judge is judged first: %d lies among %d answers (%s) were each found out, and so was a scale-in that the benchmark wrote itself.", rounds*len(lies()), o.answers, lieNames()),
+			judged(o.planted),
 			"Latencies are those of lists at the adapters, in the time before the fault and in that with it. *All right again* is the last answer that was not the whole, after the fault's end. Memory is that of the adapter that is not killed.",
 			fmt.Sprintf("%d FederatedHPAs (cpu and memory, in turns), whose replicas are divided among all members, have a load that justifies just what there is: a write that leaves fewer is a wrong scale-in. No stabilization window hides it.", o.plan.Scalers),
 		},
@@ -151,15 +147,14 @@ func (o outcome) section() report.Section {
 	return section
 }
 
-func lieNames() string {
-	names := ""
-	for i, l := range lies() {
-		if i > 0 {
-			names += "; "
-		}
-		names += l.name
+// judged says what was planted among so many answers: a run in which that was not found ends with an error.
+func judged(planted int) string {
+	var names []string
+	for _, l := range lies() {
+		names = append(names, l.name)
 	}
-	return names
+	return fmt.Sprintf("The judge is judged first: %d lies among %d answers (%s) were each found out, and so was a scale-in that the benchmark wrote itself.",
+		rounds*len(lies()), planted, strings.Join(names, "; "))
 }
 
 // kinds says what became of each kind of question, over all phases.

@@ -25,6 +25,7 @@ const (
 	// requests is the custom metric, queue and shard are the external ones.
 	requests, queue, shard = "requests_per_second", "queue_messages", "shard_messages"
 	perPod                 = 42
+	podsOfEach             = 25 // Pods of a member in a namespace, but for those that come and go
 
 	resolution = 15 * time.Second
 	// maxAge is the default of the adapter's --max-age.
@@ -116,7 +117,7 @@ func (s *scene) figures(m *sim.Member, i int64) {
 	}
 }
 
-// workloads are 25 Pods in each namespace. Those of StatefulSets have the same names everywhere.
+// workloads are podsOfEach Pods in each namespace. Those of StatefulSets have the same names everywhere.
 func (s *scene) workloads(m *sim.Member) error {
 	metrics := map[string]resource.Quantity{requests: *resource.NewQuantity(perPod, resource.DecimalSI)}
 	for i := range namespaces {

@@ -43,6 +43,7 @@ func soakOf(size experiment.Size) soakPlan {
 type soaked struct {
 	plan    soakPlan
 	seed    uint64
+	planted int // answers while lies were told
 	happens []happening
 	watched []*watched
 	entries entries
@@ -66,6 +67,9 @@ func runSoak(ctx context.Context, st *stage.Stage, size experiment.Size, log io.
 	defer func() { err = errors.Join(err, s.close(context.WithoutCancel(ctx))) }()
 	fmt.Fprintf(log, "A soak of %v; the seed of its faults is %d ...\n", p.For, seed)
 	o := &soaked{plan: p, seed: seed, watched: s.watched()}
+	if o.planted, err = s.plant(ctx); err != nil {
+		return section, err
+	}
 	if err := s.soak(ctx, o); err != nil {
 		return section, err
 	}
@@ -157,6 +161,7 @@ func (o *soaked) section() report.Section {
 		Text: []string{
 			fmt.Sprintf("%v of the faults of *faults*, one after the other, at random (seed %d): each for %v to %v, with up to %v between two; %d members, two adapters and two controller-managers with their default options. Clients ask with pauses, so that the machine is not saturated; every answer is judged.",
 				o.plan.For, o.seed, o.plan.Shortest, o.plan.Longest, o.plan.Rest, o.plan.Members),
+			judged(o.planted),
 			"Growth is the median of the last quarter by that of the second one, of a process that lived through both: an adapter that was killed did not, nor a controller-manager that gave up its lease while the hub was away. Heap is after a garbage collection. Connections are sockets that are open, with whomever.",
 			fmt.Sprintf("%d faults happened: %s.", len(o.happens), o.happened()),
 		},
