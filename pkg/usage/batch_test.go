@@ -156,7 +156,7 @@ func FuzzLabelsSurvive(f *testing.F) {
 
 func TestCompare(t *testing.T) {
 	at := func(seconds int64, names ...string) *Batch {
-		b := newBatchBuilder(len(names), 0)
+		b := &batchBuilder{}
 		for _, name := range names {
 			b.add(&metav1.ObjectMeta{Name: name}, metav1.Unix(seconds, 0), metav1.Duration{}, nil)
 		}

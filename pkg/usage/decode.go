@@ -29,21 +29,11 @@ var protobufMagic = []byte("k8s\x00")
 // decodePods makes a batch of a PodMetricsList. Its error is a *fleet.Silence:
 // an answer that cannot be read is none.
 func decodePods(body []byte, contentType string) (*Batch, error) {
-	var list metricsv1beta1.PodMetricsList
+	var list podList
 	if err := decode(body, contentType, &list); err != nil {
 		return nil, err
 	}
-	b := newBatchBuilder(len(list.Items), valuesOfPods(list.Items))
-	var containers []container
-	for i := range list.Items {
-		item := &list.Items[i]
-		containers = containers[:0]
-		for _, c := range item.Containers {
-			containers = append(containers, container{c.Name, c.Usage})
-		}
-		b.add(&item.ObjectMeta, item.Timestamp, item.Window, containers)
-	}
-	return b.batch(), nil
+	return list.batch(), nil
 }
 
 // decodeNodes makes a batch of a NodeMetricsList; see decodePods.
@@ -52,26 +42,13 @@ func decodeNodes(body []byte, contentType string) (*Batch, error) {
 	if err := decode(body, contentType, &list); err != nil {
 		return nil, err
 	}
-	values := 0
-	for i := range list.Items {
-		values += len(list.Items[i].Usage)
-	}
-	b := newBatchBuilder(len(list.Items), values)
+	var b batchBuilder
+	b.grow(len(list.Items))
 	for i := range list.Items {
 		item := &list.Items[i]
 		b.add(&item.ObjectMeta, item.Timestamp, item.Window, []container{{usage: item.Usage}})
 	}
 	return b.batch(), nil
-}
-
-func valuesOfPods(items []metricsv1beta1.PodMetrics) int {
-	n := 0
-	for i := range items {
-		for _, c := range items[i].Containers {
-			n += len(c.Usage)
-		}
-	}
-	return n
 }
 
 func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) error }) error {
@@ -110,11 +87,8 @@ type batchBuilder struct {
 	b Batch
 }
 
-// newBatchBuilder makes room for so many samples with so many values in all. A
-// batch stays in memory for long, so it should be no more than is needed.
-func newBatchBuilder(samples, values int) *batchBuilder {
-	return &batchBuilder{Batch{records: make([]record, 0, samples), values: make([]int64, 0, values)}}
-}
+// grow makes room for so many samples, and no more.
+func (b *batchBuilder) grow(n int) { b.b.records = make([]record, 0, n) }
 
 func (b *batchBuilder) add(meta *metav1.ObjectMeta, at metav1.Time, window metav1.Duration, containers []container) {
 	r := record{
@@ -140,7 +114,9 @@ func nanoseconds(t metav1.Time) int64 {
 	return t.UnixNano()
 }
 
+// batch is what was collected. It stays in memory for long, so it is no more than is needed.
 func (b *batchBuilder) batch() *Batch {
 	slices.SortStableFunc(b.b.records, byName) // members give them in this order already
+	b.b.values = append(make([]int64, 0, len(b.b.values)), b.b.values...)
 	return &b.b
 }

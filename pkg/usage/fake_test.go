@@ -140,6 +140,11 @@ func protobufOf(list interface{ Marshal() ([]byte, error) }) []byte {
 	if err != nil {
 		panic(err)
 	}
+	return enveloped(raw)
+}
+
+// enveloped is an encoded object as it is sent.
+func enveloped(raw []byte) []byte {
 	envelope := runtime.Unknown{Raw: raw, ContentType: contentTypeProtobuf}
 	body, err := envelope.Marshal()
 	if err != nil {
