@@ -18,13 +18,17 @@ type Answer[T any] struct {
 	Absent []string
 }
 
-// NewAnswer returns an empty answer to which members are added.
-func NewAnswer[T any]() Answer[T] {
-	return Answer[T]{Values: map[string]T{}, Silent: map[string]*Silence{}}
+// NewAnswer returns an empty answer to which members are added, about so many.
+func NewAnswer[T any](members int) Answer[T] {
+	return Answer[T]{Values: make(map[string]T, members), Silent: map[string]*Silence{}}
 }
 
 // Add files one member's result under what its error counts as; see [Classify].
 func (a *Answer[T]) Add(cluster string, value T, err error) {
+	if err == nil {
+		a.Values[cluster] = value
+		return
+	}
 	silence, absent := Classify(err)
 	if silence != nil {
 		a.Silent[cluster] = silence
@@ -39,11 +43,21 @@ func (a *Answer[T]) Add(cluster string, value T, err error) {
 // Coverage says who took part, in name order.
 func (a Answer[T]) Coverage() Coverage {
 	c := Coverage{
-		Answered: slices.Sorted(maps.Keys(a.Values)),
+		Answered: names(a.Values),
 		Absent:   slices.Sorted(slices.Values(a.Absent)),
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.Silent)) {
+	for _, name := range names(a.Silent) {
 		c.Silent = append(c.Silent, SilentMember{Cluster: name, Silence: *a.Silent[name]})
 	}
 	return c
+}
+
+// names are in order; nil for none.
+func names[T any](of map[string]T) []string {
+	if len(of) == 0 {
+		return nil
+	}
+	all := slices.AppendSeq(make([]string, 0, len(of)), maps.Keys(of))
+	slices.Sort(all)
+	return all
 }

@@ -58,7 +58,7 @@ func TestClassify(t *testing.T) {
 }
 
 func TestAnswerHoldsEachMemberOnce(t *testing.T) {
-	a := NewAnswer[int]()
+	a := NewAnswer[int](3)
 	a.Add("west", 0, apierrors.NewUnauthorized("expired"))
 	a.Add("north", 7, nil)
 	a.Add("east", 0, apierrors.NewNotFound(schema.GroupResource{}, ""))

@@ -115,14 +115,15 @@ func inOrder(answer fleet.Answer[usage.Selection], clusters []string, q question
 		total += selection.Len()
 	}
 	items, ends := make([]found, 0, total), make([]int, 0, len(clusters))
-	for _, name := range clusters {
+	from := make([]cluster, len(clusters))
+	for c, name := range clusters {
 		selection := answer.Values[name]
 		if selection.Len() == 0 {
 			continue
 		}
-		from := &cluster{name: name}
+		from[c].name = name
 		for i := range selection.Len() {
-			items = append(items, found{from, selection.At(i)})
+			items = append(items, found{&from[c], selection.At(i)})
 		}
 		ends = append(ends, len(items))
 	}

@@ -64,7 +64,7 @@ func (f *fakeRelay) ExternalMetrics() []provider.ExternalMetricInfo { return f.e
 func (f *fakeRelay) OnCatalogueChange(listener func())              { f.listeners = append(f.listeners, listener) }
 
 func among[T any](r relay.Result[T], asked func(string) bool) relay.Result[T] {
-	out := relay.Result[T]{Answer: fleet.NewAnswer[[]T](), Since: r.Since, Before: r.Before}
+	out := relay.Result[T]{Answer: fleet.NewAnswer[[]T](0), Since: r.Since, Before: r.Before}
 	for name, value := range r.Values {
 		if asked(name) {
 			out.Values[name] = value
@@ -87,7 +87,7 @@ func among[T any](r relay.Result[T], asked func(string) bool) relay.Result[T] {
 type answers[T any] struct{ relay.Result[T] }
 
 func newAnswers[T any]() answers[T] {
-	return answers[T]{relay.Result[T]{Answer: fleet.NewAnswer[[]T](), Since: map[string]time.Time{}, Before: map[string][]T{}}}
+	return answers[T]{relay.Result[T]{Answer: fleet.NewAnswer[[]T](0), Since: map[string]time.Time{}, Before: map[string][]T{}}}
 }
 
 func (a answers[T]) say(cluster string, values ...T) answers[T] {

@@ -127,7 +127,7 @@ func (b *board[T]) ask(ctx context.Context, k key, clusters func(string) bool) R
 	for i, l := range asked {
 		attempts[i] = l.put(k)
 	}
-	result := Result[T]{Answer: fleet.NewAnswer[[]T](), Since: map[string]time.Time{}, Before: map[string][]T{}}
+	result := Result[T]{Answer: fleet.NewAnswer[[]T](len(asked)), Since: map[string]time.Time{}, Before: map[string][]T{}}
 	for i, l := range asked {
 		values, err := attempts[i].wait(ctx)
 		name := l.source.Name()

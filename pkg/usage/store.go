@@ -115,7 +115,7 @@ func (s *Store) answer(ctx context.Context, q Question, k key) fleet.Answer[Sele
 	defer cancel()
 	asked := s.asked(q)
 	batches := s.batches(ctx, asked, k)
-	answer := fleet.NewAnswer[Selection]()
+	answer := fleet.NewAnswer[Selection](len(asked))
 	var unlabelled []*scraper
 	for i, sc := range asked {
 		if !q.Selector.Empty() && batches[i].batch.unlabelled() {

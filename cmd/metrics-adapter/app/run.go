@@ -227,7 +227,9 @@ func authoritiesKnown(clientCA dynamiccertificates.CAContentProvider) error {
 
 // clusters are the members' names and which of them is the hub.
 func clusters(registry *member.Registry) (names []string, hub string) {
-	for _, m := range registry.Members() {
+	members := registry.Members()
+	names = make([]string, 0, len(members))
+	for _, m := range members {
 		names = append(names, m.Name())
 		if m.IsHub() {
 			hub = m.Name()
