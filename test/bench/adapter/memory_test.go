@@ -17,7 +17,7 @@ func grown(pods ...int) growth {
 	for _, n := range pods {
 		g.known = append(g.known, footprint{heap: 11*mib + float64(250*n), resident: 40 * mib})
 	}
-	g.busy = &busy{peak: peakBound(g.known[len(g.known)-1]) / 2, refused: refusals{429: 7}}
+	g.busy = &busy{peak: g.known[len(g.known)-1].heap + 256*mib, refused: refusals{429: 7}}
 	return g
 }
 

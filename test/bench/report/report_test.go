@@ -134,7 +134,7 @@ func TestTicksAreAtWhatWasMeasured(t *testing.T) {
 		"sizes":                 {[]float64{20000, 200, 200, 2000}, []float64{200, 2000, 20000}},
 		"two":                   {[]float64{1, 8}, []float64{1, 8}},
 		"steps that are equal":  {[]float64{1, 2, 3}, []float64{0, 0.5, 1, 1.5, 2, 2.5, 3}},
-		"some that are near":    {[]float64{100, 101, 1000}, []float64{0, 200, 400, 600, 800, 1000}},
+		"some that are near":    {[]float64{100, 120, 1000}, []float64{0, 200, 400, 600, 800, 1000}},
 		"from zero":             {[]float64{0, 100, 1000}, []float64{0, 200, 400, 600, 800, 1000}},
 		"one":                   {[]float64{5}, []float64{0, 1, 2, 3, 4, 5}},
 		"nothing":               {nil, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}},
@@ -159,6 +159,7 @@ func TestLogarithmicAxesEndNearTheirValues(t *testing.T) {
 	for name, tc := range map[string]struct{ values, ends, ticks []float64 }{
 		"within a decade or two": {[]float64{0.22, 16.4}, []float64{0.2, 20}, []float64{0.2, 0.5, 1, 2, 5, 10, 20}},
 		"over many":              {[]float64{3, 40000}, []float64{2, 50000}, []float64{10, 100, 1000, 10000}},
+		"over more than two":     {[]float64{1.5, 400}, []float64{1, 500}, []float64{1, 10, 100}},
 		"powers":                 {[]float64{10, 1000}, []float64{10, 1000}, []float64{10, 20, 50, 100, 200, 500, 1000}},
 	} {
 		a := newAxis(tc.values, 0, 100)
