@@ -11,13 +11,13 @@ import (
 )
 
 // grown is a life of an adapter that needs 250 B for a Pod, where a metrics-server
-// needs 800, and half of what it may at its peak.
+// needs 800, and three quarters of what it may at its peak.
 func grown(pods ...int) growth {
 	g := growth{empty: footprint{heap: 10 * mib}, joined: footprint{heap: 11 * mib}, peer: peerMemory{1000, footprint{heap: mib}, footprint{heap: mib + 800_000}}}
 	for _, n := range pods {
 		g.known = append(g.known, footprint{heap: 11*mib + float64(250*n), resident: 40 * mib})
 	}
-	g.busy = &busy{peak: g.known[len(g.known)-1].heap + 256*mib, refused: refusals{429: 7}}
+	g.busy = &busy{peak: 1.5 * (g.known[len(g.known)-1].heap + 256*mib), refused: refusals{429: 7}}
 	return g
 }
 
