@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -116,9 +115,9 @@ const targetName = "target"
 const preface = "How these are made, and how to make them again: [docs/benchmarks.md](../docs/benchmarks.md). Times depend on the machine; compare the ratios."
 
 // keep writes a section as soon as it is measured: what comes later may fail.
-func (o *options) keep(s report.Section, took time.Duration) error {
-	s.About = []string{fmt.Sprintf("%s, %s, %d cores, %s, %s/%s; %s, took %s.", time.Now().UTC().Format(time.DateOnly), revision(),
-		runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, o.size(), took.Round(time.Second))}
+func (o *options) keep(s report.Section, since beginning) error {
+	s.About = []string{fmt.Sprintf("%s, %s, %s; %s, took %s.", since.at.UTC().Format(time.DateOnly), revision(), since.machine,
+		o.size(), time.Since(since.at).Round(time.Second))}
 	return s.Write(o.out)
 }
 
@@ -131,12 +130,12 @@ func (o *options) target(ctx context.Context, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	begin := time.Now()
+	begin := begins()
 	section, err := adapter.Target(ctx, server, o.namespaces, o.size(), log)
 	if err != nil {
 		return err
 	}
-	return o.keep(section, time.Since(begin))
+	return o.keep(section, begin)
 }
 
 // ours sets the stage, and clears it away unless something went wrong.
@@ -164,10 +163,10 @@ func (o *options) measure(ctx context.Context, s *stage.Stage, log io.Writer) er
 		if len(o.only) > 0 && !slices.Contains(o.only, e.Name) {
 			continue
 		}
-		begin := time.Now()
+		begin := begins()
 		section, err := e.Run(ctx, s, o.size(), log)
 		if err == nil {
-			err = o.keep(section, time.Since(begin))
+			err = o.keep(section, begin)
 		}
 		if err != nil {
 			return fmt.Errorf("experiment %s: %w", e.Name, err)

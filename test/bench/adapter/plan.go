@@ -46,12 +46,12 @@ type plan struct {
 
 func full() plan {
 	return plan{
-		Rounds: 5, For: 2 * time.Second, Settle: 20 * time.Second,
+		Rounds: 3, For: time.Second, Settle: 16 * time.Second,
 		Members: []int{2, 20, 100}, Pods: []int{200, 2_000, 20_000}, Clients: []int{1, 8, 32},
-		Known: []int{10_000, 100_000, million}, KnownRounds: []int{3, 3, 2}, KnownMembers: 100,
+		Known: []int{10_000, 100_000, million}, KnownRounds: []int{3, 2, 2}, KnownMembers: 100,
 		Starts: []int{2, 20, 100}, PeerStarts: 3,
-		CustomRounds: 5,
-		Autoscalers:  []int{1, 100, 1_000}, AskFor: 3 * pace, LoadRounds: 3,
+		CustomRounds: 3,
+		Autoscalers:  []int{1, 100, 1_000}, AskFor: 2 * pace, LoadRounds: 2,
 	}
 }
 

@@ -32,7 +32,7 @@ func planOf(size experiment.Size) plan {
 	if size == experiment.Quick {
 		return plan{Rounds: 3, For: 500 * time.Millisecond, Settle: time.Second, Clients: []int{1, 8}}
 	}
-	return plan{Rounds: 5, For: 2500 * time.Millisecond, Settle: 10 * time.Second, Clients: []int{1, 8, 32}}
+	return plan{Rounds: 3, For: 2500 * time.Millisecond, Settle: 10 * time.Second, Clients: []int{1, 8, 32}}
 }
 
 // Experiments are all of the webhook.
