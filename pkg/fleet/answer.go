@@ -25,10 +25,6 @@ func NewAnswer[T any](members int) Answer[T] {
 
 // Add files one member's result under what its error counts as; see [Classify].
 func (a *Answer[T]) Add(cluster string, value T, err error) {
-	if err == nil {
-		a.Values[cluster] = value
-		return
-	}
 	silence, absent := Classify(err)
 	if silence != nil {
 		a.Silent[cluster] = silence

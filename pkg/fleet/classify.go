@@ -26,8 +26,9 @@ func Classify(err error) (silence *Silence, absent bool) {
 	if err == nil {
 		return nil, false
 	}
-	if errors.As(err, &silence) {
-		return silence, false
+	var own *Silence // it escapes to the heap, so it is not the result itself
+	if errors.As(err, &own) {
+		return own, false
 	}
 	if apierrors.IsNotFound(err) {
 		return nil, true

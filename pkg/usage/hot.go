@@ -7,34 +7,33 @@ import (
 	"time"
 )
 
-// touch notes that k was asked for. A question new to us is put to the
-// members at once; one that only some need is put to those only.
-func (s *Store) touch(k key, asked []*scraper) *hotKey {
+// touch notes that k was asked for, and returns where the answers of those asked
+// are kept, in their order. A question new to us is put to the members at once;
+// one that only some need is put to those only.
+func (s *Store) touch(k key, asked []*scraper) (h *hotKey, targets []*target) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.hot[k]
-	if h != nil {
+	targets = s.ensure(k, asked)
+	if h = s.hot[k]; h != nil {
 		h.asked = time.Now()
-		s.ensure(k, asked)
-		return h
+		return h, targets
 	}
 	if len(s.hot) >= s.o.MaxHot {
 		s.dropOldest()
 	}
 	h = &hotKey{asked: time.Now(), warm: make(chan struct{})}
 	s.hot[k] = h
+	all := targets
 	if k.selector == "" { // the next asker may want other clusters
-		asked = s.all()
+		all = s.ensure(k, s.all())
 	}
-	s.running.Add(1)
-	go func(targets []*target) {
-		defer s.running.Done()
-		for _, t := range targets {
+	s.running.Go(func() {
+		for _, t := range all {
 			<-t.first // comes within the member's deadline
 		}
 		close(h.warm)
-	}(s.ensure(k, asked))
-	return h
+	})
+	return h, targets
 }
 
 func (s *Store) ensure(k key, asked []*scraper) []*target {

@@ -3,11 +3,10 @@
 package usage
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"iter"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
@@ -58,32 +57,30 @@ func (l *podList) take(item *metricsv1beta1.PodMetrics) {
 	l.add(&item.ObjectMeta, item.Timestamp, item.Window, l.containers)
 }
 
-// Of protobuf's encoding: the number of the field that holds the items of a
-// Kubernetes list, and how fields are written.
-const (
-	itemsField = 2
-
-	wireVarint  = 0
-	wireFixed64 = 1
-	wireBytes   = 2
-	wireFixed32 = 5
-)
-
-var errTruncated = errors.New("the protobuf ends before it should, or is none")
+// itemsField is the number of the field that holds the items of a Kubernetes list.
+const itemsField = 2
 
 // items yields the encoded items of a list, in order. After an error comes nothing more.
 func items(list []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for len(list) > 0 {
-			tag, value, rest, ok := cutField(list)
-			if !ok {
-				yield(nil, errTruncated)
+			field, kind, n := protowire.ConsumeTag(list)
+			if n < 0 {
+				yield(nil, protowire.ParseError(n))
 				return
 			}
-			list = rest
-			if tag == itemsField<<3|wireBytes && !yield(value, nil) {
+			list = list[n:]
+			if n = protowire.ConsumeFieldValue(field, kind, list); n < 0 {
+				yield(nil, protowire.ParseError(n))
 				return
 			}
+			if field == itemsField && kind == protowire.BytesType {
+				item, _ := protowire.ConsumeBytes(list)
+				if !yield(item, nil) {
+					return
+				}
+			}
+			list = list[n:]
 		}
 	}
 }
@@ -96,32 +93,4 @@ func countItems(list []byte) (n int) {
 		}
 	}
 	return n
-}
-
-// cutField takes one field off an encoded message. Only bytes have a value.
-func cutField(message []byte) (tag uint64, value, rest []byte, ok bool) {
-	tag, n := binary.Uvarint(message)
-	if n <= 0 {
-		return 0, nil, nil, false
-	}
-	rest = message[n:]
-	var length uint64
-	switch tag & 7 {
-	case wireVarint:
-		_, n = binary.Uvarint(rest)
-		length = uint64(max(n, 0))
-	case wireFixed64:
-		length, n = 8, 8
-	case wireFixed32:
-		length, n = 4, 4
-	case wireBytes:
-		length, n = binary.Uvarint(rest)
-		rest = rest[max(n, 0):]
-	default: // a group, which Kubernetes does not have
-		n = 0
-	}
-	if n <= 0 || length > uint64(len(rest)) {
-		return 0, nil, nil, false
-	}
-	return tag, rest[:length], rest[length:], true
 }

@@ -265,14 +265,10 @@ func (s *scraper) drop(k key) {
 	delete(s.targets, k)
 }
 
-// read is what may be served of k now; see target.read.
-func (s *scraper) read(k key, now time.Time, maxAge time.Duration) (*Batch, error) {
+// read is what may be served of t now; see target.read.
+func (s *scraper) read(t *target, now time.Time, maxAge time.Duration) (*Batch, error) {
 	s.mu.Lock()
-	t := s.targets[k]
 	maxAge = max(maxAge, s.maxAge)
 	s.mu.Unlock()
-	if t == nil { // evicted, or the member joined, since the question was put
-		return nil, &fleet.Silence{Reason: ReasonNotYetAsked, Detail: "being asked for the first time"}
-	}
 	return t.read(now, maxAge)
 }

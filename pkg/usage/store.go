@@ -151,13 +151,14 @@ func (s *Store) batches(ctx context.Context, asked []*scraper, k key) []result {
 		all.Wait()
 		return results
 	}
+	h, targets := s.touch(k, asked)
 	select {
-	case <-s.touch(k, asked).warm:
+	case <-h.warm:
 	case <-ctx.Done():
 	}
 	now := time.Now()
 	for i, sc := range asked {
-		results[i].batch, results[i].err = sc.read(k, now, s.o.MaxAge)
+		results[i].batch, results[i].err = sc.read(targets[i], now, s.o.MaxAge)
 	}
 	return results
 }
