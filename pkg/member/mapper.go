@@ -44,6 +44,10 @@ func (m *mapper) ask(client rest.Interface) {
 	m.deferred = restmapper.NewDeferredDiscoveryRESTMapper(cached)
 }
 
+func keyOf(gk schema.GroupKind, versions []string) mappingKey {
+	return mappingKey{gk, strings.Join(versions, ",")}
+}
+
 // due is true when it is time to read the resources again, and it is done by
 // who is told so.
 func (m *mapper) due(err error) bool {
@@ -95,7 +99,7 @@ func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RES
 // RESTMappings answers what was found before from memory: it is asked for each look at each autoscaler, and the library
 // goes through all kinds each time. The answer is shared: do not write to it.
 func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
-	key := mappingKey{gk, strings.Join(versions, ",")}
+	key := keyOf(gk, versions)
 	known, reading := m.known(key)
 	if known != nil {
 		return known, nil

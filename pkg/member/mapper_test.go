@@ -166,7 +166,8 @@ func TestMappingsAreRememberedUntilResourcesAreReadAgain(t *testing.T) {
 	hub.put(t, east.secret(t, "east"))
 	r := start(t, hub)
 	r.becomes("east=Ready")
-	m := &r.member("east").mapper
+	one := r.member("east")
+	m := &one.mapper
 	deployment := schema.GroupKind{Group: "apps", Kind: "Deployment"}
 	mappings := func(want *meta.RESTMapping, versions ...string) *meta.RESTMapping {
 		t.Helper()
@@ -176,8 +177,14 @@ func TestMappingsAreRememberedUntilResourcesAreReadAgain(t *testing.T) {
 		}
 		return found[0]
 	}
+	if known := one.KnownMappings(deployment); known != nil {
+		t.Errorf("%v is known before anybody asked", known)
+	}
 	first := mappings(nil)
 	mappings(first)
+	if known := one.KnownMappings(deployment); len(known) != 1 || known[0] != first {
+		t.Errorf("%v is known", known)
+	}
 	if other := mappings(nil, "v1"); other == first {
 		t.Error("the answer to another question was given")
 	}

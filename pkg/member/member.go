@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -117,6 +118,13 @@ func (m *Member) checkClock(ctx context.Context) {
 // Mapper knows the member's resources. They are read when first needed, and
 // again, at most once a minute, when one is not found.
 func (m *Member) Mapper() meta.RESTMapper { return &m.mapper }
+
+// KnownMappings are what the Mapper answered to the same question before; nil if it may have to ask the member. The
+// answer is shared: do not write to it.
+func (m *Member) KnownMappings(kind schema.GroupKind, versions ...string) []*meta.RESTMapping {
+	known, _ := m.mapper.known(keyOf(kind, versions))
+	return known
+}
 
 // Silence is why asking the member is not worth while: a [*fleet.Silence], or
 // nil when it is ready.

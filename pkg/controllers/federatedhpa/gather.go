@@ -42,27 +42,29 @@ func (r *Reconciler) gather(ctx context.Context, object *v1alpha1.FederatedHPA, 
 	return in
 }
 
-// lookAtMembers asks what members know of the workload.
+// lookAtMembers asks what members know of the workload, side by side; most of it is known without asking.
 func (r *Reconciler) lookAtMembers(ctx context.Context, in *situation) {
 	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout)
 	defer cancel()
-	r.lookAtPods(ctx, in)
-	r.findRivals(ctx, in)
+	others := r.others(ctx, in)
+	together(in.parts, func(p *part) {
+		if p.takesPart() {
+			p.lookAtPods(ctx, in)
+			p.findRivals(ctx, in, others)
+		}
+	})
 	r.lookAtCapacity(ctx, in)
 }
 
-// lookAtPods asks all clusters side by side; most know without asking.
-func (r *Reconciler) lookAtPods(ctx context.Context, in *situation) {
-	together(in.parts, func(p *part) {
-		selector, _ := in.selectorOf(p.selector(in.scale.Selector))
-		if !p.takesPart() || selector == nil || selector.Empty() {
-			return // said by the decision
-		}
-		p.listing = p.cluster.Pods(ctx, in.object.Namespace, selector)
-		if p.state == v1alpha1.ClusterActive && p.listing.Silent != nil {
-			p.silent(p.listing.Silent)
-		}
-	})
+func (p *part) lookAtPods(ctx context.Context, in *situation) {
+	selector, _ := in.selectorOf(p.selector(in.scale.Selector))
+	if selector == nil || selector.Empty() {
+		return // said by the decision
+	}
+	p.listing = p.cluster.Pods(ctx, in.object.Namespace, selector)
+	if p.state == v1alpha1.ClusterActive && p.listing.Silent != nil {
+		p.silent(p.listing.Silent)
+	}
 }
 
 // selector is that of the workload there.

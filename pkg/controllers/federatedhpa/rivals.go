@@ -18,28 +18,30 @@ import (
 // byTarget finds autoscalers on the hub by what they scale.
 const byTarget = "federatedhpa.scaleTargetRef"
 
-// findRivals notes for each cluster who else scales the workload there, or counts its Pods. Where the hub is told, no
+// others are who may scale the same in any cluster.
+type others struct {
+	onHub []string
+	near  []*chosen
+}
+
+func (r *Reconciler) others(ctx context.Context, in *situation) others {
+	return others{onHub: r.rivalsOnHub(ctx, in), near: r.near(in)}
+}
+
+// findRivals notes who else scales the workload in the cluster, or counts its Pods. Where the hub is told, no
 // cluster can be left out, and so nothing is scaled; where each cluster is told, that one is left alone.
-func (r *Reconciler) findRivals(ctx context.Context, in *situation) {
-	onHub := r.rivalsOnHub(ctx, in)
-	near := r.near(in)
-	direct := in.object.Spec.ReplicaDistribution != nil
-	together(in.parts, func(p *part) {
-		if !p.takesPart() {
-			return
+func (p *part) findRivals(ctx context.Context, in *situation, others others) {
+	local := p.autoscalers(ctx, in.object)
+	if in.object.Spec.ReplicaDistribution != nil && len(local) > 0 {
+		if p.state == v1alpha1.ClusterActive {
+			p.conflict(local)
 		}
-		local := p.autoscalers(ctx, in.object)
-		if direct && len(local) > 0 {
-			if p.state == v1alpha1.ClusterActive {
-				p.conflict(local)
-			}
-			local = nil
-		}
-		rivals := slices.Concat(p.countsTheSame(ctx, in, near), onHub, local)
-		if len(rivals) > 0 {
-			p.rivals = append([]string{in.object.Namespace + "/" + in.object.Name}, rivals...)
-		}
-	})
+		local = nil
+	}
+	rivals := slices.Concat(p.countsTheSame(ctx, in, others.near), others.onHub, local)
+	if len(rivals) > 0 {
+		p.rivals = append([]string{in.object.Namespace + "/" + in.object.Name}, rivals...)
+	}
 }
 
 // rivalsOnHub are HorizontalPodAutoscalers of the workload on the hub. With replicaDistribution they do no harm.

@@ -43,10 +43,13 @@ func withoutClusters(s *v1alpha1.FederatedHPAStatus) *v1alpha1.FederatedHPAStatu
 // reflection would take a tenth of the whole.
 func sameButForAge(a, b v1alpha1.ClusterStatus) bool {
 	return a.Name == b.Name && a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.HPAVersion == b.HPAVersion &&
-		ptr.Equal(a.AssignedReplicas, b.AssignedReplicas) && ptr.Equal(a.AssignedMin, b.AssignedMin) && ptr.Equal(a.AssignedMax, b.AssignedMax) &&
+		a.Since.Equal(b.Since) && a.UnschedulableSince.Equal(b.UnschedulableSince) && a.SchedulableSince.Equal(b.SchedulableSince) &&
+		sameNumbers(&a, &b) && equality.Semantic.DeepEqual(a.HPA, b.HPA)
+}
+
+func sameNumbers(a, b *v1alpha1.ClusterStatus) bool {
+	return ptr.Equal(a.AssignedReplicas, b.AssignedReplicas) && ptr.Equal(a.AssignedMin, b.AssignedMin) && ptr.Equal(a.AssignedMax, b.AssignedMax) &&
 		ptr.Equal(a.CurrentReplicas, b.CurrentReplicas) && ptr.Equal(a.ReadyReplicas, b.ReadyReplicas) &&
 		ptr.Equal(a.UnschedulableReplicas, b.UnschedulableReplicas) && ptr.Equal(a.AvailableReplicas, b.AvailableReplicas) &&
-		ptr.Equal(a.Weight, b.Weight) && ptr.Equal(a.Priority, b.Priority) &&
-		a.Since.Equal(b.Since) && a.UnschedulableSince.Equal(b.UnschedulableSince) && a.SchedulableSince.Equal(b.SchedulableSince) &&
-		equality.Semantic.DeepEqual(a.HPA, b.HPA)
+		ptr.Equal(a.Weight, b.Weight) && ptr.Equal(a.Priority, b.Priority)
 }
