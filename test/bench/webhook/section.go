@@ -16,7 +16,7 @@ func (b *bench) section() report.Section {
 		Text: []string{
 			"FederatedHPAs and CronFederatedHPAs are created and updated on a real hub, dry-run, so that nothing is stored; one in ten is faulty in a way that only the webhook knows. " +
 				"The hub asks the webhook of this checkout about one namespace as deploy/ says, first to complete and then to judge each write. " +
-				"About another it asks, by the same conditions, an *empty webhook*, which reads who asks and allows it: what any webhook costs. About a third it asks nobody (*schema alone*). " +
+				"About another it asks, by the same conditions, an *empty webhook*, which reads the name of each request and allows it: what any webhook costs; as it completes nothing, the hub has no patch to apply. About a third it asks nobody (*schema alone*). " +
 				"All three are measured in turns, and ratios are of the same round. Shown are medians, and the least and the greatest.",
 			"CPU is that of the hub's API server and of the webhook, for one write, less what they use when nothing is written.",
 			fmt.Sprintf("In the end, with %d autoscalers stored, the webhook occupies %.0f MiB, and the empty one %.0f MiB.", b.stored, b.resident[ours], b.resident[emptyOne]),
