@@ -40,12 +40,13 @@ func (s *scene) footprint(ctx context.Context) (f footprint, err error) {
 	return f, err
 }
 
-// run has a fault begin and end, and waits until all is right again.
+// run has a fault begin, after as long without it, and end, and waits until all
+// is right again.
 func (s *scene) run(ctx context.Context, f fault, during time.Duration, j *journal, clients []string) (p phase, err error) {
 	p.fault = f.name
 	s.phase.Add(1)
 	start := time.Now()
-	if err := pass(ctx, s.plan.Before); err != nil {
+	if err := pass(ctx, during); err != nil {
 		return p, err
 	}
 	s.phase.Add(1) // first questions come from now on

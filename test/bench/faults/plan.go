@@ -25,8 +25,8 @@ type plan struct {
 	Together int
 	// Pause is the time between two questions of a client.
 	Pause time.Duration
-	// Before and During are how long a phase lasts before its fault begins, and with it.
-	Before, During time.Duration
+	// During is how long a fault lasts, and the time before it that it is compared with.
+	During time.Duration
 	// Long is During of the first fault: longer than the adapter serves what it knows.
 	Long time.Duration
 	// Calm is how long all answers have to be right until a fault counts as over.
@@ -42,7 +42,7 @@ type plan struct {
 func full() plan {
 	return plan{
 		Members: 100, Together: 30, Pause: 400 * time.Millisecond,
-		Before: 10 * time.Second, During: 20 * time.Second, Long: 80 * time.Second, Calm: 3 * time.Second,
+		During: 15 * time.Second, Long: 80 * time.Second, Calm: 3 * time.Second,
 		Lie: 50, Scalers: 20,
 	}
 }
@@ -50,7 +50,7 @@ func full() plan {
 func quick() plan {
 	return plan{
 		Members: 20, Together: 6, Pause: 50 * time.Millisecond,
-		Before: time.Second, During: 2 * time.Second, Long: 4 * time.Second, Calm: 500 * time.Millisecond,
+		During: 1500 * time.Millisecond, Long: 3 * time.Second, Calm: 500 * time.Millisecond,
 		Lie: 25, Scalers: 20,
 		Lease: []string{"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=500ms"},
 	}

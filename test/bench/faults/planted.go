@@ -117,7 +117,7 @@ func (s *scene) plant(ctx context.Context) (answers int, err error) {
 	for i := range 2 {
 		liars = append(liars, client{
 			name: fmt.Sprintf("planted-%d", i+1), kind: lists, url: server.URL, transport: l,
-			question: func(n int) question { return s.list(2*n + 1) }, // in JSON
+			question: func(n int) question { return s.list((n+1)*len(accepts) - 1) }, // in JSON
 		})
 	}
 	j := newJournal(io.Discard)

@@ -130,7 +130,7 @@ func (o outcome) section() report.Section {
 			"Every answer is judged by what the members really measured. *Wrong* is a value that was not measured, or longer ago than may be served (a minute, once there is a newer one), a Pod that does not exist or is there twice, and an answer that can not be read. " +
 				"*Silent partial* is one that lacks Pods of a member which it does not name in both the coverage header and a warning. *Refused* are 429, 503 and 504 that say why; *no answer* are connections that broke.",
 			judged(o.planted),
-			"Latencies are those of lists at the adapters, in the time before the fault and in that with it. *All right again* is the last answer that was not the whole, after the fault's end. Memory is that of the adapter that is not killed.",
+			"Latencies are those of lists at the adapters, in as long a time right before the fault, and in that with it; that of a few hundred answers is not exact. *All right again* is the last answer that was not the whole, after the fault's end. Memory is that of the adapter that is not killed.",
 			fmt.Sprintf("%d FederatedHPAs (cpu and memory, in turns), whose replicas are divided among all members, have a load that justifies just what there is: a write that leaves fewer is a wrong scale-in. No stabilization window hides it.", o.plan.Scalers),
 		},
 		Reaches: o.reaches(),
@@ -180,7 +180,7 @@ func (o outcome) kinds() report.Table {
 
 func (o outcome) reaches() []report.Reach {
 	slowest, unrecovered := phase{}, ""
-	var ratios measure.Samples
+	var calm measure.Samples
 	for _, p := range o.phases {
 		if p.recovery > slowest.recovery {
 			slowest = p
@@ -188,15 +188,20 @@ func (o outcome) reaches() []report.Reach {
 		if !p.recovered {
 			unrecovered = p.fault
 		}
-		ratios = append(ratios, p.ratio(0.99))
+		calm = append(calm, p.before.latencies().Quantile(0.99))
 	}
 	recovered := report.Reach{What: "all answers right again after each fault", Goal: "yes", Measured: "yes, after " + slowest.recovery.Round(100*time.Millisecond).String() + " at most", Met: true}
 	if unrecovered != "" {
 		recovered.Measured, recovered.Met, recovered.Why = "no", false, unrecovered
 	}
+	const most = 1.25
+	ratio := o.phases[0].ratio(0.99)
 	return append(none(o.entries, o.wrong),
 		recovered,
-		report.Reach{What: "p99 of lists at the adapters while one member hangs, by that before", Goal: "≤ 1.25", Measured: measure.Short(ratios[0]), Met: ratios[0] <= 1.25, Why: missedIf(ratios[0] > 1.25, "the machine is shared with the members, the judge and the hub")},
+		report.Reach{
+			What: "p99 of lists at the adapters while one member hangs, by that before", Goal: fmt.Sprintf("≤ %g", most), Measured: measure.Short(ratio), Met: ratio <= most,
+			Why: missedIf(ratio > most, fmt.Sprintf("without any fault it is %s ms, on a machine that the members, the hub and the judge share", calm)),
+		},
 		report.Reach{What: "workloads scaled in when the load really dropped", Goal: fmt.Sprint(o.plan.Scalers), Measured: fmt.Sprintf("%d, within %s", o.lowered, o.drop.Round(time.Second)), Met: o.lowered == o.plan.Scalers},
 		report.Reach{What: "a controller-manager decides after the leader was killed", Goal: "≤ 25 s", Measured: o.takeover.Round(100 * time.Millisecond).String(), Met: o.takeover <= 25*time.Second},
 	)
