@@ -4,6 +4,7 @@ package faults
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"math"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/test/bench/experiment"
 	"github.com/fleetscale/fleetscale/test/bench/faults/truth"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
+	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
 
@@ -257,5 +259,47 @@ func TestASoakTellsTheSeedAndWhatGrew(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
+	}
+}
+
+func TestListsAreOfEveryKindInTurn(t *testing.T) {
+	s := &scene{}
+	paths, inJSON := map[string]bool{}, map[string]bool{}
+	for n := range 4 * 2 * namespaces {
+		q := s.list(n)
+		paths[q.path] = true
+		if q.accept == stage.JSON {
+			inJSON[q.path] = true
+		}
+	}
+	if len(paths) != 2*namespaces || len(inJSON) != len(paths) {
+		t.Errorf("lists of %d kinds, %d of them in JSON; want %d", len(paths), len(inJSON), 2*namespaces)
+	}
+}
+
+func TestClientsAskUntilTheyAreStopped(t *testing.T) {
+	j := newJournal(io.Discard)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	judged := question{path: "/", judge: func(a truth.Answer) truth.Judgement {
+		if a.Code != http.StatusOK || len(a.Body) == 0 || a.End.Before(a.Begin) {
+			t.Errorf("%+v", a)
+		}
+		if len(j.between(time.Time{}, time.Now())) > 5 {
+			stop()
+		}
+		return truth.Judgement{Verdict: truth.Right}
+	}}
+	ask := client{name: "a", kind: lists, url: "http://example.com", transport: teller{}, question: func(int) question { return judged }}
+	idle := ask
+	idle.name, idle.may = "idle", func() bool { return false }
+	askAll(ctx, []client{ask, idle}, time.Millisecond, j)
+	for _, e := range j.between(time.Time{}, time.Now()) {
+		if e.client != "a" || e.Verdict != truth.Right {
+			t.Errorf("%+v", e)
+		}
+	}
+	if n := len(j.entries); n < 6 {
+		t.Errorf("%d answers", n)
 	}
 }
