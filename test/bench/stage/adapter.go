@@ -5,8 +5,11 @@ package stage
 import (
 	"context"
 	"fmt"
+	"net/http"
 
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 )
 
 // Adapter starts the metrics adapter for the hub, with its default options, and
@@ -39,15 +42,22 @@ func (s *Stage) PrepareAdapter(ctx context.Context) (server *Server, start func(
 	}, err
 }
 
-// askers connect as one who may ask for everything, by a certificate of the hub's authority.
+// askers connect as the hub does when it passes on the questions of one who may
+// ask for everything: by a certificate, which is verified for each question, and his name.
 func (s *Stage) askers(url string) (*rest.Config, error) {
 	ca, err := s.Hub().CA()
 	if err != nil {
 		return nil, err
 	}
-	pair, err := s.Hub().ClientCertificate("bench", "system:masters")
+	const hub = "front-proxy-client"
+	pair, err := s.Hub().ClientCertificate(hub)
 	if err != nil {
 		return nil, fmt.Errorf("issuing a certificate to ask with: %w", err)
 	}
-	return &rest.Config{Host: url, TLSClientConfig: rest.TLSClientConfig{CAData: ca, CertData: pair.CertPEM, KeyData: pair.KeyPEM}}, nil
+	return &rest.Config{
+		Host: url, TLSClientConfig: rest.TLSClientConfig{CAData: ca, CertData: pair.CertPEM, KeyData: pair.KeyPEM},
+		WrapTransport: func(next http.RoundTripper) http.RoundTripper {
+			return transport.NewAuthProxyRoundTripper("bench", "", []string{user.SystemPrivilegedGroup}, nil, next)
+		},
+	}, nil
 }
