@@ -15,6 +15,8 @@ type fault struct {
 	name string
 	// long is one that has to last until the adapter has nothing left to serve.
 	long bool
+	// full is one that only the full size has: others of the quick one are much like it.
+	full bool
 	// atMost bounds one of a soak; 0: it may take as long as any.
 	atMost time.Duration
 	// begin returns what ends it.
@@ -43,6 +45,11 @@ func conduct(name string, c sim.Conduct, hit func(*scene) int) fault {
 	}}
 }
 
+func onlyFull(f fault) fault {
+	f.full = true
+	return f
+}
+
 // faults are all but that of the leader, which ends when another one leads.
 func faults() []fault {
 	hangs := conduct("a member hangs", sim.Conduct{Hang: true}, one)
@@ -50,11 +57,11 @@ func faults() []fault {
 	return []fault{
 		hangs,
 		conduct("a member is dead", sim.Conduct{Away: true}, one),
-		conduct("a member takes 2 s for each answer", sim.Conduct{Latency: 2 * time.Second}, one),
-		conduct("a member takes 6 s, more than its deadline", sim.Conduct{Latency: 6 * time.Second}, one),
+		onlyFull(conduct("a member takes 2 s for each answer", sim.Conduct{Latency: 2 * time.Second}, one)),
+		onlyFull(conduct("a member takes 6 s, more than its deadline", sim.Conduct{Latency: 6 * time.Second}, one)),
 		conduct("a member answers garbage", sim.Conduct{Garbage: true}, one),
-		conduct("a member shows another cluster's certificate", sim.Conduct{ForeignCertificate: true}, one),
-		conduct("a member has no metrics-server", sim.WithoutMetricsServer(), one),
+		onlyFull(conduct("a member shows another cluster's certificate", sim.Conduct{ForeignCertificate: true}, one)),
+		onlyFull(conduct("a member has no metrics-server", sim.WithoutMetricsServer(), one)),
 		conduct("a member is away every other 5 s", sim.Conduct{Flap: 5 * time.Second}, one),
 		conduct("a member fails 30 % of its requests", sim.Conduct{Failing: 0.3, Code: http.StatusInternalServerError}, one),
 		conduct("30 % of the members hang at once", sim.Conduct{Hang: true}, some),

@@ -21,6 +21,8 @@ import (
 // plan is how much is measured, and for how long.
 type plan struct {
 	Members int
+	// Full has faults which are much like others, too.
+	Full bool
 	// Together is how many fail at once, where many do.
 	Together int
 	// Pause is the time between two questions of a client.
@@ -41,7 +43,7 @@ type plan struct {
 
 func full() plan {
 	return plan{
-		Members: 100, Together: 30, Pause: 400 * time.Millisecond,
+		Full: true, Members: 100, Together: 30, Pause: 400 * time.Millisecond,
 		During: 15 * time.Second, Long: 80 * time.Second, Calm: 3 * time.Second,
 		Lie: 50, Scalers: 20,
 	}

@@ -90,6 +90,9 @@ func (s *scene) experiment(ctx context.Context) (o outcome, err error) {
 	begin := time.Now()
 	j, err := s.asked(ctx, func(ctx context.Context, j *journal, clients []string) error {
 		for _, f := range faults() {
+			if f.full && !s.plan.Full {
+				continue
+			}
 			during := s.plan.During
 			if f.long {
 				during = s.plan.Long
