@@ -43,7 +43,7 @@ func full() plan {
 }
 
 func quick() plan {
-	return plan{Autoscalers: []int{50, 200}, Pods: 2_000, Period: 3 * time.Second, Rounds: 2, For: time.Second}
+	return plan{Autoscalers: []int{50, 200}, Pods: 2_000, Period: 2 * time.Second, Rounds: 2, For: time.Second}
 }
 
 // Experiments is that of the controllers.
