@@ -24,8 +24,8 @@ func (l *lister) reaches() []report.Reach {
 		for _, format := range formats {
 			list := fmt.Sprintf("%d Pods in %s", pods, format.name)
 			costs = append(costs, because(atMost("CPU for "+list+", of the encoder's", overEncoder, "", l.overEncoder(few, pods, format.name)), l.beforeThePods(few, pods, format.name)))
-			members = append(members, atMost(fmt.Sprintf("CPU for %s from %d members, of that from %d", list, many, few), overFewMembers, "",
-				l.overEncoder(many, pods, format.name).Over(l.overEncoder(few, pods, format.name))))
+			members = append(members, because(atMost(fmt.Sprintf("CPU for %s from %d members, of that from %d", list, many, few), overFewMembers, "",
+				l.overEncoder(many, pods, format.name).Over(l.overEncoder(few, pods, format.name))), l.eachMember(few, many, pods, format.name)))
 		}
 	}
 	return append(costs, members...)
@@ -34,6 +34,13 @@ func (l *lister) reaches() []report.Reach {
 // overEncoder is of the same round, so it can be compared with that of other rounds.
 func (l *lister) overEncoder(members, pods int, format string) measure.Samples {
 	return l.single(ours, members, pods, format).cpu.Over(l.single(encoderAlone, members, pods, format).cpu)
+}
+
+// eachMember says what grows with the members.
+func (l *lister) eachMember(few, many, pods int, format string) string {
+	more := l.single(ours, many, pods, format).cpu.Median() - l.single(ours, few, pods, format).cpu.Median()
+	return fmt.Sprintf("each member more costs %s µs of an answer: it is looked up, named in the coverage, and merged into the order of all",
+		measure.Short(1000*more/float64(many-few)))
 }
 
 // beforeThePods says how much of the cost is not for the list.
