@@ -134,7 +134,7 @@ func (l *loader) observe(ctx context.Context, c *crowd, n int, within time.Durat
 	of := l.loads[c.apart][n]
 	c.take()
 	c.grow(ctx, n, within)
-	if err := measure.Pass(ctx, within+time.Second); err != nil {
+	if err := measure.Pass(ctx, within+pace/3); err != nil {
 		return err
 	}
 	of.cold.add(c.take())

@@ -146,7 +146,8 @@ func memorySection(p plan, rounds []growth) report.Section {
 func memoryReaches(p plan, f memoryFigures) []report.Reach {
 	var all []report.Reach
 	for i, k := range f.known {
-		all = append(all, atMost(fmt.Sprintf("heap for each of %d Pods", p.Known[i]), bytesOfPod, "B", k.perPod))
+		all = append(all, because(atMost(fmt.Sprintf("heap for each of %d Pods", p.Known[i]), bytesOfPod, "B", k.perPod),
+			fmt.Sprintf("%d Pods of each of %d members share what a member costs that gives a list, however short", p.Known[i]/max(1, p.KnownMembers), p.KnownMembers)))
 	}
 	all = append(all, atMost("heap for each member", mibOfMember, "MiB", f.perMember.Per(mib)))
 	for i, k := range f.known {
