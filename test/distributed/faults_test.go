@@ -234,7 +234,7 @@ const searched = 120
 
 func TestJudgeFindsPlantedFaults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left to `make test-full`: 21 faults in up to 120 fleets each take half a minute; here the same judge watches the fleets of TestFleets")
+		t.Skip("21 faults, each looked for in up to 120 fleets, take minutes: `make test-full` runs them. The judge that must find them watches TestFleets, which does run")
 	}
 	for what, plant := range planted {
 		t.Run(what, func(t *testing.T) {

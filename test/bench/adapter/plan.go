@@ -5,15 +5,12 @@
 package adapter
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/test/bench/experiment"
-	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
@@ -69,25 +66,12 @@ func quick() plan {
 // Experiments are all of the adapter, in the order of the report.
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{
-		{Name: "list", Run: planned(lists)},
-		{Name: "memory", Run: planned(memory)},
-		{Name: "start", Run: planned(starts)},
-		{Name: "custom", Run: planned(custom)},
-		{Name: "members", Run: planned(memberLoad)},
+		experiment.Planned("list", quick(), full(), lists),
+		experiment.Planned("memory", quick(), full(), memory),
+		experiment.Planned("start", quick(), full(), starts),
+		experiment.Planned("custom", quick(), full(), custom),
+		experiment.Planned("members", quick(), full(), memberLoad),
 	}
-}
-
-func planned(run func(context.Context, *stage.Stage, plan, io.Writer) (report.Section, error)) func(context.Context, *stage.Stage, experiment.Size, io.Writer) (report.Section, error) {
-	return func(ctx context.Context, s *stage.Stage, size experiment.Size, log io.Writer) (report.Section, error) {
-		return run(ctx, s, planOf(size), log)
-	}
-}
-
-func planOf(size experiment.Size) plan {
-	if size == experiment.Quick {
-		return quick()
-	}
-	return full()
 }
 
 // spread runs Pods in a namespace, as many in each member as in any other, give or take one.

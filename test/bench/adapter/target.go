@@ -18,7 +18,7 @@ import (
 // Target measures lists of namespaces at any server of metrics.k8s.io, with
 // what there is, beside the encoder alone. CPU is told if the server's process is known.
 func Target(ctx context.Context, server *stage.Server, namespaces []string, size experiment.Size, log io.Writer) (report.Section, error) {
-	return listsOf(ctx, server, namespaces, planOf(size), log)
+	return listsOf(ctx, server, namespaces, experiment.Of(size, quick(), full()), log)
 }
 
 func listsOf(ctx context.Context, server *stage.Server, namespaces []string, p plan, log io.Writer) (section report.Section, err error) {

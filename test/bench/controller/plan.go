@@ -48,12 +48,7 @@ func quick() plan {
 
 // Experiments is that of the controllers.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{{Name: "controllers", Run: func(ctx context.Context, s *stage.Stage, size experiment.Size, log io.Writer) (report.Section, error) {
-		if size == experiment.Quick {
-			return run(ctx, s, quick(), log)
-		}
-		return run(ctx, s, full(), log)
-	}}}
+	return []experiment.Experiment{experiment.Planned("controllers", quick(), full(), run)}
 }
 
 func run(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (report.Section, error) {

@@ -19,6 +19,21 @@ type Experiment struct {
 	Run func(ctx context.Context, s *stage.Stage, size Size, log io.Writer) (report.Section, error)
 }
 
+// Planned is an experiment that measures by a plan, of which there is one for each size.
+func Planned[P any](name string, quick, full P, run func(ctx context.Context, s *stage.Stage, plan P, log io.Writer) (report.Section, error)) Experiment {
+	return Experiment{Name: name, Run: func(ctx context.Context, s *stage.Stage, size Size, log io.Writer) (report.Section, error) {
+		return run(ctx, s, Of(size, quick, full), log)
+	}}
+}
+
+// Of is the plan for a size.
+func Of[P any](size Size, quick, full P) P {
+	if size == Quick {
+		return quick
+	}
+	return full
+}
+
 // Size is how much is measured.
 type Size string
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/test/bench/faults/truth"
+	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 )
 
@@ -83,7 +84,7 @@ func askAll(ctx context.Context, clients []client, pause time.Duration, j *journ
 	var asking sync.WaitGroup
 	for _, c := range clients {
 		asking.Go(func() {
-			for n := 0; pass(ctx, rand.N(2*pause+1)) == nil; n++ {
+			for n := 0; measure.Pass(ctx, rand.N(2*pause+1)) == nil; n++ {
 				if c.may != nil && !c.may() {
 					continue
 				}
@@ -94,16 +95,6 @@ func askAll(ctx context.Context, clients []client, pause time.Duration, j *journ
 		})
 	}
 	asking.Wait()
-}
-
-// pass lets time go by.
-func pass(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // clients are all that ask. They begin with different questions.

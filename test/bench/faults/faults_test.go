@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/test/bench/experiment"
 	"github.com/fleetscale/fleetscale/test/bench/faults/truth"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
@@ -216,7 +215,7 @@ func TestMissesAreSaid(t *testing.T) {
 		}
 		return what
 	}
-	good := outcome{plan: planOf(experiment.Quick), phases: []phase{calm}, lowered: quick().Scalers, entries: calm.before}
+	good := outcome{plan: quick(), phases: []phase{calm}, lowered: quick().Scalers, entries: calm.before}
 	if missed := unmet(good); len(missed) > 0 {
 		t.Errorf("missed: %v", missed)
 	}
@@ -242,7 +241,7 @@ func TestASoakTellsTheSeedAndWhatGrew(t *testing.T) {
 		s.goroutines += float64(10 * i)
 		grew.samples = append(grew.samples, s)
 	}
-	o := &soaked{plan: soakOf(experiment.Full), seed: 42, watched: []*watched{calm, grew}, recovered: true, happens: []happening{{fault: "a"}, {fault: "b"}, {fault: "a"}}}
+	o := &soaked{plan: fullSoak(), seed: 42, watched: []*watched{calm, grew}, recovered: true, happens: []happening{{fault: "a"}, {fault: "b"}, {fault: "a"}}}
 	o.plan.For = looks * time.Minute
 	section := o.section()
 	var missed []string

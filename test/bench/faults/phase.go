@@ -46,7 +46,7 @@ func (s *scene) run(ctx context.Context, f fault, during time.Duration, j *journ
 	p.fault = f.name
 	s.phase.Add(1)
 	start := time.Now()
-	if err := pass(ctx, during); err != nil {
+	if err := measure.Pass(ctx, during); err != nil {
 		return p, err
 	}
 	s.phase.Add(1) // first questions come from now on
@@ -56,7 +56,7 @@ func (s *scene) run(ctx context.Context, f fault, during time.Duration, j *journ
 	if err != nil {
 		return p, fmt.Errorf("beginning: %s: %w", f.name, err)
 	}
-	if err := pass(ctx, during); err != nil {
+	if err := measure.Pass(ctx, during); err != nil {
 		return p, err
 	}
 	ended := time.Now()
@@ -79,7 +79,7 @@ func (s *scene) run(ctx context.Context, f fault, during time.Duration, j *journ
 func (s *scene) await(ctx context.Context, p *phase, ended time.Time, j *journal, clients []string) error {
 	const look, atMost = 100 * time.Millisecond, 3 * time.Minute
 	for time.Since(ended) < atMost {
-		if err := pass(ctx, look); err != nil {
+		if err := measure.Pass(ctx, look); err != nil {
 			return err
 		}
 		if err := s.scalers.revive(ctx); err != nil {

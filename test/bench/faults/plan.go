@@ -58,17 +58,10 @@ func quick() plan {
 	}
 }
 
-func planOf(size experiment.Size) plan {
-	if size == experiment.Quick {
-		return quick()
-	}
-	return full()
-}
-
 // Experiments are those of this package, in the order of the report.
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{
-		{Name: "faults", Run: runFaults},
-		{Name: "soak", Run: runSoak},
+		experiment.Planned("faults", quick(), full(), runFaults),
+		experiment.Planned("soak", quickSoak(), fullSoak(), runSoak),
 	}
 }

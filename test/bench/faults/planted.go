@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/test/bench/faults/truth"
+	"github.com/fleetscale/fleetscale/test/bench/measure"
 )
 
 // lie is what a liar does to a list of PodMetrics, and what it should be judged as.
@@ -125,7 +126,7 @@ func (s *scene) plant(ctx context.Context) (answers int, err error) {
 	asking, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	go func() {
-		for j.between(begin, time.Now()).bad() < rounds*len(l.told) && pass(asking, 10*time.Millisecond) == nil {
+		for j.between(begin, time.Now()).bad() < rounds*len(l.told) && measure.Pass(asking, 10*time.Millisecond) == nil {
 		}
 		stop()
 	}()

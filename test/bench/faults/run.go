@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fleetscale/fleetscale/test/bench/experiment"
 	"github.com/fleetscale/fleetscale/test/bench/faults/truth"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
@@ -33,8 +32,8 @@ type outcome struct {
 	deaths   int
 }
 
-func runFaults(ctx context.Context, st *stage.Stage, size experiment.Size, log io.Writer) (section report.Section, err error) {
-	s, err := newScene(ctx, st, planOf(size), 1, log)
+func runFaults(ctx context.Context, st *stage.Stage, p plan, log io.Writer) (section report.Section, err error) {
+	s, err := newScene(ctx, st, p, 1, log)
 	if err != nil {
 		return section, err
 	}

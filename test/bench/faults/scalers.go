@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
@@ -292,7 +293,7 @@ func (c *scalers) drop(ctx context.Context) (took time.Duration, lowered int, er
 		if lowered = len(names); lowered == len(c.justified) {
 			break
 		}
-		if err := pass(ctx, look); err != nil {
+		if err := measure.Pass(ctx, look); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/test/bench/faults/truth"
+	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
@@ -165,7 +166,7 @@ const batch = "batch"
 // churn has Pods come and go until the context ends.
 func (s *scene) churn(ctx context.Context) error {
 	const every, most = 2 * time.Second, 4
-	for n := 0; pass(ctx, every) == nil; n++ {
+	for n := 0; measure.Pass(ctx, every) == nil; n++ {
 		m := s.fleet.Members()[n%len(s.fleet.Members())]
 		if err := s.resize(m, loadNamespace(n%namespaces), rand.N(most)); err != nil {
 			return err

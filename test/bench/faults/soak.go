@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fleetscale/fleetscale/test/bench/experiment"
 	"github.com/fleetscale/fleetscale/test/bench/faults/truth"
+	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 )
@@ -28,14 +28,15 @@ type soakPlan struct {
 	Look time.Duration
 }
 
-func soakOf(size experiment.Size) soakPlan {
+func fullSoak() soakPlan {
 	p := soakPlan{plan: full(), For: 30 * time.Minute, Shortest: 5 * time.Second, Longest: 90 * time.Second, Rest: 20 * time.Second, Look: 10 * time.Second}
 	p.Members, p.Together, p.Pause = 20, 6, 500*time.Millisecond
-	if size == experiment.Quick {
-		p.plan = quick()
-		p.Pause = 100 * time.Millisecond
-		p.For, p.Shortest, p.Longest, p.Rest, p.Look = 30*time.Second, time.Second, 4*time.Second, time.Second, time.Second
-	}
+	return p
+}
+
+func quickSoak() soakPlan {
+	p := soakPlan{plan: quick(), For: 30 * time.Second, Shortest: time.Second, Longest: 4 * time.Second, Rest: time.Second, Look: time.Second}
+	p.Pause = 100 * time.Millisecond
 	return p
 }
 
@@ -58,8 +59,8 @@ type happening struct {
 	begin, end time.Duration // since the start
 }
 
-func runSoak(ctx context.Context, st *stage.Stage, size experiment.Size, log io.Writer) (section report.Section, err error) {
-	p, seed := soakOf(size), rand.Uint64()>>32
+func runSoak(ctx context.Context, st *stage.Stage, p soakPlan, log io.Writer) (section report.Section, err error) {
+	seed := rand.Uint64() >> 32
 	s, err := newScene(ctx, st, p.plan, seed, log)
 	if err != nil {
 		return section, err
@@ -104,7 +105,7 @@ func (s *scene) soak(ctx context.Context, o *soaked) error {
 // happen has one fault after the other until the time is up.
 func (s *scene) happen(ctx context.Context, o *soaked, begin time.Time) error {
 	for time.Since(begin) < o.plan.For {
-		if err := pass(ctx, s.upTo(0, o.plan.Rest)); err != nil {
+		if err := measure.Pass(ctx, s.upTo(0, o.plan.Rest)); err != nil {
 			return err
 		}
 		f := faults()[s.random.IntN(len(faults()))]
@@ -112,7 +113,7 @@ func (s *scene) happen(ctx context.Context, o *soaked, begin time.Time) error {
 		h := happening{fault: f.name, begin: time.Since(begin)}
 		end, err := f.begin(ctx, s)
 		if err == nil {
-			err = pass(ctx, f.bounded(s.upTo(o.plan.Shortest, o.plan.Longest)))
+			err = measure.Pass(ctx, f.bounded(s.upTo(o.plan.Shortest, o.plan.Longest)))
 		}
 		if err == nil {
 			err = end(ctx)
@@ -149,7 +150,7 @@ func (s *scene) look(ctx context.Context, o *soaked, begin time.Time) error {
 				return err
 			}
 		}
-		if pass(ctx, o.plan.Look) != nil {
+		if measure.Pass(ctx, o.plan.Look) != nil {
 			return nil
 		}
 	}

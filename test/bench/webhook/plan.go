@@ -8,13 +8,9 @@
 package webhook
 
 import (
-	"context"
-	"io"
 	"time"
 
 	"github.com/fleetscale/fleetscale/test/bench/experiment"
-	"github.com/fleetscale/fleetscale/test/bench/report"
-	"github.com/fleetscale/fleetscale/test/bench/stage"
 )
 
 // plan is how much is measured, and for how long.
@@ -28,19 +24,15 @@ type plan struct {
 	Clients []int
 }
 
-func planOf(size experiment.Size) plan {
-	if size == experiment.Quick {
-		return plan{Rounds: 3, For: 500 * time.Millisecond, Settle: time.Second, Clients: []int{1, 8}}
-	}
+func full() plan {
 	return plan{Rounds: 3, For: 2500 * time.Millisecond, Settle: 10 * time.Second, Clients: []int{1, 8, 32}}
 }
 
-// Experiments are all of the webhook.
+func quick() plan {
+	return plan{Rounds: 3, For: 500 * time.Millisecond, Settle: time.Second, Clients: []int{1, 8}}
+}
+
+// Experiments is that of the webhook.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{{
-		Name: "webhook",
-		Run: func(ctx context.Context, s *stage.Stage, size experiment.Size, log io.Writer) (report.Section, error) {
-			return admissions(ctx, s, planOf(size), log)
-		},
-	}}
+	return []experiment.Experiment{experiment.Planned("webhook", quick(), full(), admissions)}
 }

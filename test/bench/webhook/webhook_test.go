@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/fleetscale/fleetscale/test/bench/experiment"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/google/go-cmp/cmp"
@@ -232,7 +231,7 @@ func TestSidesBeginInTurns(t *testing.T) {
 }
 
 func TestPlans(t *testing.T) {
-	quick, full := planOf(experiment.Quick), planOf(experiment.Full)
+	quick, full := quick(), full()
 	if quick.Rounds < 3 || quick.Clients[0] != 1 || full.Clients[0] != 1 || quick.For >= full.For {
 		t.Errorf("%+v, %+v", quick, full)
 	}
