@@ -32,6 +32,10 @@ func (f *fleetOf) askAbout(t *testing.T, namespaces int) {
 	}
 }
 
+// pass lets periods go by. It is a bubble's time, which moves on at once when all in it
+// wait: nothing here takes real time, and how busy the machine is changes nothing.
+func pass(periods int) { time.Sleep(time.Duration(periods) * resolution) }
+
 func TestManyNamespacesAreAskedForAtOnce(t *testing.T) {
 	tests := map[string]struct {
 		hot, others int // namespaces of 3 pods, and pods that nobody asks for
@@ -60,10 +64,10 @@ func TestManyNamespacesAreAskedForAtOnce(t *testing.T) {
 				f := startStoreOf(t, 200, east)
 				synctest.Wait()
 				f.askAbout(t, tc.hot)
-				time.Sleep(3 * resolution) // it has been tried
+				pass(3) // it has been tried
 				const periods = 15
 				before := east.asks.Load()
-				time.Sleep(periods * resolution)
+				pass(periods)
 				asked := float64(east.asks.Load()-before) / periods
 				const searching = 2 // for the beat, at times
 				if asked > float64(tc.most+searching) || asked < min(float64(tc.hot), 1) {
@@ -88,12 +92,12 @@ func TestNamespacesThatAreAskedForLater(t *testing.T) {
 		f := startStoreOf(t, 200, east)
 		synctest.Wait()
 		f.askAbout(t, few)
-		time.Sleep(3 * resolution)
+		pass(3)
 		f.askAbout(t, many)
-		time.Sleep(3 * resolution)
+		pass(3)
 		before := east.asks.Load()
 		const periods = 5
-		time.Sleep(periods * resolution)
+		pass(periods)
 		if asked := float64(east.asks.Load()-before) / periods; asked > 5 { // three, and some that search for the beat
 			t.Errorf("asked %.1f times per period for %d namespaces", asked, many)
 		}
@@ -123,7 +127,7 @@ func TestAskedForAtOnceOrOneByOneIsTheSame(t *testing.T) {
 		synctest.Wait()
 		together.askAbout(t, namespaces+1) // one of them has no pods
 		alone.askAbout(t, namespaces+1)
-		time.Sleep(4 * resolution)
+		pass(4)
 		var last string
 		atOnce.set(func() { last = atOnce.queries[len(atOnce.queries)-1] })
 		if !strings.HasSuffix(last, "/v1beta1/pods") {
@@ -162,16 +166,16 @@ func TestAskedForAtOnceThenAway(t *testing.T) {
 		f := startStoreOf(t, 200, east)
 		synctest.Wait()
 		f.askAbout(t, 20)
-		time.Sleep(3 * resolution)
+		pass(3)
 		east.set(func() { east.handle = refuse(503) })
-		time.Sleep(time.Minute + 2*resolution)
+		pass(6) // more than a minute
 		for _, namespace := range []string{"ns-000", "ns-019"} {
 			if got, want := f.Pods(t.Context(), inNamespace(namespace)).Coverage().Header(), "silent=east:ServerError"; got != want {
 				t.Errorf("%s: coverage %q, want %q", namespace, got, want)
 			}
 		}
 		east.set(func() { east.handle = nil })
-		time.Sleep(3 * resolution)
+		pass(3)
 		for _, namespace := range []string{"ns-000", "ns-019"} {
 			if got := names(f.Pods(t.Context(), inNamespace(namespace))); len(got) != 1 {
 				t.Errorf("%s: %v once the member is back", namespace, got)
