@@ -12,6 +12,9 @@
 //   - the first for a namespace, which waits for every member, up to its deadline
 //   - one for all namespaces, which is asked once for all who wait for it, and not kept
 //
+// A member that fails at the first is asked again within seconds (see retry.go),
+// for until then no answer is whole.
+//
 // What is in memory is served while its age, counted on our own clock from
 // when it was asked for, is within a bound. Past it the member is silent.
 //

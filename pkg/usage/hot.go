@@ -114,7 +114,7 @@ func (s *Store) join(m Source) *scraper {
 	ctx, cancel := context.WithCancel(s.ctx)
 	sc := &scraper{
 		source: m, period: s.o.Period, timeout: s.o.Timeout, metrics: s.o.Metrics,
-		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), running: &s.running,
+		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), failed: make(chan struct{}, 1), running: &s.running,
 		targets: map[key]*target{}, beat: newBeat(s.o.Period),
 	}
 	for k := range s.hot {
@@ -124,6 +124,7 @@ func (s *Store) join(m Source) *scraper {
 	}
 	s.scrapers[m.Name()] = sc
 	s.running.Go(sc.run)
+	s.running.Go(sc.retry)
 	return sc
 }
 

@@ -37,6 +37,7 @@ type scraper struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wake   chan struct{}
+	failed chan struct{}      // a new question may be without an answer
 	once   singleflight.Group // questions that are not kept
 	// running counts what was started, for the store to wait for.
 	running *sync.WaitGroup
@@ -63,14 +64,18 @@ func (s *scraper) run() {
 		case <-timer.C:
 		}
 		s.round()
+		signal(s.failed)
 		timer.Reset(time.Until(s.beat.next))
 	}
 }
 
 // wakeUp has a round begin now. It never blocks.
-func (s *scraper) wakeUp() {
+func (s *scraper) wakeUp() { signal(s.wake) }
+
+// signal is for a channel with room for one: more say no more.
+func signal(c chan<- struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -87,18 +92,18 @@ func (s *scraper) round() {
 	first, c := s.ask(pilot, true)
 	if first.err != nil {
 		s.beat.interrupted(first.received)
-		if silence, _ := fleet.Classify(first.err); silence != nil && wholeMember(silence.Reason) {
+		if isDown(first.err) {
 			failAll(others, first)
 			return
 		}
-		s.askAll(others)
+		s.askAll(others, true)
 		return
 	}
 	q := question{sent: first.sent, received: first.received, changed: c.newer && c.tells}
 	if c.tells && !q.changed && s.askSoonAgain(q) {
 		return
 	}
-	rest := s.askAll(others)
+	rest := s.askAll(others, true)
 	if !c.tells {
 		q.changed = rest.newer
 	}
@@ -142,9 +147,12 @@ func choosePilot(targets []*target) (pilot *target, others []*target) {
 	return targets[best], slices.Delete(slices.Clone(targets), best, best+1)
 }
 
-// wholeMember is true for failures that any other question would meet too.
-func wholeMember(r fleet.Reason) bool {
-	return r != fleet.ReasonForbidden && r != fleet.ReasonBadAnswer
+// isDown is true for failures that any other question would meet too. They may
+// be over soon; a right that is not granted, or an answer that nobody can read,
+// takes a person.
+func isDown(err error) bool {
+	silence, _ := fleet.Classify(err)
+	return silence != nil && silence.Reason != fleet.ReasonForbidden && silence.Reason != fleet.ReasonBadAnswer
 }
 
 func failAll(targets []*target, a attempt) {
@@ -154,14 +162,14 @@ func failAll(targets []*target, a attempt) {
 }
 
 // askAll asks for all targets: the namespaces at once where that is cheaper.
-func (s *scraper) askAll(targets []*target) comparison {
+func (s *scraper) askAll(targets []*target, onBeat bool) comparison {
 	namespaces, others := namespacesApart(targets)
 	if s.together.worthwhile(len(namespaces), samplesOf(namespaces)) {
-		if c, answered := s.askTogether(namespaces); answered {
-			return c.with(s.askEach(others))
+		if c, answered := s.askTogether(namespaces, onBeat); answered {
+			return c.with(s.askEach(others, onBeat))
 		}
 	}
-	return s.askEach(targets)
+	return s.askEach(targets, onBeat)
 }
 
 func samplesOf(targets []*target) (n int) {
@@ -187,14 +195,14 @@ func namespacesApart(targets []*target) (namespaces, others []*target) {
 // asksAtOnce bounds the requests of one round to one member.
 const asksAtOnce = 4
 
-func (s *scraper) askEach(targets []*target) comparison {
+func (s *scraper) askEach(targets []*target, onBeat bool) comparison {
 	var mu sync.Mutex
 	var all comparison
 	var group errgroup.Group
 	group.SetLimit(asksAtOnce)
 	for _, t := range targets {
 		group.Go(func() error {
-			_, c := s.ask(t, true)
+			_, c := s.ask(t, onBeat)
 			mu.Lock()
 			defer mu.Unlock()
 			all = all.with(c)
@@ -254,7 +262,12 @@ func (s *scraper) ensure(k key) *target {
 	if t == nil {
 		t = newTarget(k)
 		s.targets[k] = t
-		s.running.Go(func() { s.ask(t, false) })
+		s.running.Go(func() {
+			s.ask(t, false)
+			if t.unanswered() {
+				signal(s.failed)
+			}
+		})
 	}
 	return t
 }

@@ -30,6 +30,8 @@ type target struct {
 	// the next round's tells something of the member's beat.
 	onBeat  bool
 	failure error // of the last attempt, as fleet.Classify takes it
+	// leftToRounds is true when an answer did not come soon.
+	leftToRounds bool
 }
 
 func newTarget(k key) *target {
@@ -66,6 +68,9 @@ func (t *target) keep(a attempt) comparison {
 	defer t.mu.Unlock()
 	if t.attempted.IsZero() {
 		defer close(t.first)
+	}
+	if a.sent.Before(t.asked) {
+		return comparison{} // what was asked for later has come earlier
 	}
 	t.attempted, t.failure = a.received, a.err
 	if silence, _ := fleet.Classify(a.err); silence != nil {

@@ -4,6 +4,7 @@ package usage
 
 import (
 	"math"
+	"sync"
 	"time"
 )
 
@@ -20,6 +21,7 @@ const (
 
 // together decides whether to ask for all namespaces at once. It is told what came of it.
 type together struct {
+	mu sync.Mutex
 	// all is how many pods a list of all had last; 0 before it is known. It wears
 	// off, so that what once was dear is tried again.
 	all int
@@ -27,18 +29,24 @@ type together struct {
 
 // worthwhile is for namespaces that had so many pods last.
 func (t *together) worthwhile(namespaces, pods int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.all -= t.all / 256 // half in 45 minutes at a period of 15 s
 	return namespaces > fewNamespaces && t.all-pods <= namespaces*podsPerRequest
 }
 
-func (t *together) listed(all int) { t.all = all }
+func (t *together) listed(all int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = all
+}
 
 // failed is for a list of all that did not come: one that may not be had, or is too long for the deadline.
-func (t *together) failed() { t.all = math.MaxInt32 }
+func (t *together) failed() { t.listed(math.MaxInt32) }
 
 // askTogether asks once for all the namespaces, whose targets these are. False: it was no answer, and nothing was filed.
-func (s *scraper) askTogether(namespaces []*target) (comparison, bool) {
-	a := attempt{sent: time.Now(), onBeat: true}
+func (s *scraper) askTogether(namespaces []*target, onBeat bool) (comparison, bool) {
+	a := attempt{sent: time.Now(), onBeat: onBeat}
 	a.batch, a.err = s.fetch(key{resource: podsResource})
 	a.received = time.Now()
 	if a.err != nil { // also for one that says it has no such list: it may have that of a namespace

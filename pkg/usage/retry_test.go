@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+type handler = func(*http.Request) (*http.Response, error)
+
+func broken(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }
+
+// failing answers the first questions for which of is true by fail.
+func (m *fakeMember) failing(first int, fail handler, of func(*http.Request) bool) handler {
+	return func(r *http.Request) (*http.Response, error) {
+		failed := false
+		m.set(func() {
+			if of(r) && first > 0 {
+				first--
+				failed = true
+			}
+		})
+		if failed {
+			return fail(r)
+		}
+		return m.list(r), nil
+	}
+}
+
+func anything(*http.Request) bool { return true }
+
+func about(namespaces ...string) func(*http.Request) bool {
+	return func(r *http.Request) bool {
+		return slices.ContainsFunc(namespaces, func(n string) bool { return strings.Contains(r.URL.Path, "/namespaces/"+n+"/") })
+	}
+}
+
+// justAfterARound waits for a moment at which the next round of the only member is nearly a period away.
+func (f *fleetOf) justAfterARound() {
+	time.Sleep(resolution)
+	synctest.Wait()
+	for _, sc := range f.scrapers {
+		sc.mu.Lock() // as the next round does before it uses the beat
+		next := sc.beat.next
+		sc.mu.Unlock()
+		time.Sleep(time.Until(next) + time.Millisecond)
+	}
+	synctest.Wait()
+}
+
+func (f *fleetOf) coverage(t *testing.T, namespace string) string {
+	t.Helper()
+	return f.Pods(t.Context(), inNamespace(namespace)).Coverage().Header()
+}
+
+// untilWhole is how long it takes until all members answer about the namespace.
+func (f *fleetOf) untilWhole(t *testing.T, namespace string) time.Duration {
+	t.Helper()
+	start := time.Now()
+	for len(f.Pods(t.Context(), inNamespace(namespace)).Silent) > 0 {
+		time.Sleep(50 * time.Millisecond)
+		if time.Since(start) > 5*resolution {
+			t.Fatalf("%s: coverage %q after 5 periods", namespace, f.coverage(t, namespace))
+		}
+	}
+	return time.Since(start)
+}
+
+func TestFirstScrapeThatFailsIsTriedAgainSoon(t *testing.T) {
+	const look, deadline = 50 * time.Millisecond, 5 * time.Second
+	for name, tc := range map[string]struct {
+		fail  handler
+		takes time.Duration
+	}{
+		"a server that fails":         {refuse(503), 0},
+		"one that has too much to do": {refuse(429), 0},
+		"no connection":               {broken, 0},
+		"no answer in time":           {hang, deadline},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for failures := 1; failures <= 3; failures++ {
+				synctest.Test(t, func(t *testing.T) {
+					east := newFakeMember("east", pods("shop", 1)...)
+					east.handle = east.failing(failures, tc.fail, anything)
+					f := startStore(t, east)
+					f.justAfterARound()
+					if coverage := f.coverage(t, "shop"); !strings.HasPrefix(coverage, "silent=east") {
+						t.Fatalf("coverage %q of the first answer", coverage)
+					}
+					pauses := time.Second<<failures - time.Second // 1 s, and 2 s more, and 4 s more
+					least := pauses + time.Duration(failures-1)*tc.takes
+					most := least + time.Duration(retryJitter*float64(pauses)) + look
+					left := resolution - tc.takes
+					inRound := most > left // the round comes first
+					if inRound {
+						least, most = 0, left+tc.takes+look
+					}
+					if took := f.untilWhole(t, "shop"); took < least || took > most {
+						t.Errorf("after %d failures it took %v until the answer was whole, want between %v and %v", failures, took, least, most)
+					}
+					if got, want := east.asks.Load(), int64(failures+1); got != want {
+						t.Errorf("asked %d times, want %d", got, want)
+					}
+					if f.scrapers["east"].targets[key{resource: podsResource, namespace: "shop"}].onBeat != inRound {
+						t.Error("an answer that came between rounds is taken for one of the member's beat")
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestWhatWillNotPassIsNotTriedAgainSoon(t *testing.T) {
+	for name, fail := range map[string]handler{
+		"forbidden":   refuse(403),
+		"no such API": refuse(404),
+		"garbage": func(*http.Request) (*http.Response, error) {
+			return respond(200, "text/html", []byte("<html>")), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				east := newFakeMember("east", pods("shop", 1)...)
+				east.handle = fail
+				f := startStore(t, east)
+				f.justAfterARound()
+				f.coverage(t, "shop")
+				time.Sleep(resolution - time.Second)
+				if asked := east.asks.Load(); asked != 1 {
+					t.Errorf("asked %d times before the next round, want once", asked)
+				}
+			})
+		})
+	}
+}
+
+// However many namespaces wait, a member that is down gets one request at a time, and four in all.
+func TestMemberThatIsDownIsNotHammered(t *testing.T) {
+	for name, fail := range map[string]handler{"fails": refuse(503), "hangs": hang} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const namespaces, periods = 200, 20
+				east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
+				atOnce, most := 0, 0
+				east.handle = func(r *http.Request) (*http.Response, error) {
+					east.set(func() { atOnce++; most = max(most, atOnce) })
+					defer east.set(func() { atOnce-- })
+					return fail(r)
+				}
+				f := startStoreOf(t, namespaces, east)
+				f.justAfterARound()
+				var first []string
+				for i := range namespaces {
+					first = append(first, fmt.Sprintf("ns-%03d", i))
+				}
+				f.touchAll(first)
+				synctest.Wait()
+				if asked := east.asks.Load(); asked != namespaces {
+					t.Fatalf("asked %d times at first, want once for each namespace", asked)
+				}
+				time.Sleep(5*time.Second + time.Millisecond) // they have failed
+				east.set(func() { most = 0 })
+				pass(periods)
+				synctest.Wait()
+				if asked := east.asks.Load() - namespaces; asked > periods+1+4 {
+					t.Errorf("asked %d times more in %d periods, want once in each, and four times at first", asked, periods)
+				}
+				if most > 2 { // a round's, and one more
+					t.Errorf("%d requests at once", most)
+				}
+			})
+		})
+	}
+}
+
+// touchAll has the namespaces asked for, without waiting for answers.
+func (f *fleetOf) touchAll(namespaces []string) {
+	for _, namespace := range namespaces {
+		f.touch(key{resource: podsResource, namespace: namespace}, nil)
+	}
+}
+
+// A member that was away for a moment is asked for all at once, as in a round.
+func TestManyNamespacesAreTriedAgainTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 200
+		east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
+		east.handle = east.failing(namespaces+1, refuse(503), anything)
+		f := startStoreOf(t, namespaces, east)
+		f.justAfterARound()
+		f.askAbout(t, namespaces)
+		time.Sleep(time.Second + 2*time.Second + 600*time.Millisecond)
+		for i := range namespaces {
+			if got, want := f.coverage(t, fmt.Sprintf("ns-%03d", i)), "answered=east"; got != want {
+				t.Fatalf("namespace %d: coverage %q, want %q", i, got, want)
+			}
+		}
+		if got, want := east.asks.Load()-namespaces, int64(3); got != want {
+			t.Errorf("asked %d times more, want %d: once in vain, once with success, and once for all others", got, want)
+		}
+		for k, target := range f.scrapers["east"].targets {
+			if target.onBeat {
+				t.Fatalf("%v: an answer that came between rounds is taken for one of the member's beat", k)
+			}
+		}
+	})
+}
+
+// What fails for a reason of its own says nothing of the others.
+func TestPilotThatIsForbidden(t *testing.T) {
+	for range 10 { // either may be the pilot
+		synctest.Test(t, func(t *testing.T) {
+			east := newFakeMember("east", append(pods("shop", 1), pods("bank", 1)...)...)
+			east.handle = refuse(503)
+			f := startStore(t, east)
+			f.justAfterARound()
+			f.coverage(t, "shop")
+			f.coverage(t, "bank")
+			east.set(func() { east.handle = east.failing(100, refuse(403), about("bank")) })
+			if took := f.untilWhole(t, "shop"); took > 1300*time.Millisecond {
+				t.Errorf("it took %v until there was an answer", took)
+			}
+			if got, want := f.coverage(t, "bank"), "silent=east:Forbidden"; got != want {
+				t.Errorf("coverage %q where it is forbidden, want %q", got, want)
+			}
+		})
+	}
+}
+
+// One namespace that is never answered, as when it is too large for the deadline, takes nothing from newer ones.
+func TestNamespaceThatIsNeverAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east", append(pods("shop", 1), pods("bank", 1)...)...)
+		east.handle = east.failing(1000, hang, about("large"))
+		f := startStore(t, east)
+		f.coverage(t, "large")
+		pass(4)
+		f.justAfterARound()
+		before := east.asks.Load()
+		time.Sleep(resolution - time.Second)
+		if asked := east.asks.Load() - before; asked > 1 {
+			t.Errorf("asked %d times in a later period, want once", asked)
+		}
+		f.justAfterARound()
+		time.Sleep(5 * time.Second) // the round has ended
+		large := east.handle
+		fail := east.failing(1, refuse(503), about("shop"))
+		east.set(func() {
+			east.handle = func(r *http.Request) (*http.Response, error) {
+				if about("shop")(r) {
+					return fail(r)
+				}
+				return large(r)
+			}
+		})
+		if took := f.untilWhole(t, "shop"); took < time.Second || took > 1300*time.Millisecond {
+			t.Errorf("it took %v until a newer namespace was answered that failed once, want 1 s", took)
+		}
+	})
+}
+
+// A silent member has nothing tried again, but its first round once it is ready may fail as well.
+func TestFirstRoundThatFailsIsTriedAgainSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east", pods("shop", 1)...)
+		east.silence = &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "connection refused"}
+		east.handle = east.failing(1, refuse(503), anything)
+		f := startStore(t, east)
+		synctest.Wait()
+		f.coverage(t, "shop")
+		pass(4)
+		f.justAfterARound()
+		east.set(func() { east.silence = nil })
+		f.MembersChanged()
+		synctest.Wait()
+		if got, want := f.coverage(t, "shop"), "silent=east:ServerError"; got != want {
+			t.Fatalf("coverage %q as soon as it is ready, want %q", got, want)
+		}
+		if took := f.untilWhole(t, "shop"); took > 1300*time.Millisecond {
+			t.Errorf("it took %v until there was an answer", took)
+		}
+	})
+}
+
+func TestMemberThatLeftIsNotTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east", pods("shop", 1)...)
+		east.handle = refuse(503)
+		f := startStore(t, east)
+		f.justAfterARound()
+		f.coverage(t, "shop")
+		f.setMembers()
+		synctest.Wait()
+		pass(2)
+		if asked := east.asks.Load(); asked != 1 {
+			t.Errorf("asked %d times, want once before it left", asked)
+		}
+	})
+}
+
+// A member's beat is not lost over a namespace that is tried again.
+func TestBeatIsKeptWhileANamespaceIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east", pods("shop", 1)...)
+		f := startStore(t, east)
+		synctest.Wait()
+		f.coverage(t, "shop")
+		for range 20 {
+			f.coverage(t, "shop")
+			pass(1)
+		}
+		if !f.scrapers["east"].state(time.Now()).locked {
+			t.Fatal("the member's beat was not found in 5 minutes")
+		}
+		f.justAfterARound()
+		var asked []time.Time
+		east.set(func() {
+			east.handle = func(r *http.Request) (*http.Response, error) {
+				if about("large")(r) {
+					return hang(r)
+				}
+				east.set(func() { asked = append(asked, time.Now()) })
+				return east.list(r), nil
+			}
+		})
+		time.Sleep(5 * time.Second) // so that the second time is under way when the round is due
+		f.coverage(t, "large")
+		pass(4)
+		synctest.Wait()
+		for i := range asked[1:] {
+			if between := asked[i+1].Sub(asked[i]); between != resolution {
+				t.Errorf("%v between two questions to a member whose beat is known, want %v", between, resolution)
+			}
+		}
+	})
+}
+
+func TestAnswersOutOfOrder(t *testing.T) {
+	start := time.Now()
+	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	target := newTarget(key{})
+	newer := &Batch{}
+	target.keep(attempt{sent: at(2), received: at(3), batch: newer})
+	target.keep(attempt{sent: at(1), received: at(4), batch: &Batch{}})
+	target.keep(attempt{sent: at(1), received: at(5), err: errors.New("connection refused")})
+	if target.batch != newer || !target.asked.Equal(at(2)) || target.failed() {
+		t.Errorf("what was asked for earlier and came later is kept: asked %v, failed %v", target.asked.Sub(start), target.failed())
+	}
+}
