@@ -145,16 +145,23 @@ func TestWhatWillNotPassIsNotTriedAgainSoon(t *testing.T) {
 
 // However many namespaces wait, a member that is down gets one request at a time, and four in all.
 func TestMemberThatIsDownIsNotHammered(t *testing.T) {
-	for name, fail := range map[string]handler{"fails": refuse(503), "hangs": hang} {
+	const periods = 20
+	for name, tc := range map[string]struct {
+		fail   handler
+		rounds int64
+	}{
+		"fails":                            {refuse(503), periods},
+		"hangs, which takes up its period": {hang, periods * 3 / 4},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				const namespaces, periods = 200, 20
+				const namespaces = 200
 				east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
 				atOnce, most := 0, 0
 				east.handle = func(r *http.Request) (*http.Response, error) {
 					east.set(func() { atOnce++; most = max(most, atOnce) })
 					defer east.set(func() { atOnce-- })
-					return fail(r)
+					return tc.fail(r)
 				}
 				f := startStoreOf(t, namespaces, east)
 				f.justAfterARound()
@@ -171,8 +178,8 @@ func TestMemberThatIsDownIsNotHammered(t *testing.T) {
 				east.set(func() { most = 0 })
 				pass(periods)
 				synctest.Wait()
-				if asked := east.asks.Load() - namespaces; asked > periods+1+4 {
-					t.Errorf("asked %d times more in %d periods, want once in each, and four times at first", asked, periods)
+				if got, want := east.asks.Load()-namespaces, tc.rounds+4; got != want {
+					t.Errorf("asked %d times more in %d periods, want %d: once in each round, and four times at first", got, periods, want)
 				}
 				if most > 2 { // a round's, and one more
 					t.Errorf("%d requests at once", most)
@@ -298,8 +305,13 @@ func TestMemberThatLeftIsNotTriedAgain(t *testing.T) {
 		f := startStore(t, east)
 		f.justAfterARound()
 		f.coverage(t, "shop")
+		start := time.Now()
 		f.setMembers()
 		synctest.Wait()
+		f.running.Wait()
+		if took := time.Since(start); took != 0 {
+			t.Errorf("it took %v until all that was started for it had ended", took)
+		}
 		pass(2)
 		if asked := east.asks.Load(); asked != 1 {
 			t.Errorf("asked %d times, want once before it left", asked)
