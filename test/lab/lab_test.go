@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,9 +34,17 @@ const patience = 3 * time.Minute
 // longOutage is longer than the leases of nodes are good for.
 const longOutage = 75 * time.Second
 
+// step is something that can be done to a lab, or to its member east.
+type step struct {
+	name string
+	test func(*testing.T, *Lab, *Cluster)
+}
+
 // TestLab starts one lab with one member and goes through all that can be done
-// to it, in order. With -short the outage of an API server is short.
+// to it, in order; what has its own processes and accounts, while Pods are
+// measured. With -short the outage of an API server is short.
 func TestLab(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	l, err := Up(t.Context(), Options{
 		Dir:              t.TempDir(),
@@ -55,26 +64,35 @@ func TestLab(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []struct {
-		name string
-		test func(*testing.T, *Lab, *Cluster)
-	}{
-		{"all metrics APIs answer at once", testAPIs},
-		{"questions for metrics are counted", testQuestions},
-		{"pods use what is set", testUsage},
-		{"a frozen API server is silent and comes back", testFreeze},
-		{"a stopped API server comes back with its metrics", testStop},
-		{"programs run as part of the lab", testPrograms},
-		{"tokens expire when they should", testTokens},
-		{"a member joins", testAddMember},
-		{"another process finds the lab", testLoad},
-		{"kubectl knows every cluster", testKubectl},
-		{"down leaves no process", testDown},
+	for _, steps := range [][]step{
+		{{"all metrics APIs answer at once", testAPIs}},
+		{{"questions for metrics are counted", testQuestions}},
+		{
+			{"pods use what is set", testUsage},
+			{"programs run as part of the lab", testPrograms},
+			{"tokens expire when they should", testTokens},
+			{"a member joins", testAddMember},
+		},
+		{{"a frozen API server is silent and comes back", testFreeze}},
+		{{"a stopped API server comes back with its metrics", testStop}},
+		{{"another process finds the lab", testLoad}},
+		{{"kubectl knows every cluster", testKubectl}},
+		{{"down leaves no process", testDown}},
 	} {
-		if !t.Run(step.name, func(t *testing.T) { step.test(t, l, east) }) {
+		if sideBySide(t, l, east, steps); t.Failed() {
 			return // what follows builds on it
 		}
 	}
+}
+
+func sideBySide(t *testing.T, l *Lab, east *Cluster, steps []step) {
+	var all sync.WaitGroup
+	for _, step := range steps {
+		all.Go(func() {
+			t.Run(step.name, func(t *testing.T) { step.test(t, l, east) })
+		})
+	}
+	all.Wait()
 }
 
 // eventually waits until check finds nothing wrong.
@@ -423,6 +441,7 @@ func TestOwner(t *testing.T) {
 }
 
 func TestTheLabEndsWithItsOwner(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	t.Cleanup(func() {
 		if err := Down(dir); err != nil {
