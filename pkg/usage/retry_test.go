@@ -143,6 +143,26 @@ func TestWhatWillNotPassIsNotTriedAgainSoon(t *testing.T) {
 	}
 }
 
+// What was answered before is still served.
+func TestWhatWasAnsweredBeforeIsLeftToTheRounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east", pods("shop", 1)...)
+		f := startStore(t, east)
+		f.justAfterARound()
+		f.coverage(t, "shop")
+		east.set(func() { east.handle = refuse(503) })
+		before := east.asks.Load()
+		pass(3)
+		synctest.Wait()
+		if got := east.asks.Load() - before; got != 3 {
+			t.Errorf("asked %d times in 3 periods, want once in each", got)
+		}
+		if got, want := f.coverage(t, "shop"), "answered=east"; got != want {
+			t.Errorf("coverage %q, want %q", got, want)
+		}
+	})
+}
+
 // However many namespaces wait, a member that is down gets one request at a time, and four in all.
 func TestMemberThatIsDownIsNotHammered(t *testing.T) {
 	const periods = 20
@@ -196,30 +216,33 @@ func (f *fleetOf) touchAll(namespaces []string) {
 	}
 }
 
-// A member that was away for a moment is asked for all at once, as in a round.
-func TestManyNamespacesAreTriedAgainTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const namespaces = 200
-		east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
-		east.handle = east.failing(namespaces+1, refuse(503), anything)
-		f := startStoreOf(t, namespaces, east)
-		f.justAfterARound()
-		f.askAbout(t, namespaces)
-		time.Sleep(time.Second + 2*time.Second + 600*time.Millisecond)
-		for i := range namespaces {
-			if got, want := f.coverage(t, fmt.Sprintf("ns-%03d", i)), "answered=east"; got != want {
-				t.Fatalf("namespace %d: coverage %q, want %q", i, got, want)
-			}
-		}
-		if got, want := east.asks.Load()-namespaces, int64(3); got != want {
-			t.Errorf("asked %d times more, want %d: once in vain, once with success, and once for all others", got, want)
-		}
-		for k, target := range f.scrapers["east"].targets {
-			if target.onBeat {
-				t.Fatalf("%v: an answer that came between rounds is taken for one of the member's beat", k)
-			}
-		}
-	})
+// A member that was away for a moment is asked for the others as in a round: for many at once.
+func TestOthersAreTriedAgainTogether(t *testing.T) {
+	for namespaces, others := range map[int]int64{3: 2, 200: 1} {
+		t.Run(fmt.Sprint(namespaces), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
+				east.handle = east.failing(namespaces+1, refuse(503), anything)
+				f := startStoreOf(t, namespaces, east)
+				f.justAfterARound()
+				f.askAbout(t, namespaces)
+				time.Sleep(time.Second + 2*time.Second + 600*time.Millisecond)
+				for i := range namespaces {
+					if got, want := f.coverage(t, fmt.Sprintf("ns-%03d", i)), "answered=east"; got != want {
+						t.Fatalf("namespace %d: coverage %q, want %q", i, got, want)
+					}
+				}
+				if got, want := east.asks.Load()-int64(namespaces), 2+others; got != want {
+					t.Errorf("asked %d times more, want once in vain, once with success, and %d for the others", got, others)
+				}
+				for k, target := range f.scrapers["east"].targets {
+					if target.onBeat {
+						t.Fatalf("%v: an answer that came between rounds is taken for one of the member's beat", k)
+					}
+				}
+			})
+		})
+	}
 }
 
 // What fails for a reason of its own says nothing of the others.
@@ -319,6 +342,39 @@ func TestMemberThatLeftIsNotTriedAgain(t *testing.T) {
 	})
 }
 
+// A store that ends waits for what is under way.
+func TestTryingAgainIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east", pods("shop", 1)...)
+		release := make(chan struct{})
+		east.handle = east.failing(1, refuse(503), anything)
+		f := startStore(t, east)
+		f.justAfterARound()
+		f.coverage(t, "shop")
+		east.set(func() {
+			east.handle = func(r *http.Request) (*http.Response, error) {
+				<-release // whatever becomes of the asker
+				return east.list(r), nil
+			}
+		})
+		time.Sleep(2 * time.Second)
+		f.setMembers()
+		ended := make(chan struct{})
+		go func() {
+			f.running.Wait()
+			close(ended)
+		}()
+		synctest.Wait()
+		select {
+		case <-ended:
+			t.Error("it is not waited for")
+		default:
+		}
+		close(release)
+		<-ended
+	})
+}
+
 // A member's beat is not lost over a namespace that is tried again.
 func TestBeatIsKeptWhileANamespaceIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -361,7 +417,8 @@ func TestAnswersOutOfOrder(t *testing.T) {
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 	target := newTarget(key{})
 	newer := &Batch{}
-	target.keep(attempt{sent: at(2), received: at(3), batch: newer})
+	target.keep(attempt{sent: at(2), received: at(3), batch: &Batch{}})
+	target.keep(attempt{sent: at(2), received: at(3), batch: newer}) // of the same moment: the last
 	target.keep(attempt{sent: at(1), received: at(4), batch: &Batch{}})
 	target.keep(attempt{sent: at(1), received: at(5), err: errors.New("connection refused")})
 	if target.batch != newer || !target.asked.Equal(at(2)) || target.failed() {
