@@ -14,8 +14,8 @@ import (
 
 // announce says who took part in an answer, or why there can be none: "no
 // pods" and "nobody answered" must never look the same to an autoscaler.
-func (a *Adapter) announce(ctx context.Context, c fleet.Coverage) error {
-	if names, _ := a.clusters(); len(names) == 0 {
+func announce(ctx context.Context, registered []string, c fleet.Coverage) error {
+	if len(registered) == 0 {
 		return errNoMembers()
 	}
 	tell(ctx, c)
@@ -48,9 +48,8 @@ func warn(ctx context.Context, c fleet.Coverage) {
 // and that the answer has none of. One that was not taken up yet is silent, not
 // forgotten: else the first answers after a start, or after a join, would pass
 // for whole ones.
-func addUnheard[T any](a *Adapter, answer fleet.Answer[T], asked func(name string) bool) {
-	names, _ := a.clusters()
-	for _, name := range names {
+func addUnheard[T any](answer fleet.Answer[T], registered []string, asked func(name string) bool) {
+	for _, name := range registered {
 		_, answered := answer.Values[name]
 		_, silent := answer.Silent[name]
 		if !answered && !silent && asked(name) {

@@ -43,9 +43,8 @@ func (a *Adapter) list(ctx context.Context, ask ask, options *metainternalversio
 	if err != nil {
 		return nil, err
 	}
-	answer := a.askFleet(ctx, ask, q)
-	coverage := answer.Coverage()
-	if err := a.announce(ctx, coverage); err != nil {
+	answer, coverage, err := a.askFleet(ctx, ask, q)
+	if err != nil {
 		return nil, err
 	}
 	a.observeFreshness(answer)
@@ -60,9 +59,8 @@ func (a *Adapter) get(ctx context.Context, ask ask, resource schema.GroupResourc
 		return found{}, err
 	}
 	q.fields = fields.OneTermEqualSelector("metadata.name", name)
-	answer := a.askFleet(ctx, ask, q)
-	coverage := answer.Coverage()
-	if err := a.announce(ctx, coverage); err != nil {
+	answer, coverage, err := a.askFleet(ctx, ask, q)
+	if err != nil {
 		return found{}, err
 	}
 	switch items := inOrder(answer, coverage.Answered, q); {
@@ -78,11 +76,14 @@ func (a *Adapter) get(ctx context.Context, ask ask, resource schema.GroupResourc
 	}
 }
 
-// askFleet answers with a word on every registered member that the question is for.
-func (a *Adapter) askFleet(ctx context.Context, ask ask, q question) fleet.Answer[usage.Selection] {
+// askFleet answers with a word on every registered member that the question is
+// for, and announces that.
+func (a *Adapter) askFleet(ctx context.Context, ask ask, q question) (fleet.Answer[usage.Selection], fleet.Coverage, error) {
 	answer := ask(ctx, q.Question)
-	addUnheard(a, answer, q.Clusters)
-	return answer
+	registered, _ := a.clusters() // those who joined meanwhile included
+	addUnheard(answer, registered, q.Clusters)
+	coverage := answer.Coverage()
+	return answer, coverage, announce(ctx, registered, coverage)
 }
 
 // kubectlName is what kubectl get knows a resource by. (kubectl top can not
@@ -195,12 +196,20 @@ func (f found) mark(meta *metav1.ObjectMeta) {
 	meta.Annotations = f.cluster.annotations
 }
 
-// observeFreshness notes how old, by the members' clocks, what we serve is:
-// one observation per member, since the samples of one are of one measurement.
+// observeFreshness notes how old, by the members' clocks, the oldest of what we
+// serve is: one observation per answer, which is no fresher than its worst part.
+// One sample stands for all of a member, which are of one measurement.
 func (a *Adapter) observeFreshness(answer fleet.Answer[usage.Selection]) {
+	var oldest metav1.Time
 	for _, selection := range answer.Values {
-		if selection.Len() > 0 {
-			a.freshness.Observe(selection.At(0).Timestamp())
+		if selection.Len() == 0 {
+			continue
 		}
+		if at := selection.At(0).Timestamp(); oldest.IsZero() || at.Before(&oldest) {
+			oldest = at
+		}
+	}
+	if !oldest.IsZero() {
+		a.freshness.Observe(oldest)
 	}
 }

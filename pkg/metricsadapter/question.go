@@ -59,9 +59,10 @@ func (a *Adapter) question(ctx context.Context, options *metainternalversion.Lis
 
 // visibleTo says which clusters an asker gets to see.
 func (a *Adapter) visibleTo(ctx context.Context) func(string) bool {
-	user, found := genericapirequest.UserFrom(ctx)
-	if _, hub := a.clusters(); hub != "" && found && a.localUsers.Has(user.GetName()) {
-		return func(name string) bool { return name == hub }
+	if user, found := genericapirequest.UserFrom(ctx); found && a.localUsers.Has(user.GetName()) {
+		if _, hub := a.clusters(); hub != "" {
+			return func(name string) bool { return name == hub }
+		}
 	}
 	return func(string) bool { return true }
 }

@@ -68,10 +68,11 @@ func meansCluster(selector labels.Selector) func(name string) bool {
 // covers says, where there can be such a thing, whether others answered with
 // all that a silent member had last.
 func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T], covers func(before []T) bool) error {
-	if names, _ := a.clusters(); len(names) == 0 {
+	registered, _ := a.clusters()
+	if len(registered) == 0 {
 		return errNoMembers()
 	}
-	addUnheard(a, r.Answer, q.clusters)
+	addUnheard(r.Answer, registered, q.clusters)
 	coverage := r.Coverage()
 	evidence := merge.Evidence{
 		Kind: q.kind, Word: q.Word, AllowPartial: q.AllowPartial,
