@@ -3,13 +3,15 @@
 // Package mirror keeps what members hold of one kind of object, in a form that
 // the caller chooses, for as long as somebody asks for it.
 //
-//		Ask(member, namespace) ──► feed, one for each member and namespace asked for
+//		Ask(member, namespace) ──► feed, one for each namespace of a member, or one of all
 //		                             │  list, in pages ─ watch ─ (broken) ─ list …
-//		                             └► objects in order of their names
+//		                             └► shelves: objects in order of their names, by namespace
 //
 //	  - A namespace of a member that nobody asked for in [Options].KeepFor is no
-//	    longer watched, and what was known of it is forgotten. There is no other
-//	    bound on how many are watched: who asks decides. Each costs one watch.
+//	    longer watched, and what was known of it is forgotten.
+//	  - Where many namespaces of a member are asked for, all are followed by one
+//	    watch, if the member allows it, until nobody asks for any. So watches do not
+//	    grow with the namespaces, and what is kept is bounded by what the member has.
 //	  - A first question waits for the first list; others are answered from memory
 //	    and wait for nobody.
 //	  - A member that can not be seen keeps the objects that were seen last, until

@@ -4,7 +4,6 @@ package mirror
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,12 +17,13 @@ import (
 // servers end each of them now and then, and the next begins at once.
 const grace = 10 * time.Second
 
-// feed keeps the objects of one place.
+// feed keeps the objects of one namespace of a member, or of all.
 type feed[O runtime.Object, T Object] struct {
-	place
-	o     *Options[O, T]
-	pages chan struct{} // of all members
-	turns chan struct{} // of this one
+	o         *Options[O, T]
+	member    Member
+	namespace string
+	pages     chan struct{} // of all members
+	turns     chan struct{} // of this one
 	// tried is closed when the first attempt to list has ended.
 	tried chan struct{}
 	once  sync.Once
@@ -33,35 +33,63 @@ type feed[O runtime.Object, T Object] struct {
 
 	// mu guards the rest. It is never held while anything is waited for.
 	mu       sync.Mutex
-	objects  []T  // in order of their keys
-	shared   bool // an answer holds objects: they must not be written to
+	shelves  shelves[T]
 	known    bool
 	watching bool
 	heard    time.Time      // up to when objects were right when that was last looked at
 	failure  *fleet.Silence // of the last attempt; nil if it went well
 }
 
-func newFeed[O runtime.Object, T Object](o *Options[O, T], p place, pages, turns chan struct{}) *feed[O, T] {
-	return &feed[O, T]{place: p, o: o, pages: pages, turns: turns, tried: make(chan struct{}), stop: func() {}}
+func newFeed[O runtime.Object, T Object](o *Options[O, T], member Member, namespace string, pages, turns chan struct{}) *feed[O, T] {
+	return &feed[O, T]{
+		o: o, member: member, namespace: namespace, pages: pages, turns: turns,
+		shelves: shelve[T](nil), tried: make(chan struct{}), stop: func() {},
+	}
 }
 
-// answer tells what is known.
-func (f *feed[O, T]) answer(now time.Time) Answer[T] {
+// wait returns once it has been tried to list the objects, or when ctx ends.
+func (f *feed[O, T]) wait(ctx context.Context) {
+	select {
+	case <-f.tried:
+	case <-ctx.Done():
+	}
+}
+
+// answer tells what is known of one of the feed's namespaces, or of all of them.
+func (f *feed[O, T]) answer(namespace string, now time.Time) Answer[T] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a := Answer[T]{Known: f.known && !f.tooOld(now), Silence: f.silence(now)}
 	if a.Known {
-		f.shared = true
-		a.Objects, a.AsOf = f.objects, f.rightUntil(now)
+		a.Objects, a.AsOf = f.shelves.lend(namespace), f.rightUntil(now)
 	}
 	return a
 }
 
-// expired is true when what is known is worth nothing any more.
+// live is true while the objects are known and followed.
+func (f *feed[O, T]) live() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.known && f.watching
+}
+
+// refused is true when the member does not let us see the objects, and never did.
+func (f *feed[O, T]) refused() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.known && f.forbidden()
+}
+
+// expired is true when what is known is worth nothing any more: it is too old, or of all namespaces, which may not be
+// seen any more, while single ones perhaps may.
 func (f *feed[O, T]) expired(now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.known && f.tooOld(now)
+	return f.known && (f.tooOld(now) || f.namespace == all && f.forbidden())
+}
+
+func (f *feed[O, T]) forbidden() bool {
+	return !f.watching && f.failure != nil && f.failure.Reason == fleet.ReasonForbidden
 }
 
 func (f *feed[O, T]) tooOld(now time.Time) bool {
@@ -135,12 +163,12 @@ func (f *feed[O, T]) ended(now time.Time) {
 	f.watching = false
 }
 
-// listed puts these objects in place of all. They may be in any order.
+// listed puts these objects in place of all.
 func (f *feed[O, T]) listed(objects []T, now time.Time) {
-	slices.SortFunc(objects, inOrder[T]) // members give them in this order already
+	shelves := shelve(objects)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.objects, f.shared = objects, false
+	f.shelves = shelves
 	f.known, f.failure, f.heard = true, nil, now
 	f.attempt()
 }
@@ -149,13 +177,7 @@ func (f *feed[O, T]) listed(objects []T, now time.Time) {
 func (f *feed[O, T]) put(object T, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.own()
-	at, found := slices.BinarySearchFunc(f.objects, object.Key(), compareTo[T])
-	if found {
-		f.objects[at] = object
-	} else {
-		f.objects = slices.Insert(f.objects, at, object)
-	}
+	f.shelves.put(object)
 	f.heard = now
 }
 
@@ -163,16 +185,6 @@ func (f *feed[O, T]) put(object T, now time.Time) {
 func (f *feed[O, T]) remove(key Key, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if at, found := slices.BinarySearchFunc(f.objects, key, compareTo[T]); found {
-		f.own()
-		f.objects = slices.Delete(f.objects, at, at+1)
-	}
+	f.shelves.remove(key)
 	f.heard = now
-}
-
-// own makes the slice one that no answer holds.
-func (f *feed[O, T]) own() {
-	if f.shared {
-		f.objects, f.shared = slices.Clone(f.objects), false
-	}
 }

@@ -27,7 +27,7 @@ func waits() *wait.Backoff {
 func (f *feed[O, T]) run(ctx context.Context) {
 	defer f.attempt()
 	ask := asker[O, T]{f, klog.FromContext(ctx)}
-	r := cache.NewReflectorWithOptions(ask.listerWatcher(), nil, shelf[O, T]{f}, cache.ReflectorOptions{
+	r := cache.NewReflectorWithOptions(ask.listerWatcher(), nil, store[O, T]{f}, cache.ReflectorOptions{
 		Name: "mirror", TypeDescription: f.o.Resource.Resource,
 		Backoff: waits(),
 	})
@@ -35,16 +35,16 @@ func (f *feed[O, T]) run(ctx context.Context) {
 	r.RunWithContext(klog.NewContext(ctx, logr.Discard()))
 }
 
-// shelf is where the reflector puts objects.
-type shelf[O runtime.Object, T Object] struct{ feed *feed[O, T] }
+// store is where the reflector puts objects.
+type store[O runtime.Object, T Object] struct{ feed *feed[O, T] }
 
-var _ cache.ReflectorStore = shelf[runtime.Object, Object]{}
+var _ cache.ReflectorStore = store[runtime.Object, Object]{}
 
 // Add puts one object.
-func (s shelf[O, T]) Add(object any) error { return s.Update(object) }
+func (s store[O, T]) Add(object any) error { return s.Update(object) }
 
 // Update puts one object in place of its former state.
-func (s shelf[O, T]) Update(object any) error {
+func (s store[O, T]) Update(object any) error {
 	typed, ok := object.(O)
 	if !ok {
 		return fmt.Errorf("keeping a changed object: it is a %T", object)
@@ -54,7 +54,7 @@ func (s shelf[O, T]) Update(object any) error {
 }
 
 // Delete takes one object away.
-func (s shelf[O, T]) Delete(object any) error {
+func (s store[O, T]) Delete(object any) error {
 	m, err := meta.Accessor(object)
 	if err != nil {
 		return fmt.Errorf("reading a deleted object: %w", err)
@@ -64,7 +64,7 @@ func (s shelf[O, T]) Delete(object any) error {
 }
 
 // Replace takes the pages of a list.
-func (s shelf[O, T]) Replace(pages []any, _ string) error {
+func (s store[O, T]) Replace(pages []any, _ string) error {
 	var objects []T
 	for _, p := range pages {
 		objects = append(objects, p.(*page[T]).objects...)
@@ -74,4 +74,4 @@ func (s shelf[O, T]) Replace(pages []any, _ string) error {
 }
 
 // Resync has nothing to do: nobody is told of changes.
-func (s shelf[O, T]) Resync() error { return nil }
+func (s store[O, T]) Resync() error { return nil }

@@ -18,21 +18,15 @@ type Mirror[O runtime.Object, T Object] struct {
 	running sync.WaitGroup
 
 	// mu guards the rest. It is never held while anything is waited for.
-	mu    sync.Mutex
-	ctx   context.Context // of Run; nil before
-	feeds map[place]*feed[O, T]
-}
-
-// place is where objects are. The empty namespace stands for all.
-type place struct {
-	member    Member
-	namespace string
+	mu       sync.Mutex
+	ctx      context.Context // of Run; nil before
+	clusters map[Member]*cluster[O, T]
 }
 
 // New returns a mirror that asks nobody until it runs.
 func New[O runtime.Object, T Object](o Options[O, T]) *Mirror[O, T] {
 	o = o.withDefaults()
-	return &Mirror[O, T]{o: o, pages: make(chan struct{}, o.MaxLists), feeds: map[place]*feed[O, T]{}}
+	return &Mirror[O, T]{o: o, pages: make(chan struct{}, o.MaxLists), clusters: map[Member]*cluster[O, T]{}}
 }
 
 // Run keeps the mirror until ctx ends, and returns nil when everything it
@@ -58,51 +52,34 @@ func (m *Mirror[O, T]) Run(ctx context.Context) error {
 // waits for the first list of what was not asked for lately, until ctx ends;
 // otherwise it answers from memory.
 func (m *Mirror[O, T]) Ask(ctx context.Context, member Member, namespace string) Answer[T] {
-	f := m.feed(place{member, namespace})
-	select {
-	case <-f.tried:
-	case <-ctx.Done():
+	f := m.feed(member, namespace)
+	f.wait(ctx)
+	if f.namespace != namespace && f.refused() { // it is known now: that of the namespace alone may be allowed
+		f = m.feed(member, namespace)
+		f.wait(ctx)
 	}
-	return f.answer(time.Now())
+	return f.answer(namespace, time.Now())
 }
 
-func (m *Mirror[O, T]) feed(p place) *feed[O, T] {
+func (m *Mirror[O, T]) feed(member Member, namespace string) *feed[O, T] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := m.feeds[p]
-	if f == nil {
-		f = m.add(p)
+	c := m.clusters[member]
+	if c == nil {
+		c = newCluster(&m.o, member, m.pages)
+		m.clusters[member] = c
 	}
-	f.asked = time.Now()
-	return f
-}
-
-func (m *Mirror[O, T]) add(p place) *feed[O, T] {
-	f := newFeed(&m.o, p, m.pages, m.turns(p.member))
-	m.feeds[p] = f
-	m.start(f)
-	return f
-}
-
-// pagesEach bounds the pages that are read from one member at one time, so that
-// a slow one does not take the places of all others.
-const pagesEach = 2
-
-func (m *Mirror[O, T]) turns(member Member) chan struct{} {
-	for p, f := range m.feeds {
-		if p.member == member {
-			return f.turns
-		}
-	}
-	return make(chan struct{}, pagesEach)
+	return c.feed(namespace, time.Now(), m.start)
 }
 
 func (m *Mirror[O, T]) begin(ctx context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ctx = ctx
-	for _, f := range m.feeds {
-		m.start(f)
+	for _, c := range m.clusters {
+		for _, f := range c.feeds {
+			m.start(f)
+		}
 	}
 }
 
@@ -119,19 +96,14 @@ func (m *Mirror[O, T]) start(f *feed[O, T]) {
 	m.running.Go(func() { f.run(ctx) })
 }
 
-// sweep ends the feeds that nobody asked for, and begins those anew whose objects
-// are too old.
+// sweep has each cluster let go of what it need not follow.
 func (m *Mirror[O, T]) sweep(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for p, f := range m.feeds {
-		switch {
-		case now.Sub(f.asked) >= m.o.KeepFor:
-			f.stop()
-			delete(m.feeds, p)
-		case f.expired(now):
-			f.stop()
-			m.add(p).asked = f.asked
+	for member, c := range m.clusters {
+		c.sweep(now, m.start)
+		if len(c.feeds) == 0 {
+			delete(m.clusters, member)
 		}
 	}
 }

@@ -87,8 +87,12 @@ func TestAnswersFollowChanges(t *testing.T) {
 		if third.AsOf != time.Now() {
 			t.Errorf("as of %v, want now: the watch is open", third.AsOf)
 		}
+		east.remove("shop/b")
+		pass(0)
+		r.expect(east, "shop", "shop/c=1 shop/d=0")
 		for want, a := range map[string]Answer[*thing]{
-			"shop/b=0 shop/d=0": first, "shop/a=1 shop/b=0 shop/c=1 shop/d=0 shop/e=1": second,
+			"shop/b=2 shop/c=1 shop/d=0": third,
+			"shop/b=0 shop/d=0":          first, "shop/a=1 shop/b=0 shop/c=1 shop/d=0 shop/e=1": second,
 		} {
 			if got := tell(a); got != want {
 				t.Errorf("an answer changed into %q, it was %q", got, want)
@@ -110,6 +114,9 @@ func TestAllNamespaces(t *testing.T) {
 		east.put("beta/q", "1")
 		pass(0)
 		r.expect(east, "", "alpha/z=0 beta/q=1 shop/a=0 shop/b=0 zoo/a=0")
+		east.remove("shop/b")
+		pass(0)
+		r.expect(east, "", "alpha/z=0 beta/q=1 shop/a=0 zoo/a=0")
 		expectRequests(t, east, "configmaps limit=500", "configmaps watch=true")
 	})
 }
@@ -298,10 +305,8 @@ func TestASilentMemberIsForgottenAfterMaxAge(t *testing.T) {
 		}
 		r.expect(east, "shop", "unknown Timeout")
 		r.mu.Lock()
-		for _, f := range r.feeds {
-			if len(f.objects) > 0 {
-				t.Errorf("%d objects are kept that no answer shows", len(f.objects))
-			}
+		if n := len(r.clusters[east].feeds["shop"].shelves.lend(all)); n > 0 {
+			t.Errorf("%d objects are kept that no answer shows", n)
 		}
 		r.mu.Unlock()
 		east.set(func() { east.silence, east.success = nil, time.Time{} })
@@ -376,8 +381,8 @@ func TestWhatNobodyAsksForIsForgotten(t *testing.T) {
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if n := len(r.feeds); n != 0 {
-			t.Errorf("%d feeds are left", n)
+		if n := len(r.clusters); n != 0 {
+			t.Errorf("%d members are left", n)
 		}
 	})
 }

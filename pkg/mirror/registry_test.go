@@ -368,9 +368,9 @@ func TestOverRealConnections(t *testing.T) {
 	other := theMember(t, members, m)
 	r.expect(other, "shop", "shop/a=0 shop/b=3")
 	r.mu.Lock()
-	feeds := len(r.feeds)
+	clusters := len(r.clusters)
 	r.mu.Unlock()
-	if feeds != 2 {
-		t.Errorf("%d feeds, want one for each of two clusters", feeds)
+	if clusters != 2 {
+		t.Errorf("%d clusters, want two", clusters)
 	}
 }

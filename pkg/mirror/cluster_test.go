@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+func team(i int) string { return fmt.Sprintf("team-%02d", i) }
+
+// teams is a member with so many namespaces of one object, and one that nobody asks for.
+func teams(n int) *fakeMember {
+	m := newFakeMember("east", "nobody/a")
+	for i := range n {
+		m.put(team(i)+"/a", "0")
+	}
+	return m
+}
+
+// expectTeams asks for all.
+func (r *running) expectTeams(m *fakeMember, n int, but string) {
+	r.t.Helper()
+	for i := range n {
+		r.expect(m, team(i), strings.TrimSpace(team(i)+"/a=0 "+but))
+	}
+}
+
+// ofAll tells the requests for all namespaces, and how many others there were.
+func (m *fakeMember) ofAll() (whole []string, others int) {
+	for _, request := range m.asked() {
+		if strings.HasPrefix(request, "namespaces/") {
+			others++
+		} else {
+			whole = append(whole, request)
+		}
+	}
+	return whole, others
+}
+
+func forbidAll(r *http.Request) (*http.Response, error) {
+	if namespaceOf(r) != "" {
+		return nil, nil
+	}
+	return refusal(apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no"))), nil
+}
+
+func TestFewNamespacesAreFollowedOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(fewNamespaces)
+		r := start(t)
+		r.expectTeams(east, fewNamespaces, "")
+		pass(4 * time.Minute)
+		r.expectTeams(east, fewNamespaces, "")
+		if n := east.watched(); n != fewNamespaces {
+			t.Errorf("%d watches, want %d", n, fewNamespaces)
+		}
+		if whole, _ := east.ofAll(); len(whole) > 0 {
+			t.Errorf("all namespaces were asked for: %q", whole)
+		}
+	})
+}
+
+func TestManyNamespacesAreFollowedAtOnce(t *testing.T) {
+	const many = 60
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(many)
+		r := start(t)
+		r.expectTeams(east, many, "")
+		pass(0)
+		whole, others := east.ofAll()
+		if want := []string{"configmaps limit=500", "configmaps watch=true"}; !slices.Equal(whole, want) || others > 2*(fewNamespaces+1) {
+			t.Errorf("asked for %q, and %d times for one namespace", whole, others)
+		}
+		pass(time.Minute)
+		if n := east.watched(); n != 1 {
+			t.Errorf("%d watches, want one", n)
+		}
+		east.put("team-07/b", "1")
+		east.remove("team-08/a")
+		east.put("new/a", "1")
+		pass(0)
+		r.expect(east, "team-07", "team-07/a=0 team-07/b=1")
+		r.expect(east, "team-08", "")
+		r.expect(east, "new", "new/a=1")
+		r.expect(east, "empty", "")
+		expectRequests(t, east)
+		pass(6 * time.Minute)
+		if n := east.watched(); n != 0 {
+			t.Errorf("%d watches that nobody asked for", n)
+		}
+	})
+}
+
+// While the list of all is on its way, or if it does not come, what is known of single namespaces is as good.
+func TestNamespacesThatAreKnownWaitForNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(fewNamespaces + 1)
+		east.handle = func(r *http.Request) (*http.Response, error) {
+			if namespaceOf(r) == "" {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			return nil, nil
+		}
+		r := start(t)
+		r.expectTeams(east, fewNamespaces+1, "")
+		begun := time.Now()
+		pass(2 * time.Minute)
+		r.expectTeams(east, fewNamespaces+1, "")
+		if took := time.Since(begun); took > 2*time.Minute {
+			t.Errorf("answers took %v", took-2*time.Minute)
+		}
+	})
+}
+
+func TestWhereAllNamespacesAreForbidden(t *testing.T) {
+	const many = 40
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(many)
+		east.handle = forbidAll
+		r := start(t)
+		r.expectTeams(east, many, "")
+		for range 4 {
+			pass(time.Minute)
+			r.expectTeams(east, many, "")
+		}
+		if n := east.watched(); n != many {
+			t.Errorf("%d watches, want %d", n, many)
+		}
+		if whole, _ := east.ofAll(); len(whole) > 4*60/7 {
+			t.Errorf("asked %d times in 4 minutes for what is forbidden", len(whole))
+		}
+		east.set(func() { east.handle = nil }) // it is granted
+		for range 4 {
+			pass(time.Minute)
+			r.expectTeams(east, many, "")
+		}
+		if n := east.watched(); n != 1 {
+			t.Errorf("%d watches once it is granted, want one", n)
+		}
+		east.set(func() { east.handle = forbidAll }) // and withdrawn
+		east.breakWatches(true)
+		pass(2 * time.Minute)
+		r.expectTeams(east, many, "")
+		pass(time.Second)
+		if n := east.watched(); n != many {
+			t.Errorf("%d watches once it is withdrawn, want %d", n, many)
+		}
+	})
+}
+
+// A question that comes while it is not yet known that all namespaces are forbidden waits for that, and is answered.
+func TestAllNamespacesAreForbiddenLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(fewNamespaces + 2)
+		east.handle = func(r *http.Request) (*http.Response, error) {
+			if namespaceOf(r) == "" {
+				time.Sleep(3 * time.Second)
+			}
+			return forbidAll(r)
+		}
+		r := start(t)
+		r.expectTeams(east, fewNamespaces+2, "")
+	})
+}
+
+// Who may list all namespaces and not watch them is still told what is known of single ones.
+func TestAllNamespacesCanNotBeWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(fewNamespaces + 1)
+		east.handle = func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("watch") == "" {
+				return nil, nil
+			}
+			return forbidAll(r)
+		}
+		r := start(t)
+		for range 20 {
+			r.expectTeams(east, fewNamespaces+1, "")
+			pass(7 * time.Second)
+		}
+	})
+}
+
+// A member that refuses us for a moment keeps what was seen of it, and is not asked about each namespace.
+func TestAMemberOfManyNamespacesRefusesUsForAMoment(t *testing.T) {
+	const many = 40
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(many)
+		r := start(t)
+		r.expectTeams(east, many, "")
+		pass(time.Minute + time.Second)
+		r.expectTeams(east, many, "")
+		east.set(func() { east.silence, east.success = &fleet.Silence{Reason: fleet.ReasonForbidden}, time.Now() })
+		east.breakWatches(true)
+		pass(15 * time.Second)
+		r.expectTeams(east, many, "Forbidden")
+	})
+}
+
+func TestASilentMemberOfManyNamespaces(t *testing.T) {
+	const many = 40
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(many)
+		r := start(t)
+		r.expectTeams(east, many, "")
+		pass(time.Minute)
+		r.expectTeams(east, many, "")
+		east.set(func() { east.silence, east.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, time.Now() })
+		east.breakWatches(true)
+		east.asked()
+		for range 3 {
+			pass(time.Minute)
+			r.expectTeams(east, many, "Timeout")
+		}
+		if _, others := east.ofAll(); others > 0 {
+			t.Errorf("asked %d times for one namespace, which would find the member as silent", others)
+		}
+		east.set(func() { east.silence, east.success = nil, time.Time{} })
+		pass(5 * time.Second)
+		r.expectTeams(east, many, "")
+		expectRequests(t, east, "configmaps limit=500", "configmaps watch=true")
+	})
+}
+
+// Whatever is asked for, and whatever happens, answers are what the member has, once it is quiet.
+func TestManyNamespacesThatChange(t *testing.T) {
+	for seed := range uint64(8) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			east := newFakeMember("east")
+			r := start(t)
+			for range 300 {
+				name := team(random.IntN(30)) + "/" + string(rune('a'+random.IntN(4)))
+				switch random.IntN(10) {
+				case 0:
+					east.breakWatches(random.IntN(2) == 0)
+				case 1:
+					pass(time.Duration(random.IntN(90)) * time.Second)
+				case 2, 3:
+					if east.objects[keyNamed(name)] != nil {
+						east.remove(name)
+					}
+				case 4, 5, 6:
+					r.ask(east, team(random.IntN(30)))
+				default:
+					east.put(name, fmt.Sprint(random.IntN(1000)))
+				}
+			}
+			pass(time.Minute)
+			for i := range 30 {
+				r.expect(east, team(i), east.holds(team(i)))
+			}
+			r.expect(east, all, east.holds(all))
+		})
+	}
+}
+
+// holds is the answer to be expected for a namespace, or for all.
+func (m *fakeMember) holds(namespace string) string {
+	var words []string
+	for key, o := range m.objects {
+		if namespace == all || namespace == key.Namespace {
+			words = append(words, key.Namespace+"/"+key.Name+"="+o.Data["value"])
+		}
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
