@@ -6,8 +6,10 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/scale"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -36,10 +38,13 @@ func addCron(ctx context.Context, manager ctrl.Manager, scales scale.ScalesGette
 	return readyWhen(manager, "cronfederatedhpas-known", synced)
 }
 
+// newScales is a client of the scale subresource, in the form that costs least where a resource has it. A decision reads one each time.
 func newScales(manager ctrl.Manager) (scale.ScalesGetter, error) {
-	kinds, err := discovery.NewDiscoveryClientForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	config := rest.CopyConfig(manager.GetConfig()) // the client writes to it
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	kinds, err := discovery.NewDiscoveryClientForConfigAndClient(config, manager.GetHTTPClient())
 	if err != nil {
 		return nil, err
 	}
-	return scale.NewForConfig(manager.GetConfig(), manager.GetRESTMapper(), dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(kinds))
+	return scale.NewForConfig(config, manager.GetRESTMapper(), dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(kinds))
 }
