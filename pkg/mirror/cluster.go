@@ -42,7 +42,7 @@ func (c *cluster[O, T]) feed(namespace string, now time.Time, start func(*feed[O
 	}
 	f.asked = now
 	if len(c.feeds) > fewNamespaces && c.feeds[all] == nil {
-		c.begin(all, now, start)
+		c.begin(all, now, start).standsIn = true
 	}
 	return f
 }
@@ -74,7 +74,7 @@ func (c *cluster[O, T]) sweep(now time.Time, start func(*feed[O, T])) {
 			delete(c.feeds, namespace)
 		case f.expired(now):
 			f.stop()
-			c.begin(namespace, f.asked, start)
+			c.begin(namespace, f.asked, start).standsIn = f.standsIn
 		}
 	}
 }

@@ -28,8 +28,10 @@ type feed[O runtime.Object, T Object] struct {
 	tried chan struct{}
 	once  sync.Once
 
-	asked time.Time // guarded by Mirror.mu
-	stop  context.CancelFunc
+	// Mirror.mu guards these.
+	asked    time.Time
+	stop     context.CancelFunc
+	standsIn bool // for feeds of single namespaces
 
 	// mu guards the rest. It is never held while anything is waited for.
 	mu       sync.Mutex
@@ -80,12 +82,12 @@ func (f *feed[O, T]) refused() bool {
 	return !f.known && f.forbidden()
 }
 
-// expired is true when what is known is worth nothing any more: it is too old, or of all namespaces, which may not be
-// seen any more, while single ones perhaps may.
+// expired is true when what is known is worth nothing any more: it is too old, or all namespaces may not be seen any
+// more, while the single ones that were asked for perhaps may.
 func (f *feed[O, T]) expired(now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.known && (f.tooOld(now) || f.namespace == all && f.forbidden())
+	return f.known && (f.tooOld(now) || f.standsIn && f.forbidden())
 }
 
 func (f *feed[O, T]) forbidden() bool {
