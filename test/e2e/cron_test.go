@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -54,9 +53,11 @@ func cronCases() map[string]cronCase {
 }
 
 // Rules of the next minute, side by side: all that is to happen does so at
-// once, and is looked at one after the other.
+// once, and is looked at one after the other. What runs beside it may use the
+// members, and breaks none.
 func TestCron(t *testing.T) {
-	e := whole(t)
+	t.Parallel()
+	e := started(t)
 	c := &crons{env: e, loneOf: e.member(t, "member2")}
 	pair := c.launch(t)
 	// All objects must have been seen before the minute begins.
@@ -90,10 +91,6 @@ func TestCron(t *testing.T) {
 // launch installs and starts all that the cases need.
 func (c *crons) launch(t *testing.T) (pair []*fixture.Controllers) {
 	t.Helper()
-	program, err := fixture.BuildControllers(t.Context(), c.dir, os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, cluster := range []*lab.Cluster{c.Hub(), c.loneOf} {
 		if err := c.InstallKinds(t.Context(), cluster); err != nil {
 			t.Fatal(err)
@@ -105,7 +102,7 @@ func (c *crons) launch(t *testing.T) (pair []*fixture.Controllers) {
 	t.Cleanup(func() { c.tidy(t) })
 	quick := []string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s", "-v=2"}
 	start := func(cluster *lab.Cluster, name string) *fixture.Controllers {
-		r, err := c.StartControllers(t.Context(), cluster, program, name, quick...)
+		r, err := c.StartControllers(t.Context(), cluster, c.controllers, name, quick...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,7 @@ import (
 // certificates of it can not run here, so nothing is stored. The cluster has no
 // metrics APIs meanwhile: its APIServices and ours would be mixed.
 func TestManifestsAreAccepted(t *testing.T) {
+	t.Parallel()
 	e := whole(t)
 	member, err := e.Cluster("member1")
 	if err != nil {
@@ -102,7 +103,8 @@ spec:
 
 // The program knows every flag that the manifests give it.
 func TestManifestsGiveFlagsThatExist(t *testing.T) {
-	e := whole(t)
+	t.Parallel()
+	e := started(t)
 	checked := 0
 	for _, folder := range e.kustomizations(t) {
 		for manifest := range strings.SplitSeq(e.kubectl(t, "kustomize", folder).Stdout, "\n---\n") {

@@ -11,5 +11,7 @@
 //	cart             a pod of two containers, in every member
 //
 // A test that breaks something mends it before it ends, and every test begins
-// by waiting until the fleet is whole.
+// by waiting until the fleet is whole. Those that are parallel run at the end,
+// beside the one that waits for a minute to begin: they have the fleet one
+// after the other, and hang or stop no cluster.
 package e2e

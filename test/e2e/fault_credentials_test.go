@@ -41,6 +41,7 @@ func encoded(data []byte) []byte {
 
 // A token expires while the member is in use, and is then replaced.
 func TestExpiredTokenThenRotated(t *testing.T) {
+	t.Parallel()
 	e := whole(t)
 	_, short := e.registration(t, "member3", 15*time.Second)
 	e.register(t, "member3", short)

@@ -4,12 +4,12 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/fleetscale/fleetscale/test/fixture"
@@ -26,7 +26,6 @@ const (
 // federated is what the cases of TestFederated share.
 type federated struct {
 	*env
-	program string
 	pair    []*fixture.Controllers
 	clients map[string]dynamic.Interface // by cluster
 	usage   sync.Mutex                   // one object of a member holds all that is set there
@@ -50,7 +49,7 @@ func launchFederated(t *testing.T, e *env) *federated {
 func (f *federated) startPair(t *testing.T, name string, flags []string) {
 	t.Helper()
 	for i := range 2 {
-		r, err := f.StartControllers(t.Context(), f.Hub(), f.program, fmt.Sprintf("%s-%d", name, i+1), flags...)
+		r, err := f.StartControllers(t.Context(), f.Hub(), f.controllers, fmt.Sprintf("%s-%d", name, i+1), flags...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,22 +96,14 @@ func federatedFlags() []string {
 	}
 }
 
-func (f *federated) install(t *testing.T) (err error) {
-	if f.program, err = fixture.BuildControllers(t.Context(), f.dir, os.Stderr); err != nil {
-		return err
-	}
-	if err := f.InstallKinds(t.Context(), f.Hub()); err != nil {
-		return err
-	}
-	if err := f.InstallControllers(t.Context(), f.Hub()); err != nil {
-		return err
-	}
+func (f *federated) install(t *testing.T) error {
+	group, ctx := errgroup.WithContext(t.Context())
+	group.Go(func() error { return f.InstallKinds(ctx, f.Hub()) })
+	group.Go(func() error { return f.InstallControllers(ctx, f.Hub()) })
 	for _, member := range f.Members() {
-		if err := f.JoinToScale(t.Context(), member); err != nil {
-			return err
-		}
+		group.Go(func() error { return f.JoinToScale(ctx, member) })
 	}
-	return nil
+	return group.Wait()
 }
 
 // clusters are the hub and the members.
@@ -127,16 +118,21 @@ func (f *federated) tidy(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	remove(f.Hub(), "-k", f.Deploy("crds"))
-	remove(f.Hub(), "--wait=false", "-k", f.Deploy("base/controller-manager-hub"))
-	for _, cluster := range f.clusters() {
-		remove(cluster, "--wait=false", "namespace", "-l", "for=federated")
-	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		remove(f.Hub(), "-k", f.Deploy("crds")) // before their namespaces
+		remove(f.Hub(), "--wait=false", "namespace", "-l", "for=federated")
+	})
+	all.Go(func() { remove(f.Hub(), "--wait=false", "-k", f.Deploy("base/controller-manager-hub")) })
 	for _, member := range f.Members() {
-		if err := f.Join(afterwards(t), member); err != nil {
-			t.Error(err)
-		}
+		all.Go(func() {
+			remove(member, "--wait=false", "namespace", "-l", "for=federated")
+			if err := f.Join(afterwards(t), member); err != nil {
+				t.Error(err)
+			}
+		})
 	}
+	all.Wait()
 }
 
 // leader is the replica that works.

@@ -52,6 +52,7 @@ spec:
 // that live by it. They decide the same before the takeover, after it, and
 // after it was undone. People see the whole fleet meanwhile.
 func TestHubThatRunsWorkloads(t *testing.T) {
+	t.Parallel()
 	e := whole(t)
 	hub := e.Hub()
 	t.Cleanup(func() { e.tidyHub(t) })

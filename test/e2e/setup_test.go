@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,8 +37,11 @@ const (
 // env is what all tests share.
 type env struct {
 	*fixture.Fleet
-	adapter *fixture.Adapter
-	dir     string
+	adapter     *fixture.Adapter
+	controllers string // the program
+	dir         string
+	// alone is held by the test that has the fleet to itself.
+	alone sync.Mutex
 	// broken is set once a test began and the fleet did not become whole.
 	broken bool
 }
@@ -49,7 +53,13 @@ var shared struct {
 	err  error
 }
 
+// Parallel tests wait, for a clock or for the fleet: they need no core each.
+const parallelTests = "16"
+
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", parallelTests); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if e := shared.env; e != nil {
 		e.end(code != 0)
@@ -127,8 +137,36 @@ func (e *env) start(ctx context.Context) error {
 	if e.Fleet, err = fixture.New(l, program); err == nil {
 		err = e.serve(ctx)
 	}
+	if err == nil { // while the members measure what runs in them
+		e.controllers, err = fixture.BuildControllers(ctx, e.dir, os.Stderr)
+	}
+	if err == nil {
+		err = e.measured(ctx)
+	}
 	if err != nil {
 		return errors.Join(err, l.Down())
+	}
+	return nil
+}
+
+// measured returns when the members themselves know what the shop's pods use:
+// the hub is not asked before, since it would have to ask them a second time.
+func (e *env) measured(ctx context.Context) error {
+	for _, member := range e.Members() {
+		config, err := member.RESTConfig()
+		if err != nil {
+			return err
+		}
+		err = fixture.Await(ctx, patience, func(ctx context.Context) error {
+			v, err := see(ctx, config, shopPath)
+			if err == nil && len(v.items) != shopPods {
+				err = fmt.Errorf("%d pods of %d are measured: %d %s", len(v.items), shopPods, v.Code, v.Message)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("awaiting the metrics of %s: %w", member.Name, err)
+		}
 	}
 	return nil
 }
@@ -160,15 +198,24 @@ func (e *env) serve(ctx context.Context) (err error) {
 	return err
 }
 
-// whole returns the shared fleet once all of it answers.
-func whole(t *testing.T) *env {
+// started returns the shared fleet, which others use at the same time.
+func started(t *testing.T) *env {
 	t.Helper()
 	shared.once.Do(func() { shared.env, shared.err = setUp() })
-	e := shared.env
-	switch {
-	case shared.err != nil:
+	if shared.err != nil {
 		t.Fatal(shared.err)
-	case e.broken:
+	}
+	return shared.env
+}
+
+// whole returns the shared fleet once all of it answers. Until the test ends no
+// other gets it from here.
+func whole(t *testing.T) *env {
+	t.Helper()
+	e := started(t)
+	e.alone.Lock()
+	t.Cleanup(e.alone.Unlock)
+	if e.broken {
 		t.Fatal("an earlier test has left the fleet broken")
 	}
 	t.Cleanup(func() {
