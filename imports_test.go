@@ -26,6 +26,7 @@ var rings = map[string]int{
 	"pkg/certs":      2,
 	"pkg/command":    2,
 	"pkg/hubmetrics": 2,
+	"pkg/hubstatus":  2,
 	"pkg/member":     2,
 	"pkg/mirror":     2,
 	"pkg/placement":  2,

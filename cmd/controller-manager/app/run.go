@@ -23,6 +23,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
+	"github.com/fleetscale/fleetscale/pkg/hubstatus"
 )
 
 const (
@@ -77,6 +78,7 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
+		NewClient:                     hubstatus.NewClient,
 		Client:                        client.Options{FieldValidation: metav1.FieldValidationStrict}, // else a hub with another schema drops our fields for good
 		Cache:                         cache.Options{DefaultTransform: slim},
 		Metrics:                       metricsserver.Options{BindAddress: o.Serving.MetricsBindAddress},
