@@ -97,6 +97,21 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// What is read of a list before the fault is not taken for the list.
+func TestDecodeRefusesAListWithOneBadItem(t *testing.T) {
+	good := pods("shop", 1)
+	raw := encoded(t, &metricsv1beta1.PodMetricsList{Items: good})
+	bad := append(append(append([]byte{}, raw...), "\x12\x01\xff"...), raw...)
+	for contentType, body := range map[string][]byte{
+		contentTypeProtobuf: enveloped(bad),
+		contentTypeJSON:     []byte(`{"items":[{"metadata":{"name":"web-0"}},{"metadata":7}]}`),
+	} {
+		if b, err := decodePods(body, contentType); err == nil || b != nil {
+			t.Errorf("%s: %d pods, and error %v", contentType, b.Len(), err)
+		}
+	}
+}
+
 func TestNumberIsExactAndSaturates(t *testing.T) {
 	for _, exact := range []string{
 		"0", "1n", "123456789n", "-5m", "1500m", "65536Ki", "9223372036854775807", "10G", "1Ei", "0.5Ki",
@@ -237,6 +252,7 @@ func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 	many := pod("shop", "many", nil)
 	many.Containers = append(many.Containers, many.Containers...)
 	mixed := &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{many, {ObjectMeta: metav1.ObjectMeta{Name: "none"}}, singlePods(1).Items[0]}}
+	mixed.Items = append(mixed.Items, pods("three", 3)...)
 	nodes := &metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{{Usage: many.Containers[0].Usage}, {}}}
 	mixedBatch, err := decodePods(protobufOf(mixed), contentTypeProtobuf)
 	if err != nil {
@@ -246,13 +262,42 @@ func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asJSON, err := json.Marshal(mixed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jsonBatch, err := decodePods(asJSON, contentTypeJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct {
 		batch           *Batch
 		records, values int
-	}{"pods": {mixedBatch, 3, 4*2 + 2}, "nodes": {nodeBatch, 2, 2}} {
+	}{
+		"pods": {mixedBatch, 6, 11 * 2}, "pods in JSON": {jsonBatch, 6, 11 * 2}, "nodes": {nodeBatch, 2, 2},
+		"a namespace": {mixedBatch.inNamespace("three"), 3, 6 * 2}, "one without pods": {mixedBatch.inNamespace("bank"), 0, 0},
+	} {
 		if got := [...]int{len(tc.batch.records), cap(tc.batch.records), len(tc.batch.values), cap(tc.batch.values)}; got != [...]int{tc.records, tc.records, tc.values, tc.values} {
 			t.Errorf("%s: length and capacity of records and values are %v, want %d and %d", name, got, tc.records, tc.values)
 		}
+	}
+}
+
+// A part lives longer than the whole that it was taken from.
+func TestPartOfABatchSharesNothingWithIt(t *testing.T) {
+	whole, err := decodePods(protobufOf(&metricsv1beta1.PodMetricsList{Items: append(pods("bank", 2), pods("shop", 2)...)}), contentTypeProtobuf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := whole.inNamespace("shop")
+	before := versioned(part.At(1))
+	clear(whole.records)
+	clear(whole.values)
+	if diff := cmp.Diff(text(t, before), text(t, versioned(part.At(1)))); diff != "" {
+		t.Errorf("(-before +after the whole is gone):\n%s", diff)
+	}
+	if empty := (*Batch)(nil).inNamespace("shop"); empty.Len() != 0 {
+		t.Errorf("%d pods of nothing", empty.Len())
 	}
 }
 

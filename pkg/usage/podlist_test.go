@@ -45,6 +45,7 @@ func TestItemsOfAList(t *testing.T) {
 	}{
 		"as it comes":           {raw: raw, want: want},
 		"nothing":               {},
+		"items that are none":   {raw: append([]byte("\x10\x05"), raw...), want: want},
 		"no items":              {raw: encoded(t, &metricsv1beta1.PodMetricsList{})},
 		"fields of the future":  {raw: append([]byte("\x18\x96\x01\x21abcdefgh\x2dabcd\x32\x02ab"), raw...), want: want},
 		"cut within an item":    {raw: raw[:len(raw)-1], want: want[:2], bad: true},

@@ -13,7 +13,7 @@ import (
 // That brings pods that nobody asked for; it is done as long as those cost less
 // than the requests that are saved.
 const (
-	// fewNamespaces are always asked for one by one.
+	// fewNamespaces, beside the pilot's, are always asked for one by one.
 	fewNamespaces = 8
 	// podsPerRequest is how many pods more in a list cost a member, and us, about as much as one request more.
 	podsPerRequest = 50
@@ -57,19 +57,8 @@ func (s *scraper) askTogether(namespaces []*target, onBeat bool) (comparison, bo
 	for _, t := range namespaces {
 		part := a
 		part.batch = a.batch.inNamespace(t.key.namespace)
-		all = all.with(t.keepUnlessAsking(part))
+		all = all.with(t.keep(part))
 	}
 	s.together.listed(a.batch.Len())
 	return all, true
-}
-
-// keepUnlessAsking leaves a target alone that is being asked for by itself.
-func (t *target) keepUnlessAsking(a attempt) comparison {
-	select {
-	case t.asking <- struct{}{}:
-		defer func() { <-t.asking }()
-		return t.keep(a)
-	default:
-		return comparison{}
-	}
 }
