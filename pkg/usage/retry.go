@@ -33,7 +33,7 @@ func (s *scraper) retry() {
 	}
 }
 
-// retryUntilAnswered takes a period at most, more or less. What has no answer by
+// retryUntilAnswered pauses for about a period in all. What has no answer by
 // then is left to the rounds, so that it keeps nothing newer from being retried soon.
 func (s *scraper) retryUntilAnswered() {
 	backoff := wait.Backoff{Duration: firstRetry, Factor: 2, Jitter: retryJitter, Steps: math.MaxInt}

@@ -3,7 +3,6 @@
 package usage
 
 import (
-	"math"
 	"sync"
 	"time"
 )
@@ -17,6 +16,8 @@ const (
 	fewNamespaces = 8
 	// podsPerRequest is how many pods more in a list cost a member, and us, about as much as one request more.
 	podsPerRequest = 50
+	// mostDoublings bound how long a list of all is not tried again when it fails time after time: 256 rounds, which are an hour.
+	mostDoublings = 8
 )
 
 // together decides whether to ask for all namespaces at once. It is told what came of it.
@@ -25,6 +26,8 @@ type together struct {
 	// all is how many pods a list of all had last; 0 before it is known. It wears
 	// off, so that what once was dear is tried again.
 	all int
+	// failures are how many lists of all did not come, one after the other; it is not tried for wait rounds more.
+	failures, wait int
 }
 
 // worthwhile is for namespaces that had so many pods last.
@@ -32,17 +35,26 @@ func (t *together) worthwhile(namespaces, pods int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all -= t.all / 256 // half in 45 minutes at a period of 15 s
-	return namespaces > fewNamespaces && t.all-pods <= namespaces*podsPerRequest
+	if namespaces <= fewNamespaces || t.all-pods > namespaces*podsPerRequest {
+		return false
+	}
+	t.wait--
+	return t.wait < 0
 }
 
 func (t *together) listed(all int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.all = all
+	t.all, t.failures, t.wait = all, 0, 0
 }
 
-// failed is for a list of all that did not come: one that may not be had, or is too long for the deadline.
-func (t *together) failed() { t.listed(math.MaxInt32) }
+// failed is for a list of all that did not come: one that may not be had, or was too long for the deadline, perhaps this once.
+func (t *together) failed() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wait = 1 << t.failures
+	t.failures = min(t.failures+1, mostDoublings)
+}
 
 // askTogether asks once for all the namespaces, whose targets these are. False: it was no answer, and nothing was filed.
 func (s *scraper) askTogether(namespaces []*target, onBeat bool) (comparison, bool) {

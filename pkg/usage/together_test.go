@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,6 +101,50 @@ func TestNamespacesThatAreAskedForLater(t *testing.T) {
 		pass(periods)
 		if asked := float64(east.asks.Load()-before) / periods; asked > 5 { // three, and some that search for the beat
 			t.Errorf("asked %.1f times per period for %d namespaces", asked, many)
+		}
+	})
+}
+
+// One list of all that is late must not cost a request for each namespace for long; one that never comes must not be tried for ever.
+func TestAListOfAllThatFailedIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 20
+		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+		var ofAll, late atomic.Int64
+		east.handle = func(r *http.Request) (*http.Response, error) {
+			if !forAll(r) {
+				return east.list(r), nil
+			}
+			ofAll.Add(1)
+			if late.Add(-1) >= 0 {
+				return hang(r)
+			}
+			return east.list(r), nil
+		}
+		f := startStoreOf(t, 200, east)
+		synctest.Wait()
+		f.askAbout(t, namespaces)
+		pass(3)
+		asked := func(periods int) (each, whole float64) {
+			asks, all := east.asks.Load(), ofAll.Load()
+			pass(periods)
+			f.askAbout(t, namespaces)
+			return float64(east.asks.Load()-asks) / float64(periods), float64(ofAll.Load()-all) / float64(periods)
+		}
+		late.Store(2)
+		pass(8)
+		if each, _ := asked(10); each > 5 {
+			t.Errorf("asked %.1f times per period after two lists of all were late", each)
+		}
+		late.Store(1 << 30)
+		pass(200)
+		if _, whole := asked(200); whole > 0.01 {
+			t.Errorf("a list that never comes is asked for %.2f times per period", whole)
+		}
+		late.Store(0)
+		pass(600)
+		if each, _ := asked(10); each > 5 {
+			t.Errorf("asked %.1f times per period once lists of all come again", each)
 		}
 	})
 }
@@ -242,12 +287,28 @@ func TestWhatOnceWasDearIsTriedAgain(t *testing.T) {
 	if !x.worthwhile(9, 1) {
 		t.Error("as much as the requests cost is too much")
 	}
-	x.failed()
-	rounds := 0
-	for !x.worthwhile(20, 0) {
-		rounds++
+}
+
+func TestWhatFailedIsTriedAgainLessAndLessOften(t *testing.T) {
+	var x together
+	roundsUntilTried := func() (n int) {
+		for !x.worthwhile(20, 0) {
+			n++
+		}
+		return n
 	}
-	if hours := time.Duration(rounds) * resolution; hours < time.Hour || hours > 24*time.Hour {
-		t.Errorf("it is tried again after %v", hours)
+	for _, want := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 256} {
+		x.failed()
+		if got := roundsUntilTried(); got != want {
+			t.Errorf("tried again after %d rounds, want %d", got, want)
+		}
+	}
+	x.listed(60)
+	if got := roundsUntilTried(); got != 0 {
+		t.Errorf("what was answered is tried again after %d rounds", got)
+	}
+	x.failed()
+	if got := roundsUntilTried(); got != 1 {
+		t.Errorf("the first failure since is tried again after %d rounds, want one", got)
 	}
 }
