@@ -33,6 +33,8 @@ const (
 	memberQPS = 50
 	// questionsPerSecond is to be reached with default options.
 	questionsPerSecond = 1000
+	// asAutoscalers is what they accept, Kubernetes' and ours.
+	asAutoscalers = stage.Protobuf + "," + stage.JSON
 )
 
 // customQuestion is one kind of question for a custom or external metric.
@@ -128,7 +130,7 @@ func (c *customer) ask(ctx context.Context, q customQuestion) (f customFigures, 
 }
 
 func (c *customer) askAdapter(ctx context.Context, q customQuestion, f *customFigures) error {
-	question := measure.Question{URL: func(n int) string { return c.server.URL + q.path(n) }, Accept: stage.JSON}
+	question := measure.Question{URL: func(n int) string { return c.server.URL + q.path(n) }, Accept: asAutoscalers}
 	before := c.fleet.Requests()
 	cost, err := c.server.PID.Costs(ctx, c.server.Client, question, measure.Load{Clients: c.clients, For: max(c.For, longerThanKept)}, 0)
 	if err != nil {
@@ -149,7 +151,7 @@ func (c *customer) askAdapter(ctx context.Context, q customQuestion, f *customFi
 }
 
 func (c *customer) askMembers(ctx context.Context, q customQuestion, f *customFigures) error {
-	question := measure.Question{URL: func(n int) string { return "https://members" + q.path(n) }, Accept: stage.JSON}
+	question := measure.Question{URL: func(n int) string { return "https://members" + q.path(n) }, Accept: asAutoscalers}
 	result := measure.Ask(ctx, c.peer, question, measure.Load{Clients: c.clients, For: c.For})
 	f.themselves = append(f.themselves, result.PerSecond())
 	return q.refused(result)
@@ -166,7 +168,7 @@ func customSection(clients int, all []customFigures) report.Section {
 	s := report.Section{
 		Name: "custom", Title: "Custom and external metrics",
 		Text: []string{
-			fmt.Sprintf("%d clients ask the adapter without pause; it has %d members and its default options. Requests are those to one member, discovery included.", clients, customMembers),
+			fmt.Sprintf("%d clients ask the adapter without pause; it has %d members and its default options. They want protobuf, as autoscalers do. Requests are those to one member, discovery included.", clients, customMembers),
 			fmt.Sprintf("Beside it, in turns: the same clients without an adapter, each of whose questions goes to all %d members at once; so a member gets as many requests in a second as there are answers. "+
 				"Members are simulated, and answer from memory; a real one asks its monitoring each time.", customMembers),
 			fmt.Sprintf("An answer is kept for %d s (`--answer-ttl`), so a member gets each different question once in that time, and no more than %d questions in a second (`--member-qps`). "+

@@ -40,7 +40,7 @@ func TestMembersAreAskedThemselves(t *testing.T) {
 	}
 	before, q := fleet.Requests(), customQuestions()[0]
 	ask := func() measure.Result {
-		return measure.Ask(t.Context(), peer, measure.Question{URL: func(n int) string { return "https://members" + q.path(n) }, Accept: stage.JSON}, measure.Load{Clients: 2})
+		return measure.Ask(t.Context(), peer, measure.Question{URL: func(n int) string { return "https://members" + q.path(n) }, Accept: asAutoscalers}, measure.Load{Clients: 2})
 	}
 	if got := ask(); len(got.Latencies) != 2 || fleet.Requests().Since(before).Of("custom.metrics.k8s.io") != 2*3 {
 		t.Errorf("%d answers of %v", len(got.Latencies), fleet.Requests().Since(before))
