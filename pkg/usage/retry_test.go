@@ -218,11 +218,26 @@ func (f *fleetOf) touchAll(namespaces []string) {
 
 // A member that was away for a moment is asked for the others as in a round: for many at once.
 func TestOthersAreTriedAgainTogether(t *testing.T) {
-	for namespaces, others := range map[int]int64{3: 2, 200: 1} {
-		t.Run(fmt.Sprint(namespaces), func(t *testing.T) {
+	for name, tc := range map[string]struct {
+		namespaces int
+		forbidden  int   // lists of all
+		others     int64 // requests
+	}{
+		"few":                             {3, 0, 2},
+		"many":                            {200, 0, 1},
+		"many, and no list of all is had": {200, 1000, 1 + 199},
+	} {
+		t.Run(name, func(t *testing.T) {
+			namespaces, others := tc.namespaces, tc.others
 			synctest.Test(t, func(t *testing.T) {
 				east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
-				east.handle = east.failing(namespaces+1, refuse(503), anything)
+				first, all := east.failing(namespaces+1, refuse(503), anything), east.failing(tc.forbidden, refuse(403), forAll)
+				east.handle = func(r *http.Request) (*http.Response, error) {
+					if forAll(r) {
+						return all(r)
+					}
+					return first(r)
+				}
 				f := startStoreOf(t, namespaces, east)
 				f.justAfterARound()
 				f.askAbout(t, namespaces)
