@@ -37,6 +37,15 @@ func (f *fleetOf) askAbout(t *testing.T, namespaces int) {
 // wait: nothing here takes real time, and how busy the machine is changes nothing.
 func pass(periods int) { time.Sleep(time.Duration(periods) * resolution) }
 
+// passAskedAbout lets periods go by in which the namespaces stay hot.
+func (f *fleetOf) passAskedAbout(t *testing.T, namespaces, periods int) {
+	t.Helper()
+	for range periods {
+		f.askAbout(t, namespaces)
+		pass(1)
+	}
+}
+
 func TestManyNamespacesAreAskedForAtOnce(t *testing.T) {
 	tests := map[string]struct {
 		hot, others int // namespaces of 3 pods, and pods that nobody asks for
@@ -127,22 +136,21 @@ func TestAListOfAllThatFailedIsTriedAgain(t *testing.T) {
 		pass(3)
 		asked := func(periods int) (each, whole float64) {
 			asks, all := east.asks.Load(), ofAll.Load()
-			pass(periods)
-			f.askAbout(t, namespaces)
+			f.passAskedAbout(t, namespaces, periods)
 			return float64(east.asks.Load()-asks) / float64(periods), float64(ofAll.Load()-all) / float64(periods)
 		}
 		late.Store(2)
-		pass(8)
+		f.passAskedAbout(t, namespaces, 8)
 		if each, _ := asked(10); each > 5 {
 			t.Errorf("asked %.1f times per period after two lists of all were late", each)
 		}
 		late.Store(1 << 30)
-		pass(200)
+		f.passAskedAbout(t, namespaces, 200)
 		if _, whole := asked(200); whole > 0.01 {
 			t.Errorf("a list that never comes is asked for %.2f times per period", whole)
 		}
 		late.Store(0)
-		pass(600)
+		f.passAskedAbout(t, namespaces, 600)
 		if each, _ := asked(10); each > 5 {
 			t.Errorf("asked %.1f times per period once lists of all come again", each)
 		}
