@@ -95,7 +95,7 @@ test-full: need-go ## Run everything in its long form, with the race detector; t
 
 # Nothing else should run meanwhile. The report is for a person to look at, and to commit or not.
 .PHONY: bench
-bench: need-go ## Measure all, beside its peers, and write the report into bench/; takes two hours
+bench: need-go ## Measure all, beside its peers, and write the report into bench/; takes an hour and a half
 	$(GO) -C test run -buildvcs=true ./bench --out $(CURDIR)/bench
 
 .PHONY: bench-quick

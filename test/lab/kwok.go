@@ -6,10 +6,12 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/kwok/kustomize/crd"
 	heartbeat "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
@@ -26,7 +28,7 @@ var (
 const fakeNodeAnnotation = "kwok.x-k8s.io/node"
 
 // fakeNodes starts kwok, which plays the nodes and their pods, and waits until
-// the nodes are there. kwok reads its resources once it is up, so they and the
+// the nodes are there, and their kubelets. kwok reads its resources once it is up, so they and the
 // nodes are made first.
 func (b *bringUp) fakeNodes(ctx context.Context) error {
 	usage, err := usages{}.manifest()
@@ -48,8 +50,35 @@ func (b *bringUp) fakeNodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.run(ctx, "kwok", local(b.ports.kwok, "/healthz"), args)
+	if err := b.run(ctx, "kwok", local(b.ports.kwok, "/healthz"), args); err != nil {
+		return err
+	}
+	return b.awaitKubelets(ctx)
 }
+
+// awaitKubelets waits until kwok says what its nodes use. On a busy machine it
+// may read its Metric and not notice; it looks again whenever that changes.
+func (b *bringUp) awaitKubelets(ctx context.Context) error {
+	answers := HTTPReady(local(b.ports.kwok, kubeletPath(b.nodeName(0))))
+	var last error
+	asked := 0
+	err := wait.PollUntilContextTimeout(ctx, applyInterval, apiTimeout, true, func(ctx context.Context) (bool, error) {
+		if last = answers(ctx); last == nil {
+			return true, nil
+		}
+		asked++
+		const name = "\n  name: kubelet\n"
+		return false, b.apply(ctx, strings.Replace(kubeletMetrics, name, fmt.Sprintf("%s  annotations: {asked: %q}\n", name, fmt.Sprint(asked)), 1))
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for kwok to say what the nodes of %s use: %w (%w)", b.Name, err, last)
+	}
+	return nil
+}
+
+func (b *bringUp) nodeName(i int) string { return fmt.Sprintf("%s-node%d", b.Name, i+1) }
+
+func kubeletPath(node string) string { return "/metrics/nodes/" + node + "/metrics/resource" }
 
 func (b *bringUp) kwokArgs() ([]string, error) {
 	const user = "kwok"
@@ -98,7 +127,7 @@ func (b *bringUp) createNodes(ctx context.Context) error {
 		return fmt.Errorf("connecting to %s: %w", b.Name, err)
 	}
 	for i := range b.plan.nodes {
-		node := fakeNode(fmt.Sprintf("%s-node%d", b.Name, i+1), b.ports.kwok)
+		node := fakeNode(b.nodeName(i), b.ports.kwok)
 		if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("creating node %s: %w", node.Name, err)
 		}
@@ -121,7 +150,7 @@ func fakeNode(name string, kubeletPort int) *corev1.Node {
 			Labels: map[string]string{"type": "kwok", corev1.LabelHostname: name, corev1.LabelOSStable: "linux"},
 			Annotations: map[string]string{
 				fakeNodeAnnotation:                     "fake",
-				"metrics.k8s.io/resource-metrics-path": "/metrics/nodes/" + name + "/metrics/resource",
+				"metrics.k8s.io/resource-metrics-path": kubeletPath(name),
 			},
 		},
 		Status: corev1.NodeStatus{

@@ -229,7 +229,8 @@ func (l loads) reaches(p plan) []report.Reach {
 		}
 	}
 	return []report.Reach{
-		atMost(fmt.Sprintf("requests to a member for %d autoscalers of one namespace, of those for one", most), flat, "", l[false][most].requests.Over(alone)),
+		because(atMost(fmt.Sprintf("requests to a member for %d autoscalers of one namespace, of those for one", most), flat, "", l[false][most].requests.Over(alone)),
+			"that is one request in a period for either, and some more now and then, by which the adapter finds the moment at which a member measures, however many ask"),
 		atMost(fmt.Sprintf("requests to a member for %d namespaces, of those for one", most), fewMore, "", l[true][most].requests.Over(alone)),
 		{What: "answers that are not whole, once each namespace is known", Goal: "none", Measured: fmt.Sprintf("%d of %d", notWhole, all), Met: notWhole == 0 && all > 0},
 	}
