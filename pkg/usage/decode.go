@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -58,15 +57,14 @@ func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) e
 	}
 	switch media {
 	case contentTypeProtobuf:
-		var envelope runtime.Unknown
-		enveloped, found := bytes.CutPrefix(body, protobufMagic)
+		envelope, found := bytes.CutPrefix(body, protobufMagic)
 		if !found {
 			return badAnswer(fmt.Errorf("the protobuf lacks Kubernetes' leading bytes"))
 		}
-		if err := envelope.Unmarshal(enveloped); err != nil {
-			return badAnswer(err)
+		var raw []byte
+		if raw, err = unwrap(envelope); err == nil {
+			err = into.Unmarshal(raw)
 		}
-		err = into.Unmarshal(envelope.Raw)
 	case contentTypeJSON:
 		err = json.Unmarshal(body, into)
 	default:

@@ -57,30 +57,46 @@ func (l *podList) take(item *metricsv1beta1.PodMetrics) {
 	l.add(&item.ObjectMeta, item.Timestamp, item.Window, l.containers)
 }
 
-// itemsField is the number of the field that holds the items of a Kubernetes list.
-const itemsField = 2
+// Numbers of fields: that of what is in an envelope, and that of the items of a Kubernetes list.
+const (
+	rawField   = 2
+	itemsField = 2
+)
+
+// unwrap returns what is in an envelope, in its place: of a long list there need be no second one.
+func unwrap(envelope []byte) (raw []byte, err error) {
+	for raw, err = range fields(envelope, rawField) {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return raw, nil
+}
 
 // items yields the encoded items of a list, in order. After an error comes nothing more.
-func items(list []byte) iter.Seq2[[]byte, error] {
+func items(list []byte) iter.Seq2[[]byte, error] { return fields(list, itemsField) }
+
+// fields yields what a message has in a field of bytes, each time that it has it.
+func fields(message []byte, number protowire.Number) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for len(list) > 0 {
-			field, kind, n := protowire.ConsumeTag(list)
+		for len(message) > 0 {
+			field, kind, n := protowire.ConsumeTag(message)
 			if n < 0 {
 				yield(nil, protowire.ParseError(n))
 				return
 			}
-			list = list[n:]
-			if n = protowire.ConsumeFieldValue(field, kind, list); n < 0 {
+			message = message[n:]
+			if n = protowire.ConsumeFieldValue(field, kind, message); n < 0 {
 				yield(nil, protowire.ParseError(n))
 				return
 			}
-			if field == itemsField && kind == protowire.BytesType {
-				item, _ := protowire.ConsumeBytes(list)
-				if !yield(item, nil) {
+			if field == number && kind == protowire.BytesType {
+				content, _ := protowire.ConsumeBytes(message)
+				if !yield(content, nil) {
 					return
 				}
 			}
-			list = list[n:]
+			message = message[n:]
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
@@ -90,4 +91,26 @@ func FuzzItems(f *testing.F) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
+}
+
+func TestUnwrap(t *testing.T) {
+	whole, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "metrics.k8s.io/v1beta1", Kind: "PodMetricsList"}, Raw: []byte("the list"), ContentType: "x"}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := unwrap(whole); string(raw) != "the list" || err != nil {
+		t.Errorf("unwrap() = %q, %v", raw, err)
+	}
+	if raw, err := unwrap(nil); raw != nil || err != nil {
+		t.Errorf("of nothing: %q, %v", raw, err)
+	}
+	var known runtime.Unknown
+	for end := range whole {
+		raw, err := unwrap(whole[:end])
+		known.Reset()
+		theirs := known.Unmarshal(whole[:end])
+		if (err == nil) != (theirs == nil) || err == nil && string(raw) != string(known.Raw) {
+			t.Errorf("cut off after %d bytes: %q, %v; the library: %q, %v", end, raw, err, known.Raw, theirs)
+		}
+	}
 }
