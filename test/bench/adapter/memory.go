@@ -161,10 +161,7 @@ func (c *census) grow(ctx context.Context, server *stage.Server, g *growth, know
 			}
 			pods += c.namespaces[asked]
 		}
-		if err := measure.Pass(ctx, c.Settle); err != nil { // all is asked for again meanwhile
-			return err
-		}
-		f, err := footprintOf(ctx, server)
+		f, err := c.settled(ctx, server)
 		if err != nil {
 			return err
 		}
@@ -172,6 +169,37 @@ func (c *census) grow(ctx context.Context, server *stage.Server, g *growth, know
 		fmt.Fprintf(c.log, "... %d Pods: heap %.0f MiB, resident %.0f MiB\n", known, f.heap/mib, f.resident/mib)
 	}
 	return nil
+}
+
+// looks are how often a server is looked at in a period of its own.
+const looks = 8
+
+// settled is what a server occupies once nothing is new to it.
+func (c *census) settled(ctx context.Context, server *stage.Server) (footprint, error) {
+	if err := measure.Pass(ctx, c.Settle/2); err != nil {
+		return footprint{}, err
+	}
+	var all []footprint
+	for range looks {
+		if err := measure.Pass(ctx, c.Settle/looks); err != nil {
+			return footprint{}, err
+		}
+		f, err := footprintOf(ctx, server)
+		if err != nil {
+			return footprint{}, err
+		}
+		all = append(all, f)
+	}
+	return overAPeriod(all), nil
+}
+
+// overAPeriod is the least heap, for during other looks lists were under way, and the most that was resident.
+func overAPeriod(looks []footprint) footprint {
+	f := looks[0]
+	for _, look := range looks[1:] {
+		f.heap, f.resident = min(f.heap, look.heap), max(f.resident, look.resident)
+	}
+	return f
 }
 
 // ask has many ask for big lists at once.

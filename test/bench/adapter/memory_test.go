@@ -42,6 +42,12 @@ func TestMemoryIsToldForEachPod(t *testing.T) {
 	}
 }
 
+func TestLooksOverAPeriod(t *testing.T) {
+	if got, want := overAPeriod([]footprint{{5, 7}, {3, 9}, {8, 8}}), (footprint{3, 9}); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestReachesOfMemory(t *testing.T) {
 	p := plan{Known: []int{1000, million}, KnownRounds: []int{1, 1}, KnownMembers: 10}
 	const few, most, member, resident, peak = "heap for each of 1000 Pods", "heap for each of 1000000 Pods", "heap for each member", "resident with 1000000 Pods", "peak under 32 big lists at once, of its bound"
