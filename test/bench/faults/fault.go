@@ -19,6 +19,8 @@ type fault struct {
 	full bool
 	// atMost bounds one of a soak; 0: it may take as long as any.
 	atMost time.Duration
+	// kills is one that ends an adapter. Its clients go to the other one, and stay there: that is no growth, and looks like it.
+	kills bool
 	// begin returns what ends it.
 	begin func(ctx context.Context, s *scene) (end func(context.Context) error, err error)
 }
@@ -66,7 +68,7 @@ func faults() []fault {
 		conduct("a member fails 30 % of its requests", sim.Conduct{Failing: 0.3, Code: http.StatusInternalServerError}, one),
 		conduct("30 % of the members hang at once", sim.Conduct{Hang: true}, some),
 		conduct("the network is slow: 200 to 500 ms to each member", sim.Conduct{Latency: 200 * time.Millisecond, Jitter: 300 * time.Millisecond}, all),
-		{name: "an adapter is killed, and started again", begin: killAdapter},
+		{name: "an adapter is killed, and started again", begin: killAdapter, kills: true},
 		{name: "the hub's API server is away", begin: stopHub, atMost: hubAway},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"strings"
@@ -300,5 +301,20 @@ func TestClientsAskUntilTheyAreStopped(t *testing.T) {
 	}
 	if n := len(j.entries); n < 6 {
 		t.Errorf("%d answers", n)
+	}
+}
+
+func TestAdaptersAreKilledEarlyInASoak(t *testing.T) {
+	p, random := fullSoak(), rand.New(rand.NewPCG(1, 2))
+	killed := func(at time.Duration) (n int) {
+		for range 1000 {
+			if p.next(at, random).kills {
+				n++
+			}
+		}
+		return n
+	}
+	if early, late := killed(0), killed(p.For/4-p.Longest+1); early < 40 || late > 0 {
+		t.Errorf("killed %d times of 1000 early, and %d times of 1000 where it may last into the second quarter", early, late)
 	}
 }

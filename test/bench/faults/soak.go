@@ -108,7 +108,7 @@ func (s *scene) happen(ctx context.Context, o *soaked, begin time.Time) error {
 		if err := measure.Pass(ctx, s.upTo(0, o.plan.Rest)); err != nil {
 			return err
 		}
-		f := faults()[s.random.IntN(len(faults()))]
+		f := o.plan.next(time.Since(begin), s.random)
 		s.phase.Add(1)
 		h := happening{fault: f.name, begin: time.Since(begin)}
 		end, err := f.begin(ctx, s)
@@ -129,6 +129,12 @@ func (s *scene) happen(ctx context.Context, o *soaked, begin time.Time) error {
 		fmt.Fprintf(s.log, "%s: %s, for %s\n", h.begin.Round(time.Second), h.fault, (h.end - h.begin).Round(time.Second))
 	}
 	return nil
+}
+
+// next is any fault, but of those that kill only in the first quarter, from whose end on growth is looked for.
+func (p soakPlan) next(at time.Duration, random *rand.Rand) fault {
+	all := slices.DeleteFunc(faults(), func(f fault) bool { return f.kills && at+p.Longest > p.For/4 })
+	return all[random.IntN(len(all))]
 }
 
 func (f fault) bounded(d time.Duration) time.Duration {
@@ -163,7 +169,7 @@ func (o *soaked) section() report.Section {
 			fmt.Sprintf("%v of the faults of *faults*, one after the other, at random (seed %d): each for %v to %v, with up to %v between two; %d members, two adapters and two controller-managers with their default options. Clients ask with pauses, so that the machine is not saturated; every answer is judged.",
 				o.plan.For, o.seed, o.plan.Shortest, o.plan.Longest, o.plan.Rest, o.plan.Members),
 			judged(o.planted),
-			"Growth is the median of the last quarter by that of the second one, of a process that lived through both: an adapter that was killed did not, nor a controller-manager that gave up its lease while the hub was away. Heap is after a garbage collection. Connections are sockets that are open, with whomever.",
+			"Growth is the median of the last quarter by that of the second one, of a process that lived through both. Adapters are killed in the first quarter only: the clients of one that was killed go to the other one, and stay there. A controller-manager that gave up its lease while the hub was away did not live so long. Heap is after a garbage collection. Connections are sockets that are open, with whomever.",
 			fmt.Sprintf("%d faults happened: %s.", len(o.happens), o.happened()),
 		},
 		Reaches: none(o.entries, o.wrong),
