@@ -165,15 +165,28 @@ func TestWhereAllNamespacesAreForbidden(t *testing.T) {
 // A question that comes while it is not yet known that all namespaces are forbidden waits for that, and is answered.
 func TestAllNamespacesAreForbiddenLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		east := teams(fewNamespaces + 2)
+		const few = fewNamespaces + 1
+		east, known := teams(few+1), make(chan struct{})
 		east.handle = func(r *http.Request) (*http.Response, error) {
-			if namespaceOf(r) == "" {
-				time.Sleep(3 * time.Second)
+			if namespaceOf(r) == all {
+				<-known
 			}
 			return forbidAll(r)
 		}
 		r := start(t)
-		r.expectTeams(east, fewNamespaces+2, "")
+		r.expectTeams(east, few, "")
+		answer := make(chan string, 1)
+		go func() { answer <- tell(r.Ask(t.Context(), east, team(few))) }()
+		synctest.Wait()
+		select {
+		case got := <-answer:
+			t.Errorf("answered %q before it was known", got)
+		default:
+		}
+		close(known)
+		if got, want := <-answer, team(few)+"/a=0"; got != want {
+			t.Errorf("answered %q, want %q", got, want)
+		}
 	})
 }
 

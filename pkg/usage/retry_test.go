@@ -46,13 +46,13 @@ func about(namespaces ...string) func(*http.Request) bool {
 
 // justAfterARound waits for a moment at which the next round of the only member is nearly a period away.
 func (f *fleetOf) justAfterARound() {
-	time.Sleep(resolution)
+	pass(resolution)
 	synctest.Wait()
 	for _, sc := range f.scrapers {
 		sc.mu.Lock() // as the next round does before it uses the beat
 		next := sc.beat.next
 		sc.mu.Unlock()
-		time.Sleep(time.Until(next) + time.Millisecond)
+		pass(time.Until(next) + time.Millisecond)
 	}
 	synctest.Wait()
 }
@@ -67,7 +67,7 @@ func (f *fleetOf) untilWhole(t *testing.T, namespace string) time.Duration {
 	t.Helper()
 	start := time.Now()
 	for len(f.Pods(t.Context(), inNamespace(namespace)).Silent) > 0 {
-		time.Sleep(50 * time.Millisecond)
+		pass(50 * time.Millisecond)
 		if time.Since(start) > 5*resolution {
 			t.Fatalf("%s: coverage %q after 5 periods", namespace, f.coverage(t, namespace))
 		}
@@ -134,7 +134,7 @@ func TestWhatWillNotPassIsNotTriedAgainSoon(t *testing.T) {
 				f := startStore(t, east)
 				f.justAfterARound()
 				f.coverage(t, "shop")
-				time.Sleep(resolution - time.Second)
+				pass(resolution - time.Second)
 				if asked := east.asks.Load(); asked != 1 {
 					t.Errorf("asked %d times before the next round, want once", asked)
 				}
@@ -152,7 +152,7 @@ func TestWhatWasAnsweredBeforeIsLeftToTheRounds(t *testing.T) {
 		f.coverage(t, "shop")
 		east.set(func() { east.handle = refuse(503) })
 		before := east.asks.Load()
-		pass(3)
+		pass(3 * resolution)
 		synctest.Wait()
 		if got := east.asks.Load() - before; got != 3 {
 			t.Errorf("asked %d times in 3 periods, want once in each", got)
@@ -194,9 +194,9 @@ func TestMemberThatIsDownIsNotHammered(t *testing.T) {
 				if asked := east.asks.Load(); asked != namespaces {
 					t.Fatalf("asked %d times at first, want once for each namespace", asked)
 				}
-				time.Sleep(5*time.Second + time.Millisecond) // they have failed
+				pass(5*time.Second + time.Millisecond) // they have failed
 				east.set(func() { most = 0 })
-				pass(periods)
+				pass(periods * resolution)
 				synctest.Wait()
 				if got, want := east.asks.Load()-namespaces, tc.rounds+4; got != want {
 					t.Errorf("asked %d times more in %d periods, want %d: once in each round, and four times at first", got, periods, want)
@@ -241,7 +241,7 @@ func TestOthersAreTriedAgainTogether(t *testing.T) {
 				f := startStoreOf(t, namespaces, east)
 				f.justAfterARound()
 				f.askAbout(t, namespaces)
-				time.Sleep(time.Second + 2*time.Second + 600*time.Millisecond)
+				pass(time.Second + 2*time.Second + 600*time.Millisecond)
 				for i := range namespaces {
 					if got, want := f.coverage(t, fmt.Sprintf("ns-%03d", i)), "answered=east"; got != want {
 						t.Fatalf("namespace %d: coverage %q, want %q", i, got, want)
@@ -288,15 +288,15 @@ func TestNamespaceThatIsNeverAnswered(t *testing.T) {
 		east.handle = east.failing(1000, hang, about("large"))
 		f := startStore(t, east)
 		f.coverage(t, "large")
-		pass(4)
+		pass(4 * resolution)
 		f.justAfterARound()
 		before := east.asks.Load()
-		time.Sleep(resolution - time.Second)
+		pass(resolution - time.Second)
 		if asked := east.asks.Load() - before; asked > 1 {
 			t.Errorf("asked %d times in a later period, want once", asked)
 		}
 		f.justAfterARound()
-		time.Sleep(5 * time.Second) // the round has ended
+		pass(5 * time.Second) // the round has ended
 		large := east.handle
 		fail := east.failing(1, refuse(503), about("shop"))
 		east.set(func() {
@@ -322,7 +322,7 @@ func TestFirstRoundThatFailsIsTriedAgainSoon(t *testing.T) {
 		f := startStore(t, east)
 		synctest.Wait()
 		f.coverage(t, "shop")
-		pass(4)
+		pass(4 * resolution)
 		f.justAfterARound()
 		east.set(func() { east.silence = nil })
 		f.MembersChanged()
@@ -350,7 +350,7 @@ func TestMemberThatLeftIsNotTriedAgain(t *testing.T) {
 		if took := time.Since(start); took != 0 {
 			t.Errorf("it took %v until all that was started for it had ended", took)
 		}
-		pass(2)
+		pass(2 * resolution)
 		if asked := east.asks.Load(); asked != 1 {
 			t.Errorf("asked %d times, want once before it left", asked)
 		}
@@ -372,7 +372,7 @@ func TestTryingAgainIsWaitedFor(t *testing.T) {
 				return east.list(r), nil
 			}
 		})
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		f.setMembers()
 		ended := make(chan struct{})
 		go func() {
@@ -399,7 +399,7 @@ func TestBeatIsKeptWhileANamespaceIsTriedAgain(t *testing.T) {
 		f.coverage(t, "shop")
 		for range 20 {
 			f.coverage(t, "shop")
-			pass(1)
+			pass(resolution)
 		}
 		if !f.scrapers["east"].state(time.Now()).locked {
 			t.Fatal("the member's beat was not found in 5 minutes")
@@ -415,9 +415,9 @@ func TestBeatIsKeptWhileANamespaceIsTriedAgain(t *testing.T) {
 				return east.list(r), nil
 			}
 		})
-		time.Sleep(5 * time.Second) // so that the second time is under way when the round is due
+		pass(5 * time.Second) // so that the second time is under way when the round is due
 		f.coverage(t, "large")
-		pass(4)
+		pass(4 * resolution)
 		synctest.Wait()
 		for i := range asked[1:] {
 			if between := asked[i+1].Sub(asked[i]); between != resolution {

@@ -86,7 +86,7 @@ func TestSamplesAreServedUntilTooOld(t *testing.T) {
 		west.set(func() { west.handle = hang })
 		lastAsked := time.Now()
 		for {
-			time.Sleep(time.Second)
+			pass(time.Second)
 			coverage := f.Pods(t.Context(), inNamespace("shop")).Coverage()
 			if len(coverage.Silent) == 0 {
 				continue
@@ -100,7 +100,7 @@ func TestSamplesAreServedUntilTooOld(t *testing.T) {
 			break
 		}
 		west.set(func() { west.handle = nil })
-		time.Sleep(2*resolution + 5*time.Second)
+		pass(2*resolution + 5*time.Second)
 		if got, want := f.Pods(t.Context(), inNamespace("shop")).Coverage().Header(), "answered=east,west"; got != want {
 			t.Errorf("coverage %q once west answers again, want %q", got, want)
 		}
@@ -159,7 +159,7 @@ func TestWhatAMembersRefusalCountsAs(t *testing.T) {
 						t.Errorf("coverage in namespace %q is %q, want %q", namespace, got, tc.want)
 					}
 				}
-				time.Sleep(10 * resolution) // and it goes on asking, no more often than once per period
+				pass(10 * resolution) // and it goes on asking, no more often than once per period
 				most := int64(13)
 				if strings.HasSuffix(tc.want, "ServerError") {
 					most += 4 // soon after the first; see retry.go
@@ -197,7 +197,7 @@ func TestAllNamespacesAreAskedOnceForAllAskers(t *testing.T) {
 		if asked := east.asks.Load(); asked != 1 {
 			t.Errorf("50 askers caused %d questions, want 1", asked)
 		}
-		time.Sleep(10 * resolution)
+		pass(10 * resolution)
 		if asked := east.asks.Load(); asked != 1 {
 			t.Errorf("all namespaces are kept hot: asked %d times", asked)
 		}
@@ -272,16 +272,16 @@ func TestHotNamespacesAreBounded(t *testing.T) {
 		synctest.Wait()
 		for i := range 20 {
 			f.Pods(t.Context(), inNamespace(fmt.Sprintf("ns-%d", i)))
-			time.Sleep(time.Millisecond)
+			pass(time.Millisecond)
 		}
 		before := east.asks.Load()
-		time.Sleep(resolution + time.Second)
+		pass(resolution + time.Second)
 		if asked := east.asks.Load() - before; asked > 2*8 {
 			t.Errorf("asked %d questions in a period, want no more than for the 8 namespaces that may be hot", asked)
 		}
-		time.Sleep(6 * time.Minute)
+		pass(6 * time.Minute)
 		before = east.asks.Load()
-		time.Sleep(10 * resolution)
+		pass(10 * resolution)
 		if asked := east.asks.Load() - before; asked != 0 {
 			t.Errorf("asked %d questions though nobody has asked us for 6 minutes", asked)
 		}
@@ -304,7 +304,7 @@ func TestMembersJoinAndLeave(t *testing.T) {
 			t.Errorf("coverage %q after %v while a joined member hangs, want %q at once", got, time.Since(start), want)
 		}
 		west.set(func() { west.handle = nil })
-		time.Sleep(5*time.Second + 2*resolution)
+		pass(5*time.Second + 2*resolution)
 		if got, want := f.Pods(t.Context(), inNamespace("shop")).Coverage().Header(), "answered=east,west"; got != want {
 			t.Errorf("coverage %q, want %q", got, want)
 		}
@@ -316,7 +316,7 @@ func TestMembersJoinAndLeave(t *testing.T) {
 			t.Errorf("pods %v, want the three of the new cluster and none of the former", got)
 		}
 		left := east.asks.Load()
-		time.Sleep(10 * resolution)
+		pass(10 * resolution)
 		if east.asks.Load() != left {
 			t.Error("a member that left is still asked")
 		}
@@ -334,7 +334,7 @@ func TestMembersAreAskedOncePerPeriodHoweverManyAsk(t *testing.T) {
 				f.Pods(t.Context(), inNamespace("shop"))
 				f.Pods(t.Context(), inNamespace("bank"))
 			}
-			time.Sleep(resolution)
+			pass(resolution)
 		}
 		asked := float64(east.asks.Load()) / periods / 2
 		if asked < 0.95 || asked > 1.05 {

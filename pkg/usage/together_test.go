@@ -33,16 +33,16 @@ func (f *fleetOf) askAbout(t *testing.T, namespaces int) {
 	}
 }
 
-// pass lets periods go by. It is a bubble's time, which moves on at once when all in it
+// pass lets time go by. It is a bubble's time, which moves on at once when all in it
 // wait: nothing here takes real time, and how busy the machine is changes nothing.
-func pass(periods int) { time.Sleep(time.Duration(periods) * resolution) }
+func pass(d time.Duration) { time.Sleep(d) }
 
 // passAskedAbout lets periods go by in which the namespaces stay hot.
 func (f *fleetOf) passAskedAbout(t *testing.T, namespaces, periods int) {
 	t.Helper()
 	for range periods {
 		f.askAbout(t, namespaces)
-		pass(1)
+		pass(resolution)
 	}
 }
 
@@ -74,10 +74,10 @@ func TestManyNamespacesAreAskedForAtOnce(t *testing.T) {
 				f := startStoreOf(t, 200, east)
 				synctest.Wait()
 				f.askAbout(t, tc.hot)
-				pass(3) // it has been tried
+				pass(3 * resolution) // it has been tried
 				const periods = 15
 				before := east.asks.Load()
-				pass(periods)
+				pass(periods * resolution)
 				asked := float64(east.asks.Load()-before) / periods
 				const searching = 2 // for the beat, at times
 				if asked > float64(tc.most+searching) || asked < float64(tc.most)/2 {
@@ -102,12 +102,12 @@ func TestNamespacesThatAreAskedForLater(t *testing.T) {
 		f := startStoreOf(t, 200, east)
 		synctest.Wait()
 		f.askAbout(t, few)
-		pass(3)
+		pass(3 * resolution)
 		f.askAbout(t, many)
-		pass(3)
+		pass(3 * resolution)
 		before := east.asks.Load()
 		const periods = 5
-		pass(periods)
+		pass(periods * resolution)
 		if asked := float64(east.asks.Load()-before) / periods; asked > 5 { // three, and some that search for the beat
 			t.Errorf("asked %.1f times per period for %d namespaces", asked, many)
 		}
@@ -133,7 +133,7 @@ func TestAListOfAllThatFailedIsTriedAgain(t *testing.T) {
 		f := startStoreOf(t, 200, east)
 		synctest.Wait()
 		f.askAbout(t, namespaces)
-		pass(3)
+		pass(3 * resolution)
 		asked := func(periods int) (each, whole float64) {
 			asks, all := east.asks.Load(), ofAll.Load()
 			f.passAskedAbout(t, namespaces, periods)
@@ -181,7 +181,7 @@ func TestAskedForAtOnceOrOneByOneIsTheSame(t *testing.T) {
 		synctest.Wait()
 		together.askAbout(t, namespaces+1) // one of them has no pods
 		alone.askAbout(t, namespaces+1)
-		pass(4)
+		pass(4 * resolution)
 		var last []string // the very last may have gone to a pilot only
 		atOnce.set(func() { last = atOnce.queries[len(atOnce.queries)-5:] })
 		if !slices.ContainsFunc(last, func(query string) bool { return strings.HasSuffix(query, "/v1beta1/pods") }) {
@@ -221,7 +221,7 @@ func TestAgeCountsFromTheQuestion(t *testing.T) {
 				const takes = 2 * time.Second
 				east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
 				east.handle = func(r *http.Request) (*http.Response, error) {
-					time.Sleep(takes)
+					pass(takes)
 					return east.list(r), nil
 				}
 				f := startStoreOf(t, 200, east)
@@ -230,7 +230,7 @@ func TestAgeCountsFromTheQuestion(t *testing.T) {
 				for i := range namespaces {
 					f.touch(key{resource: podsResource, namespace: fmt.Sprintf("ns-%03d", i)}, nil)
 				}
-				time.Sleep(resolution + 2*takes) // one round, a pilot and the others
+				pass(resolution + 2*takes) // one round, a pilot and the others
 				synctest.Wait()
 				if len(f.scrapers["east"].targets) != namespaces {
 					t.Fatalf("%d targets", len(f.scrapers["east"].targets))
@@ -253,16 +253,16 @@ func TestAskedForAtOnceThenAway(t *testing.T) {
 		f := startStoreOf(t, 200, east)
 		synctest.Wait()
 		f.askAbout(t, 20)
-		pass(3)
+		pass(3 * resolution)
 		east.set(func() { east.handle = refuse(503) })
-		pass(6) // more than a minute
+		pass(6 * resolution) // more than a minute
 		for _, namespace := range []string{"ns-000", "ns-019"} {
 			if got, want := f.Pods(t.Context(), inNamespace(namespace)).Coverage().Header(), "silent=east:ServerError"; got != want {
 				t.Errorf("%s: coverage %q, want %q", namespace, got, want)
 			}
 		}
 		east.set(func() { east.handle = nil })
-		pass(3)
+		pass(3 * resolution)
 		for _, namespace := range []string{"ns-000", "ns-019"} {
 			if got := names(f.Pods(t.Context(), inNamespace(namespace))); len(got) != 1 {
 				t.Errorf("%s: %v once the member is back", namespace, got)

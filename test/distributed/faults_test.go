@@ -241,7 +241,7 @@ func TestJudgeFindsPlantedFaults(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(searched) {
 				if o := scenario(t, *firstSeed+seed, variant{plant: plant}); o.fault != "" {
-					t.Log(strings.SplitN(o.fault, "\n", 2)[0])
+					t.Logf("after %d scenarios: %s", seed+1, strings.SplitN(o.fault, "\n", 2)[0])
 					return
 				}
 			}
