@@ -233,9 +233,6 @@ var planted = map[string]fault{
 const searched = 120
 
 func TestJudgeFindsPlantedFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("21 faults, each looked for in up to 120 fleets, take minutes: `make test-full` runs them. The judge that must find them watches TestFleets, which does run")
-	}
 	for what, plant := range planted {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
