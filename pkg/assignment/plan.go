@@ -35,7 +35,7 @@ type plan struct {
 	mins, maxes []int64
 	ceilings    []int64
 	scale       []*int32
-	silent      struct{ min, max int64 } // the bounds of silent sites that still count
+	silent      struct{ min, max int64 } // the bounds of sites that keep theirs: silent ones that still count, and refusing ones
 	waiting     bool                     // there is a silent site that still counts
 	ripe        bool                     // what kept the clusters from their static shares is over
 	step        Step
@@ -48,7 +48,7 @@ func newPlan(s Snapshot) *plan {
 		if site.Presence == Present {
 			site.Ratios = bounded(site.Ratios)
 			byName[site.Name] = site
-			clusters = append(clusters, Cluster{Name: site.Name, Preference: site.Preference, Current: site.Current, Capacity: p.capacity(site)})
+			clusters = append(clusters, p.cluster(site))
 		} else {
 			p.outOfSight(site)
 		}
@@ -64,26 +64,31 @@ func newPlan(s Snapshot) *plan {
 	return p
 }
 
-// outOfSight keeps a silent site as it is, and takes the bounds from one that leaves.
+// outOfSight keeps a silent or refusing site as it is, and takes the bounds from one that leaves.
 func (p *plan) outOfSight(site Site) {
 	if site.Presence == Leaving {
 		p.step.Sites[site.Name] = p.become(site, v1alpha1.ClusterExcluded)
 		return
 	}
 	step := p.become(site, v1alpha1.ClusterUnreachable)
-	step.Min, step.Max = site.Min, site.Max
+	if site.Presence == Refusing {
+		step = p.become(site, p.stateOf(site, int64(site.Max), site.Current))
+		step.SchedulableSince = site.SchedulableSince
+	}
+	step.Min, step.Max, step.SaturatedFirst = site.Min, site.Max, site.SaturatedFirst
 	p.step.Sites[site.Name] = step
 	if p.counts(site) {
-		p.waiting = true
-		if p.silent.max += int64(site.Max); site.Current > 0 { // one at zero does not run its minimum, as long as nobody wakes it
+		p.waiting = p.waiting || site.Presence == Silent
+		p.silent.max += int64(site.Max)
+		if site.Current > 0 || site.Presence == Refusing && !p.toZero() { // one at zero does not run its minimum, as long as nobody wakes it
 			p.silent.min += int64(site.Min)
 		}
 	}
 }
 
-// counts: the site is silent, and may be back at once; its part is nobody else's yet.
+// counts: the site keeps its part, which is nobody else's: it is silent and may be back at once, or it refuses to change.
 func (p *plan) counts(site Site) bool {
-	return site.Presence == Silent && p.Now.Sub(p.become(site, v1alpha1.ClusterUnreachable).Since) < p.Grace
+	return site.Presence == Refusing || site.Presence == Silent && p.Now.Sub(p.become(site, v1alpha1.ClusterUnreachable).Since) < p.Grace
 }
 
 // become is a site's step without bounds, in the state.
@@ -119,6 +124,10 @@ func (p *plan) additional(s Site) int32 {
 	return max(0, or(s.Additional, 0))
 }
 
+func (p *plan) cluster(s Site) Cluster {
+	return Cluster{Name: s.Name, Preference: s.Preference, Current: s.Current, Capacity: p.capacity(s)}
+}
+
 // capacity is how many replicas the site can host in all; nil: not known.
 func (p *plan) capacity(s Site) *int32 {
 	if s.Additional == nil && !p.full(s) {
@@ -138,16 +147,13 @@ func (p *plan) observe() {
 	p.observeLoad()
 }
 
-// recovered: a saturated site could host more for a whole delay.
-func (p *plan) recovered(s *Site) bool {
-	if s.Unschedulable > 0 || p.additional(*s) == 0 {
-		s.SchedulableSince = nil
-		return false
-	}
-	if s.SchedulableSince == nil {
-		s.SchedulableSince = &p.Now
-	}
-	return p.Now.Sub(*s.SchedulableSince) >= p.Delay
+// recovered: a saturated site is that no more.
+func (p *plan) recovered(s *Site) (ended bool) {
+	s.SchedulableSince, ended = Saturation{
+		Waiting: s.Unschedulable, Room: s.Additional, Since: s.SchedulableSince,
+		First: or(s.SaturatedFirst, s.Since), Entered: s.Since, Delay: p.Delay, Now: p.Now,
+	}.Ends()
+	return ended
 }
 
 // enter changes the state of a site.
@@ -159,28 +165,46 @@ func (p *plan) enter(i int, state v1alpha1.ClusterState) {
 
 // finish says of each site what it is to be.
 func (p *plan) finish() Step {
-	holds, windows, bumped := p.holds(), p.windows(), p.bumped()
+	bumped := p.bumped()
 	for i := range p.sites {
 		p.enter(i, p.state(i))
 		site := p.sites[i]
-		step := SiteStep{Min: int32(p.mins[i]), Max: int32(p.maxes[i]), Bumped: bumped[i], Scale: p.scale[i],
-			Hold: holds[i], Window: windows[i], State: site.State, Since: site.Since}
+		step := SiteStep{Min: int32(p.mins[i]), Max: int32(p.maxes[i]), Bumped: bumped[i], Scale: p.scale[i], State: site.State, Since: site.Since}
+		step.SaturatedFirst = SaturatedFirst(site.SaturatedFirst, site.State == v1alpha1.ClusterSaturated, site.Since, p.Now)
 		if site.State == v1alpha1.ClusterSaturated {
 			step.SchedulableSince = site.SchedulableSince
 		}
 		p.step.Sites[site.Name] = step
 	}
+	p.restrain()
 	p.step.Unassigned = p.unassigned()
 	p.step.Unweighted = p.policy != Duplicated && p.unweighted && !p.policy.fills()
 	p.step.Memory.UnreachableMax = p.beyond()
 	return p.step
 }
 
+// restrain says of the sites that can be told who may not shrink for now, or only later.
+func (p *plan) restrain() {
+	least, tiers := p.shrinking(), p.tiers()
+	for _, site := range p.Sites {
+		step := p.step.Sites[site.Name]
+		if site.Presence != Present && site.Presence != Refusing || step.Max == 0 {
+			continue
+		}
+		step.Hold, step.Window = site.Current > 0 && site.Priority > least, p.window(site, tiers)
+		p.step.Sites[site.Name] = step
+	}
+}
+
 // state is the state of a site after the step.
 func (p *plan) state(i int) v1alpha1.ClusterState {
-	s := p.sites[i]
-	switch replicas := or(p.scale[i], s.Current); {
-	case p.maxes[i] == 0:
+	return p.stateOf(p.sites[i], p.maxes[i], or(p.scale[i], p.sites[i].Current))
+}
+
+// stateOf is the state of a site in sight with that maximum, which is told to run so many replicas.
+func (p *plan) stateOf(s Site, upper int64, replicas int32) v1alpha1.ClusterState {
+	switch {
+	case upper == 0:
 		return v1alpha1.ClusterExcluded
 	case p.toZero() && replicas == 0:
 		return v1alpha1.ClusterScaledToZero
@@ -211,15 +235,22 @@ func (p *plan) unassigned() int32 {
 	return int32(max(0, int64(p.Max)-p.silent.max-sum(p.maxes)))
 }
 
-// beyond is what silent clusters may run by bounds that the others have taken over; nil: nothing.
+// beyond is by how much the maxima of all clusters may exceed Max for the sake of those that could not be told: what was
+// taken over from silent ones, what refusing ones do not give up, and what the others kept meanwhile; nil: nothing.
 func (p *plan) beyond() *int32 {
-	n := -p.silent.max
+	if p.policy == Duplicated {
+		return nil
+	}
+	n := max(0, p.silent.max+sum(p.maxes)-int64(p.Max))
 	for _, site := range p.Sites {
-		if site.Presence == Silent {
+		switch {
+		case site.Presence == Silent && !p.counts(site):
 			n += int64(site.Max)
+		case site.Presence == Refusing:
+			n += max(0, int64(site.Stands)-int64(site.Max))
 		}
 	}
-	if n == 0 || p.policy == Duplicated {
+	if n == 0 {
 		return nil
 	}
 	return new(int32(min(n, math.MaxInt32)))

@@ -65,7 +65,7 @@ func higher(a, b *int32) *int32 {
 	return a
 }
 
-func or(value *int32, otherwise int32) int32 {
+func or[T any](value *T, otherwise T) T {
 	if value == nil {
 		return otherwise
 	}

@@ -44,6 +44,8 @@ const (
 	Present Presence = iota
 	// Silent: it takes part, but could not be read. Site.Since is since when, provided the state is Unreachable.
 	Silent
+	// Refusing: it takes part and was read, but refuses bounds that are written to it. It keeps what it has.
+	Refusing
 	// Leaving: it takes part no more.
 	Leaving
 )
@@ -58,6 +60,14 @@ type Site struct {
 	Since time.Time
 	// Min and Max are the bounds that the last step gave; both 0: no autoscaler.
 	Min, Max int32
+	// Stands is the maximum that its autoscaler has; 0: there is none. It is not Max while the last step is not carried out.
+	Stands int32
+	// Ordered is what the last step told its workload to run, where that has not come true; otherwise nil.
+	Ordered *int32
+	// Balks: its workload refused lately to be scaled.
+	Balks bool
+	// Recovered: it refused what was written to it, and does so no more.
+	Recovered bool
 	// Current is the number of replicas that the workload is told to run.
 	Current int32
 	// Unschedulable are those of its Pods that no node can take, and UnschedulableSince is since when the oldest is that.
@@ -65,8 +75,8 @@ type Site struct {
 	UnschedulableSince *time.Time
 	// Additional is how many more replicas the cluster can host. Nil: not known.
 	Additional *int32
-	// SchedulableSince is what the last step said of it.
-	SchedulableSince *time.Time
+	// SchedulableSince and SaturatedFirst are what the last step said of them.
+	SchedulableSince, SaturatedFirst *time.Time
 	Autoscaler
 }
 
@@ -140,6 +150,8 @@ type SiteStep struct {
 	Window time.Duration
 	State  v1alpha1.ClusterState
 	Since  time.Time
-	// SchedulableSince is since when a saturated cluster could host more again; nil: it can not.
+	// SchedulableSince is since when a saturated cluster could host more again; nil: it cannot.
 	SchedulableSince *time.Time
+	// SaturatedFirst is when it became saturated for the first time of late; nil: it was not.
+	SaturatedFirst *time.Time
 }

@@ -53,12 +53,13 @@ func (p *plan) fits(bounds map[string]Bounds) bool {
 	return !slices.ContainsFunc(p.sites, func(s Site) bool { return s.Current > bounds[s.Name].Max })
 }
 
-// joined: a cluster without bounds has a share by the spec alone, or all can have their shares at last. While one may be back at once, it waits.
+// joined: a cluster without bounds has a share by the spec alone, or takes bounds again, or all can have their shares at
+// last. While one may be back at once, it waits.
 func (p *plan) joined() bool {
 	if p.policy != StaticWeighted || p.waiting {
 		return false
 	}
-	if p.ripe {
+	if p.ripe || slices.ContainsFunc(p.sites, func(s Site) bool { return s.Recovered }) {
 		return true
 	}
 	bounds := p.split(false)
@@ -66,16 +67,23 @@ func (p *plan) joined() bool {
 }
 
 // split is what Assign says of the sites that are present. Those that are silent keep their bounds, and the others get
-// the rest.
+// the rest, and at least their floors.
 func (p *plan) split(keep bool) map[string]Bounds {
-	q := AssignQuestion{Policy: p.policy, UID: p.UID, Min: p.Min, Max: p.Max, Order: p.Order, ScalingToZero: p.ScalingToZero, Keep: keep}
+	q, floors := p.question(keep), p.floors()
 	if p.policy != Duplicated {
-		q.Min, q.Max = int32(max(0, int64(p.Min)-p.silent.min)), int32(max(0, int64(p.Max)-p.silent.max))
+		q.Min, q.Max = int32(max(0, int64(p.Min)-p.silent.min)), int32(p.budget(floors))
 	}
 	for _, m := range p.members {
 		q.Clusters = append(q.Clusters, m.Cluster)
 	}
-	return Assign(q).Bounds
+	bounds := Assign(q).Bounds
+	p.raiseTo(floors, bounds)
+	return bounds
+}
+
+// question is how the bounds of the fleet are to be split; the clusters are still missing.
+func (p *plan) question(keep bool) AssignQuestion {
+	return AssignQuestion{Policy: p.policy, UID: p.UID, Min: p.Min, Max: p.Max, Order: p.Order, ScalingToZero: p.ScalingToZero, Keep: keep}
 }
 
 func (p *plan) asSplit(bounds map[string]Bounds) bool {
@@ -105,8 +113,8 @@ func (p *plan) failOver() Action {
 	if p.policy == Duplicated {
 		return ""
 	}
-	lowered := p.lower()
-	missing := int64(p.Max) - p.silent.max - sum(p.maxes)
+	lowered, floors := p.lower(), p.floors()
+	missing := p.budget(floors) - sum(p.maxes)
 	switch room := sum(minus(p.ceilings, p.maxes)); {
 	case lowered:
 	case missing == 0, missing > 0 && room <= 0:
@@ -120,7 +128,8 @@ func (p *plan) failOver() Action {
 	if missing > 0 {
 		p.pour(missing, p.maxes, p.ceilings)
 	} else {
-		p.shrink(-missing)
+		p.shrink(-missing, floors)
+		p.lessenMinima()
 	}
 	p.mendMinima()
 	return FailedOver
@@ -164,6 +173,20 @@ func (p *plan) mendMinima() {
 	p.begin()
 }
 
+// lessenMinima takes back what was added to minima in place of clusters that are back: from those filled last first, all that
+// is more than a split would give out.
+func (p *plan) lessenMinima() {
+	surplus := sum(p.mins)
+	for _, b := range p.split(true) {
+		surplus -= int64(b.Min)
+	}
+	for i := len(p.mins) - 1; i >= 0 && surplus > 0; i-- {
+		taken := min(surplus, max(0, p.mins[i]-1))
+		p.mins[i] -= taken
+		surplus -= taken
+	}
+}
+
 // begin lets clusters run whose first bounds these are.
 func (p *plan) begin() {
 	for i, s := range p.sites {
@@ -183,12 +206,16 @@ func (p *plan) base() []int64 {
 }
 
 // shrink takes n from the maxima: from clusters that were away, all that nothing runs in; then likewise from the others,
-// in proportion; then from what runs, where it is filled last.
-func (p *plan) shrink(n int64) {
+// in proportion; then from what runs, where it is filled last. None falls below its floor.
+func (p *plan) shrink(n int64, floors []int64) {
+	if floors == nil {
+		floors = make([]int64, len(p.maxes))
+	}
 	base := p.base()
 	for i, s := range p.sites {
+		base[i] = max(base[i], min(floors[i], p.maxes[i]))
 		if p.returned(s.Name) {
-			base[i] = max(min(1, p.maxes[i]), min(int64(s.Current), p.maxes[i]))
+			base[i] = max(min(max(1, floors[i]), p.maxes[i]), min(int64(s.Current), p.maxes[i]))
 			n -= p.maxes[i] - base[i]
 			p.maxes[i] = base[i]
 		}
@@ -204,14 +231,14 @@ func (p *plan) shrink(n int64) {
 	taken, n := share(n, claims)
 	p.maxes = minus(p.maxes, taken)
 	for _, least := range []int64{1, 0} {
-		n = p.cut(n, least)
+		n = p.cut(n, least, floors)
 	}
 }
 
 // cut takes up to n from the maxima, from those filled last, down to the least that each keeps.
-func (p *plan) cut(n, least int64) (left int64) {
+func (p *plan) cut(n, least int64, floors []int64) (left int64) {
 	for i := len(p.maxes) - 1; i >= 0; i-- {
-		taken := min(n, max(0, p.maxes[i]-least))
+		taken := min(n, max(0, p.maxes[i]-max(least, floors[i])))
 		p.maxes[i] -= taken
 		n -= taken
 	}

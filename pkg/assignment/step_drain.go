@@ -34,26 +34,22 @@ func (p *plan) lowest() (places []int) {
 // runs: the site will run something under an autoscaler of ours.
 func (p *plan) runs(i int) bool { return p.sites[i].Current > 0 && p.maxes[i] > 0 }
 
-// holds says which clusters may not shrink: those above the lowest that still can. A silent one can, for all we know, until
-// others have taken its place over.
-func (p *plan) holds() []bool {
-	holds := make([]bool, len(p.sites))
+// shrinking is the lowest priority of a cluster that still can shrink: those above it may not for now. A silent one can, for
+// all we know, until others have taken its place over.
+func (p *plan) shrinking() (least int32) {
+	least = math.MaxInt32
 	if !p.strict() {
-		return holds
+		return least
 	}
-	var shrinking []int32
 	for _, i := range p.lowest() {
-		shrinking = append(shrinking, p.sites[i].Priority)
+		least = min(least, p.sites[i].Priority)
 	}
 	for _, s := range p.Sites {
 		if p.counts(s) && s.running() && s.Current > s.Min {
-			shrinking = append(shrinking, s.Priority)
+			least = min(least, s.Priority)
 		}
 	}
-	for i, s := range p.sites {
-		holds[i] = p.runs(i) && len(shrinking) > 0 && s.Priority > slices.Min(shrinking)
-	}
-	return holds
+	return least
 }
 
 const (
@@ -61,39 +57,38 @@ const (
 	maxWindow  = time.Hour // what a HorizontalPodAutoscaler accepts
 )
 
-// windows make clusters of higher priority wait longer, a step for each lower priority, where nobody holds them.
-func (p *plan) windows() []time.Duration {
-	windows := make([]time.Duration, len(p.sites))
-	if p.policy != Prioritized || p.strict() {
-		return windows
-	}
-	below := map[int32]bool{}
+// tiers are the priorities of the clusters with a part, each once. They do not change when one is out of sight for a while.
+func (p *plan) tiers() []int32 {
+	var tiers []int32
 	for i := range p.sites {
-		below[p.sites[i].Priority] = below[p.sites[i].Priority] || p.maxes[i] > 0
-	}
-	for _, s := range p.Sites { // it does not change when one is out of sight for a while
-		below[s.Priority] = below[s.Priority] || p.counts(s) && s.Max > 0
-	}
-	for i, s := range p.sites {
-		rank := 0
-		for priority, has := range below {
-			if has && priority < s.Priority {
-				rank++
-			}
-		}
 		if p.maxes[i] > 0 {
-			windows[i] = min(maxWindow, p.Window+time.Duration(rank)*windowStep)
+			tiers = append(tiers, p.sites[i].Priority)
 		}
 	}
-	return windows
+	for _, s := range p.Sites {
+		if p.counts(s) && s.Max > 0 {
+			tiers = append(tiers, s.Priority)
+		}
+	}
+	slices.Sort(tiers)
+	return slices.Compact(tiers)
+}
+
+// window is how long a cluster with a part waits before it shrinks: a step longer for each tier below its own, where
+// nobody holds it. 0: as the spec says.
+func (p *plan) window(s Site, tiers []int32) time.Duration {
+	if p.policy != Prioritized || p.strict() {
+		return 0
+	}
+	below, _ := slices.BinarySearch(tiers, s.Priority)
+	return min(maxWindow, p.Window+time.Duration(below)*windowStep)
 }
 
 // drain empties the clusters of the lowest priority as far as the load allows. Their own autoscalers stop earlier: what
 // is held above them keeps the load of each Pod low, so that few of them seem enough. Where nothing is held above them, they
 // do what is right by themselves.
 func (p *plan) drain() Action {
-	_, thousandths, known := p.load()
-	if !p.strict() || !known || !p.underloaded() || thousandths >= p.hosted()*(whole-p.Tolerance) {
+	if !p.mayDrain() {
 		return ""
 	}
 	wanted, before := p.wantedByPriority(), slices.Clone(p.maxes)
@@ -108,6 +103,12 @@ func (p *plan) drain() Action {
 	}
 	p.step.Memory.LastRebalanceTime = new(metav1.NewTime(p.Now))
 	return Drained
+}
+
+// mayDrain: clusters shrink in order, and the load has been low for a whole window.
+func (p *plan) mayDrain() bool {
+	_, thousandths, known := p.load()
+	return p.strict() && known && p.underloaded() && thousandths < p.hosted()*(whole-p.Tolerance)
 }
 
 // hosted are the replicas that run: those for which there is no node carry nothing.

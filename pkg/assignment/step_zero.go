@@ -20,7 +20,7 @@ func (p *plan) wake() Action {
 		}
 		p.scale[i] = new(int32(p.mins[i]))
 		p.step.Action = Woken
-		if p.policy == Prioritized {
+		if p.policy == Prioritized && !s.Balks {
 			break
 		}
 	}
@@ -78,16 +78,12 @@ func (p *plan) liftedTo(i int) int64 {
 
 // sleep scales one cluster to zero when all are at their minima and the others can carry its load.
 func (p *plan) sleep() Action {
-	_, thousandths, known := p.load()
-	if !p.toZero() || !known || !p.underloaded() || !p.atMinima() || p.wokenLately() {
+	if !p.quiet() {
 		return ""
 	}
-	mins, replicas := int64(0), int64(0)
 	var candidates []int
 	for i, s := range p.sites {
-		if s.running() {
-			mins += p.mins[i]
-			replicas += int64(s.Current)
+		if s.running() && !s.Balks {
 			candidates = append(candidates, i)
 		}
 	}
@@ -96,13 +92,31 @@ func (p *plan) sleep() Action {
 		slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(p.sites[a].Current, p.sites[b].Current) })
 	}
 	for _, i := range candidates {
-		left := replicas - int64(p.sites[i].Current)
-		if mins-p.mins[i] >= max(1, int64(p.Min)) && thousandths <= left*whole {
+		if p.dispensable(i) {
 			p.scale[i] = new(int32)
 			return Slept
 		}
 	}
 	return ""
+}
+
+// quiet: there has been so little to do for a whole window that a cluster may go to zero.
+func (p *plan) quiet() bool {
+	_, _, known := p.load()
+	return p.toZero() && known && p.underloaded() && p.atMinima() && !p.wokenLately()
+}
+
+// dispensable: the others that run have minima enough for the fleet, and can carry the load of all.
+func (p *plan) dispensable(site int) bool {
+	mins, replicas := int64(0), int64(0)
+	for i, s := range p.sites {
+		if i != site && s.running() {
+			mins += p.mins[i]
+			replicas += int64(s.Current)
+		}
+	}
+	_, thousandths, _ := p.load()
+	return mins >= max(1, int64(p.Min)) && thousandths <= replicas*whole
 }
 
 // atMinima: every cluster that runs is at its minimum, content, and without Pods that no node can take.

@@ -80,7 +80,13 @@ func TestNextRemembersTheSite(t *testing.T) {
 		"full, with room for a while":  {site("a", 1, 5, 2, saturated(ago(59)), hosts(1)), state{v1alpha1.ClusterSaturated, long, ago(59)}},
 		"full, with room for long":     {site("a", 1, 5, 2, saturated(ago(60)), hosts(1)), state{v1alpha1.ClusterActive, noon, nil}},
 		"full, and Pods wait again":    {site("a", 1, 5, 2, saturated(ago(90)), hosts(1), pending(1, 1)), state{v1alpha1.ClusterSaturated, long, nil}},
-		"full, nobody knows":           {site("a", 1, 5, 2, saturated(ago(90))), state{v1alpha1.ClusterSaturated, long, nil}},
+		"full, nobody knows":           {site("a", 1, 5, 2, saturated(nil)), state{v1alpha1.ClusterSaturated, long, ago(0)}},
+		"full, nobody knows for long":  {site("a", 1, 5, 2, saturated(ago(299))), state{v1alpha1.ClusterSaturated, long, ago(299)}},
+		"full, nobody knows, too long": {site("a", 1, 5, 2, saturated(ago(300))), state{v1alpha1.ClusterActive, noon, nil}},
+		"refusing":                     {site("a", 1, 5, 2, refusing), state{v1alpha1.ClusterActive, long, nil}},
+		"refusing, and full as before": {site("a", 1, 5, 2, refusing, saturated(ago(7))), state{v1alpha1.ClusterSaturated, long, ago(7)}},
+		"refusing its first bounds":    {site("a", 0, 0, 2, refusing), state{v1alpha1.ClusterExcluded, long, nil}},
+		"refusing, and back before":    {site("a", 1, 5, 2, refusing, back), state{v1alpha1.ClusterActive, noon, nil}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

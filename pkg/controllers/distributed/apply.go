@@ -20,21 +20,21 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
-// apply makes come true what has not: in all clusters what becomes less, and then, if all of that could be written, what
-// becomes more. What could not be written is tried again at the next look.
+// apply makes come true what has not: in all clusters what becomes less, and then what becomes more; of that the maxima
+// only if all that becomes less could be written. What could not be written is tried again at the next look.
 func (r *Reconciler) apply(ctx context.Context, in *situation, step *assignment.Step) error {
 	if in.fault != nil {
 		return in.fault
 	}
 	err := r.writeAll(ctx, in, in.less(step))
 	more := in.more(step)
-	if in.mayGrow(step) {
-		err = errors.Join(err, r.writeAll(ctx, in, more))
-	} else {
+	if !in.mayGrow(step) {
 		for _, waiting := range more {
-			waiting[0].site.blocked = true
+			waiting[0].site.blocked = grows(waiting)
 		}
+		more = slices.DeleteFunc(more, grows)
 	}
+	err = errors.Join(err, r.writeAll(ctx, in, more))
 	r.tellMade(in)
 	return errors.Join(err, r.clear(ctx, in, step))
 }
@@ -77,9 +77,10 @@ func (r *Reconciler) write(ctx context.Context, in *situation, c change) error {
 	err := c.apply(ctx, in)
 	r.Metrics.wrote(s.facts.Name, c.kind(), err)
 	if err != nil {
-		s.failure = err.Error()
+		s.failure, *s.failed.of(c) = err.Error(), true
 		return fmt.Errorf("cluster %s: %w", s.facts.Name, err)
 	}
+	*s.took.of(c) = true
 	klog.FromContext(ctx).Info("Wrote to a cluster", append([]any{"cluster", s.facts.Name}, c.about(in)...)...)
 	return nil
 }

@@ -28,7 +28,14 @@ func (in *situation) more(step *assignment.Step) [][]change { return in.each(ste
 
 // replaced: the others have taken the place of the cluster over, so what it was to get in addition is theirs.
 func (in *situation) replaced(s *site, next assignment.SiteStep) bool {
-	return s.presence == assignment.Silent && in.now.Sub(next.Since) >= in.options.Grace
+	switch s.presence {
+	case assignment.Silent:
+		return in.now.Sub(next.Since) >= in.options.Grace
+	case assignment.Refusing:
+		return in.gaveUp(s)
+	default:
+		return false
+	}
 }
 
 func (in *situation) each(step *assignment.Step, of func(*site, *situation, assignment.SiteStep) []change) [][]change {
@@ -59,15 +66,17 @@ func (s *site) less(in *situation, next assignment.SiteStep) []change {
 	case next.Max == 0 && memberhpa.Ours(s.own, in.object.UID):
 		changes = append(changes, change{site: s, remove: s.own})
 	case next.Max > 0 && next.Max <= s.own.Spec.MaxReplicas:
-		if wanted := s.rendered(in, next); !memberhpa.Stands(s.own, wanted, s.autoscalers.Version) {
+		if wanted := s.rendered(in, next); in.probes(s) || !memberhpa.Stands(s.own, wanted, s.autoscalers.Version) {
 			changes = append(changes, change{site: s, write: wanted})
 		}
-	case next.Max > 0 && s.reason == reasonFailedWrite && in.replaced(s, next):
-		// Whether it still refuses is tried with what it has, as it may have no more.
-		next.Min, next.Max = max(1, value(s.own.Spec.MinReplicas)), s.own.Spec.MaxReplicas
-		changes = append(changes, change{site: s, write: s.rendered(in, next)})
 	}
 	return changes
+}
+
+// probes: the others have what the cluster refused, so that it gets no more. Whether it still refuses is found out by writing
+// what it has.
+func (in *situation) probes(s *site) bool {
+	return s.presence == assignment.Refusing && in.gaveUp(s)
 }
 
 // further are the autoscalers that go beside the one that stays. One that was given to us stays with its giver where the
@@ -118,6 +127,11 @@ func withReplicas(template *unstructured.Unstructured, n int32) *unstructured.Un
 	return made
 }
 
+// grows says whether a maximum grows by these changes, and not only replicas from zero.
+func grows(changes []change) bool {
+	return slices.ContainsFunc(changes, func(c change) bool { return c.scale == nil })
+}
+
 // mayGrow: no cluster that counts still has a greater maximum than it is to have, or more than one of ours.
 func (in *situation) mayGrow(step *assignment.Step) bool {
 	for i := range in.sites {
@@ -130,15 +144,14 @@ func (in *situation) mayGrow(step *assignment.Step) bool {
 	return true
 }
 
-// counts: nothing grows while the cluster has more than it is to have. One that is silent, or can not be made to let our
-// autoscaler go, does not hold the others back for ever.
+// counts: nothing grows while the cluster has more than it is to have. One that is silent, or does not let our autoscaler
+// shrink or go, does not hold the others back for ever.
 func (in *situation) counts(s *site, next assignment.SiteStep) bool {
-	lately := in.now.Sub(next.Since) < in.options.Grace
 	switch s.presence {
-	case assignment.Silent:
-		return lately
+	case assignment.Silent, assignment.Refusing:
+		return !in.replaced(s, next)
 	case assignment.Leaving:
-		return lately || s.here() && s.failure == ""
+		return in.now.Sub(next.Since) < in.options.Grace || s.here() && s.failure == ""
 	default:
 		return true
 	}

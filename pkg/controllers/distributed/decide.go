@@ -14,12 +14,17 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
-// decide says what every cluster is to have next. While the last step has not come true in a cluster that is in sight,
-// it stays that; a new spec overtakes it, and a cluster that is back after others took its place over.
+// decide says what every cluster is to have next. While the last step has not come true in a cluster that can be written,
+// it stays that, as far as its premise holds; a new spec overtakes it, and a cluster that is back after others took its
+// place over.
 func decide(in *situation) assignment.Step {
 	if in.fault != nil {
 		return assignment.Step{}
 	}
+	if in.changed() {
+		in.askAll()
+	}
+	in.drop(assignment.Lapsed(in.snapshot()))
 	snapshot := in.snapshot()
 	step := assignment.Next(snapshot)
 	if !snapshot.Changed && in.pending() && !in.overtaken() {
@@ -29,6 +34,29 @@ func decide(in *situation) assignment.Step {
 		in.sites[i].finish(in, &step)
 	}
 	return step
+}
+
+// askAll has a new spec told to those clusters, too, that refused the last one.
+func (in *situation) askAll() {
+	for i := range in.sites {
+		if s := &in.sites[i]; s.presence == assignment.Refusing {
+			s.presence = assignment.Present
+		}
+	}
+}
+
+// drop forgets what was recorded and must not be carried out any more. Nothing of it has been written yet: what becomes
+// less would have been the first.
+func (in *situation) drop(lapse assignment.Lapse) {
+	for i := range in.sites {
+		s := &in.sites[i]
+		if lapse.Orders[s.facts.Name] {
+			s.before.AssignedReplicas = nil
+		}
+		if lapse.Bounds && s.presence != assignment.Leaving && s.here() {
+			s.before.AssignedMin, s.before.AssignedMax = new(min(s.least(), s.stands(in.object))), new(s.stands(in.object))
+		}
+	}
 }
 
 // snapshot is the situation as package assignment wants it.
@@ -62,11 +90,18 @@ func (in *situation) snapshot() assignment.Snapshot {
 
 func (s *site) snapshot(in *situation) assignment.Site {
 	lower, upper := s.bounds()
+	stands := s.stands(in.object)
+	if s.presence == assignment.Refusing && in.gaveUp(s) {
+		upper = min(upper, stands) // the others get what it does not take
+		lower = min(lower, upper)
+	}
 	site := assignment.Site{
 		Name: s.facts.Name, Preference: s.preference, Presence: s.presence,
 		State: s.before.State, Min: lower, Max: upper, Current: s.current(),
+		Stands: stands, Ordered: s.order(), Balks: s.balked.message != "",
+		Recovered:     s.before.Reason == reasonFailedWrite && s.reason != reasonFailedWrite,
 		Unschedulable: s.unschedulable(), Additional: s.additional,
-		SchedulableSince: timeOf(s.before.SchedulableSince),
+		SchedulableSince: timeOf(s.before.SchedulableSince), SaturatedFirst: timeOf(s.before.SaturatedFirst),
 	}
 	if s.before.Since != nil {
 		site.Since = s.before.Since.Time
@@ -97,7 +132,7 @@ func spread(ratios []int64, measured, current int32) {
 // unschedulableSince is since when replicas have found no node, by our clock; nil: none wait.
 func (s *site) unschedulableSince(now time.Time) *metav1.Time {
 	switch found := s.listing.UnschedulableSince; {
-	case s.presence != assignment.Present:
+	case !s.inSight():
 		return s.before.UnschedulableSince
 	case s.unschedulable() == 0:
 		return nil
@@ -135,15 +170,27 @@ func (in *situation) tolerance() int64 {
 	return int64(math.Round(1000 * part))
 }
 
-// pending: a cluster in sight does not have what it is to have.
+// pending: a cluster does not have what it is to have, and may be told. What one refuses the others do not wait for, nor
+// for what cannot grow meanwhile.
 func (in *situation) pending() bool {
+	stuck := slices.ContainsFunc(in.sites, func(s site) bool {
+		return s.presence == assignment.Refusing && !in.gaveUp(&s) && s.mayExceed(in, value(s.before.AssignedMax))
+	})
 	for i := range in.sites {
 		s := &in.sites[i]
-		if lower, upper := s.bounds(); s.presence == assignment.Present && (!s.has(in.object, lower, upper) || s.order() != nil) {
+		lower, upper := s.bounds()
+		switch {
+		case s.presence != assignment.Present, stuck && upper > s.stands(in.object):
+		case !s.has(in.object, lower, upper), s.order() != nil && s.balked.message == "":
 			return true
 		}
 	}
 	return false
+}
+
+// gaveUp: the cluster has refused bounds for so long that the others wait for it no more.
+func (in *situation) gaveUp(s *site) bool {
+	return s.refused.last.Sub(s.refused.since) >= in.options.Grace
 }
 
 // overtaken: a cluster is back whose place the others took over, so that the bounds of all together are too much.
@@ -162,8 +209,15 @@ func (s *site) has(object *v1alpha1.FederatedHPA, lower, upper int32) bool {
 	if s.own == nil || !memberhpa.Ours(s.own, object.UID) || s.own.Spec.MaxReplicas != upper {
 		return false
 	}
-	least := value(s.own.Spec.MinReplicas)
-	return least == lower || lower == 1 && least == 0
+	return s.least() == lower || lower == 1 && *s.own.Spec.MinReplicas == 0
+}
+
+// least is the minimum that our autoscaler has, and at least 1, as the bounds of a cluster are.
+func (s *site) least() int32 {
+	if s.own == nil {
+		return 0
+	}
+	return max(1, value(s.own.Spec.MinReplicas))
 }
 
 // stay makes the step the one that has not come true yet. What follows from how clusters are, and not from bounds, holds.
@@ -182,7 +236,7 @@ func (in *situation) stay(step *assignment.Step) {
 		}
 		next := step.Sites[s.facts.Name]
 		next.Min, next.Max = s.bounds()
-		next.Scale, next.SchedulableSince = s.order(), timeOf(s.before.SchedulableSince)
+		next.Scale, next.SchedulableSince, next.SaturatedFirst = s.order(), timeOf(s.before.SchedulableSince), timeOf(s.before.SaturatedFirst)
 		next.State, next.Since = v1alpha1.ClusterExcluded, in.now // until it gets its first bounds
 		if s.before.State != "" && s.before.Since != nil {
 			next.State, next.Since = s.before.State, s.before.Since.Time

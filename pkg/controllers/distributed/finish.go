@@ -20,6 +20,8 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 		if in.native() && !next.Bumped && next.Max > 0 && next.Scale == nil && s.isEmpty() {
 			next.Scale = new(next.Min) // it may not be at zero any more, and its own autoscaler does not begin there
 		}
+	case assignment.Refusing:
+		next.Scale, next.Bumped = s.order(), next.Min == 1 && s.own != nil && s.mayBeEmpty()
 	case assignment.Silent:
 		s.finishSilent(in, &next)
 	case assignment.Leaving:
@@ -35,6 +37,8 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 	switch {
 	case in.native() && next.Bumped && !s.absent:
 		next.Scale = nil // its own autoscaler sees to it
+	case s.balked.message != "" && next.Scale == nil && next.Max > 0 && s.current() == 0:
+		next.Scale = s.order() // it is to begin, once it lets itself be told so
 	case s.absent && next.Max > 0 && next.Scale == nil && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
 	}

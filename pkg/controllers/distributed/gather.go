@@ -92,10 +92,7 @@ func (r *Reconciler) placed(ctx context.Context, in *situation) (map[string]*int
 
 func newSite(object *v1alpha1.FederatedHPA, cluster workload.Cluster) site {
 	s := site{cluster: cluster, facts: cluster.Facts(), name: object.Name}
-	statuses := object.Status.Clusters
-	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == s.facts.Name }); i >= 0 {
-		s.before = statuses[i]
-	}
+	s.before = (&situation{object: object}).before(s.facts.Name)
 	if why := cluster.Silence(); why != nil {
 		s.silent(why)
 	}

@@ -47,7 +47,7 @@ func (in *situation) settled(step *assignment.Step) bool {
 		s := &in.sites[i]
 		next := step.Sites[s.facts.Name]
 		switch {
-		case s.presence == assignment.Silent:
+		case s.presence == assignment.Silent, s.presence == assignment.Refusing:
 			return false
 		case s.presence == assignment.Leaving:
 			continue

@@ -155,15 +155,17 @@ func TestRefusalOfOneThatTakesPartDoesNotHoldTheOthersForEver(t *testing.T) {
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	same(t, "AbleToScale", `False FailedWrite: bounds can not be written: b: refused`,
 		w.condition(autoscalingv2.AbleToScale))
-	same(t, "clusters", []string{"a Active 2-8 current 2 ready 2", "b Unreachable 1-2 current 2 ready 2 FailedWrite"}, w.clusters())
+	same(t, "clusters", []string{"a Active 2-8 current 2 ready 2", "b Active 1-2 current 2 ready 2 FailedWrite"}, w.clusters())
 	same(t, "heard", []string{
 		"BoundsSplit: a: 1-5 to 2-8, b: 1-5 to 1-2",
-		"!ClusterStateChanged: cluster b is Unreachable: refused",
+		"!ClusterStateChanged: cluster b refuses what is written to it: refused",
 	}, w.heard())
 	_ = w.looks(20)
-	same(t, "a has, with b's part", "web 2-10, runs 2", w.has()["a"])
+	same(t, "a has its own part", "web 2-8, runs 2", w.has()["a"])
+	same(t, "what b does not give up", int32(3), value(w.object().Status.Assignment.UnreachableMax))
 	w.member("b").refuses = nil
 	w.well(5)
+	same(t, "what b does not give up", nil, w.object().Status.Assignment.UnreachableMax)
 	same(t, "there is", map[string]string{"a": "web 2-8, runs 2", "b": "web 1-2, runs 2"}, w.has())
 }
 

@@ -11,8 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 const (
@@ -25,6 +23,7 @@ const (
 // memories are what is known of objects from one look to the next. Nothing is lost with them but some time: an object
 // that is not known begins with what its status says.
 type memories struct {
+	grace time.Duration
 	mu    sync.Mutex
 	byKey map[client.ObjectKey]remembered
 }
@@ -42,13 +41,38 @@ type clusterMemory struct {
 	// written and removed are the autoscaler that we wrote or deleted last, at that time: what is read may be from before.
 	written, removed *autoscalingv2.HorizontalPodAutoscaler
 	at               time.Time
-	// failure is why the last write failed; empty: it did not.
-	failure string
-	steady  int
-	cleared bool
+	// refused and balked are how the last writes of bounds, and of replicas, failed.
+	refused, balked refusal
+	steady          int
+	cleared         bool
 }
 
-func newMemories() *memories { return &memories{byKey: map[client.ObjectKey]remembered{}} }
+// refusal is that a cluster did not take what was written to it; zero: it did.
+type refusal struct {
+	message string
+	// since is when it was refused for the first time in a row, and last for the last time.
+	since, last time.Time
+}
+
+// then is the refusal after a look in which something was refused again, or was taken, or still waits for other clusters.
+// Where nothing was written nobody knows; after the grace that is forgotten.
+func (f refusal) then(failure string, failed, took, waits bool, now time.Time, grace time.Duration) refusal {
+	switch {
+	case failed && f.message == "":
+		return refusal{failure, now, now}
+	case failed:
+		return refusal{failure, f.since, now}
+	case waits:
+		f.last = now
+	case took, now.Sub(f.last) >= grace:
+		return refusal{}
+	}
+	return f
+}
+
+func newMemories(grace time.Duration) *memories {
+	return &memories{grace: grace, byKey: map[client.ObjectKey]remembered{}}
+}
 
 func (m *memories) of(object *v1alpha1.FederatedHPA) (remembered, bool) {
 	m.mu.Lock()
@@ -70,9 +94,7 @@ func (m *memories) remind(object *v1alpha1.FederatedHPA, sites []site, now time.
 		if now.Sub(c.at) < unseenFor {
 			s.written, s.removed = c.written, c.removed
 		}
-		if c.failure != "" {
-			s.silent(&fleet.Silence{Reason: reasonFailedWrite, Detail: c.failure})
-		}
+		s.refuses(c.refused, c.balked)
 	}
 }
 
@@ -85,7 +107,7 @@ func (m *memories) keep(object *v1alpha1.FederatedHPA, in *situation) {
 	clusters := make(map[string]clusterMemory, len(in.sites))
 	for i := range in.sites {
 		s := &in.sites[i]
-		clusters[s.facts.Name] = s.remembered(before.clusters[s.facts.Name], in.now)
+		clusters[s.facts.Name] = s.remembered(before.clusters[s.facts.Name], in.now, m.grace)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,15 +116,16 @@ func (m *memories) keep(object *v1alpha1.FederatedHPA, in *situation) {
 	m.byKey[client.ObjectKeyFromObject(object)] = known
 }
 
-func (s *site) remembered(before clusterMemory, now time.Time) clusterMemory {
-	c := clusterMemory{written: s.written, removed: s.removed, at: before.at, failure: s.failure, cleared: s.cleared && s.own == nil}
+func (s *site) remembered(before clusterMemory, now time.Time, grace time.Duration) clusterMemory {
+	c := clusterMemory{
+		written: s.written, removed: s.removed, at: before.at, cleared: s.cleared && s.own == nil,
+		refused: before.refused.then(s.failure, s.failed.bounds, s.took.bounds || s.own == nil, s.blocked, now, grace),
+		balked:  before.balked.then(s.failure, s.failed.scale, s.took.scale, false, now, grace),
+	}
 	if s.written != before.written || s.removed != before.removed {
 		c.at = now
 	}
-	if s.failure == "" && s.blocked {
-		c.failure = before.failure // it could not be tried again
-	}
-	if s.presence == assignment.Present && s.own != nil && s.scale != nil && s.own.Status.DesiredReplicas == s.scale.Spec.Replicas {
+	if s.inSight() && s.own != nil && s.scale != nil && s.own.Status.DesiredReplicas == s.scale.Spec.Replicas {
 		c.steady = s.steady + 1
 	}
 	return c

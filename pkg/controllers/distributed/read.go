@@ -41,11 +41,10 @@ func (s *site) readAutoscalers(ctx context.Context, object *v1alpha1.FederatedHP
 		s.silent(&fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "its HorizontalPodAutoscalers have not been listed yet"})
 	}
 	rivals, taken := s.sort(object)
-	if why := s.unsupported(object); why != nil && s.presence == assignment.Present {
+	if why := s.unsupported(object); why != nil && s.inSight() {
 		s.leaves(v1alpha1.ClusterExcluded, reasonNotSupported, why.Error())
 	}
-	refuses := s.reason == reasonFailedWrite && s.here() // and may not do so for ever: somebody else's is left alone all the same
-	if why := inTheWay(object, rivals, taken); why != "" && (s.presence == assignment.Present || refuses) {
+	if why := inTheWay(object, rivals, taken); why != "" && s.inSight() {
 		s.leaves(v1alpha1.ClusterConflict, reasonScaledByOthers, why)
 	}
 }
@@ -141,13 +140,13 @@ func (r *Reconciler) lookAtPods(ctx context.Context, in *situation) {
 		v1alpha1.AssignmentDynamicWeighted, v1alpha1.AssignmentAggregated, v1alpha1.AssignmentPrioritized,
 	}, in.object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType)
 	together(in.sites, func(s *site) {
-		if s.presence != assignment.Present {
+		if !s.inSight() {
 			return
 		}
 		if s.scale != nil {
 			s.readPods(ctx, in.object.Namespace)
 		}
-		if byCapacity && s.presence == assignment.Present {
+		if byCapacity && s.inSight() {
 			if n, known := s.cluster.Additional(ctx, in.object.Namespace, in.object.Spec.ScaleTargetRef, s.lacking(in)); known {
 				s.additional = new(max(0, n-s.unborn()))
 			}

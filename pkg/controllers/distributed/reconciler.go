@@ -54,7 +54,7 @@ type Reconciler struct {
 }
 
 // New returns a reconciler, to be called by one leader at a time.
-func New(o Options) *Reconciler { return &Reconciler{Options: o, memories: newMemories()} }
+func New(o Options) *Reconciler { return &Reconciler{Options: o, memories: newMemories(o.Grace)} }
 
 // Look brings the HorizontalPodAutoscalers in the members to what the object asks for, or away if it is being deleted.
 // The object is ours to change, and has its defaults. A conflict means that it has been changed meanwhile, and is to be

@@ -64,8 +64,12 @@ func (r *Reconciler) tell(in *situation, step *assignment.Step, status *v1alpha1
 	}
 	var better, worse []string
 	for i := range status.Clusters {
-		switch c, before := &status.Clusters[i], in.before(status.Clusters[i].Name); {
-		case before == c.State, before == "" && c.State == v1alpha1.ClusterActive:
+		c, was := &status.Clusters[i], in.before(status.Clusters[i].Name)
+		refuses, refused := c.Reason == reasonFailedWrite, was.Reason == reasonFailedWrite
+		switch before := was.State; {
+		case refuses && !refused:
+			worse = append(worse, fmt.Sprintf("cluster %s refuses what is written to it: %s", c.Name, c.Message))
+		case refuses, before == c.State && !refused, before == "" && c.State == v1alpha1.ClusterActive:
 		case c.State == v1alpha1.ClusterActive, c.State == v1alpha1.ClusterScaledToZero, c.Reason == reasonNoShare:
 			better = append(better, fmt.Sprintf("cluster %s is %s", c.Name, c.State))
 		default:
@@ -79,13 +83,13 @@ func (r *Reconciler) tell(in *situation, step *assignment.Step, status *v1alpha1
 	}
 }
 
-func (in *situation) before(cluster string) v1alpha1.ClusterState {
-	for i := range in.object.Status.Clusters {
-		if c := &in.object.Status.Clusters[i]; c.Name == cluster {
-			return c.State
-		}
+// before is what the status stored last says of a cluster; of one that is new nothing.
+func (in *situation) before(cluster string) v1alpha1.ClusterStatus {
+	statuses := in.object.Status.Clusters
+	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == cluster }); i >= 0 {
+		return statuses[i]
 	}
-	return ""
+	return v1alpha1.ClusterStatus{}
 }
 
 // moved says which clusters get other bounds, or begin or cease to run.

@@ -143,7 +143,7 @@ func TestIncreaseThatFailsIsTriedAgain(t *testing.T) {
 	w.member("b").refuses = func(string) error { return errRefused }
 	_ = w.looks(3)
 	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-6, runs 2"}, w.has())
-	same(t, "b", "b Unreachable 1-10 current 2 ready 2 FailedWrite", w.clusters()[1])
+	same(t, "b", "b Active 1-10 current 2 ready 2 FailedWrite", w.clusters()[1])
 	w.member("b").refuses = nil
 	w.well(3)
 	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
@@ -239,7 +239,7 @@ func TestRefusalOfMoreBeyondTheGrace(t *testing.T) {
 	_ = w.looks(20)
 	same(t, "there is within the grace", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	_ = w.looks(4)
-	same(t, "there is after it", map[string]string{"a": "web 2-20, runs 2", "b": "web 1-5, runs 2"}, w.has())
+	same(t, "there is after it", map[string]string{"a": "web 1-15, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	w.writes()
 	w.heard()
 	_ = w.looks(50)

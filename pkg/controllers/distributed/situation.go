@@ -13,6 +13,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/pkg/workload"
 )
@@ -62,9 +63,12 @@ type site struct {
 	additional *int32
 	// steady is for how many looks the autoscaler has desired what runs.
 	steady int
+	// refused and balked are how bounds, and replicas, were refused lately.
+	refused, balked refusal
 
-	// What came of writes: what is stored since, what is not any more, and what could not be written.
+	// What came of writes: what is stored since, what is not any more, which kinds were taken, and what was not.
 	written, removed *autoscalingv2.HorizontalPodAutoscaler
+	took, failed     outcome
 	failure          string
 	// made: the cluster got the workload from us.
 	made bool
@@ -75,10 +79,37 @@ type site struct {
 	fault   error
 }
 
-// silent is of a cluster that can not be read or written.
+// outcome is which kinds of writes it is about: replicas, or all the others.
+type outcome struct{ bounds, scale bool }
+
+func (o *outcome) of(c change) *bool {
+	if c.scale != nil {
+		return &o.scale
+	}
+	return &o.bounds
+}
+
+// inSight: the cluster takes part, and what it has was read.
+func (s *site) inSight() bool {
+	return s.presence == assignment.Present || s.presence == assignment.Refusing
+}
+
+// silent is of a cluster that cannot be read.
 func (s *site) silent(why *fleet.Silence) {
-	if s.presence == assignment.Present {
+	if s.inSight() {
 		s.presence, s.reason, s.message = assignment.Silent, string(why.Reason), why.Detail
+	}
+}
+
+// refuses is of a cluster that did not take what was written to it. It keeps what it has, as long as it refuses bounds.
+func (s *site) refuses(bounds, scale refusal) {
+	s.refused, s.balked = bounds, scale
+	switch {
+	case s.presence != assignment.Present:
+	case bounds.message != "":
+		s.presence, s.reason, s.message = assignment.Refusing, reasonFailedWrite, bounds.message
+	case scale.message != "":
+		s.reason, s.message = reasonFailedWrite, scale.message
 	}
 }
 
@@ -111,6 +142,14 @@ func (s *site) order() *int32 {
 		return nil
 	}
 	return told
+}
+
+// stands is the maximum that our autoscaler there has; 0: there is none.
+func (s *site) stands(object *v1alpha1.FederatedHPA) int32 {
+	if s.own == nil || !memberhpa.Ours(s.own, object.UID) {
+		return 0
+	}
+	return s.own.Spec.MaxReplicas
 }
 
 // here says whether the cluster can be written: what it has was read.

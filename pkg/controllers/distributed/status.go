@@ -57,7 +57,7 @@ func (s *site) status(in *situation, next assignment.SiteStep) v1alpha1.ClusterS
 		Name: s.facts.Name, State: next.State, Since: &metav1.Time{Time: next.Since},
 		AssignedMin: &next.Min, AssignedMax: &next.Max, AssignedReplicas: next.Scale,
 		CurrentReplicas: s.before.CurrentReplicas, ReadyReplicas: s.before.ReadyReplicas, UnschedulableReplicas: s.before.UnschedulableReplicas,
-		UnschedulableSince: s.unschedulableSince(in.now), SchedulableSince: metaTime(next.SchedulableSince),
+		UnschedulableSince: s.unschedulableSince(in.now), SchedulableSince: metaTime(next.SchedulableSince), SaturatedFirst: metaTime(next.SaturatedFirst),
 		HPAVersion: cmp.Or(s.autoscalers.Version, s.before.HPAVersion),
 	}
 	c.Reason, c.Message = s.why(&c)
@@ -138,7 +138,7 @@ func (in *situation) lastScale() *metav1.Time {
 func (in *situation) running() []*site {
 	var all []*site
 	for i := range in.sites {
-		if s := &in.sites[i]; s.presence == assignment.Present && s.own != nil && s.current() > 0 {
+		if s := &in.sites[i]; s.inSight() && s.own != nil && s.current() > 0 {
 			all = append(all, s)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
@@ -43,7 +42,7 @@ func (r *Reconciler) findTemplate(ctx context.Context, in *situation, byOthers b
 		in.template = templateOf(onHub, in.object)
 	}
 	for i := range in.sites {
-		if s := &in.sites[i]; s.absent && in.template == nil && s.presence == assignment.Present {
+		if s := &in.sites[i]; s.absent && in.template == nil && s.inSight() {
 			s.leaves(v1alpha1.ClusterExcluded, reasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled, and %s", workload.Describe(in.object.Spec.ScaleTargetRef), why))
 		}
 	}

@@ -147,7 +147,7 @@ func TestWorkloadThatCanNotBeMade(t *testing.T) {
 		return nil
 	}
 	_ = w.looks(2)
-	same(t, "clusters", []string{"a Active 1-5 current 3 ready 3", "b Unreachable 1-5 current 0 ready ? to 1 FailedWrite"}, w.clusters())
+	same(t, "clusters", []string{"a Active 1-5 current 3 ready 3", "b Active 1-5 current 0 ready ? to 1 FailedWrite"}, w.clusters())
 	same(t, "why", `namespace "shop" does not exist in the cluster; make it there`, w.object().Status.Clusters[1].Message)
 	w.member("b").refuses = nil
 	w.well(3)

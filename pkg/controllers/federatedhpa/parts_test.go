@@ -310,7 +310,7 @@ func TestAFullCluster(t *testing.T) {
 	same(t, "replicas while it is full", map[string]int32{"a": 5, "b": 13}, w.runs())
 	w.restart()
 	w.members["a"].room = 100
-	_ = w.looks(int(mostPatience/period) - 5)
+	_ = w.looks(int(5*time.Minute/period) - 5)
 	w.wants(20)
 	_ = w.looks(1)
 	same(t, "replicas within the patience", map[string]int32{"a": 5, "b": 15}, w.runs())

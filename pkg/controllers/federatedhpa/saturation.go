@@ -8,10 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 )
-
-// mostPatience is how long a cluster whose capacity is not known counts as full after its last Pod found a node.
-const mostPatience = 5 * time.Minute
 
 // saturate says whether a cluster is full: Pods of the workload have found no node there for the delay. It then keeps
 // what runs, and others get the rest. It is full until its nodes have had room for the delay.
@@ -31,18 +29,30 @@ func (p *part) saturate(in *situation) {
 			p.full(p.told(), p.before.Reason, p.before.Message)
 		}
 	case p.before.State == v1alpha1.ClusterSaturated:
-		if p.capacity == nil {
-			delay = max(delay, mostPatience)
-		}
-		if p.capacity == nil || *p.capacity > p.told() {
-			p.schedulableSince = since(p.before.SchedulableSince, in.now, in.now)
-		}
-		if p.schedulableSince == nil || in.now.Sub(p.schedulableSince.Time) < delay {
+		since, ended := assignment.Saturation{
+			Room: p.room(), Since: timeOf(p.before.SchedulableSince), First: timeOr(p.before.SaturatedFirst, in.now),
+			Entered: timeOr(p.before.Since, in.now), Delay: delay, Now: in.now,
+		}.Ends()
+		if !ended {
+			p.schedulableSince = metaTime(since)
 			p.full(p.told(), p.before.Reason, p.before.Message)
-			return
 		}
-		p.schedulableSince = nil
 	}
+}
+
+func timeOr(t *metav1.Time, otherwise time.Time) time.Time {
+	if t == nil {
+		return otherwise
+	}
+	return t.Time
+}
+
+// room is how many more replicas the cluster can host; nil: not known.
+func (p *part) room() *int32 {
+	if p.capacity == nil {
+		return nil
+	}
+	return new(*p.capacity - p.told())
 }
 
 // hosted is how many replicas have found a node, or may find one. Pods beyond the replicas, as those of a rollout, wait

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
@@ -71,6 +72,7 @@ func (p *part) status(in *situation, d *decision) v1alpha1.ClusterStatus {
 	if !p.takesPart() {
 		return s
 	}
+	s.SaturatedFirst = metaTime(assignment.SaturatedFirst(timeOf(p.before.SaturatedFirst), s.State == v1alpha1.ClusterSaturated, s.Since.Time, in.now))
 	p.count(&s)
 	s.MetricAgeSeconds = in.metricAge(p)
 	s.UnschedulableSince, s.SchedulableSince, s.AvailableReplicas = p.unschedulableSince, p.schedulableSince, p.capacity

@@ -44,6 +44,7 @@ func withoutClusters(s *v1alpha1.FederatedHPAStatus) *v1alpha1.FederatedHPAStatu
 func sameButForAge(a, b v1alpha1.ClusterStatus) bool {
 	return a.Name == b.Name && a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.HPAVersion == b.HPAVersion &&
 		a.Since.Equal(b.Since) && a.UnschedulableSince.Equal(b.UnschedulableSince) && a.SchedulableSince.Equal(b.SchedulableSince) &&
+		a.SaturatedFirst.Equal(b.SaturatedFirst) &&
 		sameNumbers(&a, &b) && equality.Semantic.DeepEqual(a.HPA, b.HPA)
 }
 

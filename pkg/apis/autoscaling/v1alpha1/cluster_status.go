@@ -105,6 +105,12 @@ type ClusterStatus struct {
 	// +optional
 	SchedulableSince *metav1.Time `json:"schedulableSince,omitempty"`
 
+	// saturatedFirst is when the cluster became Saturated for the first time of late. Where it is not known how much room the
+	// cluster has, each further time lasts for as long again as the trouble has by then. Absent: it was not Saturated of late.
+	// Example: "2027-03-01T09:31:00Z"
+	// +optional
+	SaturatedFirst *metav1.Time `json:"saturatedFirst,omitempty"`
+
 	// hpaVersion is the API version in which the cluster's HorizontalPodAutoscaler is written. Distributed mode.
 	// Example: autoscaling/v2
 	// +kubebuilder:validation:MaxLength=64

@@ -148,6 +148,10 @@ func (in *ClusterStatus) DeepCopyInto(out *ClusterStatus) {
 		in, out := &in.SchedulableSince, &out.SchedulableSince
 		*out = (*in).DeepCopy()
 	}
+	if in.SaturatedFirst != nil {
+		in, out := &in.SaturatedFirst, &out.SaturatedFirst
+		*out = (*in).DeepCopy()
+	}
 	if in.HPA != nil {
 		in, out := &in.HPA, &out.HPA
 		*out = new(v2.HorizontalPodAutoscalerStatus)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+import (
+	"slices"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// Lapse is what of the last step must not be carried out any more. A recorded step is an intention: what it rested on may
+// have changed since, as the program ended in between, or a cluster refused it.
+type Lapse struct {
+	// Orders are the sites that were told to run nothing, and may not do without their replicas any more.
+	Orders map[string]bool
+	// Bounds: a maximum that is still to be lowered would take Pods away that run by now, and nothing calls for that.
+	// Then the bounds that stand are those to begin with.
+	Bounds bool
+}
+
+// Lapsed says of what has not been carried out yet whether its premise still holds. What is to begin or to grow harms
+// nobody; what is to end or to shrink is judged by how the sites are now.
+func Lapsed(s Snapshot) Lapse {
+	p := newPlan(s)
+	p.observe()
+	lapse := Lapse{Orders: map[string]bool{}, Bounds: !p.ordained() && slices.ContainsFunc(s.Sites, p.cutsRunning)}
+	for _, site := range s.Sites {
+		if site.Ordered != nil && *site.Ordered == 0 && !p.maySleep(site) {
+			lapse.Orders[site.Name] = true
+		}
+	}
+	return lapse
+}
+
+// maySleep: all that lets a cluster go to zero is still so. One that is not in sight, or refused it, stays as it is.
+func (p *plan) maySleep(s Site) bool {
+	i := p.place(s.Name)
+	return i >= 0 && !s.Balks && !p.waiting && p.quiet() && p.dispensable(i)
+}
+
+// place is where a site that is present stands; -1: it is not.
+func (p *plan) place(name string) int {
+	return slices.IndexFunc(p.sites, func(s Site) bool { return s.Name == name })
+}
+
+// ordained: the spec alone gives the maxima, or those that stand are too many for it.
+func (p *plan) ordained() bool {
+	if p.policy == Duplicated || p.policy == StaticWeighted && p.Rebalance.Strategy == v1alpha1.RebalanceNone {
+		return true
+	}
+	standing := int64(0)
+	for _, s := range p.Sites {
+		switch {
+		case s.Presence == Present, s.Presence == Refusing:
+			standing += int64(s.Stands)
+		case p.counts(s):
+			standing += int64(max(s.Max, s.Stands))
+		}
+	}
+	return standing > int64(p.Max)
+}
+
+// cutsRunning: the maximum that is still to be written is less than what runs, and not for the sake of the order in which
+// clusters shrink. A site that refuses to shrink is not asked again and again.
+func (p *plan) cutsRunning(s Site) bool {
+	switch i := p.place(s.Name); {
+	case s.Presence == Leaving || s.Stands <= s.Max || s.Stands > s.Ceiling:
+		return false
+	case s.Presence == Refusing:
+		return true
+	case i < 0:
+		return s.Current > s.Max
+	default:
+		return s.hosted() > s.Max && !p.drains(i)
+	}
+}
+
+// drains: the load is still so low that a cluster of a low priority gets by with its maximum.
+func (p *plan) drains(i int) bool {
+	return p.mayDrain() && p.maxes[i] >= p.wantedByPriority()[i]
+}

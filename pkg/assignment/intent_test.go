@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package assignment
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+func refusing(s *Site)          { s.Presence = Refusing }
+func toSleep(s *Site)           { s.Ordered = new(int32) }
+func balks(s *Site)             { s.Balks = true }
+func stands(n int32) siteChange { return func(s *Site) { s.Stands = n } }
+
+func TestLapsed(t *testing.T) {
+	quiet := func(s *Snapshot) { low(s); toZero(s) }
+	demand := func(s *Snapshot) { s.Rebalance.Strategy = v1alpha1.RebalanceDemand }
+	tests := map[string]struct {
+		s      Snapshot
+		orders []string
+		bounds bool
+	}{
+		"to zero as when it was told": {snapshot(StaticWeighted, 2, 10, site("a", 1, 3, 1, ratio(400), toSleep), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, ratio(400))).change(quiet),
+			nil, false},
+		"to zero, and it runs more by now": {snapshot(StaticWeighted, 2, 10, site("a", 1, 3, 2, ratio(400), toSleep), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, ratio(400))).change(quiet),
+			[]string{"a"}, false},
+		"to zero, and another runs more by now": {snapshot(StaticWeighted, 2, 10, site("a", 1, 3, 1, ratio(400), toSleep), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 2, ratio(400))).change(quiet),
+			[]string{"a"}, false},
+		"to zero, and the others can just carry the load": {snapshot(StaticWeighted, 2, 10, site("a", 1, 3, 1, ratio(600), toSleep), site("b", 1, 3, 1, ratio(700)), site("c", 1, 4, 1, ratio(700))).change(quiet),
+			nil, false},
+		"to zero, and the others could not carry the load": {snapshot(StaticWeighted, 2, 10, site("a", 1, 3, 1, ratio(601), toSleep), site("b", 1, 3, 1, ratio(700)), site("c", 1, 4, 1, ratio(700))).change(quiet),
+			[]string{"a"}, false},
+		"to zero, and the load has not been low for long": {snapshot(StaticWeighted, 2, 10, site("a", 1, 3, 1, ratio(400), toSleep), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, ratio(400))).change(toZero),
+			[]string{"a"}, false},
+		"to zero, and the load is not known": {snapshot(StaticWeighted, 2, 10, site("a", 1, 3, 1, toSleep), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, ratio(400))).change(quiet),
+			[]string{"a"}, false},
+		"to zero, and the minimum needs it": {snapshot(StaticWeighted, 3, 10, site("a", 1, 3, 1, ratio(400), toSleep), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, ratio(400))).change(quiet),
+			[]string{"a"}, false},
+		"to zero, and a cluster is silent": {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 1, ratio(400), toSleep), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, silent(7))).change(quiet),
+			[]string{"a"}, false},
+		"to zero, and it is silent itself": {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 1, silent(400), toSleep), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, ratio(400))).change(quiet),
+			[]string{"a"}, false},
+		"to zero, and it refused": {snapshot(StaticWeighted, 2, 10, site("a", 1, 3, 1, ratio(400), toSleep, balks), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, ratio(400))).change(quiet),
+			[]string{"a"}, false},
+		"from zero": {snapshot(StaticWeighted, 2, 10, site("a", 1, 5, 0, atZero, func(s *Site) { s.Ordered = new(int32(1)) }), site("b", 1, 5, 1, ratio(400))).change(quiet),
+			nil, false},
+
+		"less than it has, and more than runs":   {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 4, stands(6)), site("b", 1, 6, 2, stands(4))), nil, false},
+		"less than runs":                         {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 5, stands(6)), site("b", 1, 6, 2, stands(4))), nil, true},
+		"less than runs, of which some wait":     {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 5, stands(6), pending(1, 7)), site("b", 1, 6, 2, stands(4))), nil, false},
+		"less than runs, and written already":    {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 5, stands(4)), site("b", 1, 6, 2, stands(4))), nil, false},
+		"less than runs, as the maximum is less": {snapshot(DynamicWeighted, 1, 9, site("a", 1, 4, 5, stands(6)), site("b", 1, 5, 2, stands(4))), nil, false},
+		"less than runs, as its ceiling says":    {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 5, stands(6), ceiling(5)), site("b", 1, 6, 2, stands(4))), nil, false},
+		"less than runs, as the weights say":     {snapshot(StaticWeighted, 1, 10, site("a", 1, 4, 5, stands(6)), site("b", 1, 6, 2, stands(4))), nil, false},
+		"less than runs, by weights and demand":  {snapshot(StaticWeighted, 1, 10, site("a", 1, 4, 5, stands(6)), site("b", 1, 6, 2, stands(4))).change(demand), nil, true},
+		"less than runs, in each":                {snapshot(Duplicated, 1, 4, site("a", 1, 4, 5, stands(6)), site("b", 1, 4, 2, stands(6))), nil, false},
+		"less than runs, where it leaves":        {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 5, stands(6), leaving), site("b", 1, 10, 2, stands(4))), nil, false},
+		"less than runs, where it is silent":     {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 5, stands(6), silent(7)), site("b", 1, 6, 2, stands(4))), nil, true},
+		"less than it has, where it is silent":   {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 4, stands(6), silent(7)), site("b", 1, 6, 2, stands(4))), nil, false},
+		"less than it has, where it refuses":     {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 2, stands(6), refusing), site("b", 1, 6, 2, stands(4))), nil, true},
+		"more than it has, where it refuses":     {snapshot(DynamicWeighted, 1, 10, site("a", 1, 6, 2, stands(4), refusing), site("b", 1, 4, 2, stands(4))), nil, false},
+		"the low priority is drained":            {snapshot(Prioritized, 1, 10, site("a", 1, 8, 4, priority(2), ratio(500), stands(5)), site("b", 1, 2, 4, priority(1), ratio(500), stands(5))).change(low), nil, false},
+		"it is drained, and the load is higher":  {snapshot(Prioritized, 1, 10, site("a", 1, 8, 4, priority(2), ratio(850), stands(5)), site("b", 1, 2, 4, priority(1), ratio(850), stands(5))).change(low), nil, true},
+		"it is drained, and nobody knows":        {snapshot(Prioritized, 1, 10, site("a", 1, 8, 4, priority(2), stands(5)), site("b", 1, 2, 4, priority(1), ratio(500), stands(5))).change(low), nil, true},
+		"it is drained, and the load was higher": {snapshot(Prioritized, 1, 10, site("a", 1, 8, 4, priority(2), ratio(500), stands(5)), site("b", 1, 2, 4, priority(1), ratio(500), stands(5))), nil, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Lapsed(tc.s)
+			if diff := cmp.Diff(tc.orders, slices.Sorted(maps.Keys(got.Orders))); diff != "" {
+				t.Errorf("orders (-want +got):\n%s", diff)
+			}
+			if got.Bounds != tc.bounds {
+				t.Errorf("bounds lapse: %t", got.Bounds)
+			}
+		})
+	}
+}
+
+// A cluster that refuses what is written to it keeps its part, and the others go on without it.
+func TestNextWhereOneRefuses(t *testing.T) {
+	low := func(s *Snapshot) { s.Memory.UnderloadedSince = new(metav1.NewTime(*ago(300))); s.ScalingToZero = true }
+	tests := map[string]struct {
+		s    Snapshot
+		want string
+	}{
+		"spilled to another": {snapshot(Prioritized, 2, 20, site("a", 1, 8, 6, priority(3), pending(2, 60)), site("b", 1, 8, 2, priority(2), refusing), site("c", 1, 4, 2, priority(1), hosts(9))),
+			"MaximumSpilled: a 1/4 hold Saturated, b 1/8 hold, c 1/8"},
+		"to zero": {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 1, ratio(400)), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, refusing)).change(low),
+			"ScaledToZero: a 1/3, b 1/3 run 0 ScaledToZero, c 1/4"},
+		"to zero, but for one that would not": {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 1, ratio(400)), site("b", 1, 3, 1, ratio(400), balks), site("c", 1, 4, 1, ratio(400), balks)).change(low),
+			"ScaledToZero: a 1/3 run 0 ScaledToZero, b 1/3, c 1/4"},
+		"from zero: the next priority beside one that would not": {snapshot(Prioritized, 1, 9, site("a", 1, 4, 0, priority(3), atZero, balks), site("b", 1, 3, 3, priority(2), limited, ratio(1200)), site("c", 1, 2, 0, priority(1), atZero)).change(toZero),
+			"ScaledFromZero: a 1/4 run 1, b 1/3, c 1/2 run 1"},
+		"what it does not take goes to the others": {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 2), site("b", 1, 4, 2, refusing)),
+			"BoundsTakenOver: a 1/6, b 1/4"},
+		"the weights hold again when it takes bounds": {snapshot(StaticWeighted, 1, 10, site("a", 1, 6, 2), site("b", 1, 4, 2, func(s *Site) { s.Recovered = true })),
+			"BoundsSplit: a 1/5, b 1/5"},
+		"it waits for those below it, too": {snapshot(Prioritized, 2, 10, site("a", 1, 4, 3, priority(2), refusing), site("b", 1, 6, 3, priority(1))),
+			"- a 1/4 hold, b 1/6"},
+		"and those above it for it": {snapshot(Prioritized, 2, 10, site("a", 1, 4, 3, priority(2)), site("b", 1, 6, 3, priority(1), refusing)),
+			"- a 1/4 hold, b 1/6"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := told(Next(tc.s)); got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
