@@ -91,6 +91,22 @@ func (a api) write(ctx context.Context, gr schema.GroupResource) error {
 	return nil
 }
 
+// balk is why the workload is not scaled, whatever else may be written.
+func (a api) balk(ctx context.Context) error {
+	if err := a.ask(ctx); err != nil {
+		return err
+	}
+	f := a.m.fleet
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if !a.m.balks && !f.ambush {
+		return nil
+	}
+	f.ambushed = f.ambushed || f.ambush
+	f.judge.troubled()
+	return apierrors.NewForbidden(deployments, name, nil)
+}
+
 func (a api) Pods(_ context.Context, _ string, selector labels.Selector) pods.Listing {
 	m := a.m
 	l := pods.Listing{Known: true, AsOf: time.Now()}
@@ -152,6 +168,9 @@ func (a api) Scale(ctx context.Context, _ string, of autoscalingv2.CrossVersionO
 }
 
 func (a api) SetScale(ctx context.Context, of autoscalingv2.CrossVersionObjectReference, to *autoscalingv1.Scale) error {
+	if err := a.balk(ctx); err != nil {
+		return err
+	}
 	if err := a.write(ctx, deployments); err != nil {
 		return err
 	}

@@ -14,18 +14,14 @@ import (
 // happens is one thing that happens to the fleet, and returns for how many rounds nothing else does.
 func (f *fleet) happens() (rounds int) {
 	m := f.members[f.IntN(len(f.members))]
-	event := f.IntN(32)
+	event := f.IntN(36)
 	f.judge.disturbed()
 	switch event {
 	case 0, 1, 2:
 		f.anyLoad()
 		f.judge.did("the load is %d, of its own %d", f.load/f.goal(), m.load/f.goal())
 	case 3, 4, 5:
-		f.load, f.slope = f.goal()*int64(f.between(1, 3)), 0
-		for _, m := range f.members {
-			m.load = f.goal() / 2
-		}
-		f.judge.did("the load is low")
+		f.lowLoad()
 		return f.between(30, 80)
 	case 6, 7:
 		f.slope = f.goal() * int64(f.between(-3, 5)) / 4
@@ -60,6 +56,15 @@ func (f *fleet) happens() (rounds int) {
 		m.refuses = true
 		f.judge.did("%s refuses writes", m.name)
 		return f.between(1, of(f.dice, 5, 30))
+	case 32, 33:
+		m.balks = true
+		f.judge.did("%s refuses to be scaled", m.name)
+		return f.between(1, of(f.dice, 5, 30))
+	case 34, 35:
+		f.lowLoad()
+		f.ambush = true
+		f.judge.did("no workload can be scaled, and once that was tried, the load changes")
+		return f.between(10, 60)
 	case 25:
 		if !m.registered { // what is not selected when it is registered again may have what we left there
 			return 1
@@ -92,11 +97,20 @@ func (f *fleet) happens() (rounds int) {
 	return f.between(1, of(f.dice, 3, 20, 50))
 }
 
+func (f *fleet) lowLoad() {
+	f.load, f.slope = f.goal()*int64(f.between(1, 3)), 0
+	for _, m := range f.members {
+		m.load = f.goal() / 2
+	}
+	f.judge.did("the load is low")
+}
+
 // heal ends all troubles.
 func (f *fleet) heal() {
 	for _, m := range f.members {
-		m.trouble, m.refuses, m.registered = well, false, true
+		m.trouble, m.refuses, m.balks, m.registered = well, false, false, true
 	}
+	f.ambush = false
 	f.awayFor = 0
 }
 

@@ -49,6 +49,8 @@ type fleet struct {
 	prompt   bool  // members' autoscalers look at once at what was written
 	awayFor  int   // rounds for which the hub will not look
 	rounds   int
+	ambush   bool // no workload can be scaled; once that was tried, the load changes
+	ambushed bool
 
 	lock  sync.Mutex
 	dead  bool // the program has ended in the middle of a look
@@ -260,7 +262,21 @@ func (f *fleet) look() {
 	if f.crash != nil {
 		f.judge.did("the program ends in the middle: %v", *f.crash)
 		f.restart()
+		if f.oneIn(2) {
+			f.changeLoad()
+		}
 	}
+	if f.ambushed {
+		f.ambushed = false
+		f.changeLoad()
+	}
+}
+
+// changeLoad changes the load while what the hub wanted is not done yet.
+func (f *fleet) changeLoad() {
+	f.judge.disturbed()
+	f.anyLoad()
+	f.judge.did("meanwhile the load is %d", f.load/f.goal())
 }
 
 func (f *fleet) String() string {
@@ -274,8 +290,8 @@ func (f *fleet) String() string {
 		if m.held() {
 			s += " held"
 		}
-		if m.trouble != well || m.refuses || !m.registered || !m.selected || m.rival() != nil || m.workload == nil {
-			s += fmt.Sprintf(" [trouble %d, refuses %t, registered %t, selected %t, rival %t, workload %t]", m.trouble, m.refuses, m.registered, m.selected, m.rival() != nil, m.workload != nil)
+		if m.trouble != well || m.refuses || m.balks || !m.registered || !m.selected || m.rival() != nil || m.workload == nil {
+			s += fmt.Sprintf(" [trouble %d, refuses %t, balks %t, registered %t, selected %t, rival %t, workload %t]", m.trouble, m.refuses, m.balks, m.registered, m.selected, m.rival() != nil, m.workload != nil)
 		}
 		s += ";"
 	}

@@ -54,9 +54,10 @@ func (j *judge) applied(m *member, stored, after *autoscalingv2.HorizontalPodAut
 	if j.duplicated() {
 		sum = int64(most)
 	}
-	if most > upper && sum > int64(j.spec().MaxReplicas) {
+	if most > upper && sum > int64(j.spec().MaxReplicas)+j.untold() {
 		j.fail("P1: %s gets %d instead of %d, which makes the maxima %d of %d", m.name, most, upper, sum, j.spec().MaxReplicas)
 	}
+	j.checkShare(m, upper, most)
 	if lower != least || upper != most {
 		j.checkSilence(m)
 	}
@@ -65,6 +66,54 @@ func (j *judge) applied(m *member, stored, after *autoscalingv2.HorizontalPodAut
 	}
 	if stored != nil && most < int32(m.hosted()) && most < upper {
 		j.checkEviction(m, most)
+	}
+}
+
+// untold are the maxima of clusters that could not be told of a new spec. As long as it is not split among all, the fleet may
+// exceed its maximum by as much, and says so.
+func (j *judge) untold() (sum int64) {
+	if seen := j.f.hub.object.Status.ObservedGeneration; seen != nil && *seen == j.f.hub.object.Generation {
+		return 0
+	}
+	for _, m := range j.f.members {
+		if _, upper := m.bounds(); j.counts(m) && !m.inSight() {
+			sum += int64(upper)
+		}
+	}
+	return sum
+}
+
+// checkShare: while a cluster is out of sight, no other gets less than what it runs of its share by weight.
+func (j *judge) checkShare(m *member, upper, most int32) {
+	spec := j.spec()
+	if j.policy() != v1alpha1.AssignmentStaticWeighted || most >= upper || !m.inSight() || !j.takesPart(m) || !j.blind() ||
+		spec.FederatedHPAAssignment.DistributionOrder == v1alpha1.DistributionMinFirst || spec.FederatedHPAAssignment.Rebalance != nil ||
+		j.f.hub.object.Status.Assignment.KeepsRunning {
+		return
+	}
+	own, all := int64(0), int64(0)
+	for _, other := range j.f.members {
+		p, _ := j.preference(other)
+		if p.AutoscalingMinThreshold != nil || p.AutoscalingMaxThreshold != nil {
+			return
+		}
+		if !j.takesPart(other) {
+			continue
+		}
+		weight := int64(1)
+		if p.StaticWeight != nil {
+			weight = int64(*p.StaticWeight)
+		}
+		if all += weight; other == m {
+			own = weight
+		}
+	}
+	if all == 0 {
+		return
+	}
+	share := int64(spec.MaxReplicas) * own / all
+	if least := min(share, max(1, int64(m.hosted()))); int64(most) < least {
+		j.fail("P9: %s gets %d, runs %d, and its share is %d, while another cluster is out of sight", m.name, most, m.hosted(), share)
 	}
 }
 
@@ -194,6 +243,7 @@ func (j *judge) deleted(m *member, hpa *autoscalingv2.HorizontalPodAutoscaler) {
 		return
 	}
 	j.checkSilence(m)
+	j.checkShare(m, hpa.Spec.MaxReplicas, 0)
 }
 
 func (j *judge) deletedNothing(m *member) {

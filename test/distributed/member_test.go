@@ -54,6 +54,7 @@ type member struct {
 	load       int64 // of its own, if the load is not shared
 	trouble    trouble
 	refuses    bool // writes
+	balks      bool // writes of the workload's scale
 	lags       bool // its listing will not show yet what the next look writes
 	registered bool
 	selected   bool // by the affinity

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
@@ -17,7 +18,7 @@ import (
 )
 
 var (
-	firstSeed = flag.Uint64("seed", 1, "the first scenario")
+	firstSeed = flag.Uint64("seed", 0, "the first scenario; 0: 1 in the short form, one that never was in the long one")
 	scenarios = flag.Int("scenarios", 0, "how many scenarios; 0: as many as the form of the test has")
 	traced    = flag.Int("trace", 60, "how much is told of a scenario that fails")
 )
@@ -25,6 +26,15 @@ var (
 func TestMain(m *testing.M) {
 	utilruntime.ErrorHandlers = nil // they would print what fails on purpose, and take time
 	klog.SetLogger(logr.Discard())
+	flag.Parse()
+	switch {
+	case *firstSeed != 0:
+	case testing.Short():
+		*firstSeed = 1
+	default:
+		*firstSeed = uint64(time.Now().UnixNano())
+	}
+	fmt.Printf("scenarios from -seed %d on\n", *firstSeed)
 	m.Run()
 }
 
