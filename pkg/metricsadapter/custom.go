@@ -73,14 +73,18 @@ func (p customProvider) GetMetricBySelector(ctx context.Context, namespace strin
 
 // ask brings what each cluster that answered says, if that is enough to answer with.
 func (p customProvider) ask(ctx context.Context, q inquiry, name types.NamespacedName, info provider.CustomMetricInfo, selector labels.Selector) (map[string][]custom_metrics.MetricValue, error) {
-	if err := checkSegments(name.Namespace, info.GroupResource.String(), name.Name, info.Metric); err != nil {
-		return nil, err
+	subject, err := relay.SubjectOf(name.Namespace, info.GroupResource, name.Name)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	q.only(p.adapter.visibleTo(ctx))
-	result := p.adapter.relay.Custom(ctx, relay.CustomQuestion{
-		Namespace: name.Namespace, Resource: info.GroupResource, Name: name.Name, Metric: info.Metric,
-		Selector: selector, MetricSelector: q.metric, Clusters: q.clusters,
-	})
+	question := relay.CustomQuestion{
+		Subject: subject, Metric: info.Metric, Selector: selector, MetricSelector: q.metric, Clusters: q.clusters,
+	}
+	if err := checkPath(ctx, question.Path()); err != nil {
+		return nil, err
+	}
+	result := p.adapter.relay.Custom(ctx, question)
 	return result.Values, settle(ctx, p.adapter, q, result, nil)
 }
 

@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
@@ -29,12 +31,16 @@ func (p externalProvider) GetExternalMetric(ctx context.Context, namespace strin
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSegments(namespace, info.Metric); err != nil {
+	if err := checkFields(ctx); err != nil {
 		return nil, err
 	}
-	result := p.adapter.relay.External(ctx, relay.ExternalQuestion{
+	question := relay.ExternalQuestion{
 		Namespace: namespace, Metric: info.Metric, MetricSelector: q.metric, Clusters: q.clusters,
-	})
+	}
+	if err := checkPath(ctx, question.Path()); err != nil {
+		return nil, err
+	}
+	result := p.adapter.relay.External(ctx, question)
 	covers := func(before []external_metrics.ExternalMetricValue) bool { return merge.Covers(result.Values, before) }
 	if err := settle(ctx, p.adapter, q, result, covers); err != nil {
 		return nil, err
@@ -49,4 +55,15 @@ func (p externalProvider) ListAllExternalMetrics() []provider.ExternalMetricInfo
 		return known
 	}
 	return []provider.ExternalMetricInfo{{Metric: noMetricKnown}}
+}
+
+// checkFields refuses to select series by fields. RBAC is told of a name among
+// them, and allows it to who may list what bears that name; the members know no
+// such selector, and would answer with everything.
+func checkFields(ctx context.Context) error {
+	if info, ok := genericapirequest.RequestInfoFrom(ctx); ok && info.FieldSelector != "" {
+		return apierrors.NewBadRequest(fmt.Sprintf(
+			"fieldSelector %q: series have no fields; select them by their labels with labelSelector", info.FieldSelector))
+	}
+	return nil
 }

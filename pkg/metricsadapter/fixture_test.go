@@ -21,7 +21,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	restfake "k8s.io/client-go/rest/fake"
@@ -126,33 +128,42 @@ func newHub(t testing.TB, hubMember string, members ...*fakeMember) *hub {
 		Usage: store, Relay: h.relay, MemberGrace: time.Minute, Clusters: func() ([]string, string) { return names, hubMember },
 		LocalUsers: []string{"hpa-controller"}, MaxAnswerBytes: 1 << 20,
 	})
+	h.serve(authorizerfactory.NewAlwaysAllowAuthorizer())
+	h.waitFor(func() bool { // the store to have taken up its members
+		a := h.adapter.usage.Nodes(h.t.Context(), everything)
+		return len(a.Values)+len(a.Silent) == len(members)
+	})
+	return h
+}
+
+// serve makes a server of the adapter that asks whether an asker may.
+func (h *hub) serve(mayAsk authorizer.Authorizer) *genericapiserver.GenericAPIServer {
+	h.t.Helper()
 	config := NewConfig()
 	config.ExternalAddress = "adapter.test:443"
 	config.LoopbackClientConfig = &rest.Config{}
-	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	config.Authorization.Authorizer = mayAsk
 	config.Authentication.Authenticator = authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
 		return &authenticator.Response{User: &user.DefaultInfo{Name: r.Header.Get("Test-User")}}, true, nil
 	})
 	server, err := h.adapter.NewServer(config)
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	server.PrepareRun()
 	h.handler = server.Handler
-	h.waitForMembers(len(members))
-	return h
+	return server
 }
 
-// waitForMembers asks until the store has taken up its members.
-func (h *hub) waitForMembers(n int) {
+// waitFor asks until it is true.
+func (h *hub) waitFor(condition func() bool) {
 	h.t.Helper()
 	for start := time.Now(); time.Since(start) < 10*time.Second; {
-		a := h.adapter.usage.Nodes(h.t.Context(), everything)
-		if len(a.Values)+len(a.Silent) == n {
+		if condition() {
 			return
 		}
 	}
-	h.t.Fatal("the store does not know its members after 10 s")
+	h.t.Fatal("the members are not taken up after 10 s")
 }
 
 // get asks as a client does. Options are headers, as "Name: value".

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
@@ -152,14 +151,4 @@ func (a *Adapter) notFound(q inquiry, c fleet.Coverage) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: text,
 	}}
-}
-
-// checkSegments refuses what would not stay one segment of a member's URL.
-func checkSegments(segments ...string) error {
-	for _, segment := range segments {
-		if faults := content.IsPathSegmentName(segment); len(faults) > 0 {
-			return apierrors.NewBadRequest(fmt.Sprintf("%q in the path: %s", segment, faults[0]))
-		}
-	}
-	return nil
 }

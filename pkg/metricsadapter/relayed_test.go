@@ -179,13 +179,13 @@ func TestQuestionIsPassedOnWithoutOurKeys(t *testing.T) {
 	h.ask(custom2 + "nodes/n1/rps")
 	var got []string
 	for _, q := range h.relay.askedCustom {
-		got = append(got, fmt.Sprintf("%s|%s|%s|%s|%s|%s|east %v|west %v", q.Namespace, q.Resource, q.Name, q.Metric, q.Selector, q.MetricSelector, q.Clusters("east"), q.Clusters("west")))
+		got = append(got, fmt.Sprintf("%s|%s|%s|east %v|west %v", strings.Join(q.Path(), "/"), q.Selector, q.MetricSelector, q.Clusters("east"), q.Clusters("west")))
 	}
 	want := []string{
-		"shop|pods|*|rps|app in (db,web)|verb!=GET|east true|west false",
-		"shop|deployments.apps|web|rps|||east true|west true",
-		"|namespaces|shop|rps|||east true|west true",
-		"|nodes|n1|rps|||east true|west true",
+		"namespaces/shop/pods/*/rps|app in (db,web)|verb!=GET|east true|west false",
+		"namespaces/shop/deployments.apps/web/rps|||east true|west true",
+		"namespaces/shop/metrics/rps|||east true|west true",
+		"nodes/n1/rps|||east true|west true",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("questions (-want +got):\n%s", diff)
@@ -214,14 +214,33 @@ func TestOneObjectIsMerged(t *testing.T) {
 }
 
 func TestBadQuestionsAreRefused(t *testing.T) {
+	const (
+		empty         = "the path has an empty segment; it names a metric, and where there is one a namespace"
+		otherInItself = `namespace "other" is no object in namespace "shop": ask for namespaces/other/metrics/ and the metric's name`
+		allInItself   = `namespace "*" is no object in namespace "shop": ask for namespaces/*/metrics/ and the metric's name`
+	)
+	elsewhere := func(path, instead string) string { return path + " is no path of a metric; ask for " + instead }
 	tests := map[string]struct{ path, want string }{
-		"an unknown word":               {custom2 + "namespaces/shop/services/shop/rps?metricLabelSelector=fleetscale.io/merge%3Dmedian", "sum, avg, max, min"},
-		"an unknown word, external":     {external + "namespaces/shop/depth?labelSelector=fleetscale.io/merge%3Dmedian", "sum, avg, max, min"},
-		"a word for a list":             {custom2 + "namespaces/shop/pods/*/rps?metricLabelSelector=fleetscale.io/merge%3Dsum", "nothing is merged"},
-		"our key among pods' labels":    {custom2 + "namespaces/shop/pods/*/rps?labelSelector=fleetscale.io/partial%3Dallow", "belongs into the metric's selector"},
-		"a selector that is none":       {custom2 + "namespaces/shop/services/shop/rps?metricLabelSelector=a%3D%3D%3Db", "metricLabelSelector: "},
-		"a path that leads elsewhere":   {custom2 + "namespaces/shop/services/%2e%2e/rps", "may not be '..'"},
-		"a metric that leads elsewhere": {external + "namespaces/shop/%2e%2e", "may not be '..'"},
+		"another namespace":                {custom2 + "namespaces/shop/namespaces/other/rps", otherInItself},
+		"another namespace, v1beta1":       {custom1 + "namespaces/shop/namespaces/other/rps", otherInItself},
+		"another namespace, group's dot":   {custom2 + "namespaces/shop/namespaces./other/rps", otherInItself},
+		"all namespaces":                   {custom2 + "namespaces/shop/namespaces/*/rps", allInItself},
+		"all namespaces, without a name":   {custom2 + "namespaces/shop/namespaces//rps", allInItself},
+		"a subresource of a namespace":     {custom2 + "namespaces/shop/status", `ask for namespaces/shop/metrics/ and the metric's name`},
+		"a namespace with a group's dot":   {custom2 + "namespaces./shop/rps", elsewhere(custom2+"namespaces./shop/rps", custom2+"namespaces/shop/metrics/rps")},
+		"a metric of a metric":             {custom2 + "namespaces/shop/metrics/rps/errors", elsewhere(custom2+"namespaces/shop/metrics/rps/errors", custom2+"namespaces/shop/metrics/rps")},
+		"all pods, without a name":         {custom2 + "namespaces/shop/pods//rps", elsewhere(custom2+"namespaces/shop/pods//rps", custom2+"namespaces/shop/pods/*/rps")},
+		"pods of no namespace":             {custom2 + "namespaces//pods/web-0/rps", elsewhere(custom2+"namespaces//pods/web-0/rps", custom2+"pods/web-0/rps")},
+		"an external metric of nowhere":    {external + "namespaces//depth", empty},
+		"an external metric called status": {external + "namespaces/shop/status", elsewhere(external+"namespaces/shop/status", external+"namespaces/shop/namespaces")},
+		"an external metric by name":       {external + "namespaces/shop/depth?fieldSelector=metadata.name%3Dmail", `fieldSelector "metadata.name=mail": series have no fields; select them by their labels with labelSelector`},
+		"an unknown word":                  {custom2 + "namespaces/shop/services/shop/rps?metricLabelSelector=fleetscale.io/merge%3Dmedian", "sum, avg, max, min"},
+		"an unknown word, external":        {external + "namespaces/shop/depth?labelSelector=fleetscale.io/merge%3Dmedian", "sum, avg, max, min"},
+		"a word for a list":                {custom2 + "namespaces/shop/pods/*/rps?metricLabelSelector=fleetscale.io/merge%3Dsum", "nothing is merged"},
+		"our key among pods' labels":       {custom2 + "namespaces/shop/pods/*/rps?labelSelector=fleetscale.io/partial%3Dallow", "belongs into the metric's selector"},
+		"a selector that is none":          {custom2 + "namespaces/shop/services/shop/rps?metricLabelSelector=a%3D%3D%3Db", "metricLabelSelector: "},
+		"a path that leads elsewhere":      {custom2 + "namespaces/shop/services/%2e%2e/rps", "may not be '..'"},
+		"a metric that leads elsewhere":    {external + "namespaces/shop/%2e%2e", "may not be '..'"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func customAPI(decoder runtime.Decoder) *api[custom_metrics.MetricValue] {
 		if err != nil {
 			return nil, err
 		}
-		if k.name == allObjects {
+		if k.subject.several() {
 			return list.Items, nil
 		}
 		return one(list.Items, a.absent())

@@ -336,7 +336,7 @@ func everywhere(string) bool { return true }
 
 var (
 	podsRPS = CustomQuestion{
-		Namespace: "shop", Resource: schema.GroupResource{Resource: "pods"}, Name: "*", Metric: "rps", Clusters: everywhere,
+		Subject: Subject{namespace: "shop", resource: "pods", name: "*"}, Metric: "rps", Clusters: everywhere,
 	}
 	queue = ExternalQuestion{Namespace: "shop", Metric: "queue", Clusters: everywhere}
 )

@@ -6,23 +6,17 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// CustomQuestion asks for one metric of objects. Its words become segments of
-// a URL: the caller has seen to it that they can.
+// CustomQuestion asks for one metric of objects.
 type CustomQuestion struct {
-	// Namespace; empty for objects that have none.
-	Namespace string
-	// Resource with the empty group for core.
-	Resource schema.GroupResource
-	// Name of the object, or "*" for all that Selector matches.
-	Name   string
-	Metric string
-	// Selector on the objects' labels, for "*". Nil selects all, here and below.
+	// Subject is whose metric it is.
+	Subject Subject
+	Metric  string
+	// Selector on the objects' labels, where several may be meant. Nil selects all, here and below.
 	Selector labels.Selector
 	// MetricSelector on the metric's labels, without keys of ours.
 	MetricSelector labels.Selector
@@ -35,6 +29,17 @@ type ExternalQuestion struct {
 	Namespace, Metric string
 	MetricSelector    labels.Selector
 	Clusters          func(name string) bool
+}
+
+// Path holds the segments of the path that a member is asked, after the API's
+// version. The caller has seen to it that each can be one segment of a URL.
+func (q CustomQuestion) Path() []string { return q.Subject.path(q.Metric) }
+
+// Path is as that of a CustomQuestion.
+func (q ExternalQuestion) Path() []string { return externalPath(q.Namespace, q.Metric) }
+
+func externalPath(namespace, metric string) []string {
+	return []string{"namespaces", namespace, metric}
 }
 
 // Result is what the members said, and what is known of the silent ones.
@@ -50,31 +55,23 @@ type Result[T any] struct {
 	Before map[string][]T
 }
 
-// allObjects in place of a name asks for all that the selector matches.
-const allObjects = "*"
-
 // key is one question as a member is asked it.
 type key struct {
-	namespace                string
-	resource                 string // as resource.group; empty for external metrics
-	name                     string
+	subject                  Subject // of an external metric its namespace
 	metric                   string
 	selector, metricSelector string
 }
 
 func (q CustomQuestion) key() key {
-	k := key{
-		namespace: q.Namespace, resource: q.Resource.String(), name: q.Name, metric: q.Metric,
-		metricSelector: text(q.MetricSelector),
-	}
-	if q.Name == allObjects {
+	k := key{subject: q.Subject, metric: q.Metric, metricSelector: text(q.MetricSelector)}
+	if q.Subject.several() {
 		k.selector = text(q.Selector)
 	}
 	return k
 }
 
 func (q ExternalQuestion) key() key {
-	return key{namespace: q.Namespace, metric: q.Metric, metricSelector: text(q.MetricSelector)}
+	return key{subject: Subject{namespace: q.Namespace}, metric: q.Metric, metricSelector: text(q.MetricSelector)}
 }
 
 func text(s labels.Selector) string {
@@ -84,25 +81,15 @@ func text(s labels.Selector) string {
 	return s.String()
 }
 
-// customRequest completes a request for custom metrics. A namespace's own
-// metrics lie where those of objects in it have their resource.
+// customRequest completes a request for custom metrics.
 func customRequest(r *rest.Request, version string, k key) *rest.Request {
-	segments := []string{"apis", customGroup, version}
-	switch {
-	case k.resource == "namespaces":
-		segments = append(segments, "namespaces", k.name, "metrics", k.metric)
-	case k.namespace != "":
-		segments = append(segments, "namespaces", k.namespace, k.resource, k.name, k.metric)
-	default:
-		segments = append(segments, k.resource, k.name, k.metric)
-	}
-	r = r.AbsPath(segments...)
+	r = r.AbsPath(append([]string{"apis", customGroup, version}, k.subject.path(k.metric)...)...)
 	r = selectBy(r, "labelSelector", k.selector)
 	return selectBy(r, "metricLabelSelector", k.metricSelector)
 }
 
 func externalRequest(r *rest.Request, version string, k key) *rest.Request {
-	r = r.AbsPath("apis", externalGroup, version, "namespaces", k.namespace, k.metric)
+	r = r.AbsPath(append([]string{"apis", externalGroup, version}, externalPath(k.subject.namespace, k.metric)...)...)
 	return selectBy(r, "labelSelector", k.metricSelector)
 }
 

@@ -22,6 +22,40 @@ func selector(t *testing.T, text string) labels.Selector {
 	return s
 }
 
+func subject(t *testing.T, namespace, resource, name string) Subject {
+	t.Helper()
+	s, err := SubjectOf(namespace, schema.ParseGroupResource(resource), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestNamespaceIsAskedForInItself: else who may read one namespace of the hub
+// would read all of every member.
+func TestNamespaceIsAskedForInItself(t *testing.T) {
+	tests := map[string]struct{ namespace, resource, name, want string }{
+		"another namespace": {"shop", "namespaces", "other",
+			`namespace "other" is no object in namespace "shop": ask for namespaces/other/metrics/ and the metric's name`},
+		"the same": {"shop", "namespaces", "shop",
+			`namespace "shop" is no object in namespace "shop": ask for namespaces/shop/metrics/ and the metric's name`},
+		"all": {"shop", "namespaces", "*",
+			`namespace "*" is no object in namespace "shop": ask for namespaces/*/metrics/ and the metric's name`},
+		"in another spelling": {"shop", "namespaces.", "other",
+			`namespace "other" is no object in namespace "shop": ask for namespaces/other/metrics/ and the metric's name`},
+		"no name":     {"shop", "pods", "", `resource "pods" with name "": ask for an object by both`},
+		"no resource": {"shop", "", "web-0", `resource "" with name "web-0": ask for an object by both`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := SubjectOf(tc.namespace, schema.ParseGroupResource(tc.resource), tc.name)
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("%+v with error %v, want %q", s, err, tc.want)
+			}
+		})
+	}
+}
+
 // valuePaths are the questions for values that a member was asked, readable.
 func valuePaths(t *testing.T, m *fakeMember) []string {
 	t.Helper()
@@ -37,30 +71,32 @@ func valuePaths(t *testing.T, m *fakeMember) []string {
 }
 
 func TestCustomPaths(t *testing.T) {
-	pods, deployments := schema.GroupResource{Resource: "pods"}, schema.GroupResource{Group: "apps", Resource: "deployments"}
-	nodes, namespaces := schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "namespaces"}
+	one := func(namespace, resource, name string) CustomQuestion {
+		return CustomQuestion{Subject: subject(t, namespace, resource, name), Metric: "rps"}
+	}
+	all := func(namespace, resource string, selector, metricSelector labels.Selector) CustomQuestion {
+		q := one(namespace, resource, "*")
+		q.Selector, q.MetricSelector = selector, metricSelector
+		return q
+	}
+	byName := all("shop", "pods", selector(t, "app=web"), selector(t, "code=200"))
+	byName.Subject = subject(t, "shop", "pods", "web-0")
 	tests := map[string]struct {
 		question CustomQuestion
 		want     string
 	}{
-		"an object of a namespace": {CustomQuestion{Namespace: "shop", Resource: pods, Name: "web-0", Metric: "rps"},
-			"namespaces/shop/pods/web-0/rps"},
-		"an object of a group": {CustomQuestion{Namespace: "shop", Resource: deployments, Name: "web", Metric: "rps"},
-			"namespaces/shop/deployments.apps/web/rps"},
-		"an object of no namespace": {CustomQuestion{Resource: nodes, Name: "n1", Metric: "rps"},
-			"nodes/n1/rps"},
-		"a namespace itself": {CustomQuestion{Resource: namespaces, Name: "shop", Metric: "rps"},
-			"namespaces/shop/metrics/rps"},
-		"all namespaces": {CustomQuestion{Resource: namespaces, Name: "*", Metric: "rps", Selector: selector(t, "a=b")},
-			"namespaces/*/metrics/rps?labelSelector=a=b"},
-		"all pods": {CustomQuestion{Namespace: "shop", Resource: pods, Name: "*", Metric: "rps"},
+		"an object of a namespace":   {one("shop", "pods", "web-0"), "namespaces/shop/pods/web-0/rps"},
+		"an object of a group":       {one("shop", "deployments.apps", "web"), "namespaces/shop/deployments.apps/web/rps"},
+		"an object of no namespace":  {one("", "nodes", "n1"), "nodes/n1/rps"},
+		"a namespace itself":         {one("", "namespaces", "shop"), "namespaces/shop/metrics/rps"},
+		"another group's namespaces": {one("shop", "namespaces.example.com", "other"), "namespaces/shop/namespaces.example.com/other/rps"},
+		"all namespaces":             {all("", "namespaces", selector(t, "a=b"), nil), "namespaces/*/metrics/rps?labelSelector=a=b"},
+		"all pods":                   {one("shop", "pods", "*"), "namespaces/shop/pods/*/rps"},
+		"empty selectors are left out": {all("shop", "pods", labels.Everything(), labels.NewSelector()),
 			"namespaces/shop/pods/*/rps"},
-		"empty selectors are left out": {CustomQuestion{Namespace: "shop", Resource: pods, Name: "*", Metric: "rps", Selector: labels.Everything(), MetricSelector: labels.NewSelector()},
-			"namespaces/shop/pods/*/rps"},
-		"selectors": {CustomQuestion{Namespace: "shop", Resource: pods, Name: "*", Metric: "rps", Selector: selector(t, "tier in (b,a),app=web"), MetricSelector: selector(t, "code!=500,!path")},
+		"selectors": {all("shop", "pods", selector(t, "tier in (b,a),app=web"), selector(t, "code!=500,!path")),
 			"namespaces/shop/pods/*/rps?labelSelector=app=web,tier in (a,b)&metricLabelSelector=code!=500,!path"},
-		"by name no labels are asked for": {CustomQuestion{Namespace: "shop", Resource: pods, Name: "web-0", Metric: "rps", Selector: selector(t, "app=web"), MetricSelector: selector(t, "code=200")},
-			"namespaces/shop/pods/web-0/rps?metricLabelSelector=code=200"},
+		"by name no labels are asked for": {byName, "namespaces/shop/pods/web-0/rps?metricLabelSelector=code=200"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -109,10 +145,10 @@ func TestEveryWordTellsQuestionsApart(t *testing.T) {
 		f := startFleet(t, east)
 		custom := []func(*CustomQuestion){
 			func(q *CustomQuestion) {},
-			func(q *CustomQuestion) { q.Namespace = "bank" },
-			func(q *CustomQuestion) { q.Resource.Resource = "services" },
-			func(q *CustomQuestion) { q.Resource.Group = "apps" },
-			func(q *CustomQuestion) { q.Name = "web-0" },
+			func(q *CustomQuestion) { q.Subject.namespace = "bank" },
+			func(q *CustomQuestion) { q.Subject.resource = "services" },
+			func(q *CustomQuestion) { q.Subject.resource = "pods.apps" },
+			func(q *CustomQuestion) { q.Subject.name = "web-0" },
 			func(q *CustomQuestion) { q.Metric = "errors" },
 			func(q *CustomQuestion) { q.Selector = selector(t, "app=web") },
 			func(q *CustomQuestion) { q.MetricSelector = selector(t, "app=web") },

@@ -278,7 +278,7 @@ func TestWhatAMembersAnswerCountsAs(t *testing.T) {
 	onValues := func(h handler) func(*fakeMember) { return func(m *fakeMember) { m.values = h } }
 	all := func(h handler) func(*fakeMember) { return func(m *fakeMember) { m.handle = h } }
 	byName := podsRPS
-	byName.Name = "web-0"
+	byName.Subject.name = "web-0"
 	tests := map[string]struct {
 		question CustomQuestion
 		member   func(*fakeMember)
@@ -475,7 +475,7 @@ func TestAskedWhileEnding(t *testing.T) {
 			askers.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {
 					q := podsRPS
-					q.Namespace = string(rune('a' + i%20))
+					q.Subject.namespace = string(rune('a' + i%20))
 					f.Custom(ctx, q)
 				}
 			})

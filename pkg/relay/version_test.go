@@ -32,7 +32,7 @@ func manyQuestions(t *testing.T, f *fleetOf, n int, want string) {
 	for i := range n {
 		askers.Go(func() {
 			q := podsRPS
-			q.Namespace = fmt.Sprintf("shop-%d", i)
+			q.Subject.namespace = fmt.Sprintf("shop-%d", i)
 			wantCoverage(t, f.Custom(t.Context(), q), want)
 		})
 	}
