@@ -13,7 +13,7 @@
 //	object ── parse ──► registration ── one goroutine each ──► connection + probes
 //	          (pure)    (or refused:                               │ uid of kube-system
 //	                     the reason)                               ▼
-//	                                         rule (pure): names, duplicates, conflicts
+//	                                         rule (pure): names, identities, duplicates, conflicts
 //	                                                               │
 //	                                     Members() ◄───────────────┘ ──► OnChange
 //
@@ -22,6 +22,8 @@
 //   - A registered cluster that cannot be asked is listed all the same, not
 //     ready and with its reason: it is silent, never forgotten. The one
 //     exception is a second registration of a cluster that is listed already.
+//     The registration that was Ready under a uid first keeps the uid and its
+//     name, whatever another one says.
 //   - One *Member is one cluster under one name. Credentials, address, labels
 //     and readiness change behind the pointer; when the name comes to mean
 //     another cluster there is another pointer, and what was known of the

@@ -141,13 +141,13 @@ func drain(ch chan struct{}) {
 }
 
 // claim is what the entry's registration says in front of the others.
-func (e *entry) claim() claim {
-	c := claim{
-		key: e.reg.key, wants: e.reg.name, refused: e.reg.refused(),
-		uid: e.reg.declaredID, describe: e.reg.describe(),
-	}
-	if e.uid != "" && !c.refused && !e.moved {
-		c.uid, c.observed = e.uid, true
+func (e *entry) claim(held identity, open bool) claim {
+	c := claim{key: e.reg.key, wants: e.reg.name, held: held, open: open, ready: e.health.ready, describe: e.reg.describe()}
+	switch {
+	case e.reg.withdrawn():
+		c.declared = e.reg.declaredID
+	case !e.reg.refused() && !e.moved:
+		c.uid = e.uid
 	}
 	return c
 }

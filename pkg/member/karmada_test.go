@@ -137,10 +137,10 @@ func TestOneClusterInTwoSourcesIsUsedOnce(t *testing.T) {
 	hub.karmada = true
 	hub.put(t, east.karmadaSecret("alpha"))
 	hub.put(t, karmadaObject(east, "alpha"))
-	r := start(t, hub)
-	r.becomes("alpha=Ready")
 	hub.put(t, east.secret(t, "zulu"))
+	r := start(t, hub)
 	r.becomes("zulu=Ready")
+	r.eventually("map[karmada.alpha:Duplicate secret.zulu:Ready]", r.registered)
 	hub.remove("/api/v1/namespaces/fleet/secrets", "zulu")
 	r.becomes("alpha=Ready")
 	r.asks("alpha", "1")

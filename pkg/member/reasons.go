@@ -36,6 +36,8 @@ const (
 	ReasonDuplicate fleet.Reason = "Duplicate"
 	// ReasonNameConflict: another registration holds the name for another cluster.
 	ReasonNameConflict fleet.Reason = "NameConflict"
+	// ReasonIdentityConflict: the member was another cluster before, and now tells the identity of one that is used already.
+	ReasonIdentityConflict fleet.Reason = "IdentityConflict"
 	// ReasonNestedHub: the member is itself served by fleetscale.
 	ReasonNestedHub fleet.Reason = "NestedHub"
 	// ReasonHubMetricsServerUnset: the hub is a member, and where its own metrics-server is was not said.

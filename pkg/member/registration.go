@@ -65,8 +65,8 @@ type registration struct {
 	name     string
 	labels   map[string]string
 	topology Topology
-	// declaredID is what the source believes to be the uid of kube-system; it
-	// holds until the cluster itself was asked.
+	// declaredID is what the source believes to be the uid of kube-system. It
+	// counts only for a cluster that cannot be asked, and only against itself.
 	declaredID types.UID
 	endpoint   endpoint
 	// faults refuse the registration; then the endpoint is empty.
@@ -111,6 +111,11 @@ func (r registration) refusal() *fleet.Silence {
 // nameless is true when the name asked for is none.
 func (r registration) nameless() bool {
 	return slices.ContainsFunc(r.faults, func(f fault) bool { return f.reason == ReasonInvalidName })
+}
+
+// withdrawn is true when the registration itself says that the hub cannot ask the cluster.
+func (r registration) withdrawn() bool {
+	return slices.ContainsFunc(r.faults, func(f fault) bool { return f.reason == ReasonPullMode })
 }
 
 // describe names the object as people know it.

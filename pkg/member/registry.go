@@ -31,21 +31,24 @@ type Registry struct {
 	mu      sync.Mutex
 	regs    map[key]registration
 	entries map[key]*entry
-	hub     hubIdentity
-	synced  map[source]bool
-	settled bool
+	// identities are those of registered clusters that were Ready; no two have one uid.
+	identities map[key]identity
+	hub        hubIdentity
+	synced     map[source]bool
+	settled    bool
 }
 
 // New returns a registry that knows nothing until it runs.
 func New(o Options) *Registry {
 	o = o.withDefaults()
 	r := &Registry{
-		options: o,
-		queue:   workqueue.NewTyped[key](),
-		changed: make(chan struct{}, 1),
-		regs:    map[key]registration{},
-		entries: map[key]*entry{},
-		synced:  map[source]bool{},
+		options:    o,
+		queue:      workqueue.NewTyped[key](),
+		changed:    make(chan struct{}, 1),
+		regs:       map[key]registration{},
+		entries:    map[key]*entry{},
+		identities: map[key]identity{},
+		synced:     map[source]bool{},
 	}
 	r.secrets = &secretSource{options: o, enqueue: r.queue.Add}
 	r.karmada = &karmadaSource{options: o, enqueue: r.queue.Add, running: &r.running, credentials: map[string]*credentialWatch{}}
@@ -70,7 +73,7 @@ func (r *Registry) OnChange(f func()) { r.listeners = append(r.listeners, f) }
 // arrange brings the entries in line with the registrations: it ends, replaces
 // and begins them. Their goroutines live as long as ctx.
 func (r *Registry) arrange(ctx context.Context) (fx effects) {
-	names := nameClaims(r.regs)
+	names := nameClaims(r.regs, r.keepNames())
 	for k, e := range r.entries {
 		name, registered := names[k]
 		if registered && name == e.member.name && !e.moved {
@@ -87,6 +90,18 @@ func (r *Registry) arrange(ctx context.Context) (fx effects) {
 		}
 	}
 	return fx
+}
+
+// keepNames are the established registrations that still ask for the name that
+// they have. At the start there are none: there order decides.
+func (r *Registry) keepNames() map[key]bool {
+	keeps := make(map[key]bool, len(r.identities))
+	for k := range r.identities {
+		if e := r.entries[k]; r.settled && e != nil {
+			keeps[k] = e.member.name == r.regs[k].name
+		}
+	}
+	return keeps
 }
 
 func (r *Registry) begin(ctx context.Context, name string, reg registration) {
@@ -110,7 +125,7 @@ func (r *Registry) publish() (fx effects) {
 	refusals := r.rule()
 	listed := make([]*Member, 0, len(r.entries))
 	for k, e := range r.entries {
-		before, hub := e.shown, r.hub.is(e.uid)
+		before, hub := e.shown, r.hub.is(e.uid) && !isConflict(refusals[k])
 		silence := e.silence(refusals[k], hub && r.options.Access == Read && r.options.HubMetricsServer == nil)
 		fx.changed = e.show(silence, hub) || fx.changed
 		if n, worth := e.notice(before); worth {
@@ -122,20 +137,32 @@ func (r *Registry) publish() (fx effects) {
 	}
 	slices.SortFunc(listed, func(a, b *Member) int { return strings.Compare(a.name, b.name) })
 	r.listed.Store(&listed)
+	r.settle()
 	return fx
 }
 
+// rule judges all claims, and notes who is established by it.
 func (r *Registry) rule() map[key]*fleet.Silence {
 	claims := make([]claim, 0, len(r.entries))
 	names := make(map[key]string, len(r.entries))
 	for k, e := range r.entries {
-		claims = append(claims, e.claim())
+		claims = append(claims, e.claim(r.identities[k], !r.settled))
 		names[k] = e.member.name
 	}
-	return rule(claims, names)
+	refusals := rule(claims, names)
+	for _, c := range claims {
+		if now := c.after(refusals[c.key]); now.uid != "" {
+			r.identities[c.key] = now
+		} else {
+			delete(r.identities, c.key)
+		}
+	}
+	return refusals
 }
 
 func isDuplicate(s *fleet.Silence) bool { return s != nil && s.Reason == ReasonDuplicate }
+
+func isConflict(s *fleet.Silence) bool { return s != nil && s.Reason == ReasonIdentityConflict }
 
 // snapshot is for metrics: every registration, used or not.
 func (r *Registry) snapshot() []listing {

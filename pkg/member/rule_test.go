@@ -16,6 +16,8 @@ type wish struct {
 	name   string // default: the object's name
 	uid    string // as the cluster told it
 	id     string // as the source declares it
+	was    string // the uid that it is established under
+	away   bool   // it does not answer at present
 	fault  *fault
 }
 
@@ -39,13 +41,13 @@ func judge(wishes []wish) map[string]string {
 			reg.faults = []fault{*w.fault}
 		}
 		regs[reg.key] = reg
-		c := claim{key: reg.key, wants: reg.name, refused: reg.refused(), uid: types.UID(w.id), describe: w.object}
-		if w.uid != "" {
-			c.uid, c.observed = types.UID(w.uid), true
-		}
+		reg.declaredID = types.UID(w.id)
+		e := entry{reg: reg, uid: types.UID(w.uid), health: health{ready: !w.away}}
+		c := e.claim(identity{uid: types.UID(w.was)}, false)
+		c.describe = w.object
 		claims = append(claims, c)
 	}
-	names := nameClaims(regs)
+	names := nameClaims(regs, nil)
 	refusals := rule(claims, names)
 	got := map[string]string{}
 	for _, w := range wishes {
@@ -119,12 +121,13 @@ func TestRule(t *testing.T) {
 			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east"}},
 			map[string]string{"secret/east": "east", "karmada/east": "karmada.east"},
 		},
-		"what Karmada declares makes a duplicate before contact": {
-			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", id: "1"}},
-			map[string]string{
-				"secret/east":  "east",
-				"karmada/east": "karmada.east Duplicate: leads to the same cluster as secret/east (kube-system has uid 1 in both), which is used under the name east",
-			},
+		"what Karmada declares counts for nothing before contact": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/west", id: "1"}, {object: "karmada/alpha", id: "1", away: true}},
+			map[string]string{"secret/east": "east", "karmada/west": "west", "karmada/alpha": "alpha"},
+		},
+		"nor does it count for a registration with faults": {
+			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/west", id: "1", fault: exec}},
+			map[string]string{"secret/east": "east", "karmada/west": "west"},
 		},
 		"what the cluster says outweighs what Karmada declares": {
 			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/west", id: "1", uid: "2"}},
@@ -140,7 +143,7 @@ func TestRule(t *testing.T) {
 		"a refused registration does not keep another from its cluster": {
 			[]wish{{object: "karmada/alpha", id: "1", fault: exec}, {object: "karmada/beta", uid: "1"}},
 			map[string]string{
-				"karmada/alpha": "alpha Duplicate: leads to the same cluster as karmada/beta (kube-system has uid 1 in both), which is used under the name beta",
+				"karmada/alpha": "alpha",
 				"karmada/beta":  "beta",
 			},
 		},
@@ -165,6 +168,68 @@ func TestRule(t *testing.T) {
 		"names that are none do not become names": {
 			[]wish{{object: "secret/a.b", fault: invalid}, {object: "karmada/a.b", fault: invalid}},
 			map[string]string{"secret/a.b": "secret.a.b", "karmada/a.b": "karmada.a.b"},
+		},
+		"a cluster is used by who is established, not by who would come first": {
+			[]wish{{object: "karmada/zulu", uid: "1", was: "1"}, {object: "secret/alpha", uid: "1"}},
+			map[string]string{
+				"karmada/zulu": "zulu",
+				"secret/alpha": "alpha Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 1 in both), which is used under the name zulu",
+			},
+		},
+		"whoever is established and away keeps the cluster": {
+			[]wish{{object: "karmada/zulu", was: "1", away: true}, {object: "secret/alpha", uid: "1"}},
+			map[string]string{
+				"karmada/zulu": "zulu",
+				"secret/alpha": "alpha Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 1 in both), which is used under the name zulu",
+			},
+		},
+		"whoever is established and has faults keeps the cluster": {
+			[]wish{{object: "karmada/zulu", was: "1", fault: exec}, {object: "secret/alpha", uid: "1"}},
+			map[string]string{
+				"karmada/zulu": "zulu",
+				"secret/alpha": "alpha Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 1 in both), which is used under the name zulu",
+			},
+		},
+		"whoever was another cluster is not believed to be one that is taken": {
+			[]wish{{object: "karmada/prod", uid: "1", was: "1"}, {object: "secret/dev", uid: "1", was: "2"}},
+			map[string]string{
+				"karmada/prod": "prod",
+				"secret/dev":   "dev IdentityConflict: the cluster was 2 and now tells the uid 1 of kube-system, which belongs to karmada/prod, listed as prod; if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another",
+			},
+		},
+		"and keeps its own, for when it comes back": {
+			[]wish{{object: "karmada/prod", uid: "1", was: "1"}, {object: "secret/dev", uid: "1", was: "2"}, {object: "secret/spare", uid: "2"}},
+			map[string]string{
+				"karmada/prod": "prod",
+				"secret/dev":   "dev IdentityConflict: the cluster was 2 and now tells the uid 1 of kube-system, which belongs to karmada/prod, listed as prod; if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another",
+				"secret/spare": "spare Duplicate: leads to the same cluster as secret/dev (kube-system has uid 2 in both), which is used under the name dev",
+			},
+		},
+		"whoever finds another cluster free moves, and frees the former one": {
+			[]wish{{object: "secret/a", uid: "2", was: "1"}, {object: "secret/b", uid: "1"}},
+			map[string]string{"secret/a": "a", "secret/b": "b"},
+		},
+		"what one frees another may move to": {
+			[]wish{{object: "secret/a", uid: "2", was: "1"}, {object: "secret/b", uid: "3", was: "2"}, {object: "secret/c", uid: "1"}},
+			map[string]string{"secret/a": "a", "secret/b": "b", "secret/c": "c"},
+		},
+		"whoever tells so from the beginning goes before whoever moves": {
+			[]wish{{object: "secret/a", uid: "2", was: "1"}, {object: "secret/b", uid: "2"}},
+			map[string]string{
+				"secret/a": "a IdentityConflict: the cluster was 1 and now tells the uid 2 of kube-system, which belongs to secret/b, listed as b; if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another",
+				"secret/b": "b",
+			},
+		},
+		"whoever is away does not move": {
+			[]wish{{object: "secret/a", uid: "2", was: "1", away: true}, {object: "secret/b", uid: "1"}},
+			map[string]string{
+				"secret/a": "a",
+				"secret/b": "b Duplicate: leads to the same cluster as secret/a (kube-system has uid 1 in both), which is used under the name a",
+			},
+		},
+		"a pull-mode Cluster is no duplicate of one that was another before": {
+			[]wish{{object: "secret/dev", uid: "1", was: "2"}, {object: "karmada/east", id: "1", fault: pull}},
+			map[string]string{"secret/dev": "dev", "karmada/east": "east"},
 		},
 		"a cluster is used by whom its name was left, not by who lost his": {
 			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", uid: "2"}, {object: "karmada/zulu", uid: "2"}},

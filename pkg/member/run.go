@@ -39,6 +39,7 @@ func (r *Registry) next(ctx context.Context) bool {
 	if k.isSync() {
 		r.mu.Lock()
 		r.synced[k.source] = true
+		r.settle()
 		r.mu.Unlock()
 		return true
 	}
@@ -49,19 +50,27 @@ func (r *Registry) next(ctx context.Context) bool {
 func (r *Registry) reconcile(ctx context.Context, k key) {
 	reg, registered := r.read(ctx, k)
 	r.mu.Lock()
-	var fx effects
+	fx := r.place(ctx, k, reg, registered)
+	r.mu.Unlock()
+	r.carryOut(ctx, fx)
+}
+
+// place files what a registration says, or that it is gone.
+func (r *Registry) place(ctx context.Context, k key, reg registration, registered bool) (fx effects) {
 	if registered {
 		r.regs[k] = reg
 	} else {
 		delete(r.regs, k)
+	}
+	if !registered || reg.withdrawn() {
+		delete(r.identities, k)
 	}
 	if e := r.entries[k]; e != nil && registered {
 		fx.add(e.adopt(reg))
 	}
 	fx.add(r.arrange(ctx))
 	fx.add(r.publish())
-	r.mu.Unlock()
-	r.carryOut(ctx, fx)
+	return fx
 }
 
 func (r *Registry) read(ctx context.Context, k key) (registration, bool) {

@@ -15,10 +15,18 @@ import (
 func (r *Registry) Settled() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if awaited := r.settle(); len(awaited) > 0 {
+		return fmt.Errorf("waiting for %s", strings.Join(awaited, "; "))
+	}
+	return nil
+}
+
+// settle notes when nothing is awaited any more: from then on names and
+// identities stay with whom they are established. Until then it says what is awaited.
+func (r *Registry) settle() (awaited []string) {
 	if r.settled {
 		return nil
 	}
-	var awaited []string
 	if !r.synced[fromSecret] {
 		awaited = append(awaited, r.secrets.awaited())
 	}
@@ -31,11 +39,8 @@ func (r *Registry) Settled() error {
 	if names := r.uncontacted(); len(names) > 0 {
 		awaited = append(awaited, "first contact with "+strings.Join(names, ", "))
 	}
-	if len(awaited) > 0 {
-		return fmt.Errorf("waiting for %s", strings.Join(awaited, "; "))
-	}
-	r.settled = true
-	return nil
+	r.settled = len(awaited) == 0
+	return awaited
 }
 
 func (r *Registry) uncontacted() []string {

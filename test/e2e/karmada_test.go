@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -57,13 +56,22 @@ func TestKarmadaClusterJoins(t *testing.T) {
 	}
 
 	e.join(t, "member3")
-	eventually(t, "the Secret goes before Karmada's registration of the same cluster", func(context.Context) error {
-		if _, found := metric(t, e.adapter, "fleetscale_cluster_registration_info", `registration="karmada.member3"`, `reason="Duplicate"`); !found {
-			return errors.New("it does not")
+	e.registered(t, "Karmada's registration stays in use, and the Secret is a spare", "secret.member3", "Duplicate")
+	e.kubectl(t, "delete", "clusters.cluster.karmada.io/member3", "--wait=false")
+	e.registered(t, "the spare takes over", "secret.member3", "Ready")
+	e.recovers(t)
+}
+
+// registered waits until a registration has the reason.
+func (e *env) registered(t *testing.T, what, registration, reason string) {
+	t.Helper()
+	labels := []string{fmt.Sprintf("registration=%q", registration), fmt.Sprintf("reason=%q", reason)}
+	eventually(t, what, func(context.Context) error {
+		if _, found := metric(t, e.adapter, "fleetscale_cluster_registration_info", labels...); !found {
+			return fmt.Errorf("fleetscale_cluster_registration_info lacks %v", labels)
 		}
 		return nil
 	})
-	e.recovers(t)
 }
 
 func (e *env) feed(t *testing.T, manifests string) {

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/record"
+)
+
+const fleetSecrets = "/api/v1/namespaces/fleet/secrets"
+
+// settles waits until all that was registered at the start is known, as the programs do before they serve.
+func (r *running) settles() {
+	r.t.Helper()
+	r.eventually("settled", func() string { return orSettled(r.Settled()) })
+}
+
+// registered is every registration with its reason, the duplicates too.
+func (r *running) registered() string {
+	reasons := map[string]string{}
+	for _, l := range r.snapshot() {
+		reasons[l.registration] = string(l.member.State().Reason)
+	}
+	return fmt.Sprint(reasons) // in the order of the keys
+}
+
+func (r *running) probedAgain(m *fakeMember) {
+	r.t.Helper()
+	before := m.probes.Load()
+	r.eventually("probed again", func() string {
+		if m.probes.Load() > before+2 {
+			return "probed again"
+		}
+		return ""
+	})
+}
+
+func TestClusterThatTakesAnothersIdentityIsSilent(t *testing.T) {
+	t.Parallel()
+	hub, dev, prod := newFakeHub(t), newFakeMember(t, "uid-of-dev"), newFakeMember(t, "uid-of-prod")
+	hub.put(t, dev.secret(t, "dev"))
+	hub.put(t, prod.secret(t, "prod"))
+	events := record.NewFakeRecorder(100)
+	r := start(t, hub, func(o *Options) { o.Recorder = events })
+	r.becomes("dev=Ready prod=Ready")
+	r.settles()
+	honest := r.member("prod")
+
+	dev.set(func() { dev.uid = "uid-of-prod" })
+	r.becomes("dev=IdentityConflict prod=Ready")
+	r.probedAgain(dev)
+	r.becomes("dev=IdentityConflict prod=Ready")
+	want := "the cluster was uid-of-dev and now tells the uid uid-of-prod of kube-system, which belongs to Secret fleet/prod, listed as prod; " +
+		"if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another"
+	if got := r.member("dev").State().Message; got != want {
+		t.Errorf("message = %q, want %q", got, want)
+	}
+	if got := <-events.Events; got != "Warning IdentityConflict "+want {
+		t.Errorf("event = %q", got)
+	}
+	if !strings.Contains(r.log(), `reason="IdentityConflict"`) {
+		t.Errorf("the log does not say so:\n%s", r.log())
+	}
+	for _, client := range []func() (string, error){
+		func() (string, error) { return ask(t.Context(), r.member("dev")) },
+		func() (string, error) {
+			body, err := r.member("dev").WatchClient().Get().AbsPath(streamPath).DoRaw(t.Context())
+			return string(body), err
+		},
+	} {
+		if body, err := client(); reasonOf(err) != ReasonIdentityConflict {
+			t.Errorf("asking it: %q, %v; want IdentityConflict", body, err)
+		}
+	}
+	if r.member("prod") != honest {
+		t.Error("what dev says made prod another member")
+	}
+	r.asks("prod", "uid-of-prod")
+
+	dev.set(func() { dev.uid = "uid-of-dev" })
+	r.becomes("dev=Ready prod=Ready")
+	r.asks("dev", "uid-of-dev")
+}
+
+// Nobody is believed who has not been asked.
+func TestDeclaredIdentityTakesNothing(t *testing.T) {
+	t.Parallel()
+	hub, prod, liar := newFakeHub(t), newFakeMember(t, "uid-of-prod"), newFakeMember(t, "uid-of-prod")
+	liar.freeze()
+	hub.karmada = true
+	hub.put(t, prod.karmadaSecret("prod"))
+	hub.put(t, karmadaObject(prod, "prod"))
+	r := start(t, hub, impatiently)
+	r.becomes("prod=Ready")
+	r.settles()
+	hub.put(t, liar.karmadaSecret("aaa"))
+	hub.put(t, karmadaObject(liar, "aaa", func(spec map[string]any) { spec["id"] = "uid-of-prod" }))
+	r.becomes("aaa=Timeout prod=Ready")
+	r.asks("prod", "uid-of-prod")
+}
+
+func TestSecondRegistrationTakesNothing(t *testing.T) {
+	tests := map[string]struct {
+		second string // the Secret that comes later
+		want   string
+	}{
+		"one that would come first":  {"alpha", "map[karmada.prod:Ready secret.alpha:Duplicate]"},
+		"one that asks for its name": {"prod", "map[karmada.prod:Ready secret.prod:Duplicate]"},
+		"one that would come later":  {"zulu", "map[karmada.prod:Ready secret.zulu:Duplicate]"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hub, prod := newFakeHub(t), newFakeMember(t, "1")
+			hub.karmada = true
+			hub.put(t, prod.karmadaSecret("prod"))
+			hub.put(t, karmadaObject(prod, "prod"))
+			r := start(t, hub)
+			r.becomes("prod=Ready")
+			r.settles()
+			m := r.member("prod")
+			hub.put(t, prod.secret(t, tc.second))
+			r.eventually(tc.want, r.registered)
+			r.becomes("prod=Ready")
+			if r.member("prod") != m {
+				t.Error("the second registration made prod another member")
+			}
+			hub.remove(clustersPath, "prod")
+			r.becomes(tc.second + "=Ready")
+			r.asks(tc.second, "1")
+		})
+	}
+}
+
+// A name that is in use is not taken by whoever would come first.
+func TestNameInUseIsKept(t *testing.T) {
+	t.Parallel()
+	hub, prod, other := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub.karmada = true
+	hub.put(t, prod.karmadaSecret("prod"))
+	hub.put(t, karmadaObject(prod, "prod"))
+	r := start(t, hub)
+	r.becomes("prod=Ready")
+	r.settles()
+	hub.put(t, other.secret(t, "prod"))
+	r.becomes("prod=Ready secret.prod=NameConflict")
+	r.asks("prod", "1")
+}
+
+// However long the first is away or broken, its cluster is not given to another.
+func TestIdentityIsKeptWhileSilent(t *testing.T) {
+	t.Parallel()
+	hub, prod, spare := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
+	hub.put(t, prod.secret(t, "prod"))
+	r := start(t, hub)
+	r.becomes("prod=Ready")
+	r.settles()
+	hub.put(t, spare.secret(t, "alpha"))
+	r.eventually("map[secret.alpha:Duplicate secret.prod:Ready]", r.registered)
+
+	prod.set(func() { prod.code = 503 })
+	r.becomes("prod=ServerError")
+	r.probedAgain(spare)
+	r.becomes("prod=ServerError")
+	hub.put(t, prod.secret(t, "prod", func(s *corev1.Secret) { s.Data = nil }))
+	r.becomes("prod=InvalidKubeconfig")
+	r.probedAgain(spare)
+	r.becomes("prod=InvalidKubeconfig")
+	prod.set(func() { prod.code = 0 })
+	hub.put(t, prod.secret(t, "prod"))
+	r.becomes("prod=Ready")
+	hub.remove(fleetSecrets, "prod")
+	r.becomes("alpha=Ready")
+}
+
+// Who is given another cluster frees the one that he had: for its spares, and for whoever waits for it.
+func TestIdentityIsFreedByMoving(t *testing.T) {
+	t.Parallel()
+	hub, first, second, third := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2"), newFakeMember(t, "3")
+	hub.put(t, first.secret(t, "a"))
+	hub.put(t, second.secret(t, "b"))
+	r := start(t, hub)
+	r.becomes("a=Ready b=Ready")
+	r.settles()
+	hub.put(t, first.secret(t, "spare"))
+	r.eventually("map[secret.a:Ready secret.b:Ready secret.spare:Duplicate]", r.registered)
+	hub.put(t, first.secret(t, "b"))
+	r.becomes("a=Ready b=IdentityConflict")
+
+	hub.put(t, third.secret(t, "a"))
+	r.becomes("a=Ready b=IdentityConflict spare=Ready")
+	r.asks("a", "3")
+	r.asks("spare", "1")
+	hub.remove(fleetSecrets, "spare")
+	r.becomes("a=Ready b=Ready")
+	r.asks("b", "1")
+}
+
+// At the start nobody was there before, so the order of the names decides, not who answers first.
+func TestOrderDecidesAtTheStart(t *testing.T) {
+	t.Parallel()
+	hub, slow, quick := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
+	slow.freeze()
+	hub.put(t, slow.secret(t, "alpha"))
+	hub.put(t, quick.secret(t, "zulu"))
+	r := start(t, hub, func(o *Options) { o.Timeout = 20 * time.Second })
+	r.becomes("alpha=NotContacted zulu=Ready")
+	slow.thaw()
+	r.becomes("alpha=Ready")
+	r.settles()
+	r.becomes("alpha=Ready")
+}
+
+// A cluster in mode Pull is hidden only by one that was it from the beginning.
+func TestPullModeIsNotHiddenByAChange(t *testing.T) {
+	t.Parallel()
+	hub, dev := newFakeHub(t), newFakeMember(t, "uid-of-dev")
+	hub.karmada = true
+	hub.put(t, karmadaObject(dev, "pulled", func(spec map[string]any) { spec["syncMode"], spec["id"] = "Pull", "uid-of-pulled" }))
+	hub.put(t, dev.secret(t, "dev"))
+	r := start(t, hub)
+	r.becomes("dev=Ready pulled=PullMode")
+	r.settles()
+	m := r.member("dev")
+	dev.set(func() { dev.uid = "uid-of-pulled" })
+	r.eventually("moved", func() string {
+		if r.member("dev") != m {
+			return "moved"
+		}
+		return ""
+	})
+	r.becomes("dev=Ready pulled=PullMode")
+}
+
+// The hub can be told by anybody, too. Whoever takes its identity is no hub.
+func TestClusterThatTakesTheHubsIdentityIsSilent(t *testing.T) {
+	t.Parallel()
+	hub, self, dev := newFakeHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "uid-of-dev")
+	hub.put(t, self.secret(t, "self"))
+	hub.put(t, dev.secret(t, "dev"))
+	r := start(t, hub, func(o *Options) { o.Access = Read })
+	r.becomes("dev=Ready self=HubMetricsServerUnset")
+	r.settles()
+	dev.set(func() { dev.uid = "hub-uid" })
+	r.becomes("dev=IdentityConflict self=HubMetricsServerUnset")
+	if r.member("dev").IsHub() || !r.member("self").IsHub() {
+		t.Errorf("IsHub() of dev is %v, of self %v", r.member("dev").IsHub(), r.member("self").IsHub())
+	}
+}
