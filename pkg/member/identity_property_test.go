@@ -241,3 +241,44 @@ func TestOrderOfContactDoesNotMatterAtTheStart(t *testing.T) {
 		}
 	}
 }
+
+// The start is over when nothing is awaited any more, whether or not anybody asks.
+func TestStartEnds(t *testing.T) {
+	k := societyKeys[0]
+	start := func(synced ...source) *society {
+		s := newSociety(t)
+		s.hub.tried = true
+		for _, from := range synced {
+			s.synced[from] = true
+		}
+		s.register(k, k.object, "")
+		return s
+	}
+	tests := map[string]func() *society{
+		"with the last first contact": func() *society {
+			s := start(fromSecret, fromKarmada)
+			if s.settled {
+				t.Error("it is over before the first contact")
+			}
+			s.contact(k, "1")
+			return s
+		},
+		"with the last source": func() *society {
+			s := start(fromSecret)
+			s.contact(k, "1")
+			if s.settled {
+				t.Error("it is over before Karmada's Clusters were read")
+			}
+			s.queue.Add(key{source: fromKarmada})
+			s.next(t.Context())
+			return s
+		},
+	}
+	for name, run := range tests {
+		t.Run(name, func(t *testing.T) {
+			if s := run(); !s.settled {
+				t.Error("it is not over")
+			}
+		})
+	}
+}
