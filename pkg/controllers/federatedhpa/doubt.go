@@ -15,37 +15,23 @@ import (
 // doubtFor is how long an object is doubted. It is more than the time between two looks at the schema, which decide.
 const doubtFor = time.Minute
 
-// doubts are objects whose status lacks what we wrote there, and nobody since: the hub may have cut them for a schema that
-// is not ours, and their spec with it, so that they ask for something else than their owner does. An object that was cut
-// in former times is as it is. So are objects doubted that were in distributed mode and are not any more, though nobody
-// has changed their spec.
+// doubts are objects whose status lacks what we wrote there, and nobody since, or that are cut as [served.Cut] says: the
+// hub may do that to them for a schema that is not ours. They then ask for something else than their owner does, and to
+// write their status would make the loss final. After a while, in which the schema was ours, they are as they are stored.
 type doubts struct {
-	mu          sync.Mutex
-	since       map[client.ObjectKey]time.Time
-	distributed map[client.ObjectKey]int64 // by generation
+	mu    sync.Mutex
+	since map[client.ObjectKey]time.Time
 }
 
-func newDoubts() *doubts {
-	return &doubts{since: map[client.ObjectKey]time.Time{}, distributed: map[client.ObjectKey]int64{}}
-}
-
-// isDistributed notes that an object was seen in distributed mode.
-func (d *doubts) isDistributed(object *v1alpha1.FederatedHPA) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.distributed[client.ObjectKeyFromObject(object)] = object.Generation
-}
+func newDoubts() *doubts { return &doubts{since: map[client.ObjectKey]time.Time{}} }
 
 // about says whether an object is better left alone for now.
 func (d *doubts) about(object *v1alpha1.FederatedHPA, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := client.ObjectKeyFromObject(object)
-	if generation, was := d.distributed[key]; was && !object.Distributed() && generation == object.Generation {
-		return true
-	}
-	delete(d.distributed, key)
-	if object.Status.Summary != nil || !served.WroteLast(object.ManagedFields, fieldManager) {
+	pruned := object.Status.Summary == nil && served.WroteLast(object.ManagedFields, fieldManager)
+	if !pruned && len(served.Cut(object)) == 0 {
 		delete(d.since, key)
 		return false
 	}
@@ -60,5 +46,4 @@ func (d *doubts) forget(key client.ObjectKey) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.since, key)
-	delete(d.distributed, key)
 }

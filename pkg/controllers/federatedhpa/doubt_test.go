@@ -49,14 +49,14 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// What turns from one mode into the other without a new generation was cut; an edit gives it a new one.
+// What turns from one mode into the other without an edit was cut. That is known of it without any memory.
 func TestDoubtsAboutTheMode(t *testing.T) {
-	object := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 3}}
+	object := cutObject(3)
+	object.ManagedFields, object.Status.Summary = nil, &v1alpha1.FederatedHPASummary{}
 	edited := object.DeepCopy()
 	edited.Generation = 4
 	d := newDoubts()
-	d.isDistributed(object)
 	same(t, "doubts", []bool{true, true, false, false}, []bool{
-		d.about(object, start), d.about(object, start.Add(time.Hour)), d.about(edited, start), d.about(edited, start),
+		d.about(object, start), d.about(object, start.Add(time.Minute-1)), d.about(object, start.Add(time.Minute)), d.about(edited, start),
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/served"
 	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
@@ -21,21 +22,22 @@ func (r *Reconciler) distribute(ctx context.Context, object *v1alpha1.FederatedH
 	r.memories.forget(key)
 	r.selectors.forget(key)
 	r.Metrics.forget(key)
-	if object.Distributed() {
-		r.doubts.isDistributed(object)
-	}
 	err := r.Distributed.Look(ctx, object)
-	if err == nil && object.DeletionTimestamp != nil {
+	if err == nil && object.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(object, v1alpha1.MemberAutoscalersFinalizer) {
 		return reconcile.Result{}, nil // nothing of ours is left
 	}
 	return r.comeBack(err)
 }
 
 // takeBack ends distributed mode for an object that was in it: the members' autoscalers go before the hub scales. Where
-// the hub is told, it first learns what the fleet runs by now, so that nothing is scaled by the change.
+// the hub is told, it first learns what the fleet runs by now, so that nothing is scaled by the change. An object that
+// nobody has taken out of distributed mode stays as it is.
 func (r *Reconciler) takeBack(ctx context.Context, object *v1alpha1.FederatedHPA) (ended bool, err error) {
 	if !controllerutil.ContainsFinalizer(object, v1alpha1.MemberAutoscalersFinalizer) {
 		return true, nil
+	}
+	if len(served.Cut(object)) > 0 {
+		return false, r.Distributed.Keep(ctx, object)
 	}
 	if object.Spec.ReplicaDistribution == nil && len(object.Status.Clusters) > 0 {
 		if err := r.tellHub(ctx, object); err != nil {

@@ -68,6 +68,8 @@ type Distributed interface {
 	Look(ctx context.Context, object *v1alpha1.FederatedHPA) error
 	// Leave takes what an object has in members away, and says whether it is gone.
 	Leave(ctx context.Context, object *v1alpha1.FederatedHPA) (left bool, err error)
+	// Keep leaves an object as it is that has lost fields, and says so.
+	Keep(ctx context.Context, object *v1alpha1.FederatedHPA) error
 	Forget(key client.ObjectKey)
 }
 
@@ -91,6 +93,7 @@ func New(o Options) *Reconciler {
 // returned, not logged; it has been said in the status and in an Event, if it is of interest to the object's owner.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if r.hold() != nil {
+		r.doubts.forget(request.NamespacedName) // what is seen meanwhile may be cut
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
 	started := r.Clock.Now()

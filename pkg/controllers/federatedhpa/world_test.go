@@ -357,7 +357,14 @@ func (o *otherMode) Leave(_ context.Context, object *v1alpha1.FederatedHPA) (boo
 	return o.left, o.err
 }
 
+func (o *otherMode) Keep(_ context.Context, object *v1alpha1.FederatedHPA) error {
+	o.did = append(o.did, "keep "+object.Name)
+	return o.err
+}
+
 func (o *otherMode) Forget(client.ObjectKey) {}
+
+var errHeld = errors.New("the hub serves another schema")
 
 func same[T any](t testing.TB, what string, want, got T) {
 	t.Helper()
