@@ -25,6 +25,11 @@ func (r *Reconciler) current(ctx context.Context, object *v1alpha1.FederatedHPA)
 		}
 		return nil
 	}
+	return r.reread(ctx, object)
+}
+
+// reread makes the object the one that the hub stores, which it asks.
+func (r *Reconciler) reread(ctx context.Context, object *v1alpha1.FederatedHPA) error {
 	uid, distributed := object.UID, object.Distributed()
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
 	switch {

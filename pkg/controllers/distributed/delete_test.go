@@ -5,34 +5,39 @@ package distributed
 import (
 	"testing"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-const waits = "HorizontalPodAutoscalers are still in clusters that can not be written: b; they go when the clusters are back; for one that does not come back, delete its registration"
+var waits = waitsFor("b")
+
+func waitsFor(clusters string) string {
+	return "HorizontalPodAutoscalers are still in clusters that can not be written: " + clusters + "; they go when the clusters are back; for one that does not come back, delete its registration"
+}
 
 func TestDeletion(t *testing.T) {
 	tests := map[string]struct {
 		policy v1alpha1.DeletionPolicy
 		before func(*world)
-		err    string
+		waits  string
 		has    map[string]string
-		told   []string
 		then   func(*world) // lets it go
 		ends   map[string]string
 	}{
-		"its autoscalers go": {"Delete", nil, "", map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil, nil},
+		"its autoscalers go": {"Delete", nil, "", map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil},
 		"its autoscalers stay, as nobody's": {"Orphan", nil, "",
-			map[string]string{"a": "web 1-5 free, runs 2", "b": "web 1-5 free, runs 2"}, nil, nil, nil},
+			map[string]string{"a": "web 1-5 free, runs 2", "b": "web 1-5 free, runs 2"}, nil, nil},
 		"what we made stays": {"Delete", func(w *world) { w.member("b").deployment.labels = managed }, "",
-			map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil, nil},
+			map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil},
 		"a cluster is silent, and comes back": {"Delete", func(w *world) { w.member("b").silence = silence() }, waits,
-			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
 			func(w *world) { w.member("b").silence = nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a cluster is silent, and its registration goes": {"Delete", func(w *world) { w.member("b").silence = silence() }, waits,
-			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
 			func(w *world) { delete(w.members, "b") }, map[string]string{"a": "runs 2"}},
 		"a new leader knows of a silent cluster too": {"Delete", func(w *world) { w.member("b").unknown = true; w.restart() }, waits,
-			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
 			func(w *world) { w.member("b").unknown = false }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a new leader knows of one that left while it was silent": {"Delete", func(w *world) {
 			w.member("b").silence = silence()
@@ -42,24 +47,24 @@ func TestDeletion(t *testing.T) {
 			w.restart()
 			w.well(2)
 			w.heard()
-		}, waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+		}, waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
 			func(w *world) { w.member("b").unknown, w.member("b").silence = false, nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a silent cluster that never had a part": {"Delete", func(w *world) {
 			w.member("c").silence = silence()
-		}, "", map[string]string{"a": "runs 2", "b": "runs 2", "c": "no workload"}, nil, nil, nil},
+		}, "", map[string]string{"a": "runs 2", "b": "runs 2", "c": "no workload"}, nil, nil},
 		"a cluster refuses": {"Delete", func(w *world) { w.member("b").refuses = func(string) error { return errRefused } },
-			"cluster b: refused\n" + waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, []string{"!WaitingForClusters: " + waits},
+			waitsFor("b (refused)"), map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
 			func(w *world) { w.member("b").refuses = nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"others have one there": {"Delete", func(w *world) { w.member("b").add("theirs", "shop", nil) }, "",
-			map[string]string{"a": "runs 2", "b": "theirs 3-30 free, runs 2"}, nil, nil, nil},
+			map[string]string{"a": "runs 2", "b": "theirs 3-30 free, runs 2"}, nil, nil},
 		"one that is given, and was not taken over yet": {"Delete", func(w *world) {
 			w.member("b").add("theirs", "web", adoptable)
-		}, "", map[string]string{"a": "runs 2", "b": "theirs 3-30 free, runs 2"}, nil, nil, nil},
+		}, "", map[string]string{"a": "runs 2", "b": "theirs 3-30 free, runs 2"}, nil, nil},
 		"two of ours": {"Delete", func(w *world) {
 			another := w.member("b").hpas["web"].DeepCopy()
 			another.Name, another.UID = "copy", "uid-of-copy"
 			w.member("b").store(another, false)
-		}, "", map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil, nil},
+		}, "", map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,13 +78,19 @@ func TestDeletion(t *testing.T) {
 				tc.before(w)
 			}
 			w.hub.remove()
-			err := w.look()
-			if tc.err == "" && err != nil || tc.err != "" && (err == nil || err.Error() != tc.err) {
-				t.Errorf("said: %v", err)
+			w.well(1)
+			var told []string
+			if tc.waits != "" {
+				same(t, "AbleToScale", "False WaitingForClusters: "+tc.waits, w.condition(autoscalingv2.AbleToScale))
+				same(t, "state", v1alpha1.StateFailing, w.object().Status.Summary.State)
+				told = []string{"!WaitingForClusters: " + tc.waits}
+				w.well(3) // and another leader says no more
+				w.restart()
+				w.well(3)
 			}
 			same(t, "there is", tc.has, w.has())
-			same(t, "heard", tc.told, w.heard())
-			same(t, "the object is gone", tc.err == "", w.hub.object == nil)
+			same(t, "heard", told, w.heard())
+			same(t, "the object is gone", tc.waits == "", w.hub.object == nil)
 			if tc.then != nil {
 				tc.then(w)
 				if err := w.look(); err != nil || w.hub.object != nil {
@@ -109,9 +120,12 @@ func TestLeave(t *testing.T) {
 	w.member("b").silence = silence()
 	w.writes()
 	w.heard()
-	if left, err := w.leave(); left || err == nil || err.Error() != waits {
-		t.Errorf("left: %v, %v", left, err)
+	for range 3 {
+		if left, err := w.leave(); left || err != nil {
+			t.Errorf("left: %v, %v", left, err)
+		}
 	}
+	same(t, "AbleToScale", "False WaitingForClusters: "+waits, w.condition(autoscalingv2.AbleToScale))
 	same(t, "there is", map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, w.has())
 	same(t, "heard", []string{"!WaitingForClusters: " + waits}, w.heard())
 	w.member("b").silence = nil
@@ -136,4 +150,28 @@ func TestLeaveThatCanNotBeStored(t *testing.T) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 	same(t, "finalizers", []string{v1alpha1.MemberAutoscalersFinalizer}, w.object().Finalizers)
+}
+
+// What an object waits for is said again when it is something else.
+func TestDeletionTellsOfWhatChanges(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.well(2)
+	w.heard()
+	w.member("a").silence, w.member("b").silence = silence(), silence()
+	w.hub.remove()
+	w.well(2)
+	w.member("a").silence = nil
+	w.well(2)
+	same(t, "heard", []string{"!WaitingForClusters: " + waitsFor("a, b"), "!WaitingForClusters: " + waits}, w.heard())
+}
+
+func TestDeletionThatCanNotBeSaid(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
+	w.well(2)
+	w.member("a").silence = silence()
+	w.hub.remove()
+	w.hub.failStatus = func() error { return errRefused }
+	if err := w.look(); err == nil || err.Error() != "writing the status: refused" {
+		t.Errorf("looked: %v", err)
+	}
 }

@@ -87,13 +87,13 @@ func (r *Reconciler) removeWorkload(ctx context.Context, in *situation, s *site)
 }
 
 // Leave takes the autoscalers out of the members, for an object that is of central mode now, and says whether all are
-// gone. No replica goes with them.
+// gone. No replica goes with them. Where it has to wait, the status says for whom.
 func (r *Reconciler) Leave(ctx context.Context, object *v1alpha1.FederatedHPA) (left bool, err error) {
 	if err := r.current(ctx, object); err != nil {
 		return false, err
 	}
-	if waiting, err := r.withdraw(ctx, object, false); len(waiting) > 0 || err != nil {
-		return false, errors.Join(err, r.wait(object, waiting))
+	if waiting := r.withdraw(ctx, object, false); len(waiting) > 0 {
+		return false, r.wait(ctx, object, waiting)
 	}
 	status := *object.Status.DeepCopy()
 	status.Assignment, status.Conditions, status.Clusters = nil, nil, nil
@@ -104,31 +104,33 @@ func (r *Reconciler) Leave(ctx context.Context, object *v1alpha1.FederatedHPA) (
 	return true, r.unbind(ctx, object)
 }
 
-// release lets an object go that is being deleted: its autoscalers go first, or become nobody's.
+// release lets an object go that is being deleted: its autoscalers go first, or become nobody's. As long as it keeps its
+// finalizer it waits, and the status says for whom.
 func (r *Reconciler) release(ctx context.Context, object *v1alpha1.FederatedHPA) error {
 	if !controllerutil.ContainsFinalizer(object, v1alpha1.MemberAutoscalersFinalizer) {
 		return nil
 	}
 	orphan := object.Spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan
-	if waiting, err := r.withdraw(ctx, object, orphan); len(waiting) > 0 || err != nil {
-		return errors.Join(err, r.wait(object, waiting))
+	if waiting := r.withdraw(ctx, object, orphan); len(waiting) > 0 {
+		return r.wait(ctx, object, waiting)
 	}
 	return r.unbind(ctx, object)
 }
 
 // wait says for which clusters an object waits.
-func (r *Reconciler) wait(object *v1alpha1.FederatedHPA, clusters []string) error {
-	if len(clusters) == 0 {
-		return nil
-	}
-	message := fmt.Sprintf("HorizontalPodAutoscalers are still in clusters that can not be written: %s; they go when the clusters are back; for one that does not come back, delete its registration", strings.Join(clusters, ", "))
-	r.warn(object, eventWaiting, message)
-	return errors.New(message)
+func (r *Reconciler) wait(ctx context.Context, object *v1alpha1.FederatedHPA, clusters []string) error {
+	return r.rest(ctx, object, reasonWaiting, fmt.Sprintf("HorizontalPodAutoscalers are still in clusters that can not be written: %s; they go when the clusters are back; for one that does not come back, delete its registration", strings.Join(clusters, ", ")))
+}
+
+// rest leaves all as it is. The status says why, and an Event, if it is something else than before.
+func (r *Reconciler) rest(ctx context.Context, object *v1alpha1.FederatedHPA, reason, message string) error {
+	in := &situation{object: object, now: r.Clock.Now(), fault: &fault{reason, message}}
+	return r.record(ctx, in, &assignment.Step{})
 }
 
 // withdraw deletes the object's autoscalers in all registered clusters, or makes them nobody's, and returns the clusters
-// where that is not possible now.
-func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, orphan bool) (waiting []string, err error) {
+// where that is not possible now, with what they say.
+func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, orphan bool) (waiting []string) {
 	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout)
 	defer cancel()
 	var sites []site
@@ -147,18 +149,16 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA
 			}
 		}
 	})
-	var faults []error
 	for i := range sites {
 		s := &sites[i]
 		switch mayHave := s.mayHave() || len(s.surplus) > 0; {
 		case s.fault != nil:
-			faults = append(faults, fmt.Errorf("cluster %s: %w", s.facts.Name, s.fault))
-			waiting = append(waiting, s.facts.Name)
+			waiting = append(waiting, fmt.Sprintf("%s (%v)", s.facts.Name, s.fault))
 		case !s.here() && mayHave:
 			waiting = append(waiting, s.facts.Name)
 		}
 	}
-	return waiting, errors.Join(faults...)
+	return waiting
 }
 
 // give deletes an autoscaler, or makes it nobody's. Nobody would let one go that is held.

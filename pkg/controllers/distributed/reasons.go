@@ -30,6 +30,10 @@ const (
 	reasonInvalidSpec = "InvalidSpec"
 	// reasonFailedReadHub: the workload on the hub, or where it is placed, can not be read.
 	reasonFailedReadHub = "FailedReadHub"
+	// reasonWaiting: the object can not go yet, or not into central mode.
+	reasonWaiting = "WaitingForClusters"
+	// reasonSpecCut: the object has lost its mode, and its owner has not changed it.
+	reasonSpecCut = "SpecCut"
 
 	// eventClusterChanged: a cluster takes part in another way than before.
 	eventClusterChanged = "ClusterStateChanged"
@@ -40,6 +44,4 @@ const (
 	eventWorkloadRemoved = "WorkloadDeleted"
 	// eventFailedUpdateStatus: the intent could not be stored, so that nothing was done.
 	eventFailedUpdateStatus = "FailedUpdateStatus"
-	// eventWaiting: the object can not go yet.
-	eventWaiting = "WaitingForClusters"
 )
