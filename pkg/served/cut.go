@@ -27,7 +27,7 @@ const assignment = "federatedHPAAssignment"
 // meanwhile. Where managedFields were wiped, the generation tells: dropping makes
 // no new one, and an edit does.
 func Cut(object *v1alpha1.FederatedHPA) []string {
-	if object.Distributed() || !slices.Contains(object.Finalizers, v1alpha1.MemberAutoscalersFinalizer) {
+	if !MayBeCut(object) {
 		return nil
 	}
 	lost := unremoved(object)
@@ -39,6 +39,12 @@ func Cut(object *v1alpha1.FederatedHPA) []string {
 	}
 	slices.Sort(lost)
 	return slices.Compact(lost)
+}
+
+// MayBeCut says whether an object was in distributed mode and is not any more,
+// for whatever reason. [Cut] needs the managedFields of such objects only.
+func MayBeCut(object *v1alpha1.FederatedHPA) bool {
+	return !object.Distributed() && slices.Contains(object.Finalizers, v1alpha1.MemberAutoscalersFinalizer)
 }
 
 // unremoved are the fields of the spec that somebody set and nobody removed, and

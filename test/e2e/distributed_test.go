@@ -36,7 +36,7 @@ func TestDistributed(t *testing.T) {
 	f.sideBySide(t, map[string]func(*stage){"dist-refused": (*stage).memberRefuses})
 	f.sideBySide(t, map[string]func(*stage){"dist-away": (*stage).hubAway})
 	if testing.Short() {
-		t.Log("left to `make test-full`: the order of scaling down, bounds that follow capacity and demand")
+		t.Log("left to `make test-full`: the order of scaling down, bounds that follow capacity and demand, kinds of Karmada")
 		return
 	}
 	f.sideBySide(t, map[string]func(*stage){
@@ -44,4 +44,5 @@ func TestDistributed(t *testing.T) {
 		"dist-follow": (*stage).maximaFollowCapacity,
 		"dist-demand": (*stage).maximaFollowDemand,
 	})
+	f.sideBySide(t, map[string]func(*stage){"dist-schema": (*stage).modeIsDropped})
 }

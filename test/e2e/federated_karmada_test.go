@@ -27,10 +27,34 @@ func (s *stage) schemaOfOthers() {
 	s.autoscale("minReplicas: 2, maxReplicas: 10, metrics: [" + s.byQueue(10) + "], clusterAffinity: {clusterNames: [member1, member2]}, replicaDistribution: {}")
 	s.comes("it has seen the queue", says(active+"=True/ValidMetricFound"))
 
+	s.bringKarmadaKinds()
+	s.queue("30") // who writes a status now that they have seen nothing yet would lose what ours say
+	s.seesKarmadaKinds()
+	was, err := s.told(s.t.Context(), "hub", "member1", "member2")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.queue("60")
+	s.stays(3*syncPeriod, was)
+
+	if err := s.InstallKinds(s.t.Context(), s.Hub()); err != nil {
+		s.t.Fatal(err)
+	}
+	s.runs("hub 1, member1 3, member2 3")
+	s.comes("it is as it was", isIn(v1alpha1.StateActive), hasClusters("member1 Active 3, member2 Active 3"))
+}
+
+// bringKarmadaKinds has the hub serve Karmada's kinds, as an upgrade of it does.
+func (s *stage) bringKarmadaKinds() {
+	s.t.Helper()
 	if _, err := s.Feed(s.t.Context(), s.karmadaKinds(), "apply", "--server-side", "--force-conflicts", "-f", "-"); err != nil {
 		s.t.Fatal(err)
 	}
-	s.queue("30") // who writes a status now that they have seen nothing yet would lose what ours say
+}
+
+// seesKarmadaKinds waits until both programs do nothing and say why.
+func (s *stage) seesKarmadaKinds() {
+	s.t.Helper()
 	for _, r := range s.pair {
 		eventually(s.t, r.Name+" is not ready, and says why", func(ctx context.Context) error {
 			request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Health("/readyz/schema?verbose"), nil)
@@ -53,18 +77,6 @@ func (s *stage) schemaOfOthers() {
 			s.t.Errorf("the log of %s does not say what is missing (%v)", r.Name, err)
 		}
 	}
-	was, err := s.told(s.t.Context(), "hub", "member1", "member2")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.queue("60")
-	s.stays(3*syncPeriod, was)
-
-	if err := s.InstallKinds(s.t.Context(), s.Hub()); err != nil {
-		s.t.Fatal(err)
-	}
-	s.runs("hub 1, member1 3, member2 3")
-	s.comes("it is as it was", isIn(v1alpha1.StateActive), hasClusters("member1 Active 3, member2 Active 3"))
 }
 
 // karmadaKinds are both CustomResourceDefinitions with the fields that Karmada knows.

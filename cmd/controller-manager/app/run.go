@@ -21,9 +21,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/hubstatus"
+	"github.com/fleetscale/fleetscale/pkg/served"
 )
 
 const (
@@ -99,7 +101,11 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 }
 
 // slim drops from what is cached who wrote which field, but not who wrote an object's status, and when: nobody else should.
+// Nor does it of a FederatedHPA that may have lost its mode, which nothing else tells.
 func slim(object any) (any, error) {
+	if f, is := object.(*v1alpha1.FederatedHPA); is && served.MayBeCut(f) {
+		return object, nil
+	}
 	accessor, err := meta.Accessor(object)
 	if err != nil {
 		return object, nil // a tombstone
