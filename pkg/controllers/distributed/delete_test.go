@@ -31,13 +31,13 @@ func TestDeletion(t *testing.T) {
 		"what we made stays": {"Delete", func(w *world) { w.member("b").deployment.labels = managed }, "",
 			map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil},
 		"a cluster is silent, and comes back": {"Delete", func(w *world) { w.member("b").silence = silence() }, waits,
-			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
+			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { w.member("b").silence = nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a cluster is silent, and its registration goes": {"Delete", func(w *world) { w.member("b").silence = silence() }, waits,
-			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
+			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { delete(w.members, "b") }, map[string]string{"a": "runs 2"}},
 		"a new leader knows of a silent cluster too": {"Delete", func(w *world) { w.member("b").unknown = true; w.restart() }, waits,
-			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
+			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { w.member("b").unknown = false }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a new leader knows of one that left while it was silent": {"Delete", func(w *world) {
 			w.member("b").silence = silence()
@@ -47,13 +47,13 @@ func TestDeletion(t *testing.T) {
 			w.restart()
 			w.well(2)
 			w.heard()
-		}, waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
+		}, waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { w.member("b").unknown, w.member("b").silence = false, nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a silent cluster that never had a part": {"Delete", func(w *world) {
 			w.member("c").silence = silence()
 		}, "", map[string]string{"a": "runs 2", "b": "runs 2", "c": "no workload"}, nil, nil},
 		"a cluster refuses": {"Delete", func(w *world) { w.member("b").refuses = func(string) error { return errRefused } },
-			waitsFor("b (refused)"), map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, 
+			waitsFor("b (refused)"), map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { w.member("b").refuses = nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"others have one there": {"Delete", func(w *world) { w.member("b").add("theirs", "shop", nil) }, "",
 			map[string]string{"a": "runs 2", "b": "theirs 3-30 free, runs 2"}, nil, nil},

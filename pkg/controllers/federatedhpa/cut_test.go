@@ -94,3 +94,19 @@ func TestCutObjectIsDoubtedFirst(t *testing.T) {
 	_ = w.looks(1)
 	same(t, "asked when it is certain", []string{"keep web"}, w.other.did)
 }
+
+// One that is deleted and waits for clusters is looked at again, and is no error.
+func TestDeletionThatWaitsComesBack(t *testing.T) {
+	w := onHub(t)
+	object := w.object()
+	object.DeletionTimestamp, object.Finalizers = &metav1.Time{Time: start}, []string{v1alpha1.MemberAutoscalersFinalizer}
+	w.hub.put(object)
+	if again, err := w.look(web); err != nil || again != period {
+		t.Errorf("comes back after %v, %v", again, err)
+	}
+	object.Finalizers = []string{"somebody.else/waits"}
+	w.hub.put(object)
+	if again, err := w.look(web); err != nil || again != 0 {
+		t.Errorf("comes back after %v, %v, though nothing of ours is left", again, err)
+	}
+}
