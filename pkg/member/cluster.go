@@ -3,6 +3,7 @@
 package member
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -52,6 +53,7 @@ type credentials struct {
 
 // parseCluster reads a Karmada Cluster with its credentials.
 func parseCluster(c *karmadaCluster, creds credentials, policy Policy) registration {
+	topology, misplaced := karmadaTopology(c)
 	r := registration{
 		key: key{fromKarmada, c.Name},
 		ref: corev1.ObjectReference{
@@ -59,11 +61,12 @@ func parseCluster(c *karmadaCluster, creds credentials, policy Policy) registrat
 		},
 		name:       c.Name,
 		labels:     c.Labels,
-		topology:   karmadaTopology(c),
+		topology:   topology,
 		declaredID: types.UID(c.Spec.ID),
 	}
 	r.faults = slices.Concat(
 		checkName(r.name, "join the cluster under another name"),
+		misplaced,
 		karmadaSpecFaults(c.Spec, policy),
 	)
 	switch {
@@ -76,19 +79,18 @@ func parseCluster(c *karmadaCluster, creds credentials, policy Policy) registrat
 	return r
 }
 
-func karmadaTopology(c *karmadaCluster) Topology {
-	t := topologyOf(c.Labels)
-	t.Provider = c.Spec.Provider
-	if c.Spec.Region != "" {
-		t.Region = c.Spec.Region
-	}
+// karmadaTopology is what the Cluster's spec says, and where that says nothing what any registration may.
+func karmadaTopology(c *karmadaCluster) (Topology, []fault) {
+	t, faults := topologyOf(&c.ObjectMeta)
+	t.Provider = cmp.Or(c.Spec.Provider, t.Provider)
+	t.Region = cmp.Or(c.Spec.Region, t.Region)
 	if c.Spec.Zone != "" {
 		t.Zones = []string{c.Spec.Zone}
 	}
 	if len(c.Spec.Zones) > 0 {
 		t.Zones = c.Spec.Zones
 	}
-	return t
+	return t, faults
 }
 
 // karmadaSpecFaults are those that need no credentials to be seen.

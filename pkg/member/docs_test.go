@@ -15,7 +15,7 @@ import (
 func TestDocs(t *testing.T) {
 	docs := readFile(t, "../../docs/members.md")
 	sources := ""
-	for _, file := range []string{"reasons.go", "secret.go", "kubeconfig.go", "hub.go", "connection.go", "entry.go"} {
+	for _, file := range []string{"reasons.go", "secret.go", "topology.go", "kubeconfig.go", "hub.go", "connection.go", "entry.go"} {
 		sources += readFile(t, file)
 	}
 	wanted := find(sources+readFile(t, "../fleet/silence.go"), `fleet\.Reason += "(\w+)"`, `Reason\w+ +Reason = "(\w+)"`, `(--[a-z]+-[a-z-]+[a-z])`, `"(fleetscale\.io/[a-z-]+)"`)

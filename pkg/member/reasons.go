@@ -18,6 +18,8 @@ const (
 	ReasonInvalidKubeconfig fleet.Reason = "InvalidKubeconfig"
 	// ReasonInvalidCluster: the Karmada Cluster's spec names no usable address.
 	ReasonInvalidCluster fleet.Reason = "InvalidCluster"
+	// ReasonInvalidTopology: an annotation that says where the cluster runs is too long or not printable.
+	ReasonInvalidTopology fleet.Reason = "InvalidTopology"
 	// ReasonMissingCredentials: the Secret that the Karmada Cluster refers to is not there, not readable or not complete.
 	ReasonMissingCredentials fleet.Reason = "MissingCredentials"
 	// ReasonPullMode: a Karmada Cluster whose API server the hub cannot reach.

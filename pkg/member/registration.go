@@ -146,15 +146,6 @@ func shorten(s string) string {
 	return s
 }
 
-// topologyOf reads the labels that nodes use for the same purpose.
-func topologyOf(labels map[string]string) Topology {
-	t := Topology{Region: labels[corev1.LabelTopologyRegion]}
-	if zone := labels[corev1.LabelTopologyZone]; zone != "" {
-		t.Zones = []string{zone}
-	}
-	return t
-}
-
 func sortedRegistrations(regs map[key]registration) []registration {
 	sorted := make([]registration, 0, len(regs))
 	for _, r := range regs {

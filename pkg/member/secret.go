@@ -26,14 +26,15 @@ const (
 // parseSecret reads a registration Secret. It is total: whatever the Secret
 // holds, the result is a registration, refused with all its faults or usable.
 func parseSecret(s *corev1.Secret, access Access, policy Policy) registration {
+	topology, misplaced := topologyOf(&s.ObjectMeta)
 	r := registration{
 		key:      key{fromSecret, s.Name},
 		ref:      corev1.ObjectReference{APIVersion: "v1", Kind: "Secret", Namespace: s.Namespace, Name: s.Name, UID: s.UID},
 		name:     cmp.Or(s.Annotations[nameAnnotation], s.Name),
 		labels:   s.Labels,
-		topology: topologyOf(s.Labels),
+		topology: topology,
 	}
-	faults := checkName(r.name, "give another in the annotation "+nameAnnotation)
+	faults := slices.Concat(checkName(r.name, "give another in the annotation "+nameAnnotation), misplaced)
 	data, missing := kubeconfigOf(s, access)
 	if len(missing) > 0 {
 		r.faults = slices.Concat(faults, missing)
