@@ -51,11 +51,12 @@ func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.Scale
 		Hold:        hold,
 		SyncPeriod:  o.Autoscale.SyncPeriod,
 
-		MemberTimeout: o.Members.Timeout,
-		Decision:      o.Autoscale.Decision,
-		Clock:         clock.RealClock{},
-		Events:        manager.GetEventRecorder(program),
-		Metrics:       federatedhpa.NewMetrics(ctrlmetrics.Registry),
+		MemberTimeout:    o.Members.Timeout,
+		PropagationGrace: o.Autoscale.PropagationGrace,
+		Decision:         o.Autoscale.Decision,
+		Clock:            clock.RealClock{},
+		Events:           manager.GetEventRecorder(program),
+		Metrics:          federatedhpa.NewMetrics(ctrlmetrics.Registry),
 	})
 	synced, err := reconciler.SetUp(ctx, manager, o.Autoscale.Syncs, o.Hub.Timeout)
 	if err != nil {

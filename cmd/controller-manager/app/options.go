@@ -55,8 +55,8 @@ type AutoscaleOptions struct {
 	Syncs      int
 	SyncPeriod time.Duration
 	Decision   replicas.Options
-	// FailoverGrace is that of distributed mode.
-	FailoverGrace time.Duration
+	// PropagationGrace is that of central mode where the hub is told, FailoverGrace that of distributed mode.
+	PropagationGrace, FailoverGrace time.Duration
 }
 
 // CronOptions are those of CronFederatedHPAs.
@@ -82,7 +82,7 @@ func NewOptions() *Options {
 		},
 		Members: command.NewMemberOptions(),
 		Autoscale: AutoscaleOptions{
-			Syncs: 10, SyncPeriod: 15 * time.Second, FailoverGrace: 5 * time.Minute,
+			Syncs: 10, SyncPeriod: 15 * time.Second, PropagationGrace: 5 * time.Minute, FailoverGrace: 5 * time.Minute,
 			Decision: replicas.Options{
 				StabilizationWindow:     5 * time.Minute,
 				Tolerance:               0.1,
@@ -128,6 +128,7 @@ func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("autoscaling")
 	fs.IntVar(&o.Syncs, "concurrent-federatedhpa-syncs", o.Syncs, "Number of FederatedHPAs that are looked at at a time.")
 	fs.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod, "Time between two looks at a FederatedHPA.")
+	fs.DurationVar(&o.PropagationGrace, "propagation-grace", o.PropagationGrace, "For how long members may run another number of replicas than the workload on the hub asks for, in central mode without replicaDistribution, before the condition Propagated is False.")
 	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace, "For how long a cluster that can not be seen keeps its part of maxReplicas, in distributed mode, before other clusters get it.")
 	fs.DurationVar(&o.Decision.StabilizationWindow, "downscale-stabilization", o.Decision.StabilizationWindow, "For how long a higher recommendation keeps the replicas up, where spec.behavior does not say.")
 	fs.Float64Var(&o.Decision.Tolerance, "tolerance", o.Decision.Tolerance, "By how much usage may differ from its target without scaling, as a part of it, where spec.behavior does not say.")
@@ -182,6 +183,7 @@ func (o *AutoscaleOptions) validate() (errs []error) {
 		flag  string
 		value time.Duration
 	}{
+		{"--propagation-grace", o.PropagationGrace},
 		{"--failover-grace", o.FailoverGrace},
 		{"--downscale-stabilization", o.Decision.StabilizationWindow},
 		{"--cpu-initialization-period", o.Decision.CPUInitializationPeriod},

@@ -87,11 +87,11 @@ func TestManifestsPassFlagsThatExist(t *testing.T) {
 // What is not said is as in Kubernetes' HorizontalPodAutoscaler controller; what is, arrives.
 func TestAutoscaleFlags(t *testing.T) {
 	upstream := replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second}
-	if diff := cmp.Diff(AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, FailoverGrace: 5 * time.Minute}, parsed(t).Autoscale); diff != "" {
+	if diff := cmp.Diff(AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, PropagationGrace: 5 * time.Minute, FailoverGrace: 5 * time.Minute}, parsed(t).Autoscale); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
 	}
-	o := parsed(t, "--concurrent-federatedhpa-syncs=3", "--sync-period=4s", "--downscale-stabilization=5s", "--tolerance=0.6", "--cpu-initialization-period=7s", "--initial-readiness-delay=8s", "--failover-grace=9s")
-	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, FailoverGrace: 9 * time.Second, Decision: replicas.Options{
+	o := parsed(t, "--concurrent-federatedhpa-syncs=3", "--sync-period=4s", "--downscale-stabilization=5s", "--tolerance=0.6", "--cpu-initialization-period=7s", "--initial-readiness-delay=8s", "--failover-grace=9s", "--propagation-grace=10s")
+	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, FailoverGrace: 9 * time.Second, PropagationGrace: 10 * time.Second, Decision: replicas.Options{
 		StabilizationWindow: 5 * time.Second, Tolerance: 0.6, CPUInitializationPeriod: 7 * time.Second, InitialReadinessDelay: 8 * time.Second,
 	}}
 	if diff := cmp.Diff(want, o.Autoscale); diff != "" {

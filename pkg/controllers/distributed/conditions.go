@@ -31,7 +31,7 @@ func (in *situation) conditions(step *assignment.Step, s *v1alpha1.FederatedHPAS
 	all := []condition{in.able()}
 	if in.fault == nil {
 		all = append(all, in.active(), in.limited(), in.visible(), in.supported(), unassigned(step), saturated(step),
-			in.weighed(step))
+			in.weighed(step), in.unmatched())
 	}
 	var told []autoscalingv2.HorizontalPodAutoscalerCondition
 	for _, c := range all {

@@ -8,6 +8,8 @@ const (
 	reasonNotSelected = "NotSelected"
 	// reasonNotPreferred: there are preferences, and none selects the cluster.
 	reasonNotPreferred = "NotPreferred"
+	// reasonSelectsNoCluster: an entry of the preferences selects none of the clusters.
+	reasonSelectsNoCluster = "SelectsNoCluster"
 	// reasonScaledByOthers: another autoscaler scales the workload there, or has the name of ours.
 	reasonScaledByOthers = "ScaledByOthers"
 	// reasonTargetNotFound: the cluster does not have the workload, and the hub has no template of it.

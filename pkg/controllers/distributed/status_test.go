@@ -91,7 +91,19 @@ func TestConditionsAndState(t *testing.T) {
 			"ScalingLimited": "False DesiredWithinRange: what every cluster wants is within its bounds",
 			"FleetVisible":   "True AllClustersVisible: all clusters can be seen",
 			// What is rare is not spoken of.
-			"MetricNotSupported": "", "MaxNotAssignable": "", "AllClustersSaturated": "", "CapacityUnknown": ""}},
+			"MetricNotSupported": "", "MaxNotAssignable": "", "AllClustersSaturated": "", "CapacityUnknown": "", "PreferenceUnmatched": ""}},
+		"a preference selects no cluster": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "gone": 1})}, none, "Active", map[kind]string{
+			"PreferenceUnmatched": `True SelectsNoCluster: of the 2 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["gone"]}: compare`}},
+		"a preference selects a cluster that is silent": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
+			w.member("b").silence = silence()
+		}, "Held", map[kind]string{"PreferenceUnmatched": ""}},
+		"a preference selects a cluster that lacks the workload": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
+			w.member("b").deployment = nil
+		}, "Active", map[kind]string{"PreferenceUnmatched": ""}},
+		"a preference selects a cluster that the object does not": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1}), func(f *v1alpha1.FederatedHPA) {
+			f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ExcludeClusters: []string{"b"}}
+		}}, none, "Active", map[kind]string{
+			"PreferenceUnmatched": `True SelectsNoCluster: of the 1 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["b"]}: compare`}},
 		"no cluster is registered": {"StaticWeighted", nil, func(w *world) { clear(w.members) }, "Failing", map[kind]string{
 			"AbleToScale": "False NoClusters: no registered cluster is selected: look at spec.clusterAffinity, and at the registrations"}},
 		"no cluster takes part": {"StaticWeighted", nil, func(w *world) {
@@ -155,6 +167,16 @@ func TestConditionsAndState(t *testing.T) {
 			same(t, "state", tc.state, w.object().Status.Summary.State)
 		})
 	}
+}
+
+// A preference is spoken of once it was wrong.
+func TestPreferenceThatIsMended(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, weighs(map[string]int32{"a": 1, "c": 1}))
+	w.well(2)
+	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready ? NotPreferred"}, w.clusters())
+	w.member("c").deploy(2)
+	w.well(2)
+	same(t, "PreferenceUnmatched", "False AllMatched: every entry of clusterAutoscalingPreference selects a cluster", w.condition(v1alpha1.PreferenceUnmatched))
 }
 
 // says has the autoscaler of a member say something.

@@ -3,20 +3,14 @@
 package federatedhpa
 
 import (
-	"slices"
-
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
 // sayFull says whether the clusters can take what is divided among them. Where they always could, it is not spoken of.
 func (in *situation) sayFull(v *division, s *v1alpha1.FederatedHPAStatus) {
-	now := autoscalingv2.HorizontalPodAutoscalerCondition{
-		Type: v1alpha1.AllClustersSaturated, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: in.now},
-	}
+	now := condition{Type: v1alpha1.AllClustersSaturated, Status: corev1.ConditionTrue}
 	switch {
 	case v.Unplaced > 0:
 		now.Reason, now.Message = reasonThresholds, "every cluster that can be told is at its autoscalingMaxThreshold"
@@ -25,14 +19,5 @@ func (in *situation) sayFull(v *division, s *v1alpha1.FederatedHPAStatus) {
 	default:
 		now.Status, now.Reason, now.Message = corev1.ConditionFalse, reasonRoom, "the clusters can take their replicas"
 	}
-	i := slices.IndexFunc(s.Conditions, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool { return c.Type == now.Type })
-	switch {
-	case i < 0 && now.Status == corev1.ConditionTrue:
-		s.Conditions = append(s.Conditions, now)
-	case i >= 0:
-		if s.Conditions[i].Status == now.Status {
-			now.LastTransitionTime = s.Conditions[i].LastTransitionTime
-		}
-		s.Conditions[i] = now
-	}
+	in.say(s, now, now.Status == corev1.ConditionTrue)
 }

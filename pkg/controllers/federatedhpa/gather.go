@@ -24,7 +24,7 @@ func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) (*v1alpha1.
 
 // gather collects what a decision rests on. What can not be had is noted as such: there is always a decision.
 func (r *Reconciler) gather(ctx context.Context, object *v1alpha1.FederatedHPA, target target) situation {
-	in := situation{object: object, now: r.Clock.Now(), options: r.Decision}
+	in := situation{object: object, now: r.Clock.Now(), options: r.Decision, grace: r.PropagationGrace}
 	if in.parts, in.scale.Err = r.selected(ctx, object); in.scale.Err != nil {
 		return in
 	}
@@ -35,6 +35,7 @@ func (r *Reconciler) gather(ctx context.Context, object *v1alpha1.FederatedHPA, 
 	in.parsed, _ = labels.Parse(in.scale.Selector)
 	in.state = r.memories.of(object, in.scale.Replicas, in.now)
 	r.lookAtMembers(ctx, &in)
+	r.follow(ctx, &in)
 	if q := in.question(); q.NeedsMetrics() {
 		in.template = r.templateOf(ctx, &in, target)
 		in.metrics, in.took = r.ask(ctx, &in)

@@ -30,6 +30,8 @@ type remembered struct {
 	moved map[string]int32
 	// assigned are what the clusters were told, by name: the status knows of the last write only if it could be stored.
 	assigned map[string]int32
+	// propagation is how the clusters followed the hub.
+	propagation propagation
 	// replaced is the resource version that our last write of the status took the place of.
 	replaced string
 }
@@ -63,19 +65,36 @@ func (m *memories) remind(object *v1alpha1.FederatedHPA, parts []part) {
 	}
 }
 
-// keep keeps what the next look must know of this one.
-func (m *memories) keep(object *v1alpha1.FederatedHPA, parts []part, d *decision) {
+// propagation is how the clusters followed the hub at the last look.
+func (m *memories) propagation(object *v1alpha1.FederatedHPA) propagation {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.byKey[client.ObjectKeyFromObject(object)]
-	if known.uid != object.UID {
-		known = remembered{uid: object.UID}
+	if known := m.byKey[client.ObjectKeyFromObject(object)]; known.uid == object.UID {
+		return known.propagation
 	}
-	known.state, known.moved, known.assigned = d.State, nil, nil
+	return propagation{}
+}
+
+// keep keeps what the next look must know of this one. Where the workload could not be read, little was learnt.
+func (m *memories) keep(in *situation, d *decision) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := client.ObjectKeyFromObject(in.object)
+	known, found := m.byKey[key]
+	if !found || known.uid != in.object.UID {
+		known, found = remembered{uid: in.object.UID}, false
+	}
+	known.propagation = in.propagation
+	switch {
+	case in.scale.Err == nil:
+		known.state, known.moved, known.assigned = d.State, nil, nil
+	case !found:
+		return // what is stored is remembered once it can be
+	}
 	if d.division != nil {
-		known.moved, known.assigned = d.division.moving(), assigned(parts)
+		known.moved, known.assigned = d.division.moving(), assigned(in.parts)
 	}
-	m.byKey[client.ObjectKeyFromObject(object)] = known
+	m.byKey[key] = known
 }
 
 func assigned(parts []part) map[string]int32 {

@@ -20,6 +20,14 @@ const (
 	reasonNoRoom = "NoRoom"
 	// reasonRoom: some cluster has.
 	reasonRoom = "Room"
+	// reasonSelectsNoCluster: an entry of the preferences selects none of the clusters.
+	reasonSelectsNoCluster = "SelectsNoCluster"
+	// reasonAllMatched: every entry selects one.
+	reasonAllMatched = "AllMatched"
+	// reasonNotPropagated: members do not follow the workload on the hub. It is that of an Event, too.
+	reasonNotPropagated = "NotPropagated"
+	// reasonPropagated: they do.
+	reasonPropagated = "MembersFollow"
 
 	// eventMoved: replicas went from one cluster to another.
 	eventMoved = "ReplicasMoved"

@@ -51,10 +51,12 @@ type Options struct {
 	SyncPeriod time.Duration
 	// MemberTimeout bounds what is asked of all members, side by side, for one object.
 	MemberTimeout time.Duration
-	Decision      replicas.Options
-	Clock         clock.PassiveClock
-	Events        events.EventRecorder
-	Metrics       *Metrics
+	// PropagationGrace is for how long members need not follow the workload on the hub.
+	PropagationGrace time.Duration
+	Decision         replicas.Options
+	Clock            clock.PassiveClock
+	Events           events.EventRecorder
+	Metrics          *Metrics
 }
 
 // Asker asks the hub for one metric.
@@ -124,9 +126,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if decision.writes() {
 		decision = target.write(ctx, &in, decision)
 	}
-	if in.scale.Err == nil {
-		r.memories.keep(object, in.parts, &decision)
-	}
+	r.memories.keep(&in, &decision)
 	err = r.record(ctx, &in, &decision)
 	r.Metrics.reconciled(&in, &decision, err, r.Clock.Since(started))
 	return r.comeBack(cmp.Or(err, decision.Err))

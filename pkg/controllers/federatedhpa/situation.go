@@ -39,6 +39,9 @@ type situation struct {
 	template *replicas.Requests
 	state    replicas.State
 	options  replicas.Options
+	// propagation is how members follow the hub, where the hub is told; grace is for how long they need not.
+	propagation propagation
+	grace       time.Duration
 }
 
 // part is one cluster that the object selects.

@@ -27,6 +27,8 @@ func (in *situation) status(d *decision) v1alpha1.FederatedHPAStatus {
 	if d.division != nil {
 		in.sayFull(d.division, &s)
 	}
+	in.sayUnmatched(&s)
+	in.sayPropagated(&s)
 	s.Clusters = in.clusterStatuses(d)
 	if in.scale.Err == nil {
 		in.remember(d, &s)

@@ -30,6 +30,8 @@ func stateOf(d *decision, s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAS
 		return v1alpha1.StatePaused
 	case active.Status == corev1.ConditionFalse && active.Reason != replicas.ReasonScalingDisabled && !d.Rescale:
 		return v1alpha1.StateFailing
+	case summary.Condition(s, v1alpha1.Propagated).Status == corev1.ConditionFalse:
+		return v1alpha1.StateFailing
 	case d.Explanation.Held:
 		return v1alpha1.StateHeld
 	case summary.Condition(s, autoscalingv2.ScalingLimited).Status == corev1.ConditionTrue:

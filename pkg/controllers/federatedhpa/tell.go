@@ -57,6 +57,10 @@ func (r *Reconciler) tellOf(ctx context.Context, in *situation, d *decision, sta
 	for i := range status.Clusters {
 		news.addCluster(in, &status.Clusters[i])
 	}
+	now, before := summary.Condition(status, v1alpha1.Propagated), summary.Condition(&in.object.Status, v1alpha1.Propagated)
+	if now.Status == corev1.ConditionFalse && before.Status != corev1.ConditionFalse {
+		news.add(corev1.EventTypeWarning, now.Reason, now.Message)
+	}
 	for _, e := range news {
 		r.event(in.object, e.Type, e.Reason, e.Message)
 	}

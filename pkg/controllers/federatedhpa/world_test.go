@@ -116,7 +116,7 @@ func (w *world) restart() {
 	w.registry = prometheus.NewRegistry()
 	w.program = New(Options{
 		Hub: w.hub, Live: templates{}, Scales: scales{hub: w.hub}, Mapper: mapper, Fleet: w, Placements: w.placed, Ask: w, Distributed: &w.other,
-		Hold: func() error { return w.held }, SyncPeriod: period, MemberTimeout: 5 * time.Second,
+		Hold: func() error { return w.held }, SyncPeriod: period, MemberTimeout: 5 * time.Second, PropagationGrace: 5 * time.Minute,
 		Decision: replicas.Options{
 			StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
 		},

@@ -13,7 +13,8 @@ type ClusterAffinity struct {
 	// +optional
 	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
 
-	// fieldSelector selects clusters by provider, region and zone.
+	// fieldSelector selects clusters by provider, region and zone, as the annotations fleetscale.io/provider, region and
+	// zones of their registration say, or the spec of Karmada's Cluster.
 	// Example: {matchExpressions: [{key: region, operator: In, values: [eu-west-1]}]}
 	// +optional
 	FieldSelector *FieldSelector `json:"fieldSelector,omitempty"`

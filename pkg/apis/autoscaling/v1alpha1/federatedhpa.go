@@ -108,7 +108,8 @@ type FederatedHPASpec struct {
 	FederatedHPAAssignment *FederatedHPAAssignment `json:"federatedHPAAssignment,omitempty"`
 
 	// replicaDistribution, in central mode, makes the hub write the replicas of each cluster itself. Absent: the hub
-	// writes the replicas of the workload on the hub, and whoever propagates it (Karmada, for example) divides them.
+	// writes the replicas of the workload on the hub, and whoever propagates it (Karmada, for example) divides them; while
+	// nobody does, no Pod moves, and the condition Propagated is False.
 	// Example: {type: StaticWeighted}
 	// +optional
 	ReplicaDistribution *ReplicaDistribution `json:"replicaDistribution,omitempty"`

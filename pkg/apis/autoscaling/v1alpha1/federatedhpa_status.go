@@ -47,7 +47,9 @@ type FederatedHPAStatus struct {
 
 	// conditions say whether the FederatedHPA can do its work, and if not, why. AbleToScale, ScalingActive, ScalingLimited
 	// and ScaledToZero mean what they mean in a HorizontalPodAutoscaler. FleetVisible is False while the Pods or metrics of
-	// a cluster can not be seen; until then nothing is scaled down.
+	// a cluster can not be seen; until then nothing is scaled down. PreferenceUnmatched is True while an entry of
+	// clusterAutoscalingPreference selects no cluster. Propagated is False while the members do not run what the workload
+	// on the hub asks for, since nobody propagates it to them.
 	// Example: [{type: FleetVisible, status: "False", reason: ClusterUnreachable, message: "west: timeout"}]
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
@@ -88,6 +90,12 @@ const (
 	MaxNotAssignable autoscalingv2.HorizontalPodAutoscalerConditionType = "MaxNotAssignable"
 	// AllClustersSaturated is True if no cluster can take what another one can not host.
 	AllClustersSaturated autoscalingv2.HorizontalPodAutoscalerConditionType = "AllClustersSaturated"
+	// PreferenceUnmatched is True if an entry of clusterAutoscalingPreference selects none of the clusters, so that it has no
+	// effect.
+	PreferenceUnmatched autoscalingv2.HorizontalPodAutoscalerConditionType = "PreferenceUnmatched"
+	// Propagated is False if, in central mode without replicaDistribution, the members do not run as many replicas as the
+	// workload on the hub asks for, and have not moved towards it for some minutes: nobody propagates it.
+	Propagated autoscalingv2.HorizontalPodAutoscalerConditionType = "Propagated"
 	// MetricNotSupported is True if a cluster is too old for a metric of the spec; it gets no HorizontalPodAutoscaler.
 	MetricNotSupported autoscalingv2.HorizontalPodAutoscalerConditionType = "MetricNotSupported"
 )
@@ -109,7 +117,7 @@ type FederatedHPASummary struct {
 	// state is what the FederatedHPA is doing.
 	// Active: it follows the metrics. Limited: it would go beyond minReplicas, maxReplicas or a scaling policy. Held: it
 	// would scale down, but can not see a cluster. Paused: the workload was set to 0 replicas, which switches scaling off.
-	// Failing: it can not scale; the conditions say why.
+	// Failing: it can not scale, or nobody propagates what it scales; the conditions say why.
 	// Example: Active
 	// +optional
 	State FederatedHPAState `json:"state,omitempty"`

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/summary"
+)
+
+func TestPropagationNext(t *testing.T) {
+	earlier := start.Add(-time.Minute)
+	stuck := propagation{known: true, told: 10, run: 4, stuck: earlier}
+	well := propagation{known: true, told: 10, run: 10, stuck: earlier}
+	tests := map[string]struct {
+		before propagation
+		told   int32
+		run    *int32
+		want   propagation
+	}{
+		"at first":                           {propagation{}, 10, new(int32(4)), propagation{known: true, told: 10, run: 4, stuck: start}},
+		"nothing has changed":                {stuck, 10, new(int32(4)), stuck},
+		"they are told something else still": {stuck, 20, new(int32(4)), propagation{known: true, told: 20, run: 4, stuck: earlier}},
+		"they come nearer":                   {stuck, 10, new(int32(5)), propagation{known: true, told: 10, run: 5, stuck: start}},
+		"they go away":                       {stuck, 10, new(int32(3)), propagation{known: true, told: 10, run: 3, stuck: start}},
+		"they arrive":                        {stuck, 10, new(int32(10)), propagation{known: true, told: 10, run: 10, stuck: start}},
+		"the hub goes where they are":        {stuck, 4, new(int32(4)), propagation{known: true, told: 4, run: 4, stuck: earlier}},
+		"right after a scale":                {well, 11, new(int32(10)), propagation{known: true, told: 11, run: 10, stuck: start}},
+		"it is not known":                    {stuck, 10, nil, propagation{}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.before.next(tc.told, tc.run, start); got != tc.want {
+				t.Errorf("next() = %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPropagationAfter(t *testing.T) {
+	tests := map[string]struct {
+		p    propagation
+		want bool
+	}{
+		"as they should":     {propagation{known: true, told: 3, run: 3}, false},
+		"not known":          {propagation{}, false},
+		"not for so long":    {propagation{known: true, told: 3, run: 2, stuck: start.Add(-time.Minute + 1)}, false},
+		"precisely so long":  {propagation{known: true, told: 3, run: 2, stuck: start.Add(-time.Minute)}, true},
+		"too many":           {propagation{known: true, told: 3, run: 4, stuck: start.Add(-time.Hour)}, true},
+		"nothing runs":       {propagation{known: true, told: 3, stuck: start.Add(-time.Hour)}, true},
+		"nothing should run": {propagation{known: true, run: 3, stuck: start.Add(-time.Hour)}, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.p.after(time.Minute, start); got != tc.want {
+				t.Errorf("after() = %v", got)
+			}
+		})
+	}
+}
+
+// divides is what a propagator does: members are told the hub's replicas by halves, and run them as far as they may.
+func (w *world) divides() {
+	n := w.hub.workloads[web].replicas
+	for name, part := range map[string]int32{"east": n - n/2, "west": n / 2} {
+		w.member(name).deploy("web", part)
+	}
+}
+
+func (w *world) says(kind autoscalingv2.HorizontalPodAutoscalerConditionType) string {
+	c := summary.Condition(&w.object().Status, kind)
+	return strings.TrimSpace(fmt.Sprintf("%s %s", c.Status, c.Reason))
+}
+
+const grace = int(5 * time.Minute / period)
+
+// What is said of a workload of the hub by when, and of whether members follow it.
+func TestPropagated(t *testing.T) {
+	busy := func(w *world) { w.usesPercent(75) } // from 10 replicas to 15
+	tests := map[string]struct {
+		arrange func(*world)
+		each    func(w *world, look int) // before each look
+		early   string                   // what is said just before the grace is over
+		late    string                   // and long after
+	}{
+		"all is well":       {func(*world) {}, nil, "", ""},
+		"nobody propagates": {busy, nil, "", "False NotPropagated"},
+		"nothing runs at all": {func(w *world) {
+			for _, m := range w.members {
+				m.run("web", 0)
+			}
+		}, nil, "", "False NotPropagated"},
+		"somebody does": {busy, func(w *world, _ int) { w.divides() }, "", ""},
+		"somebody does, and takes his time": {busy, func(w *world, look int) {
+			if look%10 == 9 {
+				w.divides()
+			}
+		}, "", ""},
+		"somebody does, one by one": {busy, func(w *world, look int) {
+			w.member("east").deploy("web", min(w.hub.workloads[web].replicas-5, 5+int32(look/10)))
+			w.member("west").deploy("web", 5)
+		}, "", ""},
+		"somebody propagates without dividing": {busy, func(w *world, _ int) {
+			for _, m := range w.members {
+				m.deploy("web", w.hub.workloads[web].replicas)
+			}
+		}, "", "False NotPropagated"},
+		"Pods find no node": {func(w *world) { busy(w); w.member("east").room = 2 }, func(w *world, _ int) { w.divides() }, "", ""},
+		"Pods are not made, as of a quota": {busy, func(w *world, _ int) {
+			w.divides()
+			w.member("east").run("web", 2)
+		}, "", ""},
+		"a rollout has more Pods": {busy, func(w *world, _ int) {
+			w.divides()
+			w.member("east").run("web", 12)
+		}, "", ""},
+		"a cluster is silent":               {func(w *world) { busy(w); w.member("west").silence = silence() }, nil, "", ""},
+		"Pods of a cluster were never seen": {func(w *world) { busy(w); w.member("west").hidden = silence() }, nil, "", ""},
+		"a cluster does not say what it was told": {func(w *world) {
+			busy(w)
+			w.member("west").failGet = func() error { return errors.New("403 Forbidden") }
+		}, nil, "", ""},
+		"the hub cannot be read between two looks": {busy, func(w *world, look int) {
+			w.hub.failGet = nil
+			if look%15 == 14 {
+				w.hub.failGet = func() error { return errors.New("timeout") }
+			}
+		}, "", ""},
+		"a cluster is told its part directly": {func(w *world) {
+			busy(w)
+			w.divides()
+			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ReplicaDistribution = &v1alpha1.ReplicaDistribution{} })
+		}, nil, "", ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := onHub(t)
+			tc.arrange(w)
+			look := func(n int) {
+				for i := range n {
+					if tc.each != nil {
+						tc.each(w, i)
+					}
+					_ = w.looks(1)
+				}
+			}
+			look(grace)
+			same(t, "early", tc.early, w.says(v1alpha1.Propagated))
+			look(3 * grace)
+			same(t, "late", tc.late, w.says(v1alpha1.Propagated))
+			told := slices.DeleteFunc(w.heard(), func(e string) bool { return !strings.HasPrefix(e, "NotPropagated: ") })
+			if want := tc.late != ""; len(told) > 1 || want != (len(told) == 1) {
+				t.Errorf("Events: %q", told)
+			}
+		})
+	}
+}
+
+// It is said what is wrong and what to do, once, and that it is mended.
+func TestPropagatedIsSaid(t *testing.T) {
+	w := onHub(t)
+	w.usesPercent(75)
+	_ = w.looks(grace + 2)
+	s := w.object().Status
+	same(t, "status", "Failing 2/2 15->15 NotPropagated", say(&s))
+	want := "the workload on the hub asks for 15 replicas, and those of the 2 selected clusters for 0 together: " +
+		"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution, so that each cluster is told its part"
+	same(t, "message", want, summary.Condition(&s, v1alpha1.Propagated).Message)
+	if told := w.heard(); !slices.Contains(told, "NotPropagated: "+want) {
+		t.Errorf("Events: %q", told)
+	}
+	writes := w.hub.statusWrites
+	w.restart()
+	_ = w.looks(2 * grace)
+	same(t, "status to another leader", "Failing 2/2 15->15 NotPropagated", say(&w.object().Status))
+	if told := w.heard(); len(told) > 0 || w.hub.statusWrites > writes+1 {
+		t.Errorf("it is said again: %q, in %d writes", told, w.hub.statusWrites-writes)
+	}
+	w.member("west").silence = silence()
+	_ = w.looks(2)
+	same(t, "while nobody knows", "False NotPropagated", w.says(v1alpha1.Propagated))
+	w.member("west").silence = nil
+	w.usesPercent(50)
+	w.divides()
+	_ = w.looks(2)
+	same(t, "status with a propagator", "Active 2/2 15->15 MembersFollow", say(&w.object().Status))
+	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ReplicaDistribution = &v1alpha1.ReplicaDistribution{} })
+	_ = w.looks(2)
+	same(t, "status without a need for one", "Active 2/2 15->15", say(&w.object().Status))
+}
+
+// As long as members follow they are not asked.
+func TestFollowersAreNotAsked(t *testing.T) {
+	w := onHub(t)
+	_ = w.looks(3)
+	w.member("east").room = 2 // Pods that wait are Pods
+	_ = w.looks(3)
+	if n := w.member("east").gets + w.member("west").gets; n > 0 {
+		t.Errorf("members were asked %d times", n)
+	}
+}
+
+func TestPreferencesOfParts(t *testing.T) {
+	prefers := func(names ...string) func(*v1alpha1.FederatedHPASpec) {
+		return func(s *v1alpha1.FederatedHPASpec) {
+			s.ReplicaDistribution.ClusterAutoscalingPreference = nil
+			for _, name := range names {
+				s.ReplicaDistribution.ClusterAutoscalingPreference = append(s.ReplicaDistribution.ClusterAutoscalingPreference,
+					v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: &v1alpha1.ClusterAffinity{ClusterNames: []string{name}}, StaticWeight: new(int32(1))})
+			}
+		}
+	}
+	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
+	w.edit(prefers("east", "west"))
+	_ = w.looks(2)
+	same(t, "at first", "Active 2/2 10->10", say(&w.object().Status))
+	w.edit(prefers("east", "west", "north"))
+	_ = w.looks(2)
+	same(t, "with one more", "Active 2/2 10->10 SelectsNoCluster", say(&w.object().Status))
+	same(t, "message", `of the 2 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[2] {"clusterNames":["north"]}: `+
+		"compare that with the names, labels and annotations (fleetscale.io/provider, region, zones) of their registrations",
+		summary.Condition(&w.object().Status, v1alpha1.PreferenceUnmatched).Message)
+	w.member("north").deploy("web", 1)
+	w.aged()
+	_ = w.looks(2)
+	same(t, "once it is there", "False AllMatched", w.says(v1alpha1.PreferenceUnmatched))
+	w.hub.workloads[web] = &fakeWorkload{replicas: 11, statusReplicas: 11, selector: "app=web"}
+	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ReplicaDistribution = nil })
+	_ = w.looks(2)
+	same(t, "where there are no preferences", "", w.says(v1alpha1.PreferenceUnmatched))
+}
