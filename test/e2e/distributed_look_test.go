@@ -25,7 +25,12 @@ import (
 // none". Members that the status does not speak of have none.
 func (s *stage) isSplit(want string) *v1alpha1.FederatedHPA {
 	s.t.Helper()
-	return s.comes("it is split as "+want, func(f *v1alpha1.FederatedHPA) error {
+	return s.isSplitOf("web", want)
+}
+
+func (s *stage) isSplitOf(name, want string) *v1alpha1.FederatedHPA {
+	s.t.Helper()
+	return s.comesTo(name, "it is split as "+want, func(f *v1alpha1.FederatedHPA) error {
 		stored, err := s.bounds(f, allMembers()...)
 		if err == nil && stored != want {
 			err = fmt.Errorf("members have %s", stored)

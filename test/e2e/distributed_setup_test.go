@@ -22,6 +22,9 @@ import (
 // failoverGrace is how long a silent member keeps its part of the bounds.
 const failoverGrace = 8 * time.Second
 
+// propagationGrace is how long members need not follow the hub.
+const propagationGrace = 8 * time.Second
+
 // launchDistributed is launchFederated for cases of distributed mode.
 func launchDistributed(t *testing.T, e *env) *federated {
 	t.Helper()
@@ -36,7 +39,7 @@ func launchDistributed(t *testing.T, e *env) *federated {
 	if err := f.install(t); err != nil {
 		t.Fatal(err)
 	}
-	f.startPair(t, "distributed", append(federatedFlags(), "--failover-grace="+failoverGrace.String()))
+	f.startPair(t, "distributed", append(federatedFlags(), "--failover-grace="+failoverGrace.String(), "--propagation-grace="+propagationGrace.String()))
 	t.Cleanup(func() { f.release(t) })
 	return f
 }

@@ -2,19 +2,23 @@
 
 package e2e
 
-import "testing"
+import (
+	"maps"
+	"testing"
+)
 
 // Distributed FederatedHPAs, each with a workload in a namespace of its own,
 // whose replicas are changed by the members' own autoscalers. Those that need
 // the fleet to be whole are looked at side by side; then it is broken, in one
-// way after another.
+// way after another. Beside them is what docs/ shows of FederatedHPAs and
+// CronFederatedHPAs, in whichever mode.
 //
 // There is no member here that serves no newer version of autoscaling than
 // v2beta2: no Kubernetes of the lab's version does. Package workload has one in
 // its tests, as a server that answers like it.
 func TestDistributed(t *testing.T) {
 	f := launchDistributed(t, whole(t))
-	f.sideBySide(t, map[string]func(*stage){
+	cases := map[string]func(*stage){
 		"dist-copies":   (*stage).sameBoundsEverywhere,
 		"dist-weights":  (*stage).boundsByWeight,
 		"dist-room":     (*stage).boundsByRoom,
@@ -28,7 +32,9 @@ func TestDistributed(t *testing.T) {
 		"dist-delete":   (*stage).deleted,
 		"dist-switch":   (*stage).switchedByParts,
 		"dist-handover": (*stage).switchedByTheHub,
-	})
+	}
+	maps.Copy(cases, f.documented(t))
+	f.sideBySide(t, cases)
 	f.sideBySide(t, map[string]func(*stage){
 		"dist-lost":   (*stage).memberLost,
 		"dist-leader": (*stage).leaderDiesHalfway,

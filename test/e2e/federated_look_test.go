@@ -22,8 +22,13 @@ import (
 // them: "hub 4, member1 2, member2 2".
 func (s *stage) runs(want string) {
 	s.t.Helper()
+	s.runsOf("web", want)
+}
+
+func (s *stage) runsOf(name, want string) {
+	s.t.Helper()
 	eventually(s.t, s.ns+" runs "+want, func(ctx context.Context) error {
-		got, err := s.told(ctx, namedIn(want)...)
+		got, err := s.toldOf(ctx, name, namedIn(want)...)
 		if err == nil && got != want {
 			err = fmt.Errorf("it runs %s", got)
 		}
@@ -33,9 +38,13 @@ func (s *stage) runs(want string) {
 
 // told is what clusters were told, as [stage.runs] has it.
 func (s *stage) told(ctx context.Context, clusters ...string) (string, error) {
+	return s.toldOf(ctx, "web", clusters...)
+}
+
+func (s *stage) toldOf(ctx context.Context, name string, clusters ...string) (string, error) {
 	var all []string
 	for _, cluster := range clusters {
-		replicas, err := s.replicasIn(ctx, cluster)
+		replicas, err := s.replicasIn(ctx, name, cluster)
 		if err != nil {
 			return "", err
 		}
@@ -45,8 +54,8 @@ func (s *stage) told(ctx context.Context, clusters ...string) (string, error) {
 }
 
 // replicasIn is what a cluster was told, and how many are Ready where that differs.
-func (s *stage) replicasIn(ctx context.Context, cluster string) (string, error) {
-	workload, err := s.workload(cluster).Get(ctx, "web", metav1.GetOptions{})
+func (s *stage) replicasIn(ctx context.Context, name, cluster string) (string, error) {
+	workload, err := s.workload(cluster).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -130,11 +130,17 @@ func (s *stage) runIn(replicas int, members ...string) {
 func (s *stage) propagate(replicas int, members ...string) {
 	s.t.Helper()
 	s.apply("hub", webOf(s.kind, replicas, true))
+	s.followed("web", members...)
+}
+
+// followed has members follow a workload of the hub.
+func (s *stage) followed(name string, members ...string) {
+	s.t.Helper()
 	var followers []*lab.Cluster
 	for _, name := range members {
 		followers = append(followers, s.member(s.t, name))
 	}
-	propagator, err := fixture.NewPropagator(s.Hub(), s.ns, "web", followers...)
+	propagator, err := fixture.NewPropagator(s.Hub(), s.ns, name, followers...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
