@@ -122,7 +122,7 @@ func TestPropagated(t *testing.T) {
 			w.divides()
 			w.member("east").run("web", 12)
 		}, "", ""},
-		"a cluster is silent":               {func(w *world) { busy(w); w.member("west").silence = silence() }, nil, "", ""},
+		"a cluster is silent":               {func(w *world) { w.member("west").silence = silence(); w.hub.workloads[web].byHand(12) }, nil, "", ""},
 		"Pods of a cluster were never seen": {func(w *world) { busy(w); w.member("west").hidden = silence() }, nil, "", ""},
 		"a cluster does not say what it was told": {func(w *world) {
 			busy(w)
