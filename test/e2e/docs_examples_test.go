@@ -149,10 +149,10 @@ func (s *stage) shownDivided(x shown) {
 	s.comesTo(x.GetName(), "it follows its metric", isIn(v1alpha1.StateActive), hasClusters("member1 Active 1, member2 Active 1, member3 Active 1"))
 }
 
-// The queue calls for five, twice as many in the first cluster as in the second.
+// The queue calls for six, twice as many in the first cluster as in the second.
 func (s *stage) shownQueue(x shown) {
 	for _, member := range s.Members() {
-		series := lab.Series{Metric: "queue_depth", Labels: map[string]string{"queue": "orders"}, Value: resource.MustParse("450")}
+		series := lab.Series{Metric: "queue_depth", Labels: map[string]string{"queue": "orders"}, Value: resource.MustParse("600")}
 		if err := member.SetSeries(s.t.Context(), series); err != nil {
 			s.t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func (s *stage) shownQueue(x shown) {
 	}
 	s.deploys(x, map[string]int{"member1": 1, "member2": 0})
 	s.applyShown(x)
-	s.runsOf(x.target(), "member1 3, member2 2")
+	s.runsOf(x.target(), "member1 4, member2 2")
 	s.comesTo(x.GetName(), "it follows the queue", isIn(v1alpha1.StateActive))
 }
 
@@ -183,7 +183,7 @@ func (s *stage) shownByWeight(x shown) {
 	s.applyShown(x)
 	s.isSplitOf(x.GetName(), "member1 1-1, member2 1-4, member3 1-5")
 	s.runsOf(x.target(), "member1 1, member2 1, member3 1")
-	s.comesTo(x.GetName(), "the clusters follow their metrics", isIn(v1alpha1.StateActive))
+	s.comesTo(x.GetName(), "the clusters follow their metrics", isIn(v1alpha1.StateActive), says(active+"=True/ValidMetricFound"))
 }
 
 // The registrations say what runs in our own data centre: that is filled first.
@@ -198,8 +198,8 @@ func (s *stage) shownByProvider(x shown) {
 	}
 	s.deploys(x, map[string]int{"member1": 0, "member2": 0, "member3": 0})
 	s.applyShown(x)
-	s.isSplitOf(x.GetName(), "member1 1-1, member2 4-38, member3 1-1")
-	s.comesTo(x.GetName(), "every preference selects a cluster, and metrics are followed", isIn(v1alpha1.StateActive), func(f *v1alpha1.FederatedHPA) error {
+	s.isSplitOf(x.GetName(), "member1 1-1, member2 2-38, member3 1-1")
+	s.comesTo(x.GetName(), "every preference selects a cluster, and metrics are followed", isIn(v1alpha1.StateActive), says(active+"=True/ValidMetricFound"), func(f *v1alpha1.FederatedHPA) error {
 		for _, c := range f.Status.Conditions {
 			if c.Type == v1alpha1.PreferenceUnmatched {
 				return errors.New(c.Message)
