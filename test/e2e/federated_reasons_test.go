@@ -19,10 +19,10 @@ func (s *stage) nothingToScale() {
 	s.apply("hub", scaling(s.autoscalerOf("fixed", metrics), "batch/v1", "Job"))
 	s.apply("hub", scaling(s.autoscalerOf("unknown", metrics), "example.com/v1", "Thing"))
 	for name, words := range map[string]string{
-		"absent":  `failed to query scale subresource for Deployment/absent: deployments.apps "absent" not found`,
+		"absent":  `deployments.apps "absent" not found`,
 		"nowhere": `no cluster can scale Deployment "nowhere": member1: TargetNotFound; member2: TargetNotFound; member3: TargetNotFound`,
-		"fixed":   `failed to query scale subresource for Job/fixed: the server could not find the requested resource`,
-		"unknown": `unable to determine resource for scale target reference: no matches for kind "Thing" in group "example.com"`,
+		"fixed":   `the server could not find the requested resource`,
+		"unknown": `no matches for kind "Thing" in group "example.com"`,
 	} {
 		s.comesTo(name, "it says what is missing", isIn(v1alpha1.StateFailing),
 			says(able+"=False/FailedGetScale", "the HPA controller was unable to get the target's current scale: ", words))

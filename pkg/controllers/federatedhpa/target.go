@@ -5,7 +5,6 @@ package federatedhpa
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -42,14 +41,14 @@ func resourcesOf(mapper meta.RESTMapper, ref autoscalingv2.CrossVersionObjectRef
 	}
 	mappings, err := mapper.RESTMappings(kind)
 	if err != nil {
-		return nil, fmt.Errorf("unable to determine resource for scale target reference: %w", err)
+		return nil, err
 	}
 	var resources []schema.GroupResource
 	for _, mapping := range mappings {
 		resources = append(resources, mapping.Resource.GroupResource())
 	}
 	if len(resources) == 0 {
-		return nil, fmt.Errorf("failed to query scale subresource for %s/%s: %w", ref.Kind, ref.Name, errors.New("unrecognized resource"))
+		return nil, errors.New("unrecognized resource")
 	}
 	return resources, nil
 }
@@ -58,7 +57,7 @@ func resourcesOf(mapper meta.RESTMapper, ref autoscalingv2.CrossVersionObjectRef
 func groupKindOf(ref autoscalingv2.CrossVersionObjectReference) (schema.GroupKind, error) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
-		return schema.GroupKind{}, replicas.SpecError{Err: fmt.Errorf("invalid API version in scale target reference: %w", err)}
+		return schema.GroupKind{}, replicas.SpecError{Err: err}
 	}
 	return schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, nil
 }

@@ -4,7 +4,6 @@ package federatedhpa
 
 import (
 	"context"
-	"fmt"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +37,8 @@ func (t *hubTarget) read(ctx context.Context, in *situation) {
 	in.scale = replicas.Scale{Replicas: scale.Spec.Replicas, StatusReplicas: scale.Status.Replicas, Selector: scale.Status.Selector}
 }
 
-// get reads the scale. Of several errors the first counts, as that of the preferred version.
+// get reads the scale. Of several errors the first counts, as that of the preferred version; it is told as it is, as by a
+// HorizontalPodAutoscaler.
 func (t *hubTarget) get(ctx context.Context, in *situation) (*autoscalingv1.Scale, schema.GroupResource, error) {
 	ref := in.object.Spec.ScaleTargetRef
 	resources, err := resourcesOf(t.Mapper, ref)
@@ -52,7 +52,7 @@ func (t *hubTarget) get(ctx context.Context, in *situation) (*autoscalingv1.Scal
 			return scale, resource, nil
 		}
 		if first == nil {
-			first = fmt.Errorf("failed to query scale subresource for %s/%s: %w", ref.Kind, ref.Name, err)
+			first = err
 		}
 	}
 	return nil, schema.GroupResource{}, first
