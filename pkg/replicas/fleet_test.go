@@ -4,6 +4,7 @@ package replicas
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,11 @@ func TestFleet(t *testing.T) {
 		return q
 	}
 	onlyEast := func(q Question) Question { q.Metrics[0].Coverage = answered("east"); return q }
+	without := func(q Question, name string) Question {
+		others := slices.DeleteFunc(slices.Clone(q.Clusters), func(c Cluster) bool { return c.Name == name })
+		q.Metrics[0].Coverage = answered(names(others)...)
+		return q
+	}
 	partialSum := func(q Question) Question {
 		q.Metrics[0].Coverage = &fleet.Coverage{Answered: []string{"east"}, Silent: []fleet.SilentMember{{Cluster: "west", Silence: fleet.Silence{Reason: fleet.ReasonTimeout}}}}
 		return q
@@ -105,6 +111,10 @@ func TestFleet(t *testing.T) {
 			strangers(ask(10, cluster("east", 10, assigned(10)), cluster("west", 0, assigned(0)))), "10"},
 		"another cluster has": {
 			strangers(ask(10, cluster("east", 10, assigned(10)), cluster("west", 0))), "15"},
+		"unless a cluster can not be seen": {
+			strangers(ask(10, cluster("east", 10, assigned(10)), cluster("west", 0), cluster("north", 0, silent))), "10 ClusterUnreachable"},
+		"or its samples can not": {
+			without(strangers(ask(10, cluster("east", 10), cluster("west", 0), cluster("north", 0))), "north"), "10 ClusterUnreachable"},
 		"a draining cluster that is silent holds nothing": {
 			ask(20, cluster("east", 20, assigned(20)), cluster("west", 20, silent, assigned(0))).use("east", 25), "10"},
 		"a clock that is ahead does not make Pods young": {

@@ -13,7 +13,7 @@ import (
 type groups struct {
 	ignored, unready, missing, counted int
 	// strangers are samples of Pods that no list holds: younger than it, or gone since. They count, as nothing tells them
-	// from Pods of the workload.
+	// from Pods of the workload; but not while Pods are hidden, as the hidden clusters' strangers would be missing beside them.
 	strangers     int
 	strangersUsed sum
 	clusters      []PodCount
@@ -32,6 +32,9 @@ func (v *view) group(n need, m *Metric, look func(seen)) (groups, error) {
 	g := groups{}
 	for i := range v.members {
 		g.addCluster(v.members[i].group(v, n, m, look))
+	}
+	if len(v.dark) > 0 && v.hidden(m.Coverage) {
+		g.strangers, g.strangersUsed = 0, sum{}
 	}
 	switch {
 	case g.total() == 0:

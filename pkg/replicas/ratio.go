@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -43,11 +42,10 @@ func (v *view) readyPods() (int64, error) {
 		}
 		pods, ready = pods+int64(len(m.Pods)), ready+m.ready()
 	}
-	hidden := func(m member) bool { return m.hides(nil) != "" }
 	switch {
 	case pods == 0:
 		return 0, errNoPods
-	case ready == 0 && slices.ContainsFunc(v.members, hidden):
+	case ready == 0 && v.hidden(nil):
 		return 0, errors.New("no Ready Pod is known, and not all clusters can be seen")
 	}
 	return ready, nil

@@ -77,6 +77,11 @@ func (v *view) hide(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
 	}
 }
 
+// hidden says that the Pods of some cluster, or their samples in the answer, can not be seen.
+func (v *view) hidden(answer *fleet.Coverage) bool {
+	return slices.ContainsFunc(v.members, func(m member) bool { return m.hides(answer) != "" })
+}
+
 // hideParts notes the clusters whose part of one value is not known, wherever the workload is placed.
 func hideParts(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
 	for _, silent := range answer.Silent {
