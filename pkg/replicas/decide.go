@@ -47,7 +47,8 @@ func (q *Question) way() way {
 	return byMetrics
 }
 
-// Decide answers a question. The same question has the same answer, whatever the order of clusters and Pods.
+// Decide answers a question. The same question has the same answer, whatever the order of clusters and Pods; but where
+// several Pods of a cluster lack a request, the message names the first in the order given, as that of Kubernetes does.
 func Decide(q Question) Decision {
 	v, d := newView(&q), q.begin()
 	way := q.way()
