@@ -65,8 +65,8 @@ func (c *Coverage) parsePart(key string, names []string) error {
 		c.Covered = names
 	case "silent":
 		for _, name := range names {
-			cluster, reason, found := strings.Cut(name, ":")
-			if !found || cluster == "" || reason == "" {
+			cluster, reason, _ := strings.Cut(name, ":")
+			if cluster == "" || reason == "" {
 				return fmt.Errorf("%q is not of the form cluster:Reason", name)
 			}
 			c.Silent = append(c.Silent, SilentMember{Cluster: cluster, Silence: Silence{Reason: Reason(reason)}})
