@@ -44,9 +44,9 @@ func (d Decision) fork() Decision {
 	return d
 }
 
-// sayZero says after each change whether zero replicas are ours to end.
+// sayZero says after each change, which is never from zero to zero, whether zero replicas are ours to end.
 func (d *Decision) sayZero(now time.Time) {
-	if d.plan.zeroIsOurs && d.plan.current > 0 && d.Replicas == 0 {
+	if d.plan.zeroIsOurs && d.Replicas == 0 {
 		d.set(now, autoscalingv2.ScaledToZero, corev1.ConditionTrue, ReasonScaledToZero, "the HPA controller scaled the workload to zero")
 		return
 	}

@@ -45,7 +45,7 @@ var faults = map[string]fault{
 	"disabled is ignored":                     {"policy.go", "rules == nil || selected(rules) == autoscalingv2.DisabledPolicySelect", "rules == nil"},
 	"four at once are three":                  {"bounds.go", "riseAtLeast = 4.0", "riseAtLeast = 3.0"},
 	"the minimum is lifted by rates":          {"zero.go", "|| desired >= least", "|| true"},
-	"zero is never ours":                      {"written.go", "d.plan.zeroIsOurs && d.plan.current > 0", "false"},
+	"zero is never ours":                      {"written.go", "d.plan.zeroIsOurs && d.Replicas == 0", "false"},
 	"the times of conditions move":            {"condition.go", "if c.Status != status", "if c.Reason != reason"},
 	"a failure forgets what was desired":      {"written.go", "d.report(d.plan.current, d.plan.before,", "d.report(d.plan.current, d.Replicas,"},
 	"assigned replicas are not waited for":    {"view.go", "m.stands = max(0,", "m.stands = min(0,"},
