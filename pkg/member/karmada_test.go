@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -203,5 +204,17 @@ func TestOneAbsenceOfTheAPIIsNoDeparture(t *testing.T) {
 	r.becomes("west=Ready")
 	if r.member("west") != m || strings.Contains(r.log(), "Cluster left") {
 		t.Errorf("the cluster has left for a moment's absence of the API; log:\n%s", r.log())
+	}
+}
+
+// Of a Cluster that is kept for as long as it is registered, what takes most room is dropped.
+func TestSlimCluster(t *testing.T) {
+	for name, prefix := range map[string]any{"one that can be read": "e", "one that cannot": int64(7)} {
+		u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "east", "uid": "1", "generateName": prefix}}}
+		u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "karmada"}})
+		kept := slimCluster(u)
+		if kept.GetName() != "east" || kept.GetUID() != "1" || kept.GetManagedFields() != nil {
+			t.Errorf("%s: kept is %+v", name, kept)
+		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllertest"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -53,6 +54,17 @@ func (k *kinds) GetInformer(ctx context.Context, kind client.Object, o ...cache.
 
 var watched = []client.Object{&v1alpha1.CronFederatedHPA{}, &v1alpha1.FederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}}
 
+// noting is a manager that notes what it is to run.
+type noting struct {
+	ctrl.Manager
+	runs []manager.Runnable
+}
+
+func (n *noting) Add(r manager.Runnable) error {
+	n.runs = append(n.runs, r)
+	return n.Manager.Add(r)
+}
+
 // managerOf is a manager that reads from that cache, and from no hub.
 func managerOf(t *testing.T, k *kinds) ctrl.Manager {
 	t.Helper()
@@ -63,7 +75,7 @@ func managerOf(t *testing.T, k *kinds) ctrl.Manager {
 	for _, kind := range watched {
 		k.tell(t, kind, controllertest.NewFakeInformer())
 	}
-	manager, err := ctrl.NewManager(&rest.Config{Host: "https://hub.invalid"}, ctrl.Options{
+	m, err := ctrl.NewManager(&rest.Config{Host: "https://hub.invalid"}, ctrl.Options{
 		Scheme:         k.Scheme,
 		Metrics:        metricsserver.Options{BindAddress: "0"},
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return meta.NewDefaultRESTMapper(nil), nil },
@@ -73,7 +85,7 @@ func managerOf(t *testing.T, k *kinds) ctrl.Manager {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return manager
+	return m
 }
 
 func (k *kinds) tell(t *testing.T, kind client.Object, informer *controllertest.FakeInformer) {
@@ -91,10 +103,13 @@ func (k *kinds) tell(t *testing.T, kind client.Object, informer *controllertest.
 // What is read is indexed by what the controller asks for, and the controller knows when all of it was told.
 func TestSetUp(t *testing.T) {
 	k := &kinds{}
-	manager := managerOf(t, k)
-	synced, err := (&Reconciler{}).SetUp(t.Context(), manager, 2, time.Second)
+	n := &noting{Manager: managerOf(t, k)}
+	synced, err := (&Reconciler{}).SetUp(t.Context(), n, 2, time.Second)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(n.runs) != 1 {
+		t.Errorf("the manager is to run %d controllers", len(n.runs))
 	}
 	want := []string{"*v1alpha1.CronFederatedHPA by " + byTarget, "*v1alpha1.FederatedHPA by " + byTarget, "*v2.HorizontalPodAutoscaler by " + byTarget}
 	if diff := cmp.Diff(want, k.indexed); diff != "" {
