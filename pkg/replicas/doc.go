@@ -37,9 +37,9 @@
 //   - A Pod is known by cluster and name: equal names in two clusters are two Pods.
 //   - Pods of a cluster that can not be seen stay counted, as they were last, without metrics. If none was ever seen,
 //     as many are counted as the cluster was assigned. Of neither use is known: see balance.go for what that means.
-//   - While a cluster can not be seen, nothing is scaled in; and out only by what the visible Pods prove: at most to what
+//   - While a cluster cannot be seen, nothing is scaled in; and out only by what the visible Pods prove: at most to what
 //     all listed Pods would call for if they could be seen. The bounds of the spec hold all the same.
-//   - Samples of Pods that no list holds count, as they do in Kubernetes, but not while a cluster can not be seen.
+//   - Samples of Pods that no list holds count, as they do in Kubernetes, but not while a cluster cannot be seen.
 //   - Replicas that a cluster was assigned and has not created yet count as Pending Pods.
 //   - A cluster that was assigned none is draining: its Pods count as if they were being deleted.
 //   - A cluster's clock is compared with that cluster's clock.

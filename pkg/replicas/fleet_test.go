@@ -111,9 +111,9 @@ func TestFleet(t *testing.T) {
 			strangers(ask(10, cluster("east", 10, assigned(10)), cluster("west", 0, assigned(0)))), "10"},
 		"another cluster has": {
 			strangers(ask(10, cluster("east", 10, assigned(10)), cluster("west", 0))), "15"},
-		"unless a cluster can not be seen": {
+		"unless a cluster cannot be seen": {
 			strangers(ask(10, cluster("east", 10, assigned(10)), cluster("west", 0), cluster("north", 0, silent))), "10 ClusterUnreachable"},
-		"or its samples can not": {
+		"or its samples cannot": {
 			without(strangers(ask(10, cluster("east", 10), cluster("west", 0), cluster("north", 0))), "north"), "10 ClusterUnreachable"},
 		"a draining cluster that is silent holds nothing": {
 			ask(20, cluster("east", 20, assigned(20)), cluster("west", 20, silent, assigned(0))).use("east", 25), "10"},

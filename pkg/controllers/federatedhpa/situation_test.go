@@ -51,11 +51,11 @@ func TestSeen(t *testing.T) {
 		"it has not come to what it was told": {part{scale: scaleOf(6, 5, "")}, 5, replicas.Cluster{Replicas: new(int32(5)), Lagging: true}},
 		"nor has it where it runs more":       {part{scale: scaleOf(6, 7, "")}, 7, replicas.Cluster{Replicas: new(int32(7)), Lagging: true}},
 		"what moves there runs elsewhere":     {part{scale: scaleOf(6, 6, ""), moved: 2}, 6, replicas.Cluster{Replicas: new(int32(4))}},
-		"also where it can not be read": {part{moved: 2, assigned: new(int32(6)), listing: unknown}, 6,
+		"also where it cannot be read": {part{moved: 2, assigned: new(int32(6)), listing: unknown}, 6,
 			replicas.Cluster{Silent: forbidden, Assigned: new(int32(6)), Replicas: new(int32(4))}},
 		"the selector of all is not repeated": {part{scale: scaleOf(1, 1, "app=web")}, 1, replicas.Cluster{Replicas: new(int32(1)), Selector: ""}},
 		"one of its own is told":              {part{scale: scaleOf(1, 1, "app=own")}, 1, replicas.Cluster{Replicas: new(int32(1)), Selector: "app=own"}},
-		"one that can not be asked is silent": {
+		"one that cannot be asked is silent": {
 			part{state: v1alpha1.ClusterUnreachable, reason: "Timeout", message: timeout.Detail}, 1, replicas.Cluster{Silent: timeout}},
 		"for the reason that its Pods are not seen, if there is one": {
 			part{state: v1alpha1.ClusterUnreachable, reason: "Timeout", listing: unknown}, 1,
@@ -152,7 +152,7 @@ func TestSelectorOf(t *testing.T) {
 		t.Errorf("not parsed yet, it selects %v, %v", got, err)
 	}
 	if _, err := in.selectorOf("a b"); err == nil {
-		t.Error("what can not be read is no error")
+		t.Error("what cannot be read is no error")
 	}
 }
 
