@@ -159,7 +159,7 @@ func (in *situation) visible() condition {
 	}
 	if len(dark) > 0 {
 		c.reason = replicas.ReasonClusterUnreachable
-		c.message = "these clusters keep their bounds, and scale on within them, while they can not be seen or written: " + strings.Join(dark, ", ")
+		c.message = "these clusters keep their bounds, and scale on within them, while they cannot be seen: " + strings.Join(dark, ", ")
 		return c
 	}
 	c.is, c.reason, c.message = true, replicas.ReasonAllClustersVisible, "all clusters can be seen"

@@ -127,7 +127,7 @@ func TestConditionsAndState(t *testing.T) {
 			w.says("b", autoscalingv2.ScalingLimited, "True", "TooManyReplicas", "more")
 		}, "Limited", map[kind]string{"ScalingLimited": "True TooManyReplicas: the bounds or policies of these clusters limit what they would run: b"}},
 		"a cluster is silent": {"StaticWeighted", nil, func(w *world) { w.well(1); w.member("b").silence = silence() }, "Held", map[kind]string{
-			"FleetVisible": "False ClusterUnreachable: these clusters keep their bounds, and scale on within them, while they can not be seen or written: b (Timeout)"}},
+			"FleetVisible": "False ClusterUnreachable: these clusters keep their bounds, and scale on within them, while they cannot be seen: b (Timeout)"}},
 		"a cluster is too old for a metric": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){byContainer}, func(w *world) {
 			w.member("b").version = "autoscaling/v2beta2"
 		}, "Active", map[kind]string{

@@ -68,8 +68,8 @@ type ScaleEvent struct {
 // AssignmentStatus is what the movement of bounds and replicas between clusters must know of the past. All times are the
 // hub's.
 type AssignmentStatus struct {
-	// unreachableMax is the number of replicas that unreachable clusters may still run by the bounds that they were given
-	// last, beyond maxReplicas, which the other clusters have got meanwhile. Absent: none.
+	// unreachableMax is the number of replicas that the fleet may run beyond maxReplicas, because clusters that cannot be
+	// read or written keep the bounds that they were given last. Absent: none.
 	// Example: 4
 	// +optional
 	UnreachableMax *int32 `json:"unreachableMax,omitempty"`
