@@ -65,7 +65,7 @@ func (a *assigner) split() (unassigned int64) {
 		a.parts = a.each(func(member) int64 { return least })
 		a.maxes = a.each(func(member) int64 { return most })
 	case a.Order == v1alpha1.DistributionMinFirst:
-		a.parts, _ = a.divide(max(1, least), ceilings)
+		a.parts, _ = a.divide(min(max(1, least), most), ceilings)
 		for i, part := range a.parts {
 			if part == 0 {
 				ceilings[i] = 0
