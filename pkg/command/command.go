@@ -39,11 +39,34 @@ func Complete(cmd *cobra.Command, o Options, logging *logs.Options, run func() e
 	}
 	sets := o.Flags()
 	verflag.AddFlags(sets.FlagSet("global"))
-	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name())
+	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
 	for _, set := range sets.FlagSets {
 		cmd.Flags().AddFlagSet(set)
 	}
+	showSections(cmd, sets)
+	return cmd
+}
+
+// showSections makes --help show the flags of the command in sections. Cobra
+// has subcommands inherit that, although they have other flags: for them its own
+// functions are put back.
+func showSections(cmd *cobra.Command, sets cliflag.NamedFlagSets) {
+	var plain cobra.Command
+	plainUsage, plainHelp := plain.UsageFunc(), plain.HelpFunc()
 	width, _, _ := term.TerminalSize(cmd.OutOrStdout())
 	cliflag.SetUsageAndHelpFunc(cmd, sets, width)
-	return cmd
+	usage, help := cmd.UsageFunc(), cmd.HelpFunc()
+	cmd.SetUsageFunc(func(c *cobra.Command) error {
+		if c != cmd {
+			return plainUsage(c)
+		}
+		return usage(c)
+	})
+	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c != cmd {
+			plainHelp(c, args)
+			return
+		}
+		help(c, args)
+	})
 }
