@@ -36,6 +36,7 @@
 //	             pkg/admission     what may be stored, and why not
 //	0 words      pkg/apis          API types and their defaults
 //	             pkg/fleet         answers with their coverage
+//	             pkg/version       which build a program is
 //
 // Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
 // (test/e2e) and the demo; tools/ is one more, with pinned tools; deploy/ holds manifests; docs/ explains, and

@@ -10,8 +10,9 @@ import (
 // rings places every package, and with it the packages below it, in the map of doc.go: 0 is the innermost. A new
 // package gets its line here before its first import.
 var rings = map[string]int{
-	"pkg/apis":  0,
-	"pkg/fleet": 0,
+	"pkg/apis":    0,
+	"pkg/fleet":   0,
+	"pkg/version": 0,
 
 	"pkg/admission":    1,
 	"pkg/assignment":   1,

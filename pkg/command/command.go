@@ -10,7 +10,6 @@ import (
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/term"
-	"k8s.io/component-base/version/verflag"
 )
 
 // Options are what a person may set.
@@ -28,7 +27,6 @@ func Complete(cmd *cobra.Command, o Options, logging *logs.Options, run func() e
 	cmd.Args = cobra.NoArgs
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	cmd.RunE = func(*cobra.Command, []string) error {
-		verflag.PrintAndExitIfRequested()
 		if err := logsapi.ValidateAndApply(logging, nil); err != nil {
 			return err
 		}
@@ -38,7 +36,7 @@ func Complete(cmd *cobra.Command, o Options, logging *logs.Options, run func() e
 		return run()
 	}
 	sets := o.Flags()
-	verflag.AddFlags(sets.FlagSet("global"))
+	addVersion(cmd, sets.FlagSet("global"))
 	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
 	for _, set := range sets.FlagSets {
 		cmd.Flags().AddFlagSet(set)

@@ -12,16 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/hubstatus"
@@ -36,10 +36,12 @@ const (
 // run wires the parts and works until ctx ends, or until the lease is lost.
 func run(ctx context.Context, o *Options) error {
 	ctrl.SetLogger(klog.Background())
-	config, err := hubConfig(o.Hub.Kubeconfig)
+	config, err := command.HubConfig(o.Hub.Kubeconfig, program)
 	if err != nil {
 		return err
 	}
+	config.QPS = -1 // the hub knows best how much it can take, and says so
+	command.RegisterBuildInfo(ctrlmetrics.Registry)
 	manager, err := newManager(config, o)
 	if err != nil {
 		return err
@@ -59,16 +61,6 @@ func run(ctx context.Context, o *Options) error {
 		return err
 	}
 	return manager.Start(ctx)
-}
-
-func hubConfig(kubeconfig string) (*rest.Config, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("reading --kubeconfig: %w", err)
-	}
-	config.UserAgent = program + "/" + version.Get().GitVersion
-	config.QPS = -1 // the hub knows best how much it can take, and says so
-	return config, nil
 }
 
 func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {

@@ -21,16 +21,15 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/component-base/metrics/legacyregistry"
-	"k8s.io/component-base/version"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 	apimetrics "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
@@ -54,6 +53,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fmt.Errorf("preparing to reach the hub: %w", err)
 	}
+	command.RegisterBuildInfo(legacyregistry.Registerer())
 	events, recorder := newRecorder()
 	defer events.Shutdown()
 
@@ -98,11 +98,10 @@ func run(ctx context.Context, o *Options) error {
 }
 
 func newHub(kubeconfig string) (*hub, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	config, err := command.HubConfig(kubeconfig, program)
 	if err != nil {
-		return nil, fmt.Errorf("reading --kubeconfig: %w", err)
+		return nil, err
 	}
-	config.UserAgent = program + "/" + version.Get().GitVersion
 	h := &hub{config: config}
 	if h.core, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
@@ -255,6 +254,8 @@ func (o *ServingOptions) applyTo(c *genericapiserver.Config, kubeconfig string) 
 	if o.Authorization.RemoteKubeConfigFile == "" {
 		o.Authorization.RemoteKubeConfigFile = kubeconfig
 	}
+	o.Authentication.WithCustomRoundTripper(command.WithUserAgent(program))
+	o.Authorization.WithCustomRoundTripper(command.WithUserAgent(program))
 	if err := o.Authentication.ApplyTo(&c.Authentication, c.SecureServing, c.OpenAPIConfig); err != nil {
 		return fmt.Errorf("preparing to authenticate askers by the hub: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	"k8s.io/metrics/pkg/apis/metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
 
@@ -135,6 +136,7 @@ func hubAPIServices(kubeconfig string) (aggregator.Interface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--kubeconfig: %w", err)
 	}
+	config.UserAgent = command.UserAgent(program)
 	return aggregator.NewForConfig(config)
 }
 

@@ -13,3 +13,9 @@ import (
 func TestHelpShowsTheFlagsThatAreTaken(t *testing.T) {
 	commandtest.HelpShowsFlags(t, func() *cobra.Command { return NewCommand(t.Context()) })
 }
+
+func TestItSaysItsVersion(t *testing.T) {
+	metrics := "127.0.0.1:" + commandtest.FreePort(t)
+	commandtest.SaysVersion(t, program, "http://"+metrics+"/metrics",
+		"--metrics-bind-address="+metrics, "--health-probe-bind-address=0", "--bind-address=127.0.0.1", "--secure-port="+commandtest.FreePort(t))
+}

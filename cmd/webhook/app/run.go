@@ -12,8 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -22,6 +20,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/webhook"
 )
 
@@ -30,10 +29,11 @@ const program = "fleetscale-webhook"
 // run wires the parts and serves until ctx ends.
 func run(ctx context.Context, o *Options) error {
 	ctrl.SetLogger(klog.Background())
-	config, err := hubConfig(o.Hub.Kubeconfig)
+	config, err := command.HubConfig(o.Hub.Kubeconfig, program)
 	if err != nil {
 		return err
 	}
+	command.RegisterBuildInfo(ctrlmetrics.Registry)
 	certificate, err := newCertificate(config, o)
 	if err != nil {
 		return err
@@ -49,15 +49,6 @@ func run(ctx context.Context, o *Options) error {
 	group.Go(func() error { return certificate.run(ctx) })
 	group.Go(func() error { return manager.Start(ctx) })
 	return group.Wait()
-}
-
-func hubConfig(kubeconfig string) (*rest.Config, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("reading --kubeconfig: %w", err)
-	}
-	config.UserAgent = program + "/" + version.Get().GitVersion
-	return config, nil
 }
 
 func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl.Manager, error) {

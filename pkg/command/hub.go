@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/fleetscale/fleetscale/pkg/version"
+)
+
+// HubConfig says how the hub is reached: as the file says or, without one, as a
+// pod of the hub does. The program is named in the hub's audit log.
+func HubConfig(kubeconfig, program string) (*rest.Config, error) {
+	config, err := readHubConfig(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.UserAgent = UserAgent(program)
+	return config, nil
+}
+
+func readHubConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		config, err := rest.InClusterConfig()
+		if errors.Is(err, rest.ErrNotInCluster) {
+			return nil, errors.New("--kubeconfig: must name a file that says how to reach the hub: this does not run in a pod of the hub")
+		}
+		return config, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading --kubeconfig: %w", err)
+	}
+	return config, nil
+}
+
+// UserAgent is how a program calls itself in requests.
+func UserAgent(program string) string {
+	return program + "/" + version.Get().Version
+}
+
+// WithUserAgent is for clients that libraries make, and that name themselves
+// after the library.
+func WithUserAgent(program string) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return renamed{next: next, name: UserAgent(program)}
+	}
+}
+
+type renamed struct {
+	next http.RoundTripper
+	name string
+}
+
+func (r renamed) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context()) // the caller's is not ours to change
+	req.Header.Set("User-Agent", r.name)
+	return r.next.RoundTrip(req)
+}
+
+// WrappedRoundTripper lets libraries find the transport below.
+func (r renamed) WrappedRoundTripper() http.RoundTripper { return r.next }

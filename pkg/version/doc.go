@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package version says which build of fleetscale a program is. The version of
+// Kubernetes' libraries, which is another one, is left to those libraries.
+package version
