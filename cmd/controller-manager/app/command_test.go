@@ -3,6 +3,7 @@
 package app
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,19 @@ import (
 
 func TestHelpShowsTheFlagsThatAreTaken(t *testing.T) {
 	commandtest.HelpShowsFlags(t, func() *cobra.Command { return NewCommand(t.Context()) })
+}
+
+func TestHelpNamesAllThatIsActedOn(t *testing.T) {
+	help := commandtest.Help(t, NewCommand(t.Context()))
+	for _, name := range []string{
+		"FederatedHPA, central mode", "replicaDistribution",
+		"FederatedHPA, distributed mode", "federatedHPAAssignment",
+		"CronFederatedHPA ",
+	} {
+		if !strings.Contains(help, name) {
+			t.Errorf("--help does not say %q", name)
+		}
+	}
 }
 
 func TestItSaysItsVersion(t *testing.T) {
