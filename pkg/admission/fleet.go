@@ -30,6 +30,9 @@ func fleetFaults(spec *v1alpha1.FederatedHPASpec, path *field.Path) field.ErrorL
 	if spec.FederatedHPAAssignment != nil && spec.ReplicaDistribution != nil {
 		faults = append(faults, field.Forbidden(path.Child("replicaDistribution"), "may not be set together with federatedHPAAssignment: remove replicaDistribution for distributed mode, or federatedHPAAssignment for central mode").WithOrigin(ruleMode))
 	}
+	if spec.FederatedHPAAssignment != nil {
+		faults = append(faults, distributedFaults(spec.Metrics, path.Child("metrics"))...)
+	}
 	faults = append(faults, assignmentFaults(spec, path.Child("federatedHPAAssignment"))...)
 	return append(faults, distributionFaults(spec, path.Child("replicaDistribution"))...)
 }

@@ -48,6 +48,8 @@ type source struct {
 	path   *field.Path
 	target autoscalingv2.MetricTarget
 	faults func() field.ErrorList
+	// measures is nil where the metric is that of a resource.
+	measures *autoscalingv2.MetricIdentifier
 }
 
 // sources are those that are there.
@@ -55,23 +57,23 @@ func sources(metric autoscalingv2.MetricSpec, path *field.Path) []source {
 	var present []source
 	if m := metric.Object; m != nil {
 		at := path.Child("object")
-		present = append(present, source{autoscalingv2.ObjectMetricSourceType, at, m.Target, func() field.ErrorList { return objectFaults(m, at) }})
+		present = append(present, source{autoscalingv2.ObjectMetricSourceType, at, m.Target, func() field.ErrorList { return objectFaults(m, at) }, &m.Metric})
 	}
 	if m := metric.External; m != nil {
 		at := path.Child("external")
-		present = append(present, source{autoscalingv2.ExternalMetricSourceType, at, m.Target, func() field.ErrorList { return externalFaults(m, at) }})
+		present = append(present, source{autoscalingv2.ExternalMetricSourceType, at, m.Target, func() field.ErrorList { return externalFaults(m, at) }, &m.Metric})
 	}
 	if m := metric.Pods; m != nil {
 		at := path.Child("pods")
-		present = append(present, source{autoscalingv2.PodsMetricSourceType, at, m.Target, func() field.ErrorList { return podsFaults(m, at) }})
+		present = append(present, source{autoscalingv2.PodsMetricSourceType, at, m.Target, func() field.ErrorList { return podsFaults(m, at) }, &m.Metric})
 	}
 	if m := metric.Resource; m != nil {
 		at := path.Child("resource")
-		present = append(present, source{autoscalingv2.ResourceMetricSourceType, at, m.Target, func() field.ErrorList { return resourceFaults(m.Name, m.Target, at) }})
+		present = append(present, source{autoscalingv2.ResourceMetricSourceType, at, m.Target, func() field.ErrorList { return resourceFaults(m.Name, m.Target, at) }, nil})
 	}
 	if m := metric.ContainerResource; m != nil {
 		at := path.Child("containerResource")
-		present = append(present, source{autoscalingv2.ContainerResourceMetricSourceType, at, m.Target, func() field.ErrorList { return containerFaults(m, at) }})
+		present = append(present, source{autoscalingv2.ContainerResourceMetricSourceType, at, m.Target, func() field.ErrorList { return containerFaults(m, at) }, nil})
 	}
 	return present
 }

@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	labelvalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 const (
@@ -46,8 +49,8 @@ type reservedKey struct {
 
 func reservedKeys() []reservedKey {
 	return []reservedKey{
-		{"fleetscale.io/merge", []string{"sum", "avg", "max", "min"}},
-		{"fleetscale.io/partial", []string{"allow"}},
+		{fleet.MergeKey, []string{"sum", "avg", "max", "min"}},
+		{fleet.PartialKey, []string{fleet.PartialAllow}},
 	}
 }
 
@@ -86,4 +89,31 @@ func (k reservedKey) said(selector *metav1.LabelSelector) []string {
 		}
 	}
 	return sets.List(said)
+}
+
+// distributedFaults refuses what a metric's selector says to the fleet where
+// each cluster's autoscaler reads the metric of its own cluster.
+func distributedFaults(metrics []autoscalingv2.MetricSpec, path *field.Path) field.ErrorList {
+	var faults field.ErrorList
+	for i, metric := range metrics {
+		for _, s := range sources(metric, path.Index(i)) {
+			if s.measures == nil || s.measures.Selector == nil {
+				continue
+			}
+			for _, key := range fleet.ReservedKeys() {
+				if len(reservedKey{name: key}.said(s.measures.Selector)) > 0 {
+					faults = append(faults, field.Forbidden(s.path.Child("metric", "selector"), distributedFault(key)).WithOrigin(ruleReservedKey))
+				}
+			}
+		}
+	}
+	return faults
+}
+
+func distributedFault(key string) string {
+	why := key + " is for metrics of the fleet, and with federatedHPAAssignment each cluster reads its own: remove it"
+	if key == fleet.ClusterLabel {
+		why += ", and choose clusters by clusterAffinity"
+	}
+	return why + ", or remove federatedHPAAssignment for central mode"
 }

@@ -3,6 +3,7 @@
 package memberhpa
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // Part is what one cluster's HorizontalPodAutoscaler is given.
@@ -25,7 +27,7 @@ type Part struct {
 }
 
 // Render returns what is to be in a cluster for its part of f: of f's metrics and behavior all, with what Kubernetes
-// would fill in. It shares nothing with f.
+// would fill in, and without the keys in selectors of metrics that are for the fleet. It shares nothing with f.
 func Render(f *v1alpha1.FederatedHPA, p Part) *autoscalingv2.HorizontalPodAutoscaler {
 	hpa := &autoscalingv2.HorizontalPodAutoscaler{
 		TypeMeta: metav1.TypeMeta{APIVersion: autoscalingv2.SchemeGroupVersion.String(), Kind: kind},
@@ -48,6 +50,9 @@ func spec(f *v1alpha1.FederatedHPA, p Part) autoscalingv2.HorizontalPodAutoscale
 	v1alpha1.DefaultFederatedHPA(complete) // both directions of a behavior, so that its policies are valid
 	spec := complete.Spec.HorizontalPodAutoscalerSpec
 	spec.MinReplicas, spec.MaxReplicas = new(p.Min), p.Max
+	for i := range spec.Metrics {
+		forMember(&spec.Metrics[i])
+	}
 	if p.FromZero && slices.ContainsFunc(spec.Metrics, knownWithoutPods) {
 		spec.MinReplicas = new(int32(0))
 	}
@@ -58,6 +63,37 @@ func spec(f *v1alpha1.FederatedHPA, p Part) autoscalingv2.HorizontalPodAutoscale
 		spec.Behavior.ScaleDown.SelectPolicy = new(autoscalingv2.DisabledPolicySelect)
 	}
 	return spec
+}
+
+// forMember takes out of a metric's selector what is for the fleet: the member's adapter would look for series with such
+// labels, and there are none. Admission refuses these keys, but may have been off.
+func forMember(m *autoscalingv2.MetricSpec) {
+	if m.Object != nil {
+		m.Object.Metric.Selector = withoutReserved(m.Object.Metric.Selector)
+	}
+	if m.Pods != nil {
+		m.Pods.Metric.Selector = withoutReserved(m.Pods.Metric.Selector)
+	}
+	if m.External != nil {
+		m.External.Metric.Selector = withoutReserved(m.External.Metric.Selector)
+	}
+}
+
+// withoutReserved changes the selector, and returns nil where nothing is left of it.
+func withoutReserved(selector *metav1.LabelSelector) *metav1.LabelSelector {
+	if selector == nil {
+		return nil
+	}
+	reserved := fleet.ReservedKeys()
+	before := len(selector.MatchLabels) + len(selector.MatchExpressions)
+	maps.DeleteFunc(selector.MatchLabels, func(key, _ string) bool { return slices.Contains(reserved, key) })
+	selector.MatchExpressions = slices.DeleteFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
+		return slices.Contains(reserved, r.Key)
+	})
+	if before > 0 && len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
+		return nil
+	}
+	return selector
 }
 
 // knownWithoutPods: the metric has a value where nothing runs.

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -101,6 +103,48 @@ func TestRenderKeepsTheRestOfTheSpec(t *testing.T) {
 			want.Spec.MinReplicas, want.Spec.MaxReplicas = new(int32(2)), 3
 			if diff := cmp.Diff(want.Spec.HorizontalPodAutoscalerSpec, Render(f, Part{Min: 2, Max: 3}).Spec); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRenderLeavesOutWhatIsForTheFleet(t *testing.T) {
+	in := func(key string) metav1.LabelSelectorRequirement {
+		return metav1.LabelSelectorRequirement{Key: key, Operator: metav1.LabelSelectorOpIn, Values: []string{"x"}}
+	}
+	tests := map[string]struct{ selector, want *metav1.LabelSelector }{
+		"none":         {nil, nil},
+		"an empty one": {&metav1.LabelSelector{}, &metav1.LabelSelector{}},
+		"labels of ours": {
+			&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/merge": "sum", "fleetscale.io/partial": "allow", "fleetscale.io/cluster": "east"}}, nil,
+		},
+		"labels of ours among others": {
+			&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/merge": "sum", "queue": "orders"}},
+			&metav1.LabelSelector{MatchLabels: map[string]string{"queue": "orders"}},
+		},
+		"expressions": {
+			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in("fleetscale.io/cluster"), in("queue"), in("fleetscale.io/merge")}},
+			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in("queue")}},
+		},
+		"labels that look like ours": {
+			&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/team": "red"}},
+			&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/team": "red"}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pods, object, external := ofPods("requests", average("3")), ofObject("main", "hits", value("30")), ofExternal("queue", average("30"))
+			pods.Pods.Metric.Selector, object.Object.Metric.Selector, external.External.Metric.Selector = tc.selector, tc.selector, tc.selector
+			f := federated(metrics(cpu(50), pods, object, external))
+			before := f.DeepCopy()
+			got := Render(f, Part{Min: 1, Max: 9}).Spec.Metrics
+			for _, selector := range []*metav1.LabelSelector{got[1].Pods.Metric.Selector, got[2].Object.Metric.Selector, got[3].External.Metric.Selector} {
+				if diff := cmp.Diff(tc.want, selector, cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			}
+			if diff := cmp.Diff(before, f); diff != "" {
+				t.Errorf("the FederatedHPA was changed (-before +after):\n%s", diff)
 			}
 		})
 	}

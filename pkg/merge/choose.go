@@ -32,9 +32,9 @@ const (
 // them [fleet.ClusterLabel] says which clusters are meant.
 const (
 	// WordKey chooses the [Word].
-	WordKey = "fleetscale.io/merge"
+	WordKey = fleet.MergeKey
 	// PartialKey with the value [fleet.PartialAllow] allows an answer that lacks silent members.
-	PartialKey = "fleetscale.io/partial"
+	PartialKey = fleet.PartialKey
 )
 
 // Choice is what an asker chose by the reserved keys of a metric selector.
