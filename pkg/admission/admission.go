@@ -59,7 +59,7 @@ func federatedHPAFaults(f *v1alpha1.FederatedHPA, known Neighbours) field.ErrorL
 
 func federatedHPAWarnings(f *v1alpha1.FederatedHPA, known Neighbours) []string {
 	spec := field.NewPath("spec")
-	warnings := hpaWarnings(&f.Spec.HorizontalPodAutoscalerSpec, spec)
+	warnings := append(known.Target.federatedHPAWarnings(&f.Spec), hpaWarnings(&f.Spec.HorizontalPodAutoscalerSpec, spec)...)
 	warnings = append(warnings, fleetWarnings(&f.Spec, spec)...)
 	return append(warnings, known.federatedHPAWarnings(f)...)
 }
@@ -72,6 +72,10 @@ func cronFaults(c *v1alpha1.CronFederatedHPA, known Neighbours) field.ErrorList 
 }
 
 func cronWarnings(c *v1alpha1.CronFederatedHPA, known Neighbours) []string {
-	warnings := cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules"))
+	var warnings []string
+	if !targetsFederatedHPA(c.Spec.ScaleTargetRef) {
+		warnings = known.Target.cronWarnings(c.Spec.ScaleTargetRef)
+	}
+	warnings = append(warnings, cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules"))...)
 	return append(warnings, known.cronWarnings(c)...)
 }

@@ -149,5 +149,5 @@ func cronRulesWarnings(rules []v1alpha1.CronFederatedHPARule, path *field.Path) 
 			warnings = append(warnings, fmt.Sprintf("%s: %s", path.Index(i).Child("schedule"), eitherDay))
 		}
 	}
-	return warnings
+	return append(warnings, clashWarnings(rules, path)...)
 }

@@ -99,6 +99,9 @@ func admitAs[T any](t *testing.T, c *admissiontest.Case, mutate func(*T) []strin
 func beside(t *testing.T, c *admissiontest.Case) admission.Neighbours {
 	t.Helper()
 	var known admission.Neighbours
+	if c.Served != nil {
+		known.Target = &admission.Served{Versions: *c.Served}
+	}
 	for _, m := range c.Beside {
 		switch m.Kind() {
 		case v1alpha1.FederatedHPAKind:

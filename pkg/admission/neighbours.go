@@ -12,13 +12,14 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// Neighbours are the other autoscalers in an object's namespace on the hub. The
-// object itself may be among them. They are read, and not kept. What is not
+// Neighbours are what bears on an object: the other autoscalers in its namespace
+// on the hub, and the kind of its target. The object itself may be among them. They are read, and not kept. What is not
 // known is not judged: the zero value is fine.
 type Neighbours struct {
 	FederatedHPAs     []*v1alpha1.FederatedHPA
 	CronFederatedHPAs []*v1alpha1.CronFederatedHPA
 	HPAs              []*autoscalingv2.HorizontalPodAutoscaler
+	Target            *Served
 }
 
 // targetFaults refuses a second autoscaler on one workload.

@@ -123,3 +123,11 @@ func zoneInside(fields []string) error {
 	}
 	return fmt.Errorf("a zone has a field of its own: write %q here, and %q in timeZone", rest, zone)
 }
+
+// Equal says that both are written for the same minutes of the same zone,
+// however they are spelled.
+func (s Schedule) Equal(other Schedule) bool {
+	a, b := s.cron, other.cron
+	return s.zone.String() == other.zone.String() &&
+		a.Minute == b.Minute && a.Hour == b.Hour && a.Dom == b.Dom && a.Month == b.Month && a.Dow == b.Dow
+}

@@ -15,6 +15,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -37,7 +38,11 @@ func hubWith(t testing.TB, objects ...client.Object) client.Client {
 
 func handlersOf(hub client.Reader) (map[string]http.Handler, *Metrics) {
 	metrics := NewMetrics(prometheus.NewRegistry())
-	return Handlers(hub, metrics), metrics
+	kubernetes := &discovery{kinds: map[schema.GroupVersion][]string{
+		{Version: "v1"}:                {"Pod", "ReplicationController"},
+		{Group: "apps", Version: "v1"}: {"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"},
+	}}
+	return Handlers(hub, NewKinds(kubernetes), metrics), metrics
 }
 
 // review is what the API server sends about an object given as YAML; before is

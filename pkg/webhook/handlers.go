@@ -12,18 +12,18 @@ import (
 
 // Handlers are the webhooks by their paths. hub is a cache that was given to
 // [Watch]; it is read only.
-func Handlers(hub client.Reader, metrics *Metrics) map[string]http.Handler {
+func Handlers(hub client.Reader, kinds *Kinds, metrics *Metrics) map[string]http.Handler {
 	all := map[string]http.Handler{}
-	addKind(all, federatedHPA(), hub, metrics)
-	addKind(all, cronFederatedHPA(), hub, metrics)
+	addKind(all, federatedHPA(), hub, kinds, metrics)
+	addKind(all, cronFederatedHPA(), hub, kinds, metrics)
 	return all
 }
 
-func addKind[T client.Object](all map[string]http.Handler, k kind[T], hub client.Reader, metrics *Metrics) {
+func addKind[T client.Object](all map[string]http.Handler, k kind[T], hub client.Reader, kinds *Kinds, metrics *Metrics) {
 	add := func(webhook string, j judge) {
 		path := "/" + webhook + "-" + strings.ToLower(k.name)
 		all[path] = &admission.Webhook{Handler: observed{judge: j, webhook: webhook, kind: k.name, metrics: metrics}}
 	}
 	add("mutate", mutator[T]{k})
-	add("validate", validator[T]{k, hub})
+	add("validate", validator[T]{k, hub, kinds})
 }

@@ -5,6 +5,7 @@ package webhook
 import (
 	"context"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,6 +20,7 @@ type kind[T client.Object] struct {
 	mutate func(T) (warnings []string)
 	// gather reads what else is in the namespace and bears on the object.
 	gather   func(ctx context.Context, hub client.Reader, namespace string, object T) (admission.Neighbours, error)
+	target   func(T) autoscalingv2.CrossVersionObjectReference
 	validate func(object, before T, known admission.Neighbours) (faults field.ErrorList, warnings []string)
 }
 
@@ -28,16 +30,20 @@ func federatedHPA() kind[*v1alpha1.FederatedHPA] {
 		empty:    func() *v1alpha1.FederatedHPA { return &v1alpha1.FederatedHPA{} },
 		mutate:   admission.MutateFederatedHPA,
 		gather:   ofFederatedHPA,
+		target:   func(f *v1alpha1.FederatedHPA) autoscalingv2.CrossVersionObjectReference { return f.Spec.ScaleTargetRef },
 		validate: admission.ValidateFederatedHPA,
 	}
 }
 
 func cronFederatedHPA() kind[*v1alpha1.CronFederatedHPA] {
 	return kind[*v1alpha1.CronFederatedHPA]{
-		name:     v1alpha1.CronFederatedHPAKind,
-		empty:    func() *v1alpha1.CronFederatedHPA { return &v1alpha1.CronFederatedHPA{} },
-		mutate:   admission.MutateCronFederatedHPA,
-		gather:   ofCronFederatedHPA,
+		name:   v1alpha1.CronFederatedHPAKind,
+		empty:  func() *v1alpha1.CronFederatedHPA { return &v1alpha1.CronFederatedHPA{} },
+		mutate: admission.MutateCronFederatedHPA,
+		gather: ofCronFederatedHPA,
+		target: func(c *v1alpha1.CronFederatedHPA) autoscalingv2.CrossVersionObjectReference {
+			return c.Spec.ScaleTargetRef
+		},
 		validate: admission.ValidateCronFederatedHPA,
 	}
 }

@@ -17,7 +17,8 @@ import (
 // validator judges objects of a kind, next to what else the hub has.
 type validator[T client.Object] struct {
 	kind[T]
-	hub client.Reader
+	hub   client.Reader
+	kinds *Kinds
 }
 
 func (v validator[T]) judge(ctx context.Context, request admission.Request) verdict {
@@ -35,6 +36,7 @@ func (v validator[T]) judge(ctx context.Context, request admission.Request) verd
 	if err != nil {
 		return failed(http.StatusServiceUnavailable, err)
 	}
+	known.Target = v.kinds.of(ctx, v.target(object))
 	faults, warnings := v.validate(object, before, known)
 	if len(faults) > 0 {
 		return refused(v1alpha1.SchemeGroupVersion.WithKind(v.name).GroupKind(), object.GetName(), faults, warnings)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -76,7 +77,11 @@ func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl
 // serve adds the webhooks, what they read, and the checks.
 func serve(ctx context.Context, manager ctrl.Manager, certificate *certificate) error {
 	server := manager.GetWebhookServer()
-	for path, handler := range webhook.Handlers(manager.GetCache(), webhook.NewMetrics(ctrlmetrics.Registry)) {
+	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("preparing to read which kinds the hub serves: %w", err)
+	}
+	for path, handler := range webhook.Handlers(manager.GetCache(), webhook.NewKinds(discoverer), webhook.NewMetrics(ctrlmetrics.Registry)) {
 		server.Register(path, lastly(ctx, handler))
 	}
 	synced, err := webhook.Watch(ctx, manager.GetCache())

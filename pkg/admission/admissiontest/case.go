@@ -25,6 +25,7 @@ type Case struct {
 	Before   string         `json:"before,omitempty"`
 	Set      map[string]any `json:"set,omitempty"`
 	Beside   []Manifest     `json:"beside,omitempty"`
+	Served   *[]string      `json:"served,omitempty"`
 	Rules    []string       `json:"rules,omitempty"`
 	Errors   []string       `json:"errors,omitempty"`
 	Warnings []string       `json:"warnings,omitempty"`

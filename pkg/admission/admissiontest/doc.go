@@ -13,6 +13,7 @@
 //	set:                               # changes to the manifest; null removes
 //	  spec.metrics[0].resource.name: memory
 //	beside: [{...}]                    # what else is in the namespace
+//	served: [v1]                       # versions in which the hub serves the target's kind; []: it does not
 //	rules: [Weight]                    # that refuse it, each once; none: accepted
 //	errors: [...]                      # every fault, in any order
 //	warnings: [...]                    # from mutation and validation, in their order
