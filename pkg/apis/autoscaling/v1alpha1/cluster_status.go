@@ -44,37 +44,44 @@ type ClusterStatus struct {
 	// assignedReplicas is the number of replicas that the cluster was given. Distributed mode: with how many its workload is
 	// to begin, or 0 if it is to end, while that has not been done yet.
 	// Example: 5
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	AssignedReplicas *int32 `json:"assignedReplicas,omitempty"`
 
 	// assignedMin is the minReplicas of the cluster's HorizontalPodAutoscaler; 0: it has none. Distributed mode.
 	// Example: 1
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	AssignedMin *int32 `json:"assignedMin,omitempty"`
 
 	// assignedMax is the maxReplicas of the cluster's HorizontalPodAutoscaler; 0: it has none. Distributed mode.
 	// Example: 4
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	AssignedMax *int32 `json:"assignedMax,omitempty"`
 
 	// currentReplicas is the number of replicas that the cluster's workload was told to run.
 	// Example: 4
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	CurrentReplicas *int32 `json:"currentReplicas,omitempty"`
 
 	// readyReplicas is the number of its Ready Pods, as last seen.
 	// Example: 4
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
 	// unschedulableReplicas is the number of its Pods that no node can take.
 	// Example: 0
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	UnschedulableReplicas *int32 `json:"unschedulableReplicas,omitempty"`
 
 	// availableReplicas is the number of replicas of this workload that the cluster can host in all, those that run
 	// included. Absent: not known.
 	// Example: 20
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 

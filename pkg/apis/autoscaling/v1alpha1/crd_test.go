@@ -154,3 +154,39 @@ func visit(n node, path string, see func(node, string)) {
 		visit(values, path+"{}", see)
 	}
 }
+
+// What is counted is never negative, whoever writes it.
+func TestReplicaCountsOfAStatusAreNotNegative(t *testing.T) {
+	for plural, want := range map[string]int{"federatedhpas": 10, "cronfederatedhpas": 3} {
+		found := 0
+		status := readCRD(t, plural).Spec.Versions[0].Schema.OpenAPIV3Schema["properties"].(map[string]any)["status"].(map[string]any)
+		walkCounts("status", status, func(path string, field map[string]any) {
+			found++
+			if field["minimum"] != float64(0) {
+				t.Errorf("%s: %s has the minimum %v, want 0", plural, path, field["minimum"])
+			}
+		})
+		if found != want {
+			t.Errorf("%s: %d counts found, want %d", plural, found, want)
+		}
+	}
+}
+
+// walkCounts visits the counts of replicas that are for people. What a controller remembers, and the status of a
+// member's own autoscaler, are others'.
+func walkCounts(path string, field map[string]any, visit func(path string, field map[string]any)) {
+	if items, ok := field["items"].(map[string]any); ok {
+		walkCounts(path, items, visit)
+	}
+	properties, _ := field["properties"].(map[string]any)
+	for name, child := range properties {
+		child := child.(map[string]any)
+		switch {
+		case name == "stabilization" || name == "assignment" || name == "hpa":
+		case child["type"] == "integer" && (strings.HasSuffix(name, "Replicas") || strings.HasPrefix(name, "assigned")):
+			visit(path+"."+name, child)
+		default:
+			walkCounts(path+"."+name, child, visit)
+		}
+	}
+}

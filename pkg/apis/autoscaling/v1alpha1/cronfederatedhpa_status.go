@@ -133,16 +133,19 @@ type SuccessfulExecution struct {
 	// appliedReplicas is the number of replicas that was set. Absent: another rule, due at the same time, set it, or the
 	// rule does not.
 	// Example: 100
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	AppliedReplicas *int32 `json:"appliedReplicas,omitempty"`
 
 	// appliedMaxReplicas is the maxReplicas that was set. Absent: as for appliedReplicas.
 	// Example: 500
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	AppliedMaxReplicas *int32 `json:"appliedMaxReplicas,omitempty"`
 
 	// appliedMinReplicas is the minReplicas that was set. Absent: as for appliedReplicas.
 	// Example: 100
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	AppliedMinReplicas *int32 `json:"appliedMinReplicas,omitempty"`
 }

@@ -22,18 +22,21 @@ type FederatedHPAStatus struct {
 
 	// currentReplicas is the number of replicas that the fleet was told to run when the controller last looked.
 	// Example: 12
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	CurrentReplicas int32 `json:"currentReplicas"`
 
 	// desiredReplicas is the number of replicas that the controller last decided on. Distributed mode: the sum of what
 	// the HorizontalPodAutoscalers of the clusters desire.
 	// Example: 15
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	DesiredReplicas int32 `json:"desiredReplicas"`
 
 	// readyReplicas is the number of Ready Pods in all clusters; of a cluster that can not be seen, as many as were last
 	// seen. Absent: not counted yet.
 	// Example: 11
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
