@@ -36,7 +36,7 @@ func (k Neighbours) targetFaults(f *v1alpha1.FederatedHPA, path *field.Path) fie
 		}
 	}
 	for _, hpa := range k.HPAs {
-		if scales(hpa, target) {
+		if Rivals(hpa, target) {
 			taken(fmt.Sprintf("HorizontalPodAutoscaler %q", hpa.Name))
 		}
 	}
@@ -82,7 +82,7 @@ func (k Neighbours) cronWarnings(c *v1alpha1.CronFederatedHPA) []string {
 		}
 	}
 	for _, hpa := range k.HPAs {
-		if scales(hpa, target) {
+		if Rivals(hpa, target) {
 			warnings = append(warnings, fmt.Sprintf("spec.scaleTargetRef: %s %q is scaled by HorizontalPodAutoscaler %q, and the rules will fail: delete that, or use a FederatedHPA and name it here", target.Kind, target.Name, hpa.Name))
 		}
 	}
@@ -129,11 +129,13 @@ func isTarget(c *v1alpha1.CronFederatedHPA, f *v1alpha1.FederatedHPA) bool {
 	return targetsFederatedHPA(c.Spec.ScaleTargetRef) && c.Spec.ScaleTargetRef.Name == f.Name
 }
 
-// scales says whether a HorizontalPodAutoscaler that is not ours has this
-// target.
-func scales(hpa *autoscalingv2.HorizontalPodAutoscaler, target autoscalingv2.CrossVersionObjectReference) bool {
-	_, ours := hpa.Labels[v1alpha1.ManagedByLabel]
-	return !ours && stays(hpa) && same(hpa.Spec.ScaleTargetRef, target)
+// Rivals says whether a HorizontalPodAutoscaler of the hub sets the replicas of
+// a target and is not ours. Then no FederatedHPA may scale it, in any mode: who
+// writes the members has a rival too where somebody propagates the hub's number
+// to them, or where the hub is a member itself, and neither can be told from
+// here.
+func Rivals(hpa *autoscalingv2.HorizontalPodAutoscaler, target autoscalingv2.CrossVersionObjectReference) bool {
+	return hpa.Labels[v1alpha1.ManagedByLabel] == "" && stays(hpa) && same(hpa.Spec.ScaleTargetRef, target)
 }
 
 // same says whether two references name one object, be it in two versions.

@@ -11,6 +11,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/workload"
 )
@@ -29,7 +30,8 @@ func (r *Reconciler) others(ctx context.Context, in *situation) others {
 }
 
 // findRivals notes who else scales the workload in the cluster, or counts its Pods. Where the hub is told, no
-// cluster can be left out, and so nothing is scaled; where each cluster is told, that one is left alone.
+// cluster can be left out, and so nothing is scaled; where each cluster is told, one with an autoscaler of its own is
+// left alone.
 func (p *part) findRivals(ctx context.Context, in *situation, others others) {
 	local := p.autoscalers(ctx, in.object)
 	if in.object.Spec.ReplicaDistribution != nil && len(local) > 0 {
@@ -44,17 +46,15 @@ func (p *part) findRivals(ctx context.Context, in *situation, others others) {
 	}
 }
 
-// rivalsOnHub are HorizontalPodAutoscalers of the workload on the hub. With replicaDistribution they do no harm.
+// rivalsOnHub are HorizontalPodAutoscalers of the workload on the hub, by the rule by which the webhook refuses a
+// FederatedHPA beside them.
 func (r *Reconciler) rivalsOnHub(ctx context.Context, in *situation) []string {
-	if in.object.Spec.ReplicaDistribution != nil {
-		return nil
-	}
 	var found autoscalingv2.HorizontalPodAutoscalerList
 	// The cache fails only if it was not set up, and then nothing runs.
 	_ = r.Hub.List(ctx, &found, client.InNamespace(in.object.Namespace), client.MatchingFields{byTarget: workload.Key(in.object.Spec.ScaleTargetRef)})
 	var names []string
 	for i := range found.Items {
-		if hpa := &found.Items[i]; hpa.Labels[v1alpha1.ManagedByLabel] == "" && hpa.DeletionTimestamp == nil {
+		if hpa := &found.Items[i]; admission.Rivals(hpa, in.object.Spec.ScaleTargetRef) {
 			names = append(names, "HorizontalPodAutoscaler "+hpa.Namespace+"/"+hpa.Name)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
@@ -72,6 +73,28 @@ func TestRivalsOnTheHub(t *testing.T) {
 			same(t, "replicas written", nil, w.hub.workloads[web].writes)
 		})
 	}
+}
+
+// The webhook refuses a FederatedHPA beside a HorizontalPodAutoscaler of the hub in every mode. One that came later stops
+// it in every mode too: the hub's number may reach the members.
+func TestRivalsOnTheHubWhereMembersAreWritten(t *testing.T) {
+	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
+	w.usesPercent(75)
+	rival := hpa("own", func(*autoscalingv2.HorizontalPodAutoscaler) {})
+	w.hub.hpas = append(w.hub.hpas, rival)
+	if !admission.Rivals(&rival, w.object().Spec.ScaleTargetRef) {
+		t.Error("admission takes it for no rival")
+	}
+	err := w.looks(1)
+	if want := "pods by selector app=web are controlled by more than one HPA (e.g. [shop/web HorizontalPodAutoscaler shop/own])"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+	same(t, "status", "Failing 2/2 10->0 AmbiguousSelector", say(&w.object().Status))
+	w.hub.hpas = nil
+	if err := w.looks(1); err != nil {
+		t.Errorf("after the other was deleted: %v", err)
+	}
+	same(t, "status", "Active 2/2 10->15", say(&w.object().Status))
 }
 
 // Two FederatedHPAs that count the same Pods in one cluster: both stop, and go on when one of them is gone. In which cluster
