@@ -181,6 +181,9 @@ func checkProbes(t *testing.T, d *appsv1.Deployment) {
 	if c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != alive || c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
 		t.Errorf("probes of %s = %v and %v, want %s and /readyz", d.Name, c.LivenessProbe, c.ReadinessProbe, alive)
 	}
+	if s := c.StartupProbe; s == nil || s.HTTPGet == nil || s.HTTPGet.Path != alive || s.InitialDelaySeconds < 1 || s.PeriodSeconds*s.FailureThreshold < 60 {
+		t.Errorf("startup probe of %s = %v, want %s, not at once, and at least a minute of it", d.Name, s, alive)
+	}
 }
 
 func deployments(t *testing.T, dir string) []*appsv1.Deployment {

@@ -19,6 +19,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/capacity"
+	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/distributed"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
@@ -130,5 +131,5 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return registry, manager.AddReadyzCheck("members-known", func(*http.Request) error { return registry.Settled() })
+	return registry, manager.AddReadyzCheck("members-known", command.ReadyCheck("members-known", func(*http.Request) error { return registry.Settled() }))
 }

@@ -33,3 +33,20 @@ func TestItSaysItsVersion(t *testing.T) {
 	commandtest.SaysVersion(t, program, "http://"+metrics+"/metrics",
 		"--metrics-bind-address="+metrics, "--health-probe-bind-address=0")
 }
+
+func TestTheLogNamesTheCheckThatFails(t *testing.T) {
+	_, kubeconfig := commandtest.StartHub(t)
+	health := "127.0.0.1:" + commandtest.FreePort(t)
+	running := commandtest.Start(t, commandtest.Build(t), "--kubeconfig="+kubeconfig, "--health-probe-bind-address="+health, "--metrics-bind-address=0")
+	commandtest.Get(t, "http://"+health+"/readyz", "[-]federatedhpas-known failed")
+	for _, want := range []string{
+		`"Not ready" check="federatedhpas-known" reason="waiting for the hub to list the objects"`,
+		`"Not ready" check="cronfederatedhpas-known" reason="waiting for the hub to list the objects"`,
+		`"Not ready" check="members-known" reason=`,
+		`"Not ready" check="schema" reason=`,
+	} {
+		if !strings.Contains(running.Log(), want) {
+			t.Errorf("the log does not say %s", want)
+		}
+	}
+}

@@ -116,10 +116,10 @@ func slim(object any) (any, error) {
 
 // readyWhen adds a check. A replica that waits to become leader is ready too.
 func readyWhen(manager ctrl.Manager, name string, synced func() bool) error {
-	return manager.AddReadyzCheck(name, func(*http.Request) error {
+	return manager.AddReadyzCheck(name, command.ReadyCheck(name, func(*http.Request) error {
 		if !synced() {
 			return errors.New("waiting for the hub to list the objects")
 		}
 		return nil
-	})
+	}))
 }

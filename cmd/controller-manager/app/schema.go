@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/served"
 )
 
@@ -34,5 +35,5 @@ func addSchemaCheck(ctx context.Context, manager ctrl.Manager, o *Options) (hold
 	if err := manager.Add(everywhere(func(ctx context.Context) error { checker.Run(ctx); return nil })); err != nil {
 		return nil, err
 	}
-	return checker.Err, manager.AddReadyzCheck("schema", func(*http.Request) error { return checker.Err() })
+	return checker.Err, manager.AddReadyzCheck("schema", command.ReadyCheck("schema", func(*http.Request) error { return checker.Err() }))
 }

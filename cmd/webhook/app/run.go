@@ -96,8 +96,8 @@ func serve(ctx context.Context, manager ctrl.Manager, certificate *certificate) 
 	}
 	return errors.Join(
 		manager.AddHealthzCheck("ping", healthz.Ping),
-		manager.AddReadyzCheck("certificate", func(*http.Request) error { return certificate.ready() }),
-		manager.AddReadyzCheck("autoscalers-known", known),
-		manager.AddReadyzCheck("serving", server.StartedChecker()),
+		manager.AddReadyzCheck("certificate", command.ReadyCheck("certificate", func(*http.Request) error { return certificate.ready() })),
+		manager.AddReadyzCheck("autoscalers-known", command.ReadyCheck("autoscalers-known", known)),
+		manager.AddReadyzCheck("serving", command.ReadyCheck("serving", server.StartedChecker())),
 	)
 }

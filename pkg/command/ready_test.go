@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/klog/v2"
+)
+
+func TestReadyCheckSaysWhatIsNew(t *testing.T) {
+	away, slow := errors.New("the hub is away"), errors.New("the hub is slow")
+	var got []string
+	log := funcr.New(func(_, line string) { got = append(got, line) }, funcr.Options{})
+	req := httptest.NewRequest(http.MethodGet, "/readyz", nil)
+	req = req.WithContext(klog.NewContext(req.Context(), log))
+	var now error
+	check := ReadyCheck("members-known", func(*http.Request) error { return now })
+	for _, now = range []error{nil, away, away, slow, away, nil, nil} {
+		if err := check(req); !errors.Is(err, now) {
+			t.Errorf("got %v, want %v", err, now)
+		}
+	}
+	want := []string{
+		`"level"=0 "msg"="Not ready" "check"="members-known" "reason"="the hub is away"`,
+		`"level"=0 "msg"="Not ready" "check"="members-known" "reason"="the hub is slow"`,
+		`"level"=0 "msg"="Not ready" "check"="members-known" "reason"="the hub is away"`,
+		`"level"=0 "msg"="Ready" "check"="members-known"`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
