@@ -104,7 +104,7 @@ func (r *Running) Log() string {
 // returns that. Certificates are not verified.
 func Get(t *testing.T, url, word string) (text string) {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 10 * time.Second} //nolint:gosec // a program of the test's own
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 10 * time.Second}
 	defer client.CloseIdleConnections()
 	err := Await(t, func() bool {
 		text = answer(t.Context(), client, url)
