@@ -35,19 +35,23 @@ func (p *plan) wake() Action {
 func (p *plan) tooFewRun() bool {
 	runs := int64(0)
 	for i, s := range p.sites {
-		if !s.running() {
-			continue
+		if s.running() {
+			runs += max(int64(s.Current), p.mins[i])
 		}
-		runs += max(int64(s.Current), p.mins[i])
-		if s.limited() || p.full(s) {
-			return true
-		}
+	}
+	if slices.ContainsFunc(p.Sites, p.strained) {
+		return true
 	}
 	if runs == 0 {
 		return !p.runsUnseen() && (p.Wanted || p.Min > 0)
 	}
 	_, _, known := p.load()
 	return known && p.needed() >= sum(p.mins) || runs+p.silent.min < int64(p.Min) && !p.liftable()
+}
+
+// strained: a cluster in sight runs all that it may, and wants more, or runs Pods that find no node.
+func (p *plan) strained(s Site) bool {
+	return (s.Presence == Present || s.Presence == Refusing) && s.running() && (s.limited() || p.full(s))
 }
 
 // runsUnseen: a cluster runs that may be back at once.

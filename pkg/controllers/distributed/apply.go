@@ -29,10 +29,10 @@ func (r *Reconciler) apply(ctx context.Context, in *situation, step *assignment.
 	err := r.writeAll(ctx, in, in.less(step))
 	more := in.more(step)
 	if !in.mayGrow(step) {
-		for _, waiting := range more {
-			waiting[0].site.blocked = grows(waiting)
+		for i, changes := range more {
+			changes[0].site.blocked = slices.ContainsFunc(changes, change.grows)
+			more[i] = slices.DeleteFunc(changes, change.grows)
 		}
-		more = slices.DeleteFunc(more, grows)
 	}
 	err = errors.Join(err, r.writeAll(ctx, in, more))
 	r.tellMade(in)

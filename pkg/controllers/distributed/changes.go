@@ -127,9 +127,9 @@ func withReplicas(template *unstructured.Unstructured, n int32) *unstructured.Un
 	return made
 }
 
-// grows says whether a maximum grows by these changes, and not only replicas from zero.
-func grows(changes []change) bool {
-	return slices.ContainsFunc(changes, func(c change) bool { return c.scale == nil })
+// grows: it gives the cluster more than its autoscaler allows, and not only replicas from zero.
+func (c change) grows() bool {
+	return c.scale == nil || c.site.own == nil || *c.scale > c.site.own.Spec.MaxReplicas
 }
 
 // mayGrow: no cluster that counts still has a greater maximum than it is to have, or more than one of ours.

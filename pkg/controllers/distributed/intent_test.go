@@ -4,6 +4,7 @@ package distributed
 
 import (
 	"testing"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
@@ -201,4 +202,88 @@ func TestSaturationEndsWhereRoomIsNotKnown(t *testing.T) {
 	same(t, "a, whose Pods run", v1alpha1.ClusterSaturated, clusterOf(w, "a").State)
 	w.well(3)
 	same(t, "a, whose Pods have run for five minutes", v1alpha1.ClusterActive, clusterOf(w, "a").State)
+}
+
+// A new spec is told to a cluster, too, that refused the last one.
+func TestNewSpecIsToldToOneThatRefused(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(3)
+	w.member("b").refuses = func(string) error { return errRefused }
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(60)} })
+	_ = w.looks(2)
+	w.edit(bounds(2, 20))
+	_ = w.looks(1)
+	same(t, "intended", map[string]string{"a": "1-10", "b": "1-10"}, w.intends())
+	w.member("b").refuses = nil
+	w.well(2)
+	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
+}
+
+// Where maxima cannot grow because a cluster does not give up its own, others wake all the same.
+func TestRefusalKeepsNobodyAtZero(t *testing.T) {
+	percent := int32(20)
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(1, 12),
+		weighs(map[string]int32{"a": 1, "b": 2, "c": 3}))
+	w.uses = func(*member) int32 { return percent }
+	for range 40 {
+		w.well(1)
+		if w.members["a"].deployment.replicas == 0 && w.members["b"].deployment.replicas == 0 {
+			break
+		}
+	}
+	same(t, "there is at first", map[string]string{"a": "web 1-2, runs 0", "b": "web 1-4, runs 0", "c": "web 1-6, runs 1"}, w.has())
+	w.member("c").refuses = func(string) error { return errRefused }
+	w.edit(weighs(map[string]int32{"a": 1, "b": 4, "c": 1}))
+	_ = w.looks(2)
+	same(t, "what waits for c", "web 1-4, runs 0", w.has()["b"])
+	percent = 400
+	_ = w.looks(2)
+	if w.members["a"].deployment.replicas == 0 || w.members["b"].deployment.replicas == 0 {
+		t.Errorf("they sleep on: %v", w.has())
+	}
+}
+
+// An autoscaler of somebody else is said, also where the cluster refuses ours.
+func TestConflictWhereAClusterRefuses(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(3)
+	w.member("b").refuses = func(string) error { return errRefused }
+	w.edit(bounds(2, 20))
+	_ = w.looks(2)
+	w.member("b").add("own", web.Name, nil)
+	_ = w.looks(1)
+	same(t, "b", v1alpha1.ClusterConflict, clusterOf(w, "b").State)
+}
+
+func TestRefusalThen(t *testing.T) {
+	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	now, before := at(1000), refusal{"no", at(100), at(800)}
+	tests := map[string]struct {
+		before              refusal
+		failed, took, waits bool
+		want                refusal
+	}{
+		"nothing":                    {refusal{}, false, false, false, refusal{}},
+		"for the first time":         {refusal{}, true, false, false, refusal{"again", now, now}},
+		"again":                      {before, true, false, false, refusal{"again", at(100), now}},
+		"one of several was taken":   {before, true, true, false, refusal{"again", at(100), now}},
+		"taken":                      {before, false, true, false, refusal{}},
+		"it waits":                   {before, false, false, true, refusal{"no", at(100), now}},
+		"nothing to write":           {before, false, false, false, before},
+		"nothing to write for long":  {refusal{"no", at(100), at(700)}, false, false, false, refusal{}},
+		"nothing to write, just not": {refusal{"no", at(100), at(701)}, false, false, false, refusal{"no", at(100), at(701)}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.before.then("again", tc.failed, tc.took, tc.waits, now, grace); got != tc.want {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
 }
