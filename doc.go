@@ -34,6 +34,7 @@
 //	             pkg/merge         one metric from many clusters
 //	             pkg/summary       a status in few words
 //	             pkg/admission     what may be stored, and why not
+//	             pkg/guard         what may be decoded, and why not
 //	0 words      pkg/apis          API types and their defaults
 //	             pkg/fleet         answers with their coverage
 //	             pkg/version       which build a program is

@@ -17,6 +17,7 @@ var rings = map[string]int{
 	"pkg/admission":    1,
 	"pkg/assignment":   1,
 	"pkg/capacity/fit": 1,
+	"pkg/guard":        1,
 	"pkg/memberhpa":    1,
 	"pkg/merge":        1,
 	"pkg/replicas":     1,

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+)
+
+// protobufMagic leads an object in protobuf; its envelope follows.
+var protobufMagic = []byte("k8s\x00")
+
+var (
+	errNeither   = errors.New("it is neither a Kubernetes object in protobuf nor a JSON object")
+	errAmbiguous = errors.New("the envelope of the protobuf holds something twice")
+)
+
+// Scheme knows where the types of a scheme have quantities.
+type Scheme struct {
+	scheme *runtime.Scheme
+	kinds  map[schema.GroupVersionKind]reflect.Type
+	types  map[reflect.Type]*Type
+}
+
+// SchemeOf learns it of the types that are in the scheme now. An object of another
+// kind is refused.
+func SchemeOf(scheme *runtime.Scheme) *Scheme {
+	known := explorer{}
+	s := &Scheme{scheme: scheme, kinds: scheme.AllKnownTypes(), types: map[reflect.Type]*Type{}}
+	for _, t := range s.kinds {
+		known.of(t)
+	}
+	known.prune()
+	for _, t := range s.kinds {
+		s.types[t] = typed(known[t])
+	}
+	return s
+}
+
+// Decoder decodes, with a decoder of the scheme's types, what holds no harmful
+// quantity. It takes protobuf and JSON only.
+func (s *Scheme) Decoder(d runtime.Decoder) runtime.Decoder { return decoder{d, s} }
+
+type decoder struct {
+	runtime.Decoder
+
+	scheme *Scheme
+}
+
+// Decode is as runtime.Decoder has it.
+func (d decoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	if err := d.scheme.check(data, defaults, into); err != nil {
+		return nil, nil, err
+	}
+	return d.Decoder.Decode(data, defaults, into)
+}
+
+func (s *Scheme) check(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) error {
+	if enveloped, found := bytes.CutPrefix(data, protobufMagic); found {
+		kind, raw, err := open(enveloped)
+		if err != nil {
+			return err
+		}
+		return s.each(kind, defaults, into, func(t *Type) error { return t.Protobuf(raw) })
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		return errNeither
+	}
+	if !suspicious(data) {
+		return nil
+	}
+	kind, err := json.DefaultMetaFactory.Interpret(data)
+	if err != nil {
+		return err
+	}
+	return s.each(*kind, defaults, into, func(t *Type) error { return t.JSON(data) })
+}
+
+// each checks for all types that a decoder might make of data of that kind.
+func (s *Scheme) each(kind schema.GroupVersionKind, defaults *schema.GroupVersionKind, into runtime.Object, check func(*Type) error) error {
+	kinds := completed(kind, defaults)
+	if into != nil {
+		if err := check(s.typeOf(into)); err != nil {
+			return err
+		}
+		own, _, _ := s.scheme.ObjectKinds(into) // none if it is not registered: then it is what is decoded into
+		for _, k := range own {
+			kinds = append(kinds, completed(kinds[0], &k)...)
+		}
+	}
+	found := into != nil
+	for _, k := range kinds {
+		t, known := s.kinds[k]
+		found = found || known
+		if err := check(s.types[t]); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return fmt.Errorf("the kind %q is not known", kinds[0].String())
+	}
+	return nil
+}
+
+func (s *Scheme) typeOf(object runtime.Object) *Type {
+	if known, found := s.types[reflect.TypeOf(object).Elem()]; found {
+		return known
+	}
+	return TypeOf(object)
+}
+
+// completed are the kinds that data may be of, where it does not say all of it.
+// Decoders do not agree whether a group without a version has that of the default.
+func completed(kind schema.GroupVersionKind, defaults *schema.GroupVersionKind) []schema.GroupVersionKind {
+	if defaults == nil || kind.Kind != "" && kind.Version != "" {
+		return []schema.GroupVersionKind{kind}
+	}
+	name := kind.Kind
+	if name == "" {
+		name = defaults.Kind
+	}
+	whole := defaults.GroupVersion().WithKind(name)
+	if kind.Version != "" {
+		return []schema.GroupVersionKind{kind.GroupVersion().WithKind(name)}
+	}
+	return []schema.GroupVersionKind{whole, {Group: kind.Group, Version: defaults.Version, Kind: name}}
+}
+
+// open reads an envelope, which is a runtime.Unknown.
+func open(envelope []byte) (kind schema.GroupVersionKind, raw []byte, err error) {
+	var meta runtime.TypeMeta
+	seen := map[protowire.Number]bool{}
+	err = eachField(envelope, func(number protowire.Number, content []byte) error {
+		if seen[number] {
+			return errAmbiguous
+		}
+		seen[number] = true
+		switch number {
+		case 1:
+			return meta.Unmarshal(content)
+		case 2:
+			raw = content
+		}
+		return nil
+	})
+	return schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind), raw, err
+}
+
+// Serializer makes guarded decoders of what serializer has for protobuf and JSON,
+// and has no others.
+func (s *Scheme) Serializer(serializer runtime.NegotiatedSerializer) runtime.NegotiatedSerializer {
+	return negotiated{serializer, s}
+}
+
+type negotiated struct {
+	runtime.NegotiatedSerializer
+
+	scheme *Scheme
+}
+
+// SupportedMediaTypes is as runtime.NegotiatedSerializer has it.
+func (n negotiated) SupportedMediaTypes() []runtime.SerializerInfo {
+	var supported []runtime.SerializerInfo
+	for _, info := range n.NegotiatedSerializer.SupportedMediaTypes() {
+		if info.MediaType == runtime.ContentTypeJSON || info.MediaType == runtime.ContentTypeProtobuf {
+			supported = append(supported, info)
+		}
+	}
+	return supported
+}
+
+// DecoderToVersion is as runtime.NegotiatedSerializer has it.
+func (n negotiated) DecoderToVersion(d runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
+	return n.scheme.Decoder(n.NegotiatedSerializer.DecoderToVersion(d, version))
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package guard says whether the bytes of an object may be decoded.
+//
+// A quantity such as 1e-2147483648 is valid to Kubernetes' API machinery, which
+// computes ten to that power to round it: [resource.ParseQuantity] does not come
+// back within any deadline, and nothing can stop it. Members, and authors of
+// objects on the hub, are not trusted that far. So whoever decodes what they sent
+// asks here first.
+//
+// How long a quantity takes grows with its exponent and its length. Parsing
+// 1e-999 takes 14 µs, 1e-99999 1 ms, 1e-9999999 1.5 s; 1e9999 is parsed at once,
+// but comparing it takes 200 µs, and 1e9999999 more than 5 s. A million digits take
+// 3 s. Refused is what has an exponent beyond ±999, which is more than a float64
+// can hold, or more than 256 characters.
+//
+// Only quantities are refused: a label, an image digest or a resource version may
+// be any text. Where an object's quantities are follows from its Go type, for JSON
+// by the names of the fields and for protobuf by their numbers. What can not be
+// followed is an error too: so what passes here holds no harmful quantity for any
+// decoder of the same type.
+//
+// [resource.ParseQuantity]: https://pkg.go.dev/k8s.io/apimachinery/pkg/api/resource#ParseQuantity
+package guard
