@@ -20,6 +20,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
 )
 
@@ -124,7 +125,10 @@ type cluster struct {
 // summaryOf is not ok if there is none, or nobody has refreshed it: a Cluster that is not Ready keeps its last one.
 func summaryOf(u *unstructured.Unstructured) (fit.Summary, bool) {
 	var c cluster
-	err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &c)
+	err := guard.Unstructured(u.Object, &c)
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &c)
+	}
 	if err != nil || c.Status.ResourceSummary == nil || !meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") {
 		return fit.Summary{}, false
 	}

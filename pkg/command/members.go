@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/pkg/member"
 )
@@ -18,8 +19,12 @@ type MemberOptions struct {
 	Timeout, ProbePeriod time.Duration
 	QPS                  float32
 	Burst                int
+	MaxAnswer            resource.QuantityValue
 	Policy               member.Policy
 }
+
+// leastMaxAnswer is what the probes' answers and single objects need.
+const leastMaxAnswer = 1 << 20
 
 // NewMemberOptions returns the defaults of all programs.
 func NewMemberOptions() MemberOptions {
@@ -29,6 +34,7 @@ func NewMemberOptions() MemberOptions {
 		ProbePeriod:      10 * time.Second,
 		QPS:              50,
 		Burst:            100,
+		MaxAnswer:        resource.QuantityValue{Quantity: *resource.NewQuantity(member.DefaultMaxAnswer, resource.BinarySI)},
 	}
 }
 
@@ -39,6 +45,7 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Time between two looks whether a member answers.")
 	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Questions per second to each member, over a longer time.")
 	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Questions to each member at once.")
+	fs.Var(&o.MaxAnswer, "max-member-answer", "Longest answer that is read of a member, after decompression. An event of a watch may have 16Mi at most.")
 	fs.StringSliceVar(&o.Policy.AllowedExecCommands, "allowed-exec-commands", nil, "Credential plugins that a registration's kubeconfig may run in this container, spelled as there. Default: none.")
 	fs.BoolVar(&o.Policy.AllowFiles, "allow-kubeconfig-files", false, "Let a registration's kubeconfig name files of this container.")
 	fs.BoolVar(&o.Policy.AllowInsecure, "allow-insecure-member-tls", false, "Let a registration do without verifying the member's certificate.")
@@ -56,6 +63,9 @@ func (o *MemberOptions) Validate() []error {
 	if o.QPS <= 0 || o.Burst < 1 {
 		errs = append(errs, fmt.Errorf("--member-qps and --member-burst: must be above 0, got %v and %d", o.QPS, o.Burst))
 	}
+	if o.MaxAnswer.Value() < leastMaxAnswer {
+		errs = append(errs, fmt.Errorf("--max-member-answer: must be 1Mi or more, got %s", o.MaxAnswer.String()))
+	}
 	if o.ClusterNamespace == "" {
 		errs = append(errs, errors.New("--cluster-namespace: must be set: registrations are read from one namespace only"))
 	}
@@ -66,6 +76,7 @@ func (o *MemberOptions) Validate() []error {
 func (o *MemberOptions) Registry(r member.Options) member.Options {
 	r.Namespace, r.Policy = o.ClusterNamespace, o.Policy
 	r.QPS, r.Burst = o.QPS, o.Burst
+	r.MaxAnswer = o.MaxAnswer.Value()
 	r.Timeout, r.ProbePeriod = o.Timeout, o.ProbePeriod
 	return r
 }

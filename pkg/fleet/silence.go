@@ -23,6 +23,8 @@ const (
 	ReasonServerError Reason = "ServerError"
 	// ReasonBadAnswer: the member answered, and the answer cannot be read.
 	ReasonBadAnswer Reason = "BadAnswer"
+	// ReasonTooLarge: the answer is larger than is read of one.
+	ReasonTooLarge Reason = "TooLarge"
 	// ReasonStale: the last answer is older than may be served.
 	ReasonStale Reason = "Stale"
 )

@@ -94,7 +94,8 @@ func TestProtobufIsReadAsStrictlyAsAnyDecoder(t *testing.T) {
 		"a long length":              append([]byte{0x0a, 0x80 | byte(len(evil)), 0x80, 0x00}, evil...),
 		"a tag that is cut to 1":     append([]byte{0x8a, 0x80, 0x80, 0x80, 0x80, 0x01}, text...),
 		"after a good one":           append([]byte("\x0a\x011\x0a"), text...),
-		"inside a group":             append(append([]byte{0x13, 0x0a}, text...), 0x14),
+		"after a group":              append([]byte{0x13, 0x08, 0x01, 0x14, 0x0a}, text...),
+		"an end of no group":         append([]byte{0x14, 0x0a}, text...),
 		"after a field nobody knows": append([]byte("\x30\x05\x0a"), text...),
 	}
 	for name, message := range tests {
@@ -259,7 +260,9 @@ func FuzzJSON(f *testing.F) {
 	f.Add(`"sha256:9e1234567890"`)
 	f.Fuzz(func(t *testing.T, value string) {
 		data := []byte(`{"spec":{"overhead":{"cpu":` + value + `}}}`)
-		var plain struct{ Spec struct{ Overhead struct{ CPU any } } }
+		var plain struct {
+			Spec struct{ Overhead struct{ CPU any } }
+		}
 		decoder := json.NewDecoder(bytes.NewReader(data))
 		decoder.UseNumber()
 		if !json.Valid(data) || decoder.Decode(&plain) != nil {

@@ -28,6 +28,16 @@ func JSON(data []byte, object any) error {
 	return TypeOf(object).JSON(data)
 }
 
+// Unstructured is JSON for data that was decoded to maps, lists and text, and is to
+// be converted.
+func Unstructured(data map[string]any, object any) error {
+	written, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	return JSON(written, object)
+}
+
 // json reads data for the fields that the type has, as generously as any decoder:
 // names in any case, and each time that one is there.
 func (n *node) json(data []byte) error {

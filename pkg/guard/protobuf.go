@@ -2,13 +2,7 @@
 
 package guard
 
-import (
-	"errors"
-
-	"google.golang.org/protobuf/encoding/protowire"
-)
-
-var errGroup = errors.New("the protobuf holds a group, which no API has")
+import "google.golang.org/protobuf/encoding/protowire"
 
 // Protobuf refuses a message of the type, without an envelope, that holds a
 // harmful quantity: with a [*HarmfulError]. Other errors are for what is no protobuf.
@@ -46,20 +40,29 @@ func (n *node) value(content []byte) error {
 	case n.list:
 		return at("[]", n.elem.value(content))
 	case n.entries:
-		return at("{}", eachField(content, func(number protowire.Number, value []byte) error {
-			if number == 2 { // the key is 1
-				return n.elem.value(value)
-			}
-			return nil
-		}))
+		return n.entry(content)
 	default:
 		return n.message(content)
 	}
 }
 
+// entry reads a key, which comes first if there is one, and a value.
+func (n *node) entry(content []byte) error {
+	key := ""
+	return eachField(content, func(number protowire.Number, value []byte) error {
+		switch number {
+		case 1:
+			key = string(value)
+		case 2:
+			return at(key, n.elem.value(value))
+		}
+		return nil
+	})
+}
+
 // eachField yields the fields of bytes of a message. It is stricter than the
-// decoders of the API machinery, which skip groups and truncate numbers: what they
-// would take for a field never passes unseen.
+// decoders of the API machinery, which truncate numbers: what they would take for a
+// field never passes unseen. Groups are skipped, here and there.
 func eachField(message []byte, visit func(protowire.Number, []byte) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
@@ -67,20 +70,13 @@ func eachField(message []byte, visit func(protowire.Number, []byte) error) error
 			return protowire.ParseError(n)
 		}
 		message = message[n:]
-		switch kind {
-		case protowire.StartGroupType, protowire.EndGroupType:
-			return errGroup
-		case protowire.BytesType:
-			var content []byte
-			if content, n = protowire.ConsumeBytes(message); n < 0 {
-				return protowire.ParseError(n)
-			}
+		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
+			return protowire.ParseError(n)
+		}
+		if kind == protowire.BytesType {
+			content, _ := protowire.ConsumeBytes(message)
 			if err := visit(number, content); err != nil {
 				return err
-			}
-		default:
-			if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
-				return protowire.ParseError(n)
 			}
 		}
 		message = message[n:]

@@ -4,6 +4,7 @@ package guard
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 )
 
@@ -54,10 +55,11 @@ func hasLongExponent(text []byte) bool {
 
 // at puts a part of the path before that of a harmful quantity.
 func at(name string, err error) error {
-	harmful, ok := err.(*HarmfulError)
-	if !ok {
+	var harmful *HarmfulError
+	if !errors.As(err, &harmful) {
 		return err
 	}
+	name = name[:min(len(name), mostShown)] // a key can be of any length
 	switch {
 	case harmful.Field == "":
 		harmful.Field = name

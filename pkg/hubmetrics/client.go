@@ -20,6 +20,7 @@ import (
 	"k8s.io/metrics/pkg/client/custom_metrics"
 	customscheme "k8s.io/metrics/pkg/client/custom_metrics/scheme"
 
+	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -51,23 +52,23 @@ func New(config *rest.Config, mapper meta.RESTMapper, metrics *Metrics) (*Client
 		return nil, fmt.Errorf("connecting to the hub's metrics APIs: %w", err)
 	}
 	var faults []error
-	client := func(version schema.GroupVersion, codecs serializer.CodecFactory) rest.Interface {
+	client := func(version schema.GroupVersion, scheme *runtime.Scheme, codecs serializer.CodecFactory) rest.Interface {
 		c := rest.CopyConfig(config)
-		c.GroupVersion, c.NegotiatedSerializer = &version, codecs.WithoutConversion()
+		c.GroupVersion, c.NegotiatedSerializer = &version, guard.SchemeOf(scheme).Serializer(codecs.WithoutConversion())
 		made, err := rest.RESTClientForConfigAndClient(c, httpClient)
 		faults = append(faults, err)
 		return made
 	}
 	c := &Client{
-		usage:    client(metricsv1beta1.SchemeGroupVersion, metricsscheme.Codecs),
+		usage:    client(metricsv1beta1.SchemeGroupVersion, metricsscheme.Scheme, metricsscheme.Codecs),
 		custom:   map[schema.GroupVersion]rest.Interface{},
-		external: client(externalv1beta1.SchemeGroupVersion, kubescheme.Codecs),
+		external: client(externalv1beta1.SchemeGroupVersion, kubescheme.Scheme, kubescheme.Codecs),
 		mapper:   mapper,
 		convert:  custom_metrics.NewMetricConverter(),
 		metrics:  metrics,
 	}
 	for _, version := range customVersions {
-		c.custom[version] = client(version, customscheme.Codecs)
+		c.custom[version] = client(version, customscheme.Scheme, customscheme.Codecs)
 	}
 	c.version = newVersion(c.discover)
 	if err := errors.Join(faults...); err != nil {

@@ -13,6 +13,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 // Most of what a question for usage costs is making objects of what nobody
@@ -97,7 +98,7 @@ func (u *use) skim(container []byte, name corev1.ResourceName) bool {
 				return ok
 			}
 			quantity, has = resource.Quantity{}, true
-			return quantity.Unmarshal(v) == nil
+			return guard.Quantity(v) == nil && quantity.Unmarshal(v) == nil
 		}
 		return true
 	})

@@ -33,6 +33,7 @@ type connection struct {
 	watch   *rest.RESTClient // for callers: an answer may last
 	http    *http.Client     // for probes: not limited
 	wire    *wire
+	codecs  codecs
 	streams *streams
 	sockets *http.Transport
 	timeout time.Duration
@@ -43,6 +44,7 @@ type dialing struct {
 	options Options
 	meter   *meter
 	limiter flowcontrol.RateLimiter
+	reading *Reading
 	onFail  func(fleet.Reason)
 }
 
@@ -72,7 +74,11 @@ func (d dialing) connect(e endpoint) (*connection, error) {
 		digest:  e.digest(),
 		sockets: sockets,
 		timeout: d.options.Timeout,
-		wire:    &wire{next: authenticated, meter: d.meter, onFail: d.onFail, secrets: e.secrets()},
+		wire:    &wire{next: authenticated, meter: d.meter, most: d.options.MaxAnswer, onFail: d.onFail, secrets: e.secrets()},
+		codecs: codecs{
+			d.options.guard.Serializer(scheme.Codecs.WithoutConversion()), d.reading,
+			d.options.Timeout, min(mostEvent, d.options.MaxAnswer),
+		},
 	}
 	c.streams = &streams{wire: c.wire, timeout: d.options.Timeout, open: map[*stream]struct{}{}}
 	c.http = &http.Client{Transport: c.wire, Timeout: d.options.Timeout, CheckRedirect: stay}
@@ -111,7 +117,7 @@ func (d dialing) sockets(settings *transport.Config, proxyHeader http.Header) (*
 
 func (c *connection) prepareClient(config *rest.Config, limiter flowcontrol.RateLimiter) error {
 	config.RateLimiter = limiter
-	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	config.NegotiatedSerializer = c.codecs
 	config.WarningHandlerWithContext = rest.NoWarnings{} // warnings of members are not ours to log
 	var err error
 	if c.base, _, err = rest.DefaultServerUrlFor(config); err != nil {

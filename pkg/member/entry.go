@@ -54,6 +54,7 @@ func newEntry(name string, reg registration, o Options) *entry {
 		options: o,
 		meter:   e.member.meter,
 		limiter: limiter{flowcontrol.NewTokenBucketRateLimiter(o.QPS, o.Burst), o.Timeout},
+		reading: e.member.reading,
 		onFail:  e.failed,
 	}
 	return e

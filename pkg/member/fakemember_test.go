@@ -28,11 +28,12 @@ type fakeMember struct {
 	mu     sync.Mutex
 	token  string
 	uid    string
-	nested string        // paths that begin so are served by fleetscale, unless empty
-	code   int           // answers with it, unless zero
-	hang   chan struct{} // answers nothing until closed, unless nil
-	tokens []string      // as presented, in order
-	ahead  time.Duration // of its clock
+	nested string           // paths that begin so are served by fleetscale, unless empty
+	code   int              // answers with it, unless zero
+	handle http.HandlerFunc // answers what nothing else does, unless nil
+	hang   chan struct{}    // answers nothing until closed, unless nil
+	tokens []string         // as presented, in order
+	ahead  time.Duration    // of its clock
 
 	requests, probes, opened, open atomic.Int64
 }
@@ -79,7 +80,7 @@ func (m *fakeMember) thaw() {
 func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	m.requests.Add(1)
 	m.mu.Lock()
-	token, hang, code, uid, nested, ahead := m.token, m.hang, m.code, m.uid, m.nested, m.ahead
+	token, hang, code, uid, nested, ahead, handle := m.token, m.hang, m.code, m.uid, m.nested, m.ahead, m.handle
 	presented := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
 	m.tokens = append(m.tokens, presented)
 	m.mu.Unlock()
@@ -103,6 +104,8 @@ func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case nested != "" && strings.HasPrefix(req.URL.Path, nested):
 		w.Header().Set(fleet.HubHeader, "a-hub")
 		answer(w, map[string]any{})
+	case handle != nil:
+		handle(w, req)
 	case req.URL.Path == "/apis/metrics.k8s.io/v1beta1/pods":
 		answer(w, map[string]any{"from": uid, "agent": req.UserAgent()})
 	case req.URL.Path == streamPath:

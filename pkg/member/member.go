@@ -19,14 +19,15 @@ import (
 // what they were. Everything but the name may change behind it at any time, so
 // ask for a client before each request instead of keeping one.
 type Member struct {
-	name   string
-	meter  *meter
-	mapper mapper
-	view   atomic.Pointer[view]
+	name    string
+	meter   *meter
+	reading *Reading
+	mapper  mapper
+	view    atomic.Pointer[view]
 }
 
 func newMember(name string, counted *meter) *Member {
-	m := &Member{name: name, meter: counted}
+	m := &Member{name: name, meter: counted, reading: NewReading()}
 	m.mapper.ask(current{m})
 	return m
 }
@@ -88,6 +89,9 @@ func (m *Member) Client() rest.Interface { return m.view.Load().client }
 // until the caller's context ends, the member is found dead, or the connection
 // is replaced. Errors on the way to the member are a [*fleet.Silence].
 func (m *Member) WatchClient() rest.Interface { return m.view.Load().watch }
+
+// Reading decodes what was asked for as bytes; the clients use it for what they decode themselves.
+func (m *Member) Reading() *Reading { return m.reading }
 
 // MetricsClient asks the member's metrics.k8s.io: it is Client, except for the
 // hub, whose own API server would ask us.

@@ -8,8 +8,11 @@ import (
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 // Access says which of a registration's credentials a program uses.
@@ -56,7 +59,10 @@ type Options struct {
 	// QPS and Burst limit the callers' requests to each member (50, 100).
 	QPS   float32
 	Burst int
-	// Timeout bounds every request to a member (5 s).
+	// MaxAnswer bounds the bytes of each answer of a member after decompression
+	// (128 MiB), and those of each event of a watch, which are 16 MiB at most.
+	MaxAnswer int64
+	// Timeout bounds every request to a member (5 s), and then the time in which its answer is decoded.
 	Timeout time.Duration
 	// ProbePeriod is the time between two probes of a member (10 s), and the longest after a failure.
 	ProbePeriod time.Duration
@@ -67,12 +73,19 @@ type Options struct {
 	Recorder record.EventRecorder
 	// Metrics counts. May be nil.
 	Metrics *Metrics
+
+	guard *guard.Scheme // of what members' answers are made of
 }
+
+// DefaultMaxAnswer is that of [Options.MaxAnswer]: a list of 200 000 PodMetrics, and more.
+const DefaultMaxAnswer = 128 << 20
 
 func (o Options) withDefaults() Options {
 	o.UserAgent = cmp.Or(o.UserAgent, rest.DefaultKubernetesUserAgent())
 	o.QPS = cmp.Or(o.QPS, 50)
 	o.Burst = cmp.Or(o.Burst, 100)
+	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
+	o.guard = guard.SchemeOf(scheme.Scheme)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	o.ProbePeriod = cmp.Or(o.ProbePeriod, 10*time.Second)
 	o.DiscoveryPeriod = cmp.Or(o.DiscoveryPeriod, 15*time.Second)

@@ -17,10 +17,12 @@ import (
 var errReplaced = errors.New("the connection was replaced or the cluster has left; ask its Member for a client again")
 
 // wire is the outermost transport of a connection: every request to a member
-// passes it. It counts and times, and turns what another hub serves into an error.
+// passes it. It counts and times, bounds what is read of an answer, and turns what
+// another hub serves into an error.
 type wire struct {
 	next   http.RoundTripper
 	meter  *meter
+	most   int64 // bytes of an answer, decompressed
 	ended  atomic.Bool
 	onFail func(fleet.Reason)
 	// secrets are what no error may show: servers and proxies repeat what they were sent.
@@ -47,10 +49,16 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 // send neither counts nor redacts.
 func (w *wire) send(req *http.Request) (*http.Response, error) {
 	resp, err := w.next.RoundTrip(req)
-	if err == nil && len(resp.Header[fleet.HubHeader]) > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if len(resp.Header[fleet.HubHeader]) > 0 {
 		return nil, w.nested(req, resp)
 	}
-	return resp, err
+	if !isWatch(req) {
+		resp.Body = bound(resp.Body, w.most)
+	}
+	return resp, nil
 }
 
 func (w *wire) nested(req *http.Request, resp *http.Response) error {

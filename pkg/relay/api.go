@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 const (
@@ -104,7 +105,8 @@ func newDecoder() runtime.Decoder {
 	scheme := runtime.NewScheme()
 	custominstall.Install(scheme)
 	externalinstall.Install(scheme)
-	return serializer.NewCodecFactory(scheme).UniversalDecoder(custom_metrics.SchemeGroupVersion, external_metrics.SchemeGroupVersion)
+	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder(custom_metrics.SchemeGroupVersion, external_metrics.SchemeGroupVersion)
+	return guard.SchemeOf(scheme).Decoder(decoder)
 }
 
 func decode[L runtime.Object](decoder runtime.Decoder, body []byte) (list L, err error) {

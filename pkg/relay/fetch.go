@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
 // fetch asks by the version that the member serves.
@@ -40,7 +42,7 @@ func (l *line[T]) request(ctx context.Context, version string, k key) (values []
 		return l.api.request(r, version, k).SetHeader("Accept", acceptValues)
 	}
 	err = l.get(ctx, prepare, func(body []byte) (err error) {
-		values, err = l.api.decode(body, k)
+		values, err = member.Decode(ctx, l.reading, func() ([]T, error) { return l.api.decode(body, k) })
 		return err
 	})
 	return values, err

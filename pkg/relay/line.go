@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
 // A line asks one member for one API.
@@ -19,6 +20,8 @@ type line[T any] struct {
 	api    *api[T]
 	source Source
 	meter  *meter
+	// reading decodes values; documents of the discovery hold no quantities.
+	reading *member.Reading
 	// ctx ends when the member leaves, for the cause left.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -41,7 +44,7 @@ func newLine[T any](ctx context.Context, b *board[T], m Source) *line[T] {
 	return &line[T]{
 		board: b, api: b.api, source: m, meter: b.o.Metrics.of(m.Name(), b.api.name),
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1),
-		ready: m.Silence() == nil, questions: map[key]*question[T]{},
+		reading: member.NewReading(), ready: m.Silence() == nil, questions: map[key]*question[T]{},
 	}
 }
 

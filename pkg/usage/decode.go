@@ -13,6 +13,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 const (
@@ -29,7 +30,7 @@ var protobufMagic = []byte("k8s\x00")
 // an answer that cannot be read is none.
 func decodePods(body []byte, contentType string) (*Batch, error) {
 	var list podList
-	if err := decode(body, contentType, &list); err != nil {
+	if err := decode(body, contentType, &list, &metricsv1beta1.PodMetricsList{}); err != nil {
 		return nil, err
 	}
 	return list.batch(), nil
@@ -38,7 +39,7 @@ func decodePods(body []byte, contentType string) (*Batch, error) {
 // decodeNodes makes a batch of a NodeMetricsList; see decodePods.
 func decodeNodes(body []byte, contentType string) (*Batch, error) {
 	var list metricsv1beta1.NodeMetricsList
-	if err := decode(body, contentType, &list); err != nil {
+	if err := decode(body, contentType, &list, &list); err != nil {
 		return nil, err
 	}
 	var b batchBuilder
@@ -50,7 +51,8 @@ func decodeNodes(body []byte, contentType string) (*Batch, error) {
 	return b.batch(), nil
 }
 
-func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) error }) error {
+// decode checks the body for what it is like before it decodes it.
+func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) error }, like any) error {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		return badAnswer(fmt.Errorf("content type %q: %w", contentType, err))
@@ -63,10 +65,15 @@ func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) e
 		}
 		var raw []byte
 		if raw, err = unwrap(envelope); err == nil {
+			err = guard.TypeOf(like).Protobuf(raw)
+		}
+		if err == nil {
 			err = into.Unmarshal(raw)
 		}
 	case contentTypeJSON:
-		err = json.Unmarshal(body, into)
+		if err = guard.JSON(body, like); err == nil {
+			err = json.Unmarshal(body, into)
+		}
 	default:
 		err = fmt.Errorf("content type %q is neither protobuf nor JSON", media)
 	}

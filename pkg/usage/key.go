@@ -6,6 +6,8 @@ import (
 	"context"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
 // key is one question as a member is asked it.
@@ -23,9 +25,9 @@ const (
 	nodesResource = "nodes"
 )
 
-// fetch asks a member. Errors are as the member's client gives them, or a
+// fetch asks a member until ctx ends. Errors are as the member's client gives them, or a
 // *fleet.Silence for an answer that cannot be read.
-func (k key) fetch(ctx context.Context, client rest.Interface) (*Batch, error) {
+func (k key) fetch(ctx context.Context, client rest.Interface, reading *member.Reading) (*Batch, error) {
 	request := client.Get().
 		AbsPath("apis", "metrics.k8s.io", "v1beta1").
 		NamespaceIfScoped(k.namespace, k.namespace != "").
@@ -39,6 +41,10 @@ func (k key) fetch(ctx context.Context, client rest.Interface) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	return member.Decode(ctx, reading, func() (*Batch, error) { return k.decode(body, contentType) })
+}
+
+func (k key) decode(body []byte, contentType string) (*Batch, error) {
 	if k.resource == nodesResource {
 		return decodeNodes(body, contentType)
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
 // Source is one member: its name, why asking it is useless (nil when it is
@@ -32,6 +33,7 @@ type scraper struct {
 	period  time.Duration
 	timeout time.Duration
 	metrics *Metrics
+	reading *member.Reading
 	// ctx ends when the member leaves. Attempts outlive the asker who caused
 	// them, since others wait for them too.
 	ctx    context.Context
@@ -148,11 +150,11 @@ func choosePilot(targets []*target) (pilot *target, others []*target) {
 }
 
 // isDown is true for failures that any other question would meet too. They may
-// be over soon; a right that is not granted, or an answer that nobody can read,
-// takes a person.
+// be over soon; a right that is not granted, or an answer that nobody can read, or
+// that is too large, takes a person.
 func isDown(err error) bool {
 	silence, _ := fleet.Classify(err)
-	return silence != nil && silence.Reason != fleet.ReasonForbidden && silence.Reason != fleet.ReasonBadAnswer
+	return silence != nil && !slices.Contains([]fleet.Reason{fleet.ReasonForbidden, fleet.ReasonBadAnswer, fleet.ReasonTooLarge}, silence.Reason)
 }
 
 func failAll(targets []*target, a attempt) {
@@ -229,7 +231,7 @@ func (s *scraper) fetch(k key) (*Batch, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.timeout)
 	defer cancel()
-	batch, err := k.fetch(ctx, s.source.MetricsClient())
+	batch, err := k.fetch(ctx, s.source.MetricsClient(), s.reading)
 	if s.ctx.Err() == nil { // a departed member's series are gone, and stay so
 		s.metrics.countScrape(s.source.Name(), err)
 	}

@@ -4,6 +4,8 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 // kind is what package admission knows of one kind.
@@ -23,6 +26,17 @@ type kind[T client.Object] struct {
 	target   func(T) autoscalingv2.CrossVersionObjectReference
 	validate func(object, before T, known admission.Neighbours) (faults field.ErrorList, warnings []string)
 }
+
+// read decodes an object. Authors of any namespace may send what takes for ever to
+// decode, and before the schema is looked at; so that is refused first.
+func read(raw []byte, object client.Object) error {
+	if err := guard.JSON(raw, object); err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, object)
+}
+
+func isHarmful(err error) bool { return errors.As(err, new(*guard.HarmfulError)) }
 
 func federatedHPA() kind[*v1alpha1.FederatedHPA] {
 	return kind[*v1alpha1.FederatedHPA]{

@@ -20,7 +20,7 @@ type mutator[T client.Object] struct{ kind[T] }
 // later version, which we do not, are in no patch and stay.
 func (m mutator[T]) judge(_ context.Context, request admission.Request) verdict {
 	object := m.empty()
-	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
+	if err := read(request.Object.Raw, object); err != nil {
 		return failed(http.StatusBadRequest, fmt.Errorf("reading the %s: %w", m.name, err))
 	}
 	var sent struct{ Spec map[string]any }

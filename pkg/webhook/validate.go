@@ -4,7 +4,6 @@ package webhook
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -23,12 +22,14 @@ type validator[T client.Object] struct {
 
 func (v validator[T]) judge(ctx context.Context, request admission.Request) verdict {
 	object, before := v.empty(), *new(T)
-	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
+	if err := read(request.Object.Raw, object); err != nil {
 		return failed(http.StatusBadRequest, fmt.Errorf("reading the %s: %w", v.name, err))
 	}
 	if len(request.OldObject.Raw) > 0 {
 		before = v.empty()
-		if err := json.Unmarshal(request.OldObject.Raw, before); err != nil {
+		if err := read(request.OldObject.Raw, before); isHarmful(err) {
+			before = *new(T) // stored while there was no webhook; what mends it is judged as if it were new
+		} else if err != nil {
 			return failed(http.StatusBadRequest, fmt.Errorf("reading the %s as it was: %w", v.name, err))
 		}
 	}

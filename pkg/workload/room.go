@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 // Additional implements [Cluster]: by the cluster's nodes, for the Pods' template that the workload has there.
@@ -43,6 +44,9 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 		return fit.Workload{}, err
 	}
 	read := templated{}
+	if err := guard.JSON(object, &read); err != nil {
+		return fit.Workload{}, fmt.Errorf("decoding %s: %w", Describe(of), err)
+	}
 	if err := json.Unmarshal(object, &read); err != nil {
 		return fit.Workload{}, fmt.Errorf("decoding %s: %w", Describe(of), err)
 	}

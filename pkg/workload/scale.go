@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
@@ -106,7 +107,11 @@ func answerTo(ctx context.Context, request *rest.Request) ([]byte, error) {
 
 // decode reads an answer, which must be of the kind: of any other it would read that everything is lacking.
 func decode(answer []byte, into runtime.Object, kind string) error {
-	if err := json.Unmarshal(answer, into); err != nil {
+	err := guard.JSON(answer, into)
+	if err == nil {
+		err = json.Unmarshal(answer, into)
+	}
+	if err != nil {
 		return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("decoding a %s: %v", kind, err)}
 	}
 	if got := into.GetObjectKind().GroupVersionKind().Kind; got != kind {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/workload"
 )
@@ -100,6 +101,9 @@ func (t *hubTarget) template(ctx context.Context, in *situation) *replicas.Reque
 func requestsOfTemplate(workload *unstructured.Unstructured) *replicas.Requests {
 	found, _, _ := unstructured.NestedMap(workload.Object, "spec", "template", "spec")
 	spec := &corev1.PodSpec{}
+	if guard.Unstructured(found, spec) != nil {
+		return nil
+	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found, spec); err != nil || len(spec.Containers) == 0 {
 		return nil
 	}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// codecs are how a member's answers are decoded: guarded, in time, and each event
+// of a watch within bounds.
+type codecs struct {
+	runtime.NegotiatedSerializer // guarded already
+
+	reading *Reading
+	timeout time.Duration
+	most    int64 // bytes of an event
+}
+
+// SupportedMediaTypes is as runtime.NegotiatedSerializer has it.
+func (c codecs) SupportedMediaTypes() []runtime.SerializerInfo {
+	supported := c.NegotiatedSerializer.SupportedMediaTypes()
+	for i := range supported {
+		if stream := supported[i].StreamSerializer; stream != nil {
+			copied := *stream
+			copied.Framer = framer{stream.Framer, c.most}
+			supported[i].StreamSerializer = &copied
+		}
+	}
+	return supported
+}
+
+// DecoderToVersion is as runtime.NegotiatedSerializer has it.
+func (c codecs) DecoderToVersion(d runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
+	return timed{c.NegotiatedSerializer.DecoderToVersion(d, version), c.reading, c.timeout}
+}
+
+// timed is a decoder that comes back. It has a deadline of its own: a decoder knows
+// no request.
+type timed struct {
+	runtime.Decoder
+
+	reading *Reading
+	timeout time.Duration
+}
+
+// Decode is as runtime.Decoder has it. After an error nobody may read into: it may
+// be written to still.
+func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	var object runtime.Object
+	var kind *schema.GroupVersionKind
+	var err error
+	if stuck := d.reading.within(d.timeout, func() { object, kind, err = d.Decoder.Decode(data, defaults, into) }); stuck != nil {
+		return nil, nil, stuck
+	}
+	if err != nil {
+		return nil, nil, silencef(fleet.ReasonBadAnswer, "decoding the answer: %s", strings.Join(strings.Fields(err.Error()), " "))
+	}
+	return object, kind, nil
+}
+
+// framer bounds each frame, which is one event. That of JSON reads one to its end
+// whatever its length.
+type framer struct {
+	runtime.Framer
+
+	most int64
+}
+
+// NewFrameReader is as runtime.Framer has it.
+func (f framer) NewFrameReader(r io.ReadCloser) io.ReadCloser {
+	raw := bound(r, f.most)
+	return frames{f.Framer.NewFrameReader(raw), raw}
+}
+
+type frames struct {
+	io.ReadCloser
+
+	raw *bounded
+}
+
+// Read reads a frame, or a part of it. What it reads ahead counts for this one, so
+// that an event may be of up to twice the bytes.
+func (f frames) Read(p []byte) (int, error) {
+	n, err := f.ReadCloser.Read(p)
+	if err == nil { // the frame is whole
+		f.raw.again()
+	}
+	return n, err
+}
