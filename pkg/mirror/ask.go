@@ -38,6 +38,7 @@ type asker[O runtime.Object, T Object] struct {
 	*feed[O, T]
 
 	logger klog.Logger
+	length *Length // of the list under way; one at a time
 }
 
 func (a asker[O, T]) listerWatcher() cache.ListerWatcher {
@@ -54,7 +55,7 @@ type wholeLists struct{}
 func (wholeLists) IsWatchListSemanticsUnSupported() bool { return true }
 
 // list reads one page, sooner or later: only a page that is no longer to be had
-// is an error.
+// is an error, and one of a list that is too long, after which none of it is kept.
 func (a asker[O, T]) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	ctx = klog.NewContext(ctx, a.logger)
 	// Not from any version on: a server's memory ignores the limit then.
@@ -65,6 +66,9 @@ func (a asker[O, T]) list(ctx context.Context, o metav1.ListOptions) (runtime.Ob
 			return list, err
 		}
 		a.failed(ctx, err)
+		if hasNoEnd(err) {
+			return nil, err
+		}
 		pause(ctx, delay())
 	}
 }
@@ -79,11 +83,17 @@ func (a asker[O, T]) page(ctx context.Context, o *metav1.ListOptions) (runtime.O
 		return nil, err
 	}
 	defer a.leave()
-	list, err := a.request(a.member.Client(), o).Do(ctx).Get()
+	result := a.request(a.member.Client(), o).Do(ctx)
+	list, err := result.Get()
 	if err != nil {
 		return nil, err
 	}
-	return a.keep(list)
+	kept, err := a.keep(list)
+	if err != nil {
+		return nil, err
+	}
+	body, _ := result.Raw() // it was read without an error
+	return kept, a.length.Add(o.Continue, kept.Continue, meta.LenList(list), len(body))
 }
 
 // watch begins a watch. One that can not be is as one that ended at once, after
@@ -176,7 +186,7 @@ func (p *page[T]) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectK
 func (p *page[T]) DeepCopyObject() runtime.Object { return p }
 
 // keep makes of a list one with a single page in it.
-func (a asker[O, T]) keep(list runtime.Object) (runtime.Object, error) {
+func (a asker[O, T]) keep(list runtime.Object) (*metainternalversion.List, error) {
 	m, err := meta.ListAccessor(list)
 	if err != nil {
 		return nil, badAnswer(list)

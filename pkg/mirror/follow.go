@@ -26,7 +26,7 @@ func waits() *wait.Backoff {
 // once.
 func (f *feed[O, T]) run(ctx context.Context) {
 	defer f.attempt()
-	ask := asker[O, T]{f, klog.FromContext(ctx)}
+	ask := asker[O, T]{f, klog.FromContext(ctx), &Length{}}
 	r := cache.NewReflectorWithOptions(ask.listerWatcher(), nil, store[O, T]{f}, cache.ReflectorOptions{
 		Name: "mirror", TypeDescription: f.o.Resource.Resource,
 		Backoff: waits(),

@@ -80,6 +80,7 @@ func TestWatchIsRefused(t *testing.T) {
 func TestAutoscalersOfAnOldCluster(t *testing.T) {
 	pages := []string{"GET " + v2beta2Path + "?limit=500", "GET " + v2beta2Path + "?continue=next&limit=500"}
 	refused := answer{403, status(403, "Forbidden", "")}
+	evil := `{"spec":{"metrics":[{"pods":{"target":{"averageValue":"1e-2147483648"}}}]}}`
 	tests := map[string]struct {
 		first, second answer
 		requests      []string
@@ -94,6 +95,9 @@ func TestAutoscalersOfAnOldCluster(t *testing.T) {
 		"too late for a page": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{410, status(410, "Expired", "")}, pages, nil, fleet.ReasonBadAnswer},
 		"served no more":      {answer{404, "404 page not found"}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 		"not a list":          {answer{200, `{"kind":"Deployment"}`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
+		"goes on for ever": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "next", "")}, pages,
+			nil, fleet.ReasonBadAnswer},
+		"a quantity for ever": {answer{200, list("v2beta2", "", evil)}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 		"not even JSON":       {answer{200, `<html>`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 	}
 	for name, tc := range tests {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/mirror"
 )
 
 // pageSize is the most objects asked for at once.
@@ -19,8 +21,12 @@ const pageSize = 500
 // not be watched; what was seen before it fell silent is not kept.
 func (c memberCluster) listed(ctx context.Context, namespace string) Autoscalers {
 	seen := Autoscalers{Version: old.String()}
+	var length mirror.Length
 	for next, more := "", true; more; more = next != "" {
-		page, err := c.page(ctx, namespace, next)
+		page, size, err := c.page(ctx, namespace, next)
+		if err == nil {
+			err = length.Add(next, page.Continue, len(page.Items), size)
+		}
 		if err != nil {
 			return Autoscalers{Version: seen.Version, Silence: silenceOf(err)}
 		}
@@ -34,15 +40,16 @@ func (c memberCluster) listed(ctx context.Context, namespace string) Autoscalers
 	return seen
 }
 
-func (c memberCluster) page(ctx context.Context, namespace, from string) (*autoscalingv2.HorizontalPodAutoscalerList, error) {
+// page reads one page, and tells its bytes.
+func (c memberCluster) page(ctx context.Context, namespace, from string) (*autoscalingv2.HorizontalPodAutoscalerList, int, error) {
 	request := autoscalersAt(c.Client().Get(), old, namespace).Param("limit", strconv.Itoa(pageSize))
 	if from != "" {
 		request.Param("continue", from)
 	}
 	answer, err := answerTo(ctx, request)
 	if err != nil {
-		return nil, fmt.Errorf("listing HorizontalPodAutoscalers in namespace %q: %w", namespace, err)
+		return nil, 0, fmt.Errorf("listing HorizontalPodAutoscalers in namespace %q: %w", namespace, err)
 	}
 	list := &autoscalingv2.HorizontalPodAutoscalerList{}
-	return list, decode(answer, list, autoscalerKind+"List")
+	return list, len(answer), decode(answer, list, autoscalerKind+"List")
 }
