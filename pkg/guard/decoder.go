@@ -62,6 +62,9 @@ func (d decoder) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 	return d.Decoder.Decode(data, defaults, into)
 }
 
+// Check refuses what Decoder would not decode, for who has another decoder.
+func (s *Scheme) Check(data []byte) error { return s.check(data, nil, nil) }
+
 func (s *Scheme) check(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) error {
 	if enveloped, found := bytes.CutPrefix(data, protobufMagic); found {
 		kind, raw, err := open(enveloped)

@@ -31,6 +31,7 @@ type Client struct {
 	external rest.Interface
 	mapper   meta.RESTMapper
 	convert  *custom_metrics.MetricConverter
+	values   *guard.Scheme // what convert reads
 	version  *version
 	metrics  *Metrics
 }
@@ -65,6 +66,7 @@ func New(config *rest.Config, mapper meta.RESTMapper, metrics *Metrics) (*Client
 		external: client(externalv1beta1.SchemeGroupVersion, kubescheme.Scheme, kubescheme.Codecs),
 		mapper:   mapper,
 		convert:  custom_metrics.NewMetricConverter(),
+		values:   guard.SchemeOf(customscheme.Scheme),
 		metrics:  metrics,
 	}
 	for _, version := range customVersions {
