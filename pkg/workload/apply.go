@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
@@ -59,7 +60,7 @@ func (c memberCluster) apply(ctx context.Context, hpa *autoscalingv2.HorizontalP
 	}
 	request := autoscalersAt(c.Client().Patch(types.ApplyPatchType), version, hpa.Namespace).Name(hpa.Name).
 		Param("fieldManager", FieldManager).Param("force", "true").Body(body)
-	return autoscalerIn(ctx, request)
+	return c.autoscalerIn(ctx, request)
 }
 
 // knowsNoTolerance is what Kubernetes before 1.33 says of behavior.*.tolerance. Of other requests it drops a field that it
@@ -109,17 +110,20 @@ func (c memberCluster) isGone(ctx context.Context, hpa *autoscalingv2.Horizontal
 
 // stored is what the cluster has under the name.
 func (c memberCluster) stored(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-	return autoscalerIn(ctx, autoscalersAt(c.Client().Get(), version, hpa.Namespace).Name(hpa.Name))
+	return c.autoscalerIn(ctx, autoscalersAt(c.Client().Get(), version, hpa.Namespace).Name(hpa.Name))
 }
 
 // autoscalerIn is what is kept of the answer to a request.
-func autoscalerIn(ctx context.Context, request *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (c memberCluster) autoscalerIn(ctx context.Context, request *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	answer, err := answerTo(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	stored := &autoscalingv2.HorizontalPodAutoscaler{}
-	if err := decode(answer, stored, autoscalerKind); err != nil {
+	stored, err := member.Decode(ctx, c.Reading(), func() (*autoscalingv2.HorizontalPodAutoscaler, error) {
+		stored := &autoscalingv2.HorizontalPodAutoscaler{}
+		return stored, decode(answer, stored, autoscalerKind)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return recordOf(stored).HorizontalPodAutoscaler, nil

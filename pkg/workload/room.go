@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
 	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
 // Additional implements [Cluster]: by the cluster's nodes, for the Pods' template that the workload has there.
@@ -43,11 +44,14 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 	if err != nil {
 		return fit.Workload{}, err
 	}
-	read := templated{}
-	if err := guard.JSON(object, &read); err != nil {
-		return fit.Workload{}, fmt.Errorf("decoding %s: %w", Describe(of), err)
-	}
-	if err := json.Unmarshal(object, &read); err != nil {
+	read, err := member.Decode(ctx, c.Reading(), func() (*templated, error) {
+		read := &templated{}
+		if err := guard.JSON(object, read); err != nil {
+			return nil, err
+		}
+		return read, json.Unmarshal(object, read)
+	})
+	if err != nil {
 		return fit.Workload{}, fmt.Errorf("decoding %s: %w", Describe(of), err)
 	}
 	if read.Spec.Template == nil {
