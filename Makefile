@@ -86,12 +86,26 @@ test-e2e: need-go ## Run the end-to-end tests on real control planes, in their s
 	$(GO) -C test vet ./...
 	$(GO) -C test test -short -count 1 -p 1 -v -timeout 25m ./...
 
+# Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
+# unit tests run the same code under it.
+PARTS  ?= unit differential distributed sim bench cmd api deploy admission capacity lab e2e
+UNRACED = differential distributed
+
 .PHONY: test-full
-test-full: need-go ## Run everything in its long form, with the race detector; takes hours
+test-full: need-go ## Run everything in its long form, part by part; PARTS="unit e2e" are these two
 	@$(SAY_RACE)
-	$(GO) test $(RACE) -count 1 -timeout 1h ./...
 	$(GO) -C test run ./cmd/lab build
-	$(GO) -C test test $(RACE) -count 1 -p 1 -v -timeout 4h ./...
+	@failed=; for part in $(PARTS); do began=$$(date +%s); echo "=== $$part"; \
+	    if $(MAKE) full-$$part; then result=ok; else result=FAILED; failed="$$failed $$part"; fi; \
+	    echo "=== $$part: $$result after $$(( $$(date +%s) - began )) s"; done; \
+	    test -z "$$failed" || { echo "These parts failed:$$failed. One alone is run by: make test-full PARTS=NAME"; exit 1; }
+
+.PHONY: full-unit
+full-unit:
+	$(GO) test $(RACE) -count 1 -timeout 1h ./...
+
+full-%:
+	$(GO) -C test test $(if $(filter $*,$(UNRACED)),,$(RACE)) -count 1 -p 1 -v -timeout 1h ./$*/...
 
 # Nothing else should run meanwhile. The report is for a person to look at, and to commit or not.
 .PHONY: bench
