@@ -16,7 +16,7 @@
 //
 // Only quantities are refused: a label, an image digest or a resource version may
 // be any text. Where an object's quantities are follows from its Go type, for JSON
-// by the names of the fields and for protobuf by their numbers. What can not be
+// by the names of the fields and for protobuf by their numbers. What cannot be
 // followed is an error too: so what passes here holds no harmful quantity for any
 // decoder of the same type.
 //

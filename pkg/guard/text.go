@@ -17,7 +17,7 @@ const (
 	mostShown = 40
 )
 
-// HarmfulError is a quantity that would take too long to decode, or to reckon with.
+// HarmfulError is a quantity that would take too long to decode, or to compute with.
 type HarmfulError struct {
 	// Field is the path to it, without positions in lists where they were not counted.
 	Field string

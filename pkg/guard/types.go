@@ -46,7 +46,7 @@ type field struct {
 	node   *node
 }
 
-// explorer knows the nodes of types that it has come upon.
+// explorer knows the nodes of the types found so far.
 type explorer map[reflect.Type]*node
 
 var quantity = reflect.TypeFor[resource.Quantity]()
