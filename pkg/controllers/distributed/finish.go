@@ -37,9 +37,10 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 	switch {
 	case in.native() && next.Bumped && !s.absent:
 		next.Scale = nil // its own autoscaler sees to it
-	case s.balked.message != "" && next.Scale == nil && next.Max > 0 && s.current() == 0:
+	case next.Scale != nil || next.Max == 0:
+	case s.balked.message != "" && s.current() == 0:
 		next.Scale = s.order() // it is to begin, once it lets itself be told so
-	case s.absent && next.Max > 0 && next.Scale == nil && next.State != v1alpha1.ClusterScaledToZero:
+	case s.absent && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
 	}
 }
