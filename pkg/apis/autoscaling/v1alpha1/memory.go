@@ -48,6 +48,7 @@ type Recommendation struct {
 
 	// replicas is the number of replicas of the fleet.
 	// Example: 12
+	// +kubebuilder:validation:Minimum=0
 	// +required
 	Replicas int32 `json:"replicas"`
 }
@@ -61,6 +62,7 @@ type ScaleEvent struct {
 
 	// replicas is by how many replicas the fleet changed, without a sign.
 	// Example: 3
+	// +kubebuilder:validation:Minimum=0
 	// +required
 	Replicas int32 `json:"replicas"`
 }
@@ -71,6 +73,7 @@ type AssignmentStatus struct {
 	// unreachableMax is the number of replicas that the fleet may run beyond maxReplicas, because clusters that cannot be
 	// read or written keep the bounds that they were given last. Absent: none.
 	// Example: 4
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	UnreachableMax *int32 `json:"unreachableMax,omitempty"`
 
