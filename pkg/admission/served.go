@@ -20,7 +20,7 @@ type Served struct {
 	Versions []string
 }
 
-// federatedHPAWarnings tells of a target that the hub can not have. Where the
+// federatedHPAWarnings tells of a target that the hub cannot have. Where the
 // members are written, the hub need not know the kind.
 func (s *Served) federatedHPAWarnings(spec *v1alpha1.FederatedHPASpec) []string {
 	if s == nil || len(s.Versions) > 0 || spec.FederatedHPAAssignment != nil || spec.ReplicaDistribution != nil {

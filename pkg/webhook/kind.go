@@ -28,7 +28,7 @@ type kind[T client.Object] struct {
 }
 
 // read decodes an object. Authors of any namespace may send what takes for ever to
-// decode, and before the schema is looked at; so that is refused first.
+// decode, and before the schema is checked; so that is refused first.
 func read(raw []byte, object client.Object) error {
 	if err := guard.JSON(raw, object); err != nil {
 		return err

@@ -45,7 +45,7 @@ func NewKinds(hub discoverer) *Kinds {
 }
 
 // of says in which versions the hub serves the kind of a target; nil if that
-// can not be said now.
+// cannot be said now.
 func (k *Kinds) of(ctx context.Context, target autoscalingv2.CrossVersionObjectReference) *admission.Served {
 	gv, err := schema.ParseGroupVersion(target.APIVersion)
 	if err != nil {

@@ -119,7 +119,7 @@ func (r *Reconciler) release(ctx context.Context, object *v1alpha1.FederatedHPA)
 
 // wait says for which clusters an object waits.
 func (r *Reconciler) wait(ctx context.Context, object *v1alpha1.FederatedHPA, clusters []string) error {
-	return r.rest(ctx, object, reasonWaiting, fmt.Sprintf("HorizontalPodAutoscalers are still in clusters that can not be written: %s; they go when the clusters are back; for one that does not come back, delete its registration", strings.Join(clusters, ", ")))
+	return r.rest(ctx, object, reasonWaiting, fmt.Sprintf("HorizontalPodAutoscalers are still in clusters that cannot be written: %s; they go when the clusters are back; for one that does not come back, delete its registration", strings.Join(clusters, ", ")))
 }
 
 // rest leaves all as it is. The status says why, and an Event, if it is something else than before.

@@ -32,7 +32,7 @@ const (
 	reasonInvalidSpec = "InvalidSpec"
 	// reasonFailedReadHub: the workload on the hub, or where it is placed, can not be read.
 	reasonFailedReadHub = "FailedReadHub"
-	// reasonWaiting: the object can not go yet, or not into central mode.
+	// reasonWaiting: the object cannot go yet, or not into central mode.
 	reasonWaiting = "WaitingForClusters"
 	// reasonSpecCut: the object has lost its mode, and its owner has not changed it.
 	reasonSpecCut = "SpecCut"

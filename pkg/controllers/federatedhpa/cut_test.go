@@ -95,7 +95,7 @@ func TestCutObjectIsDoubtedFirst(t *testing.T) {
 	same(t, "asked when it is certain", []string{"keep web"}, w.other.did)
 }
 
-// One that is deleted and waits for clusters is looked at again, and is no error.
+// One that is deleted and waits for clusters comes back, and is no error.
 func TestDeletionThatWaitsComesBack(t *testing.T) {
 	w := onHub(t)
 	object := w.object()

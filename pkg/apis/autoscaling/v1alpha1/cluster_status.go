@@ -18,7 +18,7 @@ type ClusterStatus struct {
 
 	// state says how the cluster takes part.
 	// Active: fully. Saturated: it cannot host more than it runs. ScaledToZero: it was taken to 0 replicas. Excluded: not
-	// at all; reason says why. Unreachable: it can not be seen; its replicas stay counted. Conflict: another autoscaler
+	// at all; reason says why. Unreachable: it cannot be seen; its replicas stay counted. Conflict: another autoscaler
 	// governs the workload there, and nothing is written.
 	// Example: Active
 	// +optional

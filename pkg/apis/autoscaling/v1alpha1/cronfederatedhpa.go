@@ -105,7 +105,7 @@ type CronFederatedHPARule struct {
 	// +kubebuilder:validation:MaxLength=100
 	// +kubebuilder:validation:XValidation:rule="!self.contains('TZ=')",message="may not name a time zone: use the field timeZone"
 	// +kubebuilder:validation:XValidation:rule="!self.trim().startsWith('@') || self.trim() in ['@hourly', '@daily', '@midnight', '@weekly', '@monthly', '@yearly', '@annually']",message="must be one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually, or have five fields"
-	// +kubebuilder:validation:XValidation:rule="self.contains('TZ=') || self.trim().startsWith('@') || self.matches('^\\\\s*(\\\\S+\\\\s+){4}\\\\S+\\\\s*$')",message="must have five fields: minute, hour, day of the month, month, day of the week; seconds and years can not be given"
+	// +kubebuilder:validation:XValidation:rule="self.contains('TZ=') || self.trim().startsWith('@') || self.matches('^\\\\s*(\\\\S+\\\\s+){4}\\\\S+\\\\s*$')",message="must have five fields: minute, hour, day of the month, month, day of the week; seconds and years cannot be given"
 	// +required
 	Schedule string `json:"schedule"`
 

@@ -33,7 +33,7 @@ type FederatedHPAStatus struct {
 	// +optional
 	DesiredReplicas int32 `json:"desiredReplicas"`
 
-	// readyReplicas is the number of Ready Pods in all clusters; of a cluster that can not be seen, as many as were last
+	// readyReplicas is the number of Ready Pods in all clusters; of a cluster that cannot be seen, as many as were last
 	// seen. Absent: not counted yet.
 	// Example: 11
 	// +kubebuilder:validation:Minimum=0
@@ -50,7 +50,7 @@ type FederatedHPAStatus struct {
 
 	// conditions say whether the FederatedHPA can do its work, and if not, why. AbleToScale, ScalingActive, ScalingLimited
 	// and ScaledToZero mean what they mean in a HorizontalPodAutoscaler. FleetVisible is False while the Pods or metrics of
-	// a cluster can not be seen; until then nothing is scaled down. PreferenceUnmatched is True while an entry of
+	// a cluster cannot be seen; until then nothing is scaled down. PreferenceUnmatched is True while an entry of
 	// clusterAutoscalingPreference selects no cluster. Propagated is False while the members do not run what the workload
 	// on the hub asks for, since nobody propagates it to them.
 	// Example: [{type: FleetVisible, status: "False", reason: ClusterUnreachable, message: "west: timeout"}]
@@ -91,7 +91,7 @@ const (
 	CapacityUnknown autoscalingv2.HorizontalPodAutoscalerConditionType = "CapacityUnknown"
 	// MaxNotAssignable is True if the thresholds of the clusters leave a part of maxReplicas to nobody.
 	MaxNotAssignable autoscalingv2.HorizontalPodAutoscalerConditionType = "MaxNotAssignable"
-	// AllClustersSaturated is True if no cluster can take what another one can not host.
+	// AllClustersSaturated is True if no cluster can take what another one cannot host.
 	AllClustersSaturated autoscalingv2.HorizontalPodAutoscalerConditionType = "AllClustersSaturated"
 	// PreferenceUnmatched is True if an entry of clusterAutoscalingPreference selects none of the clusters, so that it has no
 	// effect.
@@ -119,8 +119,8 @@ type FederatedHPASummary struct {
 
 	// state is what the FederatedHPA is doing.
 	// Active: it follows the metrics. Limited: it would go beyond minReplicas, maxReplicas or a scaling policy. Held: it
-	// would scale down, but can not see a cluster. Paused: the workload was set to 0 replicas, which switches scaling off.
-	// Failing: it can not scale, or nobody propagates what it scales; the conditions say why.
+	// would scale down, but cannot see a cluster. Paused: the workload was set to 0 replicas, which switches scaling off.
+	// Failing: it cannot scale, or nobody propagates what it scales; the conditions say why.
 	// Example: Active
 	// +optional
 	State FederatedHPAState `json:"state,omitempty"`
