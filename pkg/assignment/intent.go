@@ -13,8 +13,8 @@ import (
 type Lapse struct {
 	// Orders are the sites that were told to run nothing, and may not do without their replicas any more.
 	Orders map[string]bool
-	// Bounds: a maximum that is still to be lowered would take Pods away that run by now, and nothing calls for that.
-	// Then the bounds that stand are those to begin with.
+	// Bounds: a maximum that is still to be lowered would take Pods away that run by now, and nothing calls for that; or one
+	// that a site refuses would be more than is left for it. Then the bounds that stand are those to begin with.
 	Bounds bool
 }
 
@@ -23,7 +23,7 @@ type Lapse struct {
 func Lapsed(s Snapshot) Lapse {
 	p := newPlan(s)
 	p.observe()
-	lapse := Lapse{Orders: map[string]bool{}, Bounds: !p.ordained() && slices.ContainsFunc(s.Sites, p.cutsRunning)}
+	lapse := Lapse{Orders: map[string]bool{}, Bounds: !p.ordained() && (slices.ContainsFunc(s.Sites, p.cutsRunning) || p.outgrown())}
 	for _, site := range s.Sites {
 		if site.Ordered != nil && *site.Ordered == 0 && !p.maySleep(site) {
 			lapse.Orders[site.Name] = true
@@ -43,21 +43,29 @@ func (p *plan) place(name string) int {
 	return slices.IndexFunc(p.sites, func(s Site) bool { return s.Name == name })
 }
 
+// static: the spec alone gives the maxima.
+func (p *plan) static() bool {
+	return p.policy == Duplicated || p.policy == StaticWeighted && p.Rebalance.Strategy == v1alpha1.RebalanceNone
+}
+
 // ordained: the spec alone gives the maxima, or those that stand are too many for it.
 func (p *plan) ordained() bool {
-	if p.policy == Duplicated || p.policy == StaticWeighted && p.Rebalance.Strategy == v1alpha1.RebalanceNone {
-		return true
-	}
 	standing := int64(0)
 	for _, s := range p.Sites {
 		switch {
-		case s.Presence == Present, s.Presence == Refusing:
+		case s.Presence == Present, s.Presence == Refusing, p.counts(s) && s.Stands > 0:
 			standing += int64(s.Stands)
-		case p.counts(s):
-			standing += int64(max(s.Max, s.Stands))
+		case p.counts(s): // what it has is not known
+			standing += int64(s.Max)
 		}
 	}
-	return standing > int64(p.Max)
+	return p.static() || standing > int64(p.Max)
+}
+
+// outgrown: what a site was given and refuses, in place of another one, is the other's again.
+func (p *plan) outgrown() bool {
+	grows := slices.ContainsFunc(p.Sites, func(s Site) bool { return s.Presence == Refusing && s.Max > s.Stands })
+	return grows && p.silent.max+sum(p.maxes) > int64(p.Max)
 }
 
 // cutsRunning: the maximum that is still to be written is less than what runs, and not for the sake of the order in which

@@ -59,11 +59,14 @@ func (p *plan) joined() bool {
 	if p.policy != StaticWeighted || p.waiting {
 		return false
 	}
-	if p.ripe || slices.ContainsFunc(p.sites, func(s Site) bool { return s.Recovered }) {
+	if p.ripe {
 		return true
 	}
 	bounds := p.split(false)
-	return slices.ContainsFunc(p.sites, func(s Site) bool { return s.Max == 0 && bounds[s.Name].Max > 0 })
+	recovered := p.static() && slices.ContainsFunc(p.sites, func(s Site) bool { return s.Recovered })
+	return slices.ContainsFunc(p.sites, func(s Site) bool {
+		return s.Max == 0 && bounds[s.Name].Max > 0 || recovered && s.Max != bounds[s.Name].Max
+	})
 }
 
 // split is what Assign says of the sites that are present. Those that are silent keep their bounds, and the others get

@@ -39,6 +39,13 @@ func (j *judge) rests() {
 	j.checkSpilled()
 }
 
+// doubts: a cluster of which nobody knows the room is thought to be full, and will be tried again some time.
+func (j *judge) doubts() bool {
+	return slices.ContainsFunc(j.f.hub.object.Status.Clusters, func(c v1alpha1.ClusterStatus) bool {
+		return c.State == v1alpha1.ClusterSaturated && slices.ContainsFunc(j.f.members, func(m *member) bool { return m.name == c.Name && !m.roomKnown })
+	})
+}
+
 // ceiling is the greatest maximum that a cluster may have.
 func (j *judge) ceiling(m *member) int32 {
 	p, _ := j.preference(m)

@@ -21,7 +21,7 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 			next.Scale = new(next.Min) // it may not be at zero any more, and its own autoscaler does not begin there
 		}
 	case assignment.Refusing:
-		next.Scale, next.Bumped = s.order(), next.Min == 1 && s.own != nil && s.mayBeEmpty()
+		next.Scale, next.Bumped = s.begins(min(next.Max, s.stands(in.object))), next.Min == 1 && s.own != nil && s.mayBeEmpty()
 	case assignment.Silent:
 		s.finishSilent(in, &next)
 	case assignment.Leaving:
@@ -39,10 +39,20 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 		next.Scale = nil // its own autoscaler sees to it
 	case next.Scale != nil || next.Max == 0:
 	case s.balked.message != "" && s.current() == 0:
-		next.Scale = s.order() // it is to begin, once it lets itself be told so
+		next.Scale = s.begins(next.Max) // once it lets itself be told so
 	case s.absent && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
 	}
+}
+
+// begins is with how many replicas the cluster is still to begin, of at most so many that it may run by now. An order to
+// run nothing that still holds stays one.
+func (s *site) begins(most int32) *int32 {
+	order := s.order()
+	if order == nil {
+		return nil
+	}
+	return new(min(*order, most))
 }
 
 // isEmpty: its autoscaler was free to run nothing, and runs nothing.
