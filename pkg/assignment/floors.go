@@ -9,13 +9,7 @@ func (p *plan) floors() []int64 {
 	if p.silent.max == 0 || p.policy == Duplicated {
 		return nil
 	}
-	q := p.question(p.policy != StaticWeighted)
-	for _, s := range p.Sites {
-		if s.Presence == Present || p.counts(s) {
-			q.Clusters = append(q.Clusters, p.cluster(s))
-		}
-	}
-	shares := Assign(q).Bounds
+	shares := p.shares()
 	return p.of(func(s Site) int64 {
 		keeps := s.Max
 		if p.Changed {
@@ -23,6 +17,17 @@ func (p *plan) floors() []int64 {
 		}
 		return int64(min(shares[s.Name].Max, keeps))
 	})
+}
+
+// shares are the bounds by the spec if all sites could be told.
+func (p *plan) shares() map[string]Bounds {
+	q := p.question(p.policy != StaticWeighted)
+	for _, s := range p.Sites {
+		if s.Presence == Present || p.counts(s) {
+			q.Clusters = append(q.Clusters, p.cluster(s))
+		}
+	}
+	return Assign(q).Bounds
 }
 
 // budget is what the maxima of the sites in sight add up to: what the others leave of Max, and never less than the floors.

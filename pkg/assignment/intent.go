@@ -48,18 +48,23 @@ func (p *plan) static() bool {
 	return p.policy == Duplicated || p.policy == StaticWeighted && p.Rebalance.Strategy == v1alpha1.RebalanceNone
 }
 
-// ordained: the spec alone gives the maxima, or those that stand are too many for it.
+// ordained: the spec alone gives the maxima, or those that stand are too many for it, and what runs is as well.
 func (p *plan) ordained() bool {
-	standing := int64(0)
+	standing, running := int64(0), int64(0)
 	for _, s := range p.Sites {
+		has := s.Stands
 		switch {
-		case s.Presence == Present, s.Presence == Refusing, p.counts(s) && s.Stands > 0:
-			standing += int64(s.Stands)
-		case p.counts(s): // what it has is not known
-			standing += int64(s.Max)
+		case s.Presence == Leaving || s.Presence == Silent && !p.counts(s):
+			continue
+		case s.Presence == Refusing: // what it does not give up is nobody's to make up for
+			has = min(s.Stands, s.Max)
+		case s.Presence == Silent && s.Stands == 0: // what it has is not known
+			has = s.Max
 		}
+		standing += int64(has)
+		running += int64(min(has, s.hosted()))
 	}
-	return p.static() || standing > int64(p.Max)
+	return p.static() || standing > int64(p.Max) && running > int64(p.Max)
 }
 
 // outgrown: what a site was given and refuses, in place of another one, is the other's again.
@@ -69,15 +74,13 @@ func (p *plan) outgrown() bool {
 }
 
 // cutsRunning: the maximum that is still to be written is less than what runs, and not for the sake of the order in which
-// clusters shrink. A site that refuses to shrink is not asked again and again.
+// clusters shrink.
 func (p *plan) cutsRunning(s Site) bool {
 	switch i := p.place(s.Name); {
 	case s.Presence == Leaving || s.Stands <= s.Max || s.Stands > s.Ceiling:
 		return false
-	case s.Presence == Refusing:
-		return true
 	case i < 0:
-		return s.Current > s.Max
+		return s.hosted() > s.Max
 	default:
 		return s.hosted() > s.Max && !p.drains(i)
 	}

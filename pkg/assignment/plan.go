@@ -188,6 +188,10 @@ func (p *plan) restrain() {
 	least, tiers := p.shrinking(), p.tiers()
 	for _, site := range p.Sites {
 		step := p.step.Sites[site.Name]
+		if site.Presence == Refusing {
+			step.Share = p.shares()[site.Name].Max
+			p.step.Sites[site.Name] = step
+		}
 		if site.Presence != Present && site.Presence != Refusing || step.Max == 0 {
 			continue
 		}
@@ -235,22 +239,19 @@ func (p *plan) unassigned() int32 {
 	return int32(max(0, int64(p.Max)-p.silent.max-sum(p.maxes)))
 }
 
-// beyond is by how much the maxima of all clusters may exceed Max for the sake of those that could not be told: what was
-// taken over from silent ones, what refusing ones do not give up, and what the others kept meanwhile; nil: nothing.
+// beyond is by how much the maxima of all clusters may exceed Max, since silent and refusing ones keep what they have, and
+// those that leave as long as they cannot be told; nil: by nothing.
 func (p *plan) beyond() *int32 {
-	if p.policy == Duplicated {
-		return nil
-	}
-	n := max(0, p.silent.max+sum(p.maxes)-int64(p.Max))
+	n := sum(p.maxes) - int64(p.Max)
 	for _, site := range p.Sites {
-		switch {
-		case site.Presence == Silent && !p.counts(site):
-			n += int64(site.Max)
-		case site.Presence == Refusing:
-			n += max(0, int64(site.Stands)-int64(site.Max))
+		switch site.Presence {
+		case Silent, Refusing:
+			n += int64(max(site.Max, site.Stands))
+		case Leaving:
+			n += int64(site.Stands)
 		}
 	}
-	if n == 0 {
+	if n <= 0 || p.policy == Duplicated {
 		return nil
 	}
 	return new(int32(min(n, math.MaxInt32)))

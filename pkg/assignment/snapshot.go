@@ -140,6 +140,8 @@ type SiteStep struct {
 	// Min and Max are the bounds of its autoscaler; both 0: it is to have none of ours. Of a silent cluster they are what
 	// it had. All decreases must be written before the first increase.
 	Min, Max int32
+	// Share is the maximum that a refusing cluster would get if it took it.
+	Share int32
 	// Bumped: Min is 1 only because a HorizontalPodAutoscaler needs it to be. One that can scale to zero may have 0.
 	Bumped bool
 	// Scale is what its workload is to be told to run, from zero or to zero. Nil: the replicas are not written.

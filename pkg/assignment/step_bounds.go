@@ -35,7 +35,7 @@ func (p *plan) keepsRunning() bool {
 	if memory.KeepsRunning && !p.fits(p.split(false)) && p.fits(p.split(true)) {
 		return true
 	}
-	p.ripe, memory.KeepsRunning = memory.KeepsRunning && !began, false
+	p.ripe, memory.KeepsRunning = p.static() && memory.KeepsRunning && !began, false
 	return false
 }
 

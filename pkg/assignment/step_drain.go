@@ -131,8 +131,8 @@ func (p *plan) holdsAbove(s Site) bool {
 	return false
 }
 
-// entrust gives what drained clusters were freed of to the first above them that has bounds, and what none can take back to
-// them. It says whether one of them shrinks at all.
+// entrust gives what drained clusters were freed of to the first above them that has bounds and is not full, and what none can
+// take back to them. It says whether one of them shrinks at all.
 func (p *plan) entrust(freed int64, before []int64) (shrinks bool) {
 	lowest, above, back := int32(math.MaxInt32), slices.Clone(p.maxes), slices.Clone(p.maxes)
 	for i, s := range p.sites {
@@ -141,7 +141,7 @@ func (p *plan) entrust(freed int64, before []int64) (shrinks bool) {
 		}
 	}
 	for i, s := range p.sites {
-		if before[i] > 0 && s.Priority > lowest {
+		if before[i] > 0 && s.Priority > lowest && s.Unschedulable == 0 && s.State != v1alpha1.ClusterSaturated {
 			above[i] = p.ceilings[i]
 		}
 	}

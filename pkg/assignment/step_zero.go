@@ -15,12 +15,12 @@ func (p *plan) wake() Action {
 		return ""
 	}
 	for i, s := range p.sites {
-		if s.Current > 0 || p.maxes[i] == 0 {
+		if s.Current > 0 || p.maxes[i] == 0 || s.Balks && s.Ordered != nil { // told already, and told again anyway
 			continue
 		}
 		p.scale[i] = new(int32(p.mins[i]))
 		p.step.Action = Woken
-		if p.policy == Prioritized && !s.Balks {
+		if p.policy == Prioritized {
 			break
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -23,6 +24,25 @@ import (
 
 // Apply implements [Cluster].
 func (c memberCluster) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	return c.applyOr(ctx, hpa, storing)
+}
+
+// Accepts implements [Cluster].
+func (c memberCluster) Accepts(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
+	if lacking != nil {
+		if err := c.create(ctx, lacking, trying); err != nil {
+			return err
+		}
+	}
+	_, err := c.applyOr(ctx, hpa, trying)
+	return err
+}
+
+// How a request is meant.
+func storing(r *rest.Request) *rest.Request { return r }
+func trying(r *rest.Request) *rest.Request  { return r.Param("dryRun", metav1.DryRunAll) }
+
+func (c memberCluster) applyOr(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, meant func(*rest.Request) *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	version, err := c.version(ctx)
 	if err != nil {
 		return nil, err
@@ -30,9 +50,9 @@ func (c memberCluster) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalP
 	if err := c.mayApply(ctx, hpa, version); err != nil {
 		return nil, fmt.Errorf("applying %s %q: %w", autoscalerKind, hpa.Name, err)
 	}
-	stored, err := c.apply(ctx, hpa, version)
+	stored, err := c.apply(ctx, hpa, version, meant)
 	if knowsNoTolerance(err) {
-		stored, err = c.apply(ctx, withoutTolerance(hpa), version)
+		stored, err = c.apply(ctx, withoutTolerance(hpa), version, meant)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("applying %s %q: %w", autoscalerKind, hpa.Name, err)
@@ -53,14 +73,14 @@ func (c memberCluster) mayApply(ctx context.Context, hpa *autoscalingv2.Horizont
 	return err
 }
 
-func (c memberCluster) apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (c memberCluster) apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion, meant func(*rest.Request) *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	body, err := memberhpa.Encode(hpa, version.String())
 	if err != nil {
 		return nil, err
 	}
 	request := autoscalersAt(c.Client().Patch(types.ApplyPatchType), version, hpa.Namespace).Name(hpa.Name).
 		Param("fieldManager", FieldManager).Param("force", "true").Body(body)
-	return c.autoscalerIn(ctx, request)
+	return c.autoscalerIn(ctx, meant(request))
 }
 
 // knowsNoTolerance is what Kubernetes before 1.33 says of behavior.*.tolerance. Of other requests it drops a field that it

@@ -56,6 +56,9 @@ type Cluster interface {
 	// other than name, namespace, labels and annotations is ignored. It is an error if there is one of that name which was
 	// neither made by us nor given to us, and one without [v1alpha1.ManagedByLabel] is not made.
 	Apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error)
+	// Accepts is why the cluster would not take a HorizontalPodAutoscaler of ours, or a workload that it lacks, if that is not
+	// nil; nil: it would. Nothing is stored.
+	Accepts(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error
 	// Delete deletes a HorizontalPodAutoscaler, but not another one of the same name. It is no error if it is gone.
 	Delete(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error
 }

@@ -67,6 +67,10 @@ func (u unregistered) Apply(context.Context, *autoscalingv2.HorizontalPodAutosca
 	return nil, u.Silence()
 }
 
+func (u unregistered) Accepts(context.Context, *autoscalingv2.HorizontalPodAutoscaler, *unstructured.Unstructured) error {
+	return u.Silence()
+}
+
 func (u unregistered) Delete(context.Context, *autoscalingv2.HorizontalPodAutoscaler) error {
 	return u.Silence()
 }

@@ -48,6 +48,10 @@ func (c memberCluster) read(ctx context.Context, namespace string, of autoscalin
 
 // Create implements [Cluster].
 func (c memberCluster) Create(ctx context.Context, workload *unstructured.Unstructured) error {
+	return c.create(ctx, workload, storing)
+}
+
+func (c memberCluster) create(ctx context.Context, workload *unstructured.Unstructured, meant func(*rest.Request) *rest.Request) error {
 	request, err := c.requestFor(ctx, workload, (rest.Interface).Post)
 	if err != nil {
 		return err
@@ -56,7 +60,7 @@ func (c memberCluster) Create(ctx context.Context, workload *unstructured.Unstru
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", describeObject(workload), err)
 	}
-	err = request.Param("fieldManager", FieldManager).SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
+	err = meant(request).Param("fieldManager", FieldManager).SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
 	if fault := namespaceFault(err, workload.GetNamespace()); fault != nil {
 		err = fault
 	}

@@ -301,6 +301,21 @@ func (a api) Apply(ctx context.Context, wanted *autoscalingv2.HorizontalPodAutos
 	return after.DeepCopy(), nil
 }
 
+// Accepts stores nothing.
+func (a api) Accepts(ctx context.Context, _ *autoscalingv2.HorizontalPodAutoscaler, _ *unstructured.Unstructured) error {
+	if err := a.ask(ctx); err != nil {
+		return err
+	}
+	a.m.fleet.lock.Lock()
+	defer a.m.fleet.lock.Unlock()
+	if a.m.refuses {
+		a.m.fleet.judge.refused(a.m)
+		return apierrors.NewForbidden(autoscalers, name, nil)
+	}
+	a.m.fleet.judge.accepts(a.m)
+	return nil
+}
+
 // asVersion drops what the member does not know.
 func (m *member) asVersion(spec *autoscalingv2.HorizontalPodAutoscalerSpec) {
 	if b := spec.Behavior; b != nil && m.version != autoscalingv2.SchemeGroupVersion.String() {

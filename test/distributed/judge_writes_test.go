@@ -24,6 +24,14 @@ func (j *judge) writes(m *member) {
 	}
 }
 
+// accepts: the cluster was asked whether it would take what it refused.
+func (j *judge) accepts(m *member) {
+	v := j.of(m)
+	if v.refusedSince, v.tries = (time.Time{}), true; v.gone {
+		v.gone, j.sinceChange = !m.inSight(), 0
+	}
+}
+
 func (j *judge) refused(m *member) {
 	j.troubled()
 	if v := j.of(m); v.refusedSince.IsZero() {

@@ -13,6 +13,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
 
@@ -35,8 +36,33 @@ func (r *Reconciler) apply(ctx context.Context, in *situation, step *assignment.
 		}
 	}
 	err = errors.Join(err, r.writeAll(ctx, in, more))
+	r.probe(ctx, in, step)
 	r.tellMade(in)
 	return errors.Join(err, r.clear(ctx, in, step))
+}
+
+// probe finds out whether clusters still refuse whose part the others have: by asking, since to write it would take it from
+// the others first.
+func (r *Reconciler) probe(ctx context.Context, in *situation, step *assignment.Step) {
+	ctx, cancel := context.WithTimeout(ctx, r.MemberTimeout)
+	defer cancel()
+	together(in.sites, func(s *site) {
+		if s.presence != assignment.Refusing || !in.gaveUp(s) || !s.here() {
+			return
+		}
+		next := step.Sites[s.facts.Name]
+		next.Max = max(1, next.Share, s.stands(in.object))
+		next.Min = min(max(1, next.Min), next.Max)
+		var lacking *unstructured.Unstructured
+		if s.absent && in.template != nil {
+			lacking = withReplicas(in.template, next.Min)
+		}
+		if err := s.cluster.Accepts(ctx, s.rendered(in, next), lacking); err != nil {
+			s.failed.bounds, s.failure = true, err.Error()
+			return
+		}
+		s.took.bounds, s.accepted = true, true
+	})
 }
 
 // tellMade makes one Event of all clusters that got the workload.
@@ -80,7 +106,9 @@ func (r *Reconciler) write(ctx context.Context, in *situation, c change) error {
 		s.failure, *s.failed.of(c) = err.Error(), true
 		return fmt.Errorf("cluster %s: %w", s.facts.Name, err)
 	}
-	*s.took.of(c) = true
+	if !in.gaveUp(s) { // then what it is given up for was not written
+		*s.took.of(c) = true
+	}
 	klog.FromContext(ctx).Info("Wrote to a cluster", append([]any{"cluster", s.facts.Name}, c.about(in)...)...)
 	return nil
 }

@@ -66,17 +66,11 @@ func (s *site) less(in *situation, next assignment.SiteStep) []change {
 	case next.Max == 0 && memberhpa.Ours(s.own, in.object.UID):
 		changes = append(changes, change{site: s, remove: s.own})
 	case next.Max > 0 && next.Max <= s.own.Spec.MaxReplicas:
-		if wanted := s.rendered(in, next); in.probes(s) || !memberhpa.Stands(s.own, wanted, s.autoscalers.Version) {
+		if wanted := s.rendered(in, next); !memberhpa.Stands(s.own, wanted, s.autoscalers.Version) {
 			changes = append(changes, change{site: s, write: wanted})
 		}
 	}
 	return changes
-}
-
-// probes: the others have what the cluster refused, so that it gets no more. Whether it still refuses is found out by writing
-// what it has.
-func (in *situation) probes(s *site) bool {
-	return s.presence == assignment.Refusing && in.gaveUp(s)
 }
 
 // further are the autoscalers that go beside the one that stays. One that was given to us stays with its giver where the

@@ -3,6 +3,7 @@
 package distributed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -73,8 +74,8 @@ func (in *situation) able() condition {
 	parts := 0
 	for i := range in.sites {
 		s := &in.sites[i]
-		if s.reason == reasonFailedWrite {
-			failing = append(failing, s.facts.Name+": "+s.message)
+		if s.reason == reasonFailedWrite || s.presence == assignment.Leaving && s.refused.message != "" {
+			failing = append(failing, s.facts.Name+": "+cmp.Or(s.refused.message, s.message))
 		}
 		if s.presence != assignment.Leaving {
 			parts++

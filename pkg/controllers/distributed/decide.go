@@ -45,15 +45,15 @@ func (in *situation) askAll() {
 	}
 }
 
-// drop forgets what was recorded and must not be carried out any more. Nothing of it has been written yet: what becomes
-// less would have been the first.
+// drop forgets what was recorded and must not be carried out any more. Nothing that becomes more of it has been written yet,
+// as what becomes less comes first.
 func (in *situation) drop(lapse assignment.Lapse) {
 	for i := range in.sites {
 		s := &in.sites[i]
 		if lapse.Orders[s.facts.Name] {
 			s.before.AssignedReplicas = nil
 		}
-		if lapse.Bounds && s.presence != assignment.Leaving && s.here() {
+		if lapse.Bounds && s.presence != assignment.Leaving && s.autoscalers.Known {
 			s.before.AssignedMin, s.before.AssignedMax = new(min(s.least(), s.stands(in.object))), new(s.stands(in.object))
 		}
 	}
@@ -92,14 +92,15 @@ func (s *site) snapshot(in *situation) assignment.Site {
 	lower, upper := s.bounds()
 	stands := s.stands(in.object)
 	if s.presence == assignment.Refusing && in.gaveUp(s) {
-		upper = min(upper, stands) // the others get what it does not take
-		lower = min(lower, upper)
+		if upper = min(upper, stands); s.absent {
+			upper = 0
+		}
+		lower = min(lower, upper) // the others get what it does not take
 	}
 	site := assignment.Site{
 		Name: s.facts.Name, Preference: s.preference, Presence: s.presence,
 		State: s.before.State, Min: lower, Max: upper, Current: s.current(),
-		Stands: stands, Ordered: s.order(), Balks: s.balked.message != "",
-		Recovered:     s.before.Reason == reasonFailedWrite && s.reason != reasonFailedWrite,
+		Stands: stands, Ordered: s.order(), Balks: s.balks, Recovered: s.recovered,
 		Unschedulable: s.unschedulable(), Additional: s.additional,
 		SchedulableSince: timeOf(s.before.SchedulableSince), SaturatedFirst: timeOf(s.before.SaturatedFirst),
 	}
@@ -181,7 +182,7 @@ func (in *situation) pending() bool {
 		lower, upper := s.bounds()
 		switch {
 		case s.presence != assignment.Present, stuck && upper > s.stands(in.object):
-		case !s.has(in.object, lower, upper), s.order() != nil && s.balked.message == "":
+		case !s.has(in.object, lower, upper), s.order() != nil && !s.balks:
 			return true
 		}
 	}

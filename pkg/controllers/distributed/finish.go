@@ -21,7 +21,7 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 			next.Scale = new(next.Min) // it may not be at zero any more, and its own autoscaler does not begin there
 		}
 	case assignment.Refusing:
-		next.Scale, next.Bumped = s.begins(min(next.Max, s.stands(in.object))), next.Min == 1 && s.own != nil && s.mayBeEmpty()
+		next.Scale, next.Bumped = s.begins(next.Max), next.Min == 1 && s.own != nil && s.mayBeEmpty()
 	case assignment.Silent:
 		s.finishSilent(in, &next)
 	case assignment.Leaving:
@@ -38,7 +38,7 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 	case in.native() && next.Bumped && !s.absent:
 		next.Scale = nil // its own autoscaler sees to it
 	case next.Scale != nil || next.Max == 0:
-	case s.balked.message != "" && s.current() == 0:
+	case s.balks && s.current() == 0:
 		next.Scale = s.begins(next.Max) // once it lets itself be told so
 	case s.absent && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
@@ -49,7 +49,7 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 // run nothing that still holds stays one.
 func (s *site) begins(most int32) *int32 {
 	order := s.order()
-	if order == nil {
+	if order == nil || *order > 0 && most == 0 {
 		return nil
 	}
 	return new(min(*order, most))

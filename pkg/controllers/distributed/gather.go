@@ -26,6 +26,7 @@ func (r *Reconciler) gather(ctx context.Context, object *v1alpha1.FederatedHPA) 
 	}
 	r.memories.remind(object, in.sites, in.now)
 	r.read(ctx, &in)
+	r.memories.resume(object, in.sites, in.now)
 	r.findTemplate(ctx, &in, byOthers)
 	if in.fault = errors.Join(in.fault, in.prefer()); in.fault != nil {
 		return in

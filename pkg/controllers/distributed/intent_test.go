@@ -271,18 +271,41 @@ func TestRefusalThen(t *testing.T) {
 	}{
 		"nothing":                    {refusal{}, false, false, false, refusal{}},
 		"for the first time":         {refusal{}, true, false, false, refusal{"again", now, now}},
-		"again":                      {before, true, false, false, refusal{"again", at(100), now}},
-		"one of several was taken":   {before, true, true, false, refusal{"again", at(100), now}},
+		"again":                      {before, true, false, false, refusal{"no", at(100), now}},
+		"one of several was taken":   {before, true, true, false, refusal{"no", at(100), now}},
 		"taken":                      {before, false, true, false, refusal{}},
 		"it waits":                   {before, false, false, true, refusal{"no", at(100), now}},
 		"nothing to write":           {before, false, false, false, before},
-		"nothing to write for long":  {refusal{"no", at(100), at(700)}, false, false, false, refusal{}},
-		"nothing to write, just not": {refusal{"no", at(100), at(701)}, false, false, false, refusal{"no", at(100), at(701)}},
+		"nothing to write for long":  {refusal{"no", at(-400), at(-200)}, false, false, false, refusal{}},
+		"nothing to write, just not": {refusal{"no", at(-400), at(-199)}, false, false, false, refusal{"no", at(-400), at(-199)}},
+		"after a long trouble":       {refusal{"no", at(-4000), at(-2000)}, false, false, false, refusal{"no", at(-4000), at(-2000)}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			if got := tc.before.then("again", tc.failed, tc.took, tc.waits, now, grace); got != tc.want {
 				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRefusalHolds(t *testing.T) {
+	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	tests := map[string]struct {
+		f    refusal
+		want bool
+	}{
+		"there is none":              {refusal{}, false},
+		"just now":                   {refusal{"no", at(1000), at(1000)}, true},
+		"within the grace":           {refusal{"no", at(701), at(701)}, true},
+		"after the grace":            {refusal{"no", at(700), at(700)}, false},
+		"within as long as it lasts": {refusal{"no", at(0), at(501)}, true},
+		"after that":                 {refusal{"no", at(0), at(500)}, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.f.holds(at(1000), grace); got != tc.want {
+				t.Errorf("it holds: %t", got)
 			}
 		})
 	}

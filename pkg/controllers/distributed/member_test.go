@@ -263,6 +263,17 @@ func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutosc
 	return recordOf(m.hpas[hpa.Name].HorizontalPodAutoscaler), nil
 }
 
+// Accepts stores nothing.
+func (m *member) Accepts(_ context.Context, _ *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if through, lost := m.told("create"); lacking != nil && !through {
+		return lost
+	}
+	_, lost := m.told("apply")
+	return lost
+}
+
 func forgetPolicies(b *autoscalingv2.HorizontalPodAutoscalerBehavior) {
 	for _, rules := range []*autoscalingv2.HPAScalingRules{b.ScaleUp, b.ScaleDown} {
 		if rules != nil {

@@ -43,8 +43,10 @@ type clusterMemory struct {
 	at               time.Time
 	// refused and balked are how the last writes of bounds, and of replicas, failed.
 	refused, balked refusal
-	steady          int
-	cleared         bool
+	// recovered: it takes what it had refused for so long that the others did not wait for it any more.
+	recovered bool
+	steady    int
+	cleared   bool
 }
 
 // refusal is that a cluster did not take what was written to it; zero: it did.
@@ -54,18 +56,24 @@ type refusal struct {
 	since, last time.Time
 }
 
-// then is the refusal after a look in which something was refused again, or was taken, or still waits for other clusters.
-// Where nothing was written nobody knows; after the grace that is forgotten.
+// holds: it would be refused again, for all we know. Where nothing was to be written for as long as it was refused before,
+// and for the grace at least, it is worth another try.
+func (f refusal) holds(now time.Time, grace time.Duration) bool {
+	return f.message != "" && now.Sub(f.last) < max(grace, f.last.Sub(f.since))
+}
+
+// then is the refusal after a look in which something was refused again, or was taken, or still waits for other clusters. The
+// message stays, as those of some errors are never the same.
 func (f refusal) then(failure string, failed, took, waits bool, now time.Time, grace time.Duration) refusal {
 	switch {
 	case failed && f.message == "":
 		return refusal{failure, now, now}
 	case failed:
-		return refusal{failure, f.since, now}
+		f.last = now
+	case took, now.Sub(f.last) >= 4*max(grace, f.last.Sub(f.since)):
+		return refusal{}
 	case waits:
 		f.last = now
-	case took, now.Sub(f.last) >= grace:
-		return refusal{}
 	}
 	return f
 }
@@ -94,7 +102,21 @@ func (m *memories) remind(object *v1alpha1.FederatedHPA, sites []site, now time.
 		if now.Sub(c.at) < unseenFor {
 			s.written, s.removed = c.written, c.removed
 		}
-		s.refuses(c.refused, c.balked)
+		s.refuses(c.refused, c.balked, now, m.grace)
+		s.recovered = c.recovered
+	}
+}
+
+// resume makes up for what is not known of a cluster that refused before this program began, and that the others do not wait
+// for any more: what it has is what it is to have.
+func (m *memories) resume(object *v1alpha1.FederatedHPA, sites []site, now time.Time) {
+	known, _ := m.of(object)
+	for i := range sites {
+		s := &sites[i]
+		if _, seen := known.clusters[s.facts.Name]; seen || s.before.Reason != reasonFailedWrite || s.stands(object) != value(s.before.AssignedMax) {
+			continue
+		}
+		s.refuses(refusal{s.before.Message, now.Add(-m.grace), now}, refusal{}, now, m.grace)
 	}
 }
 
@@ -119,8 +141,9 @@ func (m *memories) keep(object *v1alpha1.FederatedHPA, in *situation) {
 func (s *site) remembered(before clusterMemory, now time.Time, grace time.Duration) clusterMemory {
 	c := clusterMemory{
 		written: s.written, removed: s.removed, at: before.at, cleared: s.cleared && s.own == nil,
-		refused: before.refused.then(s.failure, s.failed.bounds, s.took.bounds || s.own == nil, s.blocked, now, grace),
-		balked:  before.balked.then(s.failure, s.failed.scale, s.took.scale, false, now, grace),
+		refused:   s.refused.then(s.failure, s.failed.bounds, s.took.bounds, s.blocked, now, grace),
+		balked:    s.balked.then(s.failure, s.failed.scale, s.took.scale, false, now, grace),
+		recovered: s.accepted,
 	}
 	if s.written != before.written || s.removed != before.removed {
 		c.at = now

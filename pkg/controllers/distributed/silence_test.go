@@ -248,7 +248,7 @@ func TestRefusalOfMoreBeyondTheGrace(t *testing.T) {
 	w.member("b").refuses = nil
 	w.well(4)
 	same(t, "there is when it takes it", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
-	same(t, "written", []string{"b web 1-5", "a web 1-10", "b web 1-10"}, toMembers(w.writes()))
+	same(t, "written", []string{"a web 1-10", "b web 1-10"}, toMembers(w.writes()))
 }
 
 // A cluster that refuses its first autoscaler for longer than the grace has no part, and is asked again now and then.

@@ -65,6 +65,9 @@ type site struct {
 	steady int
 	// refused and balked are how bounds, and replicas, were refused lately.
 	refused, balked refusal
+	balks           bool
+	// recovered: it takes what it had refused for long; accepted: it is known since this look.
+	recovered, accepted bool
 
 	// What came of writes: what is stored since, what is not any more, which kinds were taken, and what was not.
 	written, removed *autoscalingv2.HorizontalPodAutoscaler
@@ -102,13 +105,13 @@ func (s *site) silent(why *fleet.Silence) {
 }
 
 // refuses is of a cluster that did not take what was written to it. It keeps what it has, as long as it refuses bounds.
-func (s *site) refuses(bounds, scale refusal) {
-	s.refused, s.balked = bounds, scale
+func (s *site) refuses(bounds, scale refusal, now time.Time, grace time.Duration) {
+	s.refused, s.balked, s.balks = bounds, scale, scale.holds(now, grace)
 	switch {
 	case s.presence != assignment.Present:
-	case bounds.message != "":
+	case bounds.holds(now, grace):
 		s.presence, s.reason, s.message = assignment.Refusing, reasonFailedWrite, bounds.message
-	case scale.message != "":
+	case s.balks:
 		s.reason, s.message = reasonFailedWrite, scale.message
 	}
 }
@@ -138,7 +141,7 @@ func (s *site) current() int32 {
 // beginning or ceasing to run; how many run from then on is for the cluster's autoscaler to say.
 func (s *site) order() *int32 {
 	told := s.before.AssignedReplicas
-	if told == nil || s.scale != nil && (s.scale.Spec.Replicas == 0) == (*told == 0) {
+	if told == nil || *told > 0 && value(s.before.AssignedMax) == 0 || s.scale != nil && (s.scale.Spec.Replicas == 0) == (*told == 0) {
 		return nil
 	}
 	return told
