@@ -3,108 +3,93 @@
 package cronfederatedhpa
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-const (
-	// patience is how long a run is tried anew while the hub or the target
-	// does not let us. No longer than until the rule's next run, either.
-	patience = 10 * time.Minute
-	// leastPause and mostPause bound the time between two tries.
-	leastPause, mostPause = time.Second, 30 * time.Second
-	// lookAgain is when a target is looked for anew that was not there.
-	lookAgain = time.Minute
-)
+// checkAgain is when a target is read anew that was not there.
+const checkAgain = time.Minute
 
-// situation is all that a decision rests on.
-type situation struct {
-	object *v1alpha1.CronFederatedHPA // defaulted; it is not changed
-	rules  []rule
-	faults []string // of its rules, for the one who wrote them
-	now    time.Time
-	target targetState
-	// failing is what has kept runs from being done until now, if anything.
-	failing *trouble
+// Situation is all that a decision rests on.
+type Situation struct {
+	Object     *v1alpha1.CronFederatedHPA // defaulted
+	Timetables []Timetable                // of the object's rules, in their order
+	Now        time.Time
+	Target     Target
+	// Delay is that of the decision before; nil if it delayed nothing.
+	Delay *Delay
 }
 
-// targetState is what is known of the target.
-type targetState struct {
-	looked      bool   // now; else all below but governor is unknown
-	has         values // if there is no trouble
-	mayHaveNone bool   // minReplicas may be 0
-	governor    string // another autoscaler that sets its replicas, or ""
-	trouble     *trouble
+// Decision is what to do.
+type Decision struct {
+	Set    Values // what the target is to be set to; empty: nothing
+	Status v1alpha1.CronFederatedHPAStatus
+	News   []Record // what the status says that it did not say before, the newest last
+	Delay  *Delay   // of runs that are due and cannot be done yet; nil: there are none
+	Wake   time.Time
 }
 
-// trouble is why the target can not be read or set.
-type trouble struct {
-	reason  string
-	message string
-	since   time.Time // when it was first met
-	of      types.UID // the object that has it
-}
-
-// final says that to try again is of no use.
-func (t *trouble) final() bool { return t.reason == reasonRefused || t.reason == reasonAutoscaled }
-
-// decision is what to do.
-type decision struct {
-	set    values // what the target is to be set to; empty: nothing
-	status v1alpha1.CronFederatedHPAStatus
-	news   []record // what the status says that it did not say before, the newest last
-	retry  bool     // something is due that could not be done
-	wake   time.Time
-}
-
-// decide says what to do now. It takes for granted that what it wants set will
+// Decide says what to do now. It takes for granted that what it wants set will
 // be set; if that fails, it is asked again, and told of the trouble.
-func decide(in situation) decision {
-	histories, left := in.resume()
+func Decide(in Situation) Decision {
+	rules, faults := in.rules()
+	histories, left := in.resume(rules)
 	runs := in.due(histories)
-	var d decision
-	if t := in.hindrance(); t != nil {
-		d.wake = in.hold(runs, t)
-		d.retry = !d.wake.IsZero()
+	var d Decision
+	if h := in.hindrance(); h != nil {
+		if d.Wake = in.hold(runs, h); !d.Wake.IsZero() {
+			d.Delay = h
+		}
 	} else {
-		d.set = in.do(runs)
+		d.Set = in.do(runs)
 	}
-	d.news = newsOf(histories, left)
-	d.status = in.status(histories, d.news)
+	d.News = newsOf(histories, left)
+	d.Status = in.status(histories, d.News, faults)
 	for _, h := range histories {
-		if next := h.next(); next.After(in.now) {
-			d.wake = earliest(d.wake, next)
+		if next := h.next(); next.After(in.Now) {
+			d.Wake = earliest(d.Wake, next)
 		}
 	}
-	if t := in.target.trouble; t != nil && !t.final() {
-		d.wake = earliest(d.wake, in.now.Add(lookAgain))
+	if t := in.Target.Trouble; t != nil && !t.final() {
+		d.Wake = earliest(d.Wake, in.Now.Add(checkAgain))
 	}
 	return d
 }
 
+// NeedsTarget says whether the target must be known: the object is new or
+// changed, its target was not there, or a run is due.
+func NeedsTarget(object *v1alpha1.CronFederatedHPA, now time.Time) bool {
+	status := &object.Status
+	if status.ObservedGeneration == nil || *status.ObservedGeneration != object.Generation || !targetFound(object) {
+		return true
+	}
+	return slices.ContainsFunc(status.ExecutionHistories, func(e v1alpha1.ExecutionHistory) bool {
+		return e.NextExecutionTime != nil && !e.NextExecutionTime.After(now)
+	})
+}
+
 // resume opens the history of each rule. Those of rules that are no more are
 // left behind, but for runs that were due.
-func (in *situation) resume() (histories []*history, left []record) {
+func (in *Situation) resume(rules []rule) (histories []*history, left []Record) {
 	stored := map[string]v1alpha1.ExecutionHistory{}
-	for i := range in.object.Status.ExecutionHistories {
-		entry := &in.object.Status.ExecutionHistories[i]
+	for i := range in.Object.Status.ExecutionHistories {
+		entry := &in.Object.Status.ExecutionHistories[i]
 		stored[entry.RuleName] = *entry.DeepCopy()
 	}
-	for _, r := range in.rules {
+	for _, r := range rules {
 		h := &history{rule: r, stored: stored[r.spec.Name]}
 		h.stored.RuleName = r.spec.Name
-		h.resume(in.since(), in.now)
+		h.resume(in.since(), in.Now)
 		histories = append(histories, h)
 		delete(stored, r.spec.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(stored)) {
-		if h := (&history{stored: stored[name]}); h.overdue(in.now) {
-			left = append(left, record{rule: name, result: missed, at: h.next(), message: "not run: the rule was removed or renamed before the controller came to it"})
+		if h := (&history{stored: stored[name]}); h.overdue(in.Now) {
+			left = append(left, Record{Rule: name, Result: Missed, At: h.next(), Message: "not run: the rule was removed or renamed before the controller came to it"})
 		}
 	}
 	return histories, left
@@ -112,16 +97,75 @@ func (in *situation) resume() (histories []*history, left []record) {
 
 // since is from when on rules run that we have not seen before. Those of a new
 // object begin with it, though we come to it later.
-func (in *situation) since() time.Time {
+func (in *Situation) since() time.Time {
 	if in.firstSight() {
-		return in.object.CreationTimestamp.Time
+		return in.Object.CreationTimestamp.Time
 	}
-	return in.now
+	return in.Now
 }
 
 // firstSight says that the object is new to us, and still as it was created.
-func (in *situation) firstSight() bool {
-	status := &in.object.Status
+func (in *Situation) firstSight() bool {
+	status := &in.Object.Status
 	return status.ObservedGeneration == nil && len(status.ExecutionHistories) == 0 &&
-		in.object.Generation <= 1 && !in.object.CreationTimestamp.IsZero() && in.object.CreationTimestamp.Time.Before(in.now)
+		in.Object.Generation <= 1 && !in.Object.CreationTimestamp.IsZero() && in.Object.CreationTimestamp.Time.Before(in.Now)
+}
+
+// due are the runs to be done now, in order. What comes too late is noted.
+func (in *Situation) due(histories []*history) []run {
+	var runs []run
+	for _, h := range histories {
+		r, ok := h.due(in.Now, in.cause())
+		if !ok {
+			continue
+		}
+		if late := in.late(r); late != nil {
+			h.close(*late, in.Now)
+			continue
+		}
+		runs = append(runs, r)
+	}
+	inOrder(runs)
+	return runs
+}
+
+// cause is why runs were missed: who tried them and failed is still at it.
+func (in *Situation) cause() string {
+	if in.Delay != nil {
+		return in.Delay.Message
+	}
+	return "the controller was not running, or could not reach the hub"
+}
+
+// late is what to note of a run that may not begin any more, or nil.
+func (in *Situation) late(r run) *Record {
+	delay, limit := in.Now.Sub(r.at), r.of.rule.tardiness()
+	switch {
+	case limit > 0 && delay > limit:
+		late := Record{Result: Missed, At: r.at, Message: fmt.Sprintf("missed: started %.0f s late, maxDelaySeconds=%.0f", delay.Seconds(), limit.Seconds())}
+		if in.Delay != nil && !in.Delay.Since.After(r.at.Add(limit)) {
+			late.Result, late.Message = Failed, in.Delay.Message
+		}
+		return &late
+	case in.firstSight() && delay > patience:
+		return &Record{Result: Missed, At: r.at, Message: fmt.Sprintf("missed: the object was created, and the controller came to it %.0f s late", delay.Seconds())}
+	}
+	return nil
+}
+
+// do has the runs set the target, and notes what becomes of each. It returns
+// what has to be set for that.
+func (in *Situation) do(runs []run) (set Values) {
+	wanted, outcomes := settle(in.Target.Has, in.Target.MayHaveNone, runs)
+	for _, o := range outcomes {
+		r := Record{Result: Succeeded, At: o.at, Applied: o.applied}
+		switch {
+		case o.misfit != "":
+			r.Result, r.Message = Failed, o.misfit
+		case o.by != nil:
+			r.Result, r.Message = Superseded, fmt.Sprintf("superseded by rule %q, scheduled at %s", o.by.of.rule.spec.Name, o.by.at.Format(time.RFC3339))
+		}
+		o.of.close(r, in.Now)
+	}
+	return wanted.without(in.Target.Has)
 }

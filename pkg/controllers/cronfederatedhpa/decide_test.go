@@ -17,20 +17,20 @@ import (
 )
 
 // lines are what a decision says of runs, as text.
-func lines(d decision) []string {
+func lines(d Decision) []string {
 	var lines []string
-	for _, r := range d.news {
-		said := r.message
-		if r.result == succeeded {
-			said = r.applied.String()
+	for _, r := range d.News {
+		said := r.Message
+		if r.Result == Succeeded {
+			said = r.Applied.String()
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s: %s", r.at.UTC().Format("02 15:04"), r.rule, r.result, said))
+		lines = append(lines, fmt.Sprintf("%s %s %s: %s", r.At.UTC().Format("02 15:04"), r.Rule, r.Result, said))
 	}
 	return lines
 }
 
 // says compares what a look made of the runs, each a line.
-func says(t *testing.T, d decision, want ...string) {
+func says(t *testing.T, d Decision, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, lines(d)); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
@@ -77,14 +77,14 @@ func TestFirstRunIsTheNextOne(t *testing.T) {
 // The proposal's first story: up to 1000 at 08:30, down to 1 at 11:00.
 func TestUpAndDown(t *testing.T) {
 	s := tell(t, deployment, sets("Scale-Up", "30 08 * * *", 1000), sets("Scale-Down", "0 11 * * *", 1))
-	s.has = values{replicas: new(int32(3))}
+	s.has = Values{Replicas: new(int32(3))}
 	s.goes("07:00")
 	says(t, s.goes("08:29:59"))
 	d := s.goes("08:30:00")
 	says(t, d, "01 08:30 Scale-Up succeeded: replicas 1000")
 	s.expect("replicas 1000")
-	if want := moment(t, "11:00"); !d.wake.Equal(want) {
-		t.Errorf("wakes at %v, want %v", d.wake, want)
+	if want := moment(t, "11:00"); !d.Wake.Equal(want) {
+		t.Errorf("wakes at %v, want %v", d.Wake, want)
 	}
 	at := func(text string) metav1.Time { return *stamp(moment(t, text)) }
 	next := at("2027-03-02 08:30")
@@ -111,8 +111,8 @@ func TestLatestOfSeveralWins(t *testing.T) {
 	s.goes("07:00")
 	d := s.goes("11:05")
 	says(t, d, `01 08:30 up superseded: superseded by rule "down", scheduled at 2027-03-01T11:00:00Z`, "01 11:00 down succeeded: replicas 1")
-	if !d.set.empty() {
-		t.Errorf("sets %v, though the target has it", d.set)
+	if !d.Set.Empty() {
+		t.Errorf("sets %v, though the target has it", d.Set)
 	}
 	s.expectNext("2027-03-02 08:30")
 }
@@ -156,7 +156,7 @@ func TestBoundsMustFit(t *testing.T) {
 
 func TestMinimumOfATargetWithoutOne(t *testing.T) {
 	s := tell(t, federated, setsMax("r", "0 9 * * *", 3))
-	s.has[minReplicas] = nil
+	s.has[MinReplicas] = nil
 	s.goes("07:00")
 	says(t, s.goes("09:00"), "01 09:00 r succeeded: maxReplicas 3")
 	s.expect("maxReplicas 3")
@@ -201,8 +201,8 @@ func TestSuspendedRuleHasNoRuns(t *testing.T) {
 	s.edit(suspend(true))
 	d := s.goes("08:10")
 	s.expectNext("")
-	if !d.wake.IsZero() {
-		t.Errorf("wakes at %v for nothing", d.wake)
+	if !d.Wake.IsZero() {
+		t.Errorf("wakes at %v for nothing", d.Wake)
 	}
 	if got := s.object.Status.Summary.Suspended; got != "1/1" {
 		t.Errorf("suspended: %s", got)
@@ -247,8 +247,8 @@ func TestRuleThatGoesWhenItIsDue(t *testing.T) {
 	})
 	d := s.goes("09:00:01")
 	says(t, d, "01 09:00 a missed: "+gone, "01 09:00 b missed: "+gone)
-	if !d.set.empty() {
-		t.Errorf("sets %v", d.set)
+	if !d.Set.Empty() {
+		t.Errorf("sets %v", d.Set)
 	}
 	s.expectNext("2027-03-02 09:00")
 	if want := "b Failed"; s.object.Status.Summary.Last != want {
@@ -272,7 +272,7 @@ func TestTargetOfAnotherKind(t *testing.T) {
 	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) {
 		spec.ScaleTargetRef, spec.Rules = federated, []ruleSpec{setsMin("r", "0 9 * * *", 5)}
 	})
-	s.has = values{minReplicas: new(int32(1)), maxReplicas: new(int32(10))}
+	s.has = Values{MinReplicas: new(int32(1)), MaxReplicas: new(int32(10))}
 	says(t, s.goes("09:00"), "01 09:00 r succeeded: minReplicas 5")
 	s.expect("minReplicas 5 and maxReplicas 10")
 }
@@ -328,7 +328,7 @@ func TestRunBetweenCreationAndFirstSight(t *testing.T) {
 	late := created("08:59:59")
 	d := late.goes("09:20:00")
 	says(t, d, "01 09:00 r missed: missed: the object was created, and the controller came to it 1200 s late")
-	if !d.set.empty() {
+	if !d.Set.Empty() {
 		t.Error("an object that is not new is applied at first sight")
 	}
 	edited := created("08:00")
@@ -349,10 +349,10 @@ func TestTroubleIsRetriedAndRecordedOnce(t *testing.T) {
 	const down = "setting Deployment \"shop\": webhook is down"
 	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
 	s.goes("07:30")
-	wants := func(d decision, retry bool, wake string) {
+	wants := func(d Decision, retry bool, wake string) {
 		t.Helper()
-		if d.retry != retry || !d.wake.Equal(moment(t, wake)) {
-			t.Errorf("retry %v at %v, want %v at %s", d.retry, d.wake, retry, wake)
+		if d.Delay != nil != retry || !d.Wake.Equal(moment(t, wake)) {
+			t.Errorf("retry %v at %v, want %v at %s", d.Delay != nil, d.Wake, retry, wake)
 		}
 	}
 	d := s.fails("08:30:00", reasonNotSet, down)
@@ -364,7 +364,7 @@ func TestTroubleIsRetriedAndRecordedOnce(t *testing.T) {
 	wants(s.fails("08:39:50", reasonUnreachable, down), true, "08:40:00")
 	d = s.fails("08:40:00", reasonNotSet, down)
 	says(t, d, "01 08:30 r failed: "+down)
-	if d.retry {
+	if d.Delay != nil {
 		t.Error("is tried again")
 	}
 	s.expectNext("2027-03-02 08:30")
@@ -394,8 +394,8 @@ func TestTroubleEndsWithTheNextRunOrTheDelay(t *testing.T) {
 	s.goes("07:30")
 	s.fails("08:30:00", reasonNotSet, "no luck")
 	d := s.fails("08:30:18", reasonNotSet, "no luck")
-	if want := moment(t, "08:30:20"); !d.wake.Equal(want) {
-		t.Errorf("wakes at %v, want %v", d.wake, want)
+	if want := moment(t, "08:30:20"); !d.Wake.Equal(want) {
+		t.Errorf("wakes at %v, want %v", d.Wake, want)
 	}
 	says(t, s.fails("08:30:21", reasonNotSet, "no luck"), "01 08:30 r failed: no luck")
 }
@@ -417,15 +417,15 @@ func TestWakesForTheNextRun(t *testing.T) {
 	s.goes("08:29:30")
 	s.fails("08:30:00", reasonNotSet, "no luck")
 	d := s.fails("08:30:50", reasonNotSet, "no luck")
-	if want := moment(t, "08:31"); !d.wake.Equal(want) {
-		t.Errorf("wakes at %v, want %v", d.wake, want)
+	if want := moment(t, "08:31"); !d.Wake.Equal(want) {
+		t.Errorf("wakes at %v, want %v", d.Wake, want)
 	}
 	s = tell(t, deployment, sets("a", "0 9 * * *", 7), sets("b", "1 9 * * *", 8))
 	s.goes("08:30")
 	s.fails("09:00:00", reasonNotSet, "no luck")
 	d = s.fails("09:00:50", reasonNotSet, "no luck")
-	if want := moment(t, "09:01"); !d.wake.Equal(want) {
-		t.Errorf("wakes at %v, want %v", d.wake, want)
+	if want := moment(t, "09:01"); !d.Wake.Equal(want) {
+		t.Errorf("wakes at %v, want %v", d.Wake, want)
 	}
 }
 
@@ -448,11 +448,11 @@ func TestGovernedTargetIsLeftAlone(t *testing.T) {
 	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
 	s.goes("07:30")
 	in := s.situation("08:30")
-	in.target.governor = `Deployment "shop" is scaled by FederatedHPA "shop"`
-	d := decide(in)
+	in.Target.Governor = `Deployment "shop" is scaled by FederatedHPA "shop"`
+	d := decide(t, in)
 	says(t, d, `01 08:30 r failed: Deployment "shop" is scaled by FederatedHPA "shop"`)
-	if !d.set.empty() {
-		t.Errorf("sets %v", d.set)
+	if !d.Set.Empty() {
+		t.Errorf("sets %v", d.Set)
 	}
 }
 
@@ -522,25 +522,28 @@ func TestFaultyRules(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	tests := map[string]struct {
-		change func(*situation)
+		change func(*Situation)
 		want   []string
 	}{
-		"all is well":       {func(*situation) {}, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
-		"not looked":        {func(in *situation) { in.target = targetState{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
-		"no target":         {func(in *situation) { in.target.trouble = &trouble{reason: reasonNotFound, message: "none"} }, []string{"Ready True RulesUnderstood", "TargetFound False NotFound none", "Conflicting False NoOther"}},
-		"target not read":   {func(in *situation) { in.target.trouble = &trouble{reason: reasonUnreachable, message: "503"} }, []string{"Ready True RulesUnderstood", "TargetFound Unknown Unreachable 503", "Conflicting False NoOther"}},
-		"target not set":    {func(in *situation) { in.target.trouble = &trouble{reason: reasonNotSet, message: "503"} }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
-		"another sets it":   {func(in *situation) { in.target.governor = "taken" }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting True Autoscaled taken"}},
-		"a rule is no rule": {func(in *situation) { in.faults = []string{"a", "b"} }, []string{"Ready False InvalidRule a; b", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
+		"all is well":     {func(*Situation) {}, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
+		"not looked":      {func(in *Situation) { in.Target = Target{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
+		"no target":       {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotFound, Message: "none"} }, []string{"Ready True RulesUnderstood", "TargetFound False NotFound none", "Conflicting False NoOther"}},
+		"target not read": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonUnreachable, Message: "503"} }, []string{"Ready True RulesUnderstood", "TargetFound Unknown Unreachable 503", "Conflicting False NoOther"}},
+		"target not set":  {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotSet, Message: "503"} }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
+		"another sets it": {func(in *Situation) { in.Target.Governor = "taken" }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting True Autoscaled taken"}},
+		"a rule is no rule": {func(in *Situation) {
+			in.Timetables[0].Fault = "a"
+			in.Object.Spec.Rules, in.Timetables = append(in.Object.Spec.Rules, in.Object.Spec.Rules[0]), append(in.Timetables, in.Timetables[0])
+		}, []string{`Ready False InvalidRule rule "r": a; spec.rules[1] has no name of its own`, `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			in := tell(t, deployment, sets("r", "30 8 * * *", 7)).situation("07:30")
 			tc.change(&in)
 			var got []string
-			for _, c := range decide(in).status.Conditions {
+			for _, c := range decide(t, in).Status.Conditions {
 				got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", c.Type, c.Status, c.Reason, c.Message)))
-				if c.ObservedGeneration != 1 || !c.LastTransitionTime.Time.Equal(in.now) {
+				if c.ObservedGeneration != 1 || !c.LastTransitionTime.Time.Equal(in.Now) {
 					t.Errorf("%s is of generation %d and %v", c.Type, c.ObservedGeneration, c.LastTransitionTime)
 				}
 			}
@@ -554,8 +557,8 @@ func TestConditions(t *testing.T) {
 func TestMissingTargetIsLookedForAgain(t *testing.T) {
 	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
 	d := s.fails("07:30", reasonNotFound, "none")
-	if want := moment(t, "07:31"); !d.wake.Equal(want) || d.retry {
-		t.Errorf("wakes at %v with retry %v, want %v", d.wake, d.retry, want)
+	if want := moment(t, "07:31"); !d.Wake.Equal(want) || d.Delay != nil {
+		t.Errorf("wakes at %v with retry %v, want %v", d.Wake, d.Delay != nil, want)
 	}
 }
 
@@ -607,24 +610,15 @@ func TestLongestStatus(t *testing.T) {
 
 func TestZeroMetric(t *testing.T) {
 	for kind, want := range map[autoscalingv2.MetricSourceType]bool{"Object": true, "External": true, "Resource": false, "Pods": false} {
-		if got := hasZeroMetric([]autoscalingv2.MetricSpec{{Type: "Resource"}, {Type: kind}}); got != want {
+		f := &v1alpha1.FederatedHPA{}
+		f.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: "Resource"}, {Type: kind}}
+		if got := BoundsOf(f).MayHaveNone; got != want {
 			t.Errorf("%s: %v", kind, got)
 		}
 	}
 	s := tell(t, federated, setsMin("r", "0 9 * * *", 0))
 	s.goes("08:00")
 	in := s.situation("09:00")
-	in.target.mayHaveNone = true
-	says(t, decide(in), "01 09:00 r succeeded: minReplicas 0")
-}
-
-func TestSleep(t *testing.T) {
-	now := moment(t, "08:00")
-	for wake, want := range map[time.Time]time.Duration{
-		{}: 0, now.Add(time.Second): time.Second + margin, now.Add(time.Hour): maxSleep, now: margin,
-	} {
-		if got := sleep(now, wake); got != want {
-			t.Errorf("sleep until %v: %v, want %v", wake, got, want)
-		}
-	}
+	in.Target.MayHaveNone = true
+	says(t, decide(t, in), "01 09:00 r succeeded: minReplicas 0")
 }

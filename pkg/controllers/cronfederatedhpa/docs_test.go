@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
@@ -54,8 +55,9 @@ func TestDocumentedManifests(t *testing.T) {
 		if len(faults)+len(warnings)+len(more) > 0 {
 			t.Errorf("%v, %v, %v for\n%s", faults, warnings, more, manifest)
 		}
-		if rules, faults := readRules(object, &timetables); len(faults) > 0 || len(rules) != len(object.Spec.Rules) {
-			t.Errorf("%v for\n%s", faults, manifest)
+		status := Decide(Situation{Object: object, Timetables: timetables.of(object)}).Status
+		if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.CronReady) || len(status.ExecutionHistories) != len(object.Spec.Rules) {
+			t.Errorf("%+v for\n%s", status, manifest)
 		}
 	}
 }
@@ -80,13 +82,13 @@ func TestDocumentedClocks(t *testing.T) {
 		if !strings.Contains(string(text), "| `"+expression+"` |") {
 			t.Errorf("%s is not in the table", expression)
 		}
-		read, err := timetables.of(expression, nil)
-		if err != nil {
-			t.Fatal(err)
+		read := timetables.timetable(expression, timetables.byDefault)
+		if read.Fault != "" {
+			t.Fatal(read.Fault)
 		}
 		at := moment(t, tc.from)
 		for _, want := range tc.want {
-			at = read.schedule.Next(at)
+			at = read.Schedule.Next(at)
 			if got := at.Format("2006-01-02 15:04"); got != want {
 				t.Errorf("%s runs at %s, want %s", expression, got, want)
 			}

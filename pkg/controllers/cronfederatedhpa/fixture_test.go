@@ -8,8 +8,10 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
 
 type ruleSpec = v1alpha1.CronFederatedHPARule
@@ -48,18 +50,17 @@ func newCron(target autoscalingv2.CrossVersionObjectReference, rules ...ruleSpec
 
 // story is one object over time, without a hub: what is decided holds.
 type story struct {
-	t         *testing.T
-	object    *v1alpha1.CronFederatedHPA
-	has       values
-	schedules schedules
-	failing   *trouble
+	t      *testing.T
+	object *v1alpha1.CronFederatedHPA
+	has    Values
+	delay  *Delay
 }
 
 func tell(t *testing.T, target autoscalingv2.CrossVersionObjectReference, rules ...ruleSpec) *story {
-	s := &story{t: t, object: newCron(target, rules...), schedules: newSchedules("UTC")}
-	s.has = values{replicas: new(int32(1))}
-	if targetsFederatedHPA(s.object) {
-		s.has = values{minReplicas: new(int32(1)), maxReplicas: new(int32(10))}
+	s := &story{t: t, object: newCron(target, rules...)}
+	s.has = Values{Replicas: new(int32(1))}
+	if TargetsFederatedHPA(s.object) {
+		s.has = Values{MinReplicas: new(int32(1)), MaxReplicas: new(int32(10))}
 	}
 	return s
 }
@@ -86,35 +87,39 @@ func (s *story) edit(change func(*v1alpha1.CronFederatedHPASpec)) {
 }
 
 // situation is that of the story at a time.
-func (s *story) situation(at string) situation {
+func (s *story) situation(at string) Situation {
 	object := s.object.DeepCopy()
 	v1alpha1.DefaultCronFederatedHPA(object)
-	rules, faults := readRules(object, &s.schedules)
-	return situation{
-		object: object, rules: rules, faults: faults, now: moment(s.t, at), failing: s.failing,
-		target: targetState{looked: true, has: s.has},
+	return Situation{
+		Object: object, Timetables: timetablesOf(object), Now: moment(s.t, at), Delay: s.delay,
+		Target: Target{Checked: true, Has: s.has},
 	}
 }
 
+func timetablesOf(object *v1alpha1.CronFederatedHPA) (all []Timetable) {
+	for _, rule := range object.Spec.Rules {
+		all = append(all, ReadTimetable(rule.Schedule, ptr.Deref(rule.TimeZone, "UTC"), schedule.LoadZone))
+	}
+	return all
+}
+
 // goes is one look at the object, after which target and status are as decided.
-func (s *story) goes(at string) decision {
+func (s *story) goes(at string) Decision {
 	s.t.Helper()
-	d := decide(s.situation(at))
-	s.has = s.has.with(d.set)
-	s.object.Status = d.status
+	d := decide(s.t, s.situation(at))
+	s.has = s.has.with(d.Set)
+	s.object.Status = d.Status
+	s.delay = nil
 	return d
 }
 
 // fails is one look while there is a trouble.
-func (s *story) fails(at, reason, message string) decision {
+func (s *story) fails(at, reason, message string) Decision {
 	s.t.Helper()
 	in := s.situation(at)
-	in.target.trouble = in.still(&trouble{reason: reason, message: message})
-	d := decide(in)
-	s.object.Status = d.status
-	s.failing = nil
-	if d.retry {
-		s.failing = in.target.trouble
-	}
+	in.Target.Trouble = &Trouble{Reason: reason, Message: message}
+	d := decide(s.t, in)
+	s.object.Status = d.Status
+	s.delay = d.Delay
 	return d
 }

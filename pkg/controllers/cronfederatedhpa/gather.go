@@ -5,8 +5,6 @@ package cronfederatedhpa
 import (
 	"context"
 	"fmt"
-	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,55 +13,43 @@ import (
 )
 
 // gather collects what a decision rests on. The target is nil if it was not
-// looked at, or can not be read. As long as nothing is due, all comes from the
+// looked at, or cannot be read. As long as nothing is due, all comes from the
 // cache.
-func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in situation, t target, err error) {
-	in.now = r.Clock.Now()
+func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in Situation, t target, err error) {
+	in.Now = r.Clock.Now()
 	object := &v1alpha1.CronFederatedHPA{}
 	if err := r.Hub.Get(ctx, key, object); err != nil {
 		return in, nil, err
 	}
 	if err := r.rivals.Of(object); err != nil {
-		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventAnotherController, "SetTarget", "%s", brief(err.Error(), maxMessage))
+		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventAnotherController, "SetTarget", "%s", Brief(err.Error()))
 		return in, nil, err
 	}
-	in.failing = r.troubles.of(object)
-	if mustLook(object, in.now) {
+	in.Delay = r.delays.of(object)
+	if NeedsTarget(object, in.Now) {
 		if t, object, err = r.look(ctx, &in, object); err != nil {
 			return in, nil, err
 		}
 	}
 	v1alpha1.DefaultCronFederatedHPA(object)
-	in.object = object
-	in.rules, in.faults = readRules(object, &r.schedules)
-	if !targetsFederatedHPA(object) {
-		in.target.governor, err = governor(ctx, r.Hub, object)
+	in.Object = object
+	in.Timetables = r.schedules.of(object)
+	if !TargetsFederatedHPA(object) {
+		in.Target.Governor, err = governor(ctx, r.Hub, object)
 	}
 	return in, t, err
-}
-
-// mustLook says whether the target must be known: the object is new or
-// changed, its target was not there, or a run is due.
-func mustLook(object *v1alpha1.CronFederatedHPA, now time.Time) bool {
-	status := &object.Status
-	if status.ObservedGeneration == nil || *status.ObservedGeneration != object.Generation || !targetFound(object) {
-		return true
-	}
-	return slices.ContainsFunc(status.ExecutionHistories, func(e v1alpha1.ExecutionHistory) bool {
-		return e.NextExecutionTime != nil && !e.NextExecutionTime.After(now)
-	})
 }
 
 // look reads the target, and then the object once more, both from the hub
 // itself. In this order no run is done twice: had another leader done it after
 // we read the target, our write would be a conflict; had it before, the object
 // would say so.
-func (r *Reconciler) look(ctx context.Context, in *situation, cached *v1alpha1.CronFederatedHPA) (target, *v1alpha1.CronFederatedHPA, error) {
+func (r *Reconciler) look(ctx context.Context, in *Situation, cached *v1alpha1.CronFederatedHPA) (target, *v1alpha1.CronFederatedHPA, error) {
 	t, err := r.readTarget(ctx, cached)
 	if err != nil {
-		in.target = targetState{looked: true, trouble: in.still(unreadable(cached, err))}
+		in.Target = Target{Checked: true, Trouble: Unreadable(cached.Spec.ScaleTargetRef, err)}
 	} else {
-		in.target = t.state()
+		in.Target = t.state()
 	}
 	live := &v1alpha1.CronFederatedHPA{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(cached), live); err != nil {
@@ -76,18 +62,8 @@ func (r *Reconciler) look(ctx context.Context, in *situation, cached *v1alpha1.C
 }
 
 func (r *Reconciler) readTarget(ctx context.Context, object *v1alpha1.CronFederatedHPA) (target, error) {
-	if targetsFederatedHPA(object) {
+	if TargetsFederatedHPA(object) {
 		return readBounds(ctx, r.Live, r.Hub, object)
 	}
 	return r.readWorkload(ctx, object)
-}
-
-// still says since when there is a trouble: since another was first met, if
-// none of the tries in between did any better.
-func (in *situation) still(t *trouble) *trouble {
-	t.since = in.now
-	if in.failing != nil {
-		t.since = in.failing.since
-	}
-	return t
 }

@@ -24,30 +24,31 @@ const (
 	maxCondition = 4096
 )
 
-// result is what became of a run. It is also a label of a metric.
-type result string
+// Result is what became of a run. It is also a label of a metric.
+type Result string
 
+// All results there are.
 const (
-	succeeded  result = "succeeded"
-	failed     result = "failed"
-	superseded result = "superseded" // another run, due at the same time, set the same
-	missed     result = "missed"     // nobody was there in time
+	Succeeded  Result = "succeeded"
+	Failed     Result = "failed"
+	Superseded Result = "superseded" // another run, due at the same time, set the same
+	Missed     Result = "missed"     // nobody was there in time
 )
 
-// record is one line of a history.
-type record struct {
-	rule    string
-	result  result
-	at      time.Time // of the schedule
-	applied values
-	message string // "" if it succeeded
+// Record is one line of a history.
+type Record struct {
+	Rule    string
+	Result  Result
+	At      time.Time // of the schedule
+	Applied Values
+	Message string // "" if it succeeded
 }
 
 // history is what is known of one rule, and what is new about it.
 type history struct {
 	rule   rule
 	stored v1alpha1.ExecutionHistory // as it is to be stored
-	news   []record                  // the newest last
+	news   []Record                  // the newest last
 }
 
 // next is when the rule runs next, or zero.
@@ -61,12 +62,16 @@ func (h *history) overdue(now time.Time) bool {
 }
 
 // note adds a line. What is noted is dealt with.
-func (h *history) note(r record) {
-	r.rule = h.rule.spec.Name
-	r.message = brief(r.message, maxMessage)
+func (h *history) note(r Record) {
+	r.Rule = h.rule.spec.Name
+	r.Message = Brief(r.Message)
 	h.news = append(h.news, r)
-	h.stored.LastScheduleTime = stamp(r.at)
+	h.stored.LastScheduleTime = stamp(r.At)
 }
+
+// Brief is a message that goes into a history, and with the name of a rule into
+// an Event.
+func Brief(message string) string { return brief(message, maxMessage) }
 
 // brief is a message of no more than so many bytes, save for a few dots.
 func brief(message string, most int) string {
@@ -83,14 +88,14 @@ func (h *history) resume(since, now time.Time) {
 	if h.overdue(now) {
 		switch {
 		case changed:
-			h.note(record{result: missed, at: h.next(), message: "not run: schedule or timeZone was changed before the controller came to it"})
-		case h.rule.fault != "":
-			h.note(record{result: missed, at: h.next(), message: "not run: " + h.rule.fault})
+			h.note(Record{Result: Missed, At: h.next(), Message: "not run: schedule or timeZone was changed before the controller came to it"})
+		case h.rule.Fault != "":
+			h.note(Record{Result: Missed, At: h.next(), Message: "not run: " + h.rule.Fault})
 		case !h.rule.runs():
-			h.note(record{result: missed, at: h.next(), message: "not run: the rule was suspended before the controller came to it"})
+			h.note(Record{Result: Missed, At: h.next(), Message: "not run: the rule was suspended before the controller came to it"})
 		}
 	}
-	h.stored.ScheduleHash, h.stored.TimeZone = h.rule.hash, h.rule.zone
+	h.stored.ScheduleHash, h.stored.TimeZone = h.rule.hash, h.rule.Zone
 	begins := changed || h.next().IsZero()
 	// Should the clock have been set back, what ran then does not hold up a rule
 	// that begins anew. People have no other way to get over a clock gone wrong.
@@ -101,7 +106,7 @@ func (h *history) resume(since, now time.Time) {
 	case !h.rule.runs():
 		h.stored.NextExecutionTime = nil
 	case begins:
-		h.stored.NextExecutionTime = stamp(h.rule.schedule.Next(since))
+		h.stored.NextExecutionTime = stamp(h.rule.Schedule.Next(since))
 	}
 }
 
@@ -113,14 +118,14 @@ func (h *history) due(now time.Time, cause string) (run, bool) {
 		return run{}, false
 	}
 	before := next.Add(-time.Second) // runs are whole minutes apart
-	come := h.rule.schedule.Between(before, now, maxCounted)
+	come := h.rule.Schedule.Between(before, now, maxCounted)
 	if come.Count == 0 {
 		h.await(now) // not yet; or the zone's rules have changed since next was computed
 		return run{}, false
 	}
 	if come.Last.After(come.First) {
-		lost := h.rule.schedule.Between(before, come.Last.Add(-time.Second), maxCounted)
-		h.note(record{result: missed, at: lost.Last, message: lose(lost, cause)})
+		lost := h.rule.Schedule.Between(before, come.Last.Add(-time.Second), maxCounted)
+		h.note(Record{Result: Missed, At: lost.Last, Message: lose(lost, cause)})
 	}
 	h.stored.NextExecutionTime = stamp(come.Last)
 	return run{of: h, at: come.Last}, true
@@ -138,7 +143,7 @@ func lose(runs schedule.Runs, cause string) string {
 }
 
 // close notes what became of a run, and looks for the next one.
-func (h *history) close(r record, now time.Time) {
+func (h *history) close(r Record, now time.Time) {
 	h.note(r)
 	h.await(now)
 }
@@ -146,14 +151,7 @@ func (h *history) close(r record, now time.Time) {
 // await waits for the first run that is neither past nor dealt with: the clock
 // may have been set back.
 func (h *history) await(now time.Time) {
-	h.stored.NextExecutionTime = stamp(h.rule.schedule.Next(latest(now, timeOf(h.stored.LastScheduleTime))))
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	h.stored.NextExecutionTime = stamp(h.rule.Schedule.Next(latest(now, timeOf(h.stored.LastScheduleTime))))
 }
 
 func timeOf(t *metav1.Time) time.Time {

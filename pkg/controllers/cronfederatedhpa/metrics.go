@@ -37,13 +37,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		Namespace: "fleetscale", Subsystem: "cron", Name: "next_run_timestamp_seconds",
 		Help: "When the next run of all is due, in seconds since 1970. In the past: it is delayed. 0: there is none.",
 	}, m.next.earliest))
-	for _, r := range []result{succeeded, failed, superseded, missed} {
+	for _, r := range []Result{Succeeded, Failed, Superseded, Missed} {
 		m.lag.WithLabelValues(string(r))
 	}
 	return m
 }
 
-func (m *Metrics) ran(r result, lag time.Duration) {
+func (m *Metrics) ran(r Result, lag time.Duration) {
 	m.lag.WithLabelValues(string(r)).Observe(lag.Seconds())
 }
 
@@ -65,7 +65,9 @@ func (n *nextRuns) earliest() float64 {
 	defer n.mu.Unlock()
 	var first time.Time
 	for _, next := range n.byKey {
-		first = earliest(first, next)
+		if first.IsZero() || next.Before(first) {
+			first = next
+		}
 	}
 	if first.IsZero() {
 		return 0

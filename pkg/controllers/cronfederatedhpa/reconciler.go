@@ -32,6 +32,8 @@ const (
 	untilFree = time.Second
 	// soon is when to come back after somebody else was faster.
 	soon = 100 * time.Millisecond
+	// maxBackoff bounds the time between two tries of what ends with an error.
+	maxBackoff = 30 * time.Second
 )
 
 // errStale says that what was read does not fit together any more.
@@ -59,7 +61,7 @@ type Options struct {
 type Reconciler struct {
 	Options
 	schedules schedules
-	troubles  troubles
+	delays    delays
 	rivals    *served.Rivals
 }
 
@@ -69,7 +71,7 @@ func New(o Options) *Reconciler {
 	return &Reconciler{
 		Options:   o,
 		schedules: newSchedules(o.TimeZone),
-		troubles:  troubles{byKey: map[client.ObjectKey]*trouble{}},
+		delays:    delays{byKey: map[client.ObjectKey]delayed{}},
 		rivals:    served.NewRivals(fieldManager, o.Clock),
 	}
 }
@@ -81,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{RequeueAfter: untilFree}, nil
 	}
 	in, decision, err := r.run(ctx, request.NamespacedName)
-	if apierrors.IsNotFound(err) || err == nil && in.object.DeletionTimestamp != nil {
+	if apierrors.IsNotFound(err) || err == nil && in.Object.DeletionTimestamp != nil {
 		r.forget(request.NamespacedName)
 		return reconcile.Result{}, nil // nothing is taken back
 	}
@@ -91,47 +93,47 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return comeBack(err)
 	}
-	return reconcile.Result{RequeueAfter: sleep(in.now, decision.wake)}, nil
+	return reconcile.Result{RequeueAfter: sleep(in.Now, decision.Wake)}, nil
 }
 
 // run decides, and sets the target: anew if another wrote to it meanwhile, and
 // then it may all be different. Some webhooks always say that another did, so
 // that is soon a trouble like any other.
-func (r *Reconciler) run(ctx context.Context, key client.ObjectKey) (situation, decision, error) {
+func (r *Reconciler) run(ctx context.Context, key client.ObjectKey) (Situation, Decision, error) {
 	for try := 1; ; try++ {
 		in, target, err := r.gather(ctx, key)
-		if err != nil || in.object.DeletionTimestamp != nil {
-			return in, decision{}, err
+		if err != nil || in.Object.DeletionTimestamp != nil {
+			return in, Decision{}, err
 		}
-		d := decide(in)
-		if d.set.empty() {
+		d := Decide(in)
+		if d.Set.Empty() {
 			return in, d, nil
 		}
-		switch err := r.set(ctx, in, target, d.set); {
+		switch err := r.set(ctx, in, target, d.Set); {
 		case err == nil:
 			return in, d, nil
 		case !apierrors.IsConflict(err) || try == maxTries:
-			in.target.trouble = in.still(unsettable(in.object, err))
-			return in, decide(in), nil
+			in.Target.Trouble = Unsettable(in.Object.Spec.ScaleTargetRef, err)
+			return in, Decide(in), nil
 		}
 	}
 }
 
 // set writes to the target.
-func (r *Reconciler) set(ctx context.Context, in situation, t target, v values) error {
+func (r *Reconciler) set(ctx context.Context, in Situation, t target, v Values) error {
 	if err := t.set(ctx, v); err != nil {
 		return err
 	}
-	ref := in.object.Spec.ScaleTargetRef
-	klog.FromContext(ctx).Info("Set the target", "target", ref.Kind+"/"+ref.Name, "from", in.target.has.String(), "to", v.String())
+	ref := in.Object.Spec.ScaleTargetRef
+	klog.FromContext(ctx).Info("Set the target", "target", ref.Kind+"/"+ref.Name, "from", in.Target.Has.String(), "to", v.String())
 	return nil
 }
 
 // record stores the status if it changed, and only then tells the world.
-func (r *Reconciler) record(ctx context.Context, in situation, d decision) error {
-	if !equality.Semantic.DeepEqual(in.object.Status, d.status) {
-		after := in.object.DeepCopy()
-		after.Status = d.status
+func (r *Reconciler) record(ctx context.Context, in Situation, d Decision) error {
+	if !equality.Semantic.DeepEqual(in.Object.Status, d.Status) {
+		after := in.Object.DeepCopy()
+		after.Status = d.Status
 		if err := r.Hub.Status().Update(ctx, after, client.FieldOwner(fieldManager)); err != nil {
 			return fmt.Errorf("writing the status: %w", err)
 		}
@@ -141,7 +143,7 @@ func (r *Reconciler) record(ctx context.Context, in situation, d decision) error
 }
 
 func (r *Reconciler) forget(key client.ObjectKey) {
-	r.troubles.forget(key)
+	r.delays.forget(key)
 	r.Metrics.forget(key)
 }
 

@@ -63,14 +63,14 @@ func TestBoundsAreSentAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := target.set(t.Context(), values{minReplicas: new(int32(5))}); err != nil {
+	if err := target.set(t.Context(), Values{MinReplicas: new(int32(5))}); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{"metadata": map[string]any{"resourceVersion": "999"}, "spec": map[string]any{"minReplicas": 5.0}}
 	if diff := cmp.Diff(want, sent); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
-	if err := target.set(t.Context(), values{maxReplicas: new(int32(5))}); !apierrors.IsConflict(err) {
+	if err := target.set(t.Context(), Values{MaxReplicas: new(int32(5))}); !apierrors.IsConflict(err) {
 		t.Errorf("to write what was read before another wrote: %v, want a conflict", err)
 	}
 	found := &v1alpha1.FederatedHPA{}
@@ -151,7 +151,7 @@ func TestBoundsOfAFederatedHPA(t *testing.T) {
 		return wait
 	}
 	look("08:00")
-	if wait := look("09:00"); wait != leastPause+margin {
+	if wait := look("09:00"); wait != time.Second+margin {
 		t.Errorf("tries again in %v", wait)
 	}
 	if targetFound(s.cron()) {
@@ -168,28 +168,12 @@ func TestBoundsOfAFederatedHPA(t *testing.T) {
 	}
 }
 
-func TestErrorsOfATarget(t *testing.T) {
-	object := newCron(deployment)
-	kind := schema.GroupResource{Group: "apps", Resource: "deployments"}
-	tests := map[string]struct {
-		got, want *trouble
-	}{
-		"read: not there":      {unreadable(object, apierrors.NewNotFound(kind, "shop")), &trouble{reason: reasonNotFound, message: `there is no Deployment "shop" in the namespace, or it can not be scaled`}},
-		"read: hub is down":    {unreadable(object, errors.New("no route")), &trouble{reason: reasonUnreachable, message: `reading Deployment "shop": no route`}},
-		"set: not there":       {unsettable(object, apierrors.NewNotFound(kind, "shop")), &trouble{reason: reasonNotFound, message: `there is no Deployment "shop" in the namespace, or it can not be scaled`}},
-		"set: webhook down":    {unsettable(object, apierrors.NewInternalError(errors.New("failed calling webhook"))), &trouble{reason: reasonNotSet, message: `setting Deployment "shop": Internal error occurred: failed calling webhook`}},
-		"set: webhook said no": {unsettable(object, apierrors.NewForbidden(kind, "shop", errors.New("no"))), &trouble{reason: reasonRefused, message: `setting Deployment "shop": deployments.apps "shop" is forbidden: no`}},
-	}
-	for name, tc := range tests {
-		if diff := cmp.Diff(tc.want, tc.got, cmp.AllowUnexported(trouble{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
+func TestTargetOfAnUnknownKind(t *testing.T) {
 	s := newSim(t, moment(t, "08:00"), newCron(autoscalingv2.CrossVersionObjectReference{APIVersion: "example.com/v1", Kind: "Shop", Name: "shop"}, sets("r", "0 9 * * *", 1)))
 	if _, err := s.look(s.program()); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.cron().Status.Conditions[1]; got.Reason != reasonNotFound || got.Message != "the hub knows no kind Shop in example.com/v1" {
+	if got := s.cron().Status.Conditions[1]; got.Reason != "NotFound" || got.Message != "the hub knows no kind Shop in example.com/v1" {
 		t.Errorf("condition %+v", got)
 	}
 }
@@ -330,13 +314,13 @@ func TestRecreatedObject(t *testing.T) {
 	}
 	look("08:00")
 	look("09:00")
-	if program.troubles.of(s.cron()) == nil {
+	if program.delays.of(s.cron()) == nil {
 		t.Fatal("a run without a target is no trouble")
 	}
 	again := newCron(deployment, sets("r", "0 10 * * *", 8))
 	again.UID, again.CreationTimestamp = "2", *stamp(moment(t, "09:00:01"))
 	s.store.put(again)
-	if known := program.troubles.of(s.cron()); known != nil {
+	if known := program.delays.of(s.cron()); known != nil {
 		t.Errorf("the object inherits %+v", known)
 	}
 	look("09:00:02")
@@ -433,7 +417,7 @@ func TestOvertakenByOthers(t *testing.T) {
 		0:            {maxSleep, 7, ""},
 		2:            {maxSleep, 7, ""},
 		maxTries - 1: {maxSleep, 7, ""},
-		maxTries:     {leastPause + margin, 3, `setting Deployment "shop": Operation cannot be fulfilled on deployments.apps "shop": too late`},
+		maxTries:     {time.Second + margin, 3, `setting Deployment "shop": Operation cannot be fulfilled on deployments.apps "shop": too late`},
 	} {
 		s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3))
 		program := s.program()
@@ -464,6 +448,17 @@ func TestOvertakenByOthers(t *testing.T) {
 		}
 		if said != want.said {
 			t.Errorf("%d conflicts: recorded as %q, want %q", conflicts, said, want.said)
+		}
+	}
+}
+
+func TestSleep(t *testing.T) {
+	now := moment(t, "08:00")
+	for wake, want := range map[time.Time]time.Duration{
+		{}: 0, now.Add(time.Second): time.Second + margin, now.Add(time.Hour): maxSleep, now: margin,
+	} {
+		if got := sleep(now, wake); got != want {
+			t.Errorf("sleep until %v: %v, want %v", wake, got, want)
 		}
 	}
 }

@@ -3,11 +3,12 @@
 package cronfederatedhpa
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/utils/lru"
+	"k8s.io/utils/ptr"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
 
@@ -15,8 +16,7 @@ import (
 // that differ.
 const maxSchedules = 4096
 
-// schedules reads schedules in their zones, and keeps them: to read one costs
-// more than all else when there is nothing to do.
+// schedules keeps what was read of schedules and zones.
 type schedules struct {
 	byDefault string // the zone of rules that name none
 	read      *lru.Cache
@@ -27,32 +27,26 @@ func newSchedules(zone string) schedules {
 	return schedules{byDefault: zone, read: lru.New(maxSchedules), zones: lru.New(maxSchedules)}
 }
 
-// timetable is a schedule with the name of its zone.
-type timetable struct {
-	schedule schedule.Schedule
-	location *time.Location
-	zone     string
+// of are the timetables of an object's rules.
+func (s *schedules) of(object *v1alpha1.CronFederatedHPA) []Timetable {
+	all := make([]Timetable, len(object.Spec.Rules))
+	for i := range all {
+		rule := &object.Spec.Rules[i]
+		all[i] = s.timetable(rule.Schedule, ptr.Deref(rule.TimeZone, s.byDefault))
+	}
+	return all
 }
 
-// of reads a rule's schedule. The error is for the one who wrote it.
-func (s *schedules) of(expression string, zone *string) (timetable, error) {
-	read := timetable{zone: s.byDefault}
-	if zone != nil {
-		read.zone = *zone
-	}
-	key := [2]string{expression, read.zone}
+func (s *schedules) timetable(expression, zone string) Timetable {
+	key := [2]string{expression, zone}
 	if known, ok := s.read.Get(key); ok {
-		return known.(timetable), nil
+		return known.(Timetable)
 	}
-	var err error
-	if read.location, err = s.locate(read.zone); err != nil {
-		return read, fmt.Errorf("timeZone %q %w", read.zone, err)
+	read := ReadTimetable(expression, zone, s.locate)
+	if read.Fault == "" {
+		s.read.Add(key, read)
 	}
-	if read.schedule, err = schedule.Parse(expression, read.location); err != nil {
-		return read, fmt.Errorf("schedule %q: %w", expression, err)
-	}
-	s.read.Add(key, read)
-	return read, nil
+	return read
 }
 
 // locate finds a zone: the same one each time, for each takes some space.

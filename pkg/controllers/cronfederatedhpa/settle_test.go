@@ -19,10 +19,10 @@ func FuzzSettle(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		has := values{minReplicas: maybe(random, 0), maxReplicas: new(1 + random.Int32N(6))}
+		has := Values{MinReplicas: maybe(random, 0), MaxReplicas: new(1 + random.Int32N(6))}
 		runs := randomRuns(random)
 		wanted, outcomes := settle(has, false, runs)
-		if misfit(has, values{}, true) == "" && misfit(wanted, values{}, true) != "" {
+		if misfit(has, Values{}, true) == "" && misfit(wanted, Values{}, true) != "" {
 			t.Fatalf("a target that fits is made one that does not: %v to %v", has, wanted)
 		}
 		fits := func(o settled) bool { return o.misfit == "" }
@@ -33,7 +33,7 @@ func FuzzSettle(f *testing.F) {
 		}
 		for i, o := range outcomes {
 			said := 0
-			for _, is := range []bool{o.misfit != "", o.by != nil, !o.applied.empty()} {
+			for _, is := range []bool{o.misfit != "", o.by != nil, !o.applied.Empty()} {
 				if is {
 					said++
 				}
@@ -62,7 +62,7 @@ func FuzzSettle(f *testing.F) {
 }
 
 // lastSet is a field after all runs that fit.
-func lastSet(f field, has values, outcomes []settled, fits func(settled) bool) *int32 {
+func lastSet(f int, has Values, outcomes []settled, fits func(settled) bool) *int32 {
 	for i := len(outcomes) - 1; i >= 0; i-- {
 		if set := outcomes[i].sets()[f]; set != nil && fits(outcomes[i]) {
 			return set

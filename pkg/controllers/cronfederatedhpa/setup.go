@@ -69,7 +69,7 @@ func (r *Reconciler) register(manager ctrl.Manager, parallel int, timeout time.D
 			MaxConcurrentReconciles: parallel,
 			ReconciliationTimeout:   timeout,
 			EnableWarmup:            new(true), // so that a new leader need not list all first
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](soon, mostPause),
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](soon, maxBackoff),
 		}).
 		Complete(r)
 }

@@ -207,7 +207,7 @@ func (s *sim) target() (object client.Object, number *int32) {
 	s.t.Helper()
 	d, f := &appsv1.Deployment{}, &v1alpha1.FederatedHPA{}
 	object = d
-	if targetsFederatedHPA(s.cron()) {
+	if TargetsFederatedHPA(s.cron()) {
 		object = f
 	}
 	if err := s.store.Get(s.t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, object); err != nil {

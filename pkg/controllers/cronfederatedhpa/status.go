@@ -14,16 +14,38 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
+// Reasons of conditions and troubles.
+const (
+	// reasonRulesUnderstood: every rule can run as it is written.
+	reasonRulesUnderstood = "RulesUnderstood"
+	// reasonInvalidRule: at least one rule cannot; the others run.
+	reasonInvalidRule = "InvalidRule"
+	// reasonFound: the target exists and can be read.
+	reasonFound = "Found"
+	// reasonNotFound: the target, or its kind, does not exist on the hub.
+	reasonNotFound = "NotFound"
+	// reasonUnreachable: the hub did not let us read the target; it is tried again.
+	reasonUnreachable = "Unreachable"
+	// reasonNotSet: the hub did not let us set the target; it is tried again.
+	reasonNotSet = "NotSet"
+	// reasonRefused: the hub does not accept what a rule sets.
+	reasonRefused = "Refused"
+	// reasonAutoscaled: another autoscaler sets the replicas of the target.
+	reasonAutoscaled = "Autoscaled"
+	// reasonNoOther: no other autoscaler does.
+	reasonNoOther = "NoOther"
+)
+
 // status is that of the object after what was decided.
-func (in *situation) status(histories []*history, news []record) v1alpha1.CronFederatedHPAStatus {
-	status := *in.object.Status.DeepCopy()
-	status.ObservedGeneration = &in.object.Generation
+func (in *Situation) status(histories []*history, news []Record, faults []string) v1alpha1.CronFederatedHPAStatus {
+	status := *in.Object.Status.DeepCopy()
+	status.ObservedGeneration = new(in.Object.Generation)
 	status.ExecutionHistories = nil
 	for _, h := range histories {
-		status.ExecutionHistories = append(status.ExecutionHistories, h.written(in.now))
+		status.ExecutionHistories = append(status.ExecutionHistories, h.written(in.Now))
 	}
 	if len(news) > 0 {
-		status.LastExecutionTime = stamp(in.now)
+		status.LastExecutionTime = stamp(in.Now)
 	}
 	soonest := soonest(histories)
 	status.NextExecutionTime = nil
@@ -31,7 +53,7 @@ func (in *situation) status(histories []*history, news []record) v1alpha1.CronFe
 		status.NextExecutionTime = soonest.stored.NextExecutionTime
 	}
 	status.Summary = in.summary(soonest, news)
-	in.conditions(&status.Conditions)
+	in.conditions(&status.Conditions, faults)
 	return status
 }
 
@@ -46,35 +68,35 @@ func soonest(histories []*history) *history {
 	return found
 }
 
-func (in *situation) summary(soonest *history, news []record) *v1alpha1.CronFederatedHPASummary {
+func (in *Situation) summary(soonest *history, news []Record) *v1alpha1.CronFederatedHPASummary {
 	suspended := 0
-	for i := range in.object.Spec.Rules {
-		if *in.object.Spec.Rules[i].Suspend {
+	for i := range in.Object.Spec.Rules {
+		if *in.Object.Spec.Rules[i].Suspend {
 			suspended++
 		}
 	}
-	summary := &v1alpha1.CronFederatedHPASummary{Suspended: fmt.Sprintf("%d/%d", suspended, len(in.object.Spec.Rules))}
+	summary := &v1alpha1.CronFederatedHPASummary{Suspended: fmt.Sprintf("%d/%d", suspended, len(in.Object.Spec.Rules))}
 	if soonest != nil {
-		next := soonest.next().In(soonest.rule.location)
+		next := soonest.next().In(soonest.rule.Location)
 		summary.Next = fmt.Sprintf("%s %s", next.Format(time.RFC3339), soonest.rule.spec.Name)
 	}
 	switch {
 	case len(news) > 0:
 		last := news[len(news)-1]
-		summary.Last = fmt.Sprintf("%s %s", last.rule, map[bool]string{true: "Succeeded", false: "Failed"}[last.result == succeeded])
-	case in.object.Status.Summary != nil:
-		summary.Last = in.object.Status.Summary.Last
+		summary.Last = fmt.Sprintf("%s %s", last.Rule, map[bool]string{true: "Succeeded", false: "Failed"}[last.Result == Succeeded])
+	case in.Object.Status.Summary != nil:
+		summary.Last = in.Object.Status.Summary.Last
 	}
 	return summary
 }
 
 // newsOf puts what is new of all rules in the order of the runs.
-func newsOf(histories []*history, left []record) []record {
+func newsOf(histories []*history, left []Record) []Record {
 	news := left
 	for _, h := range histories {
 		news = append(news, h.news...)
 	}
-	slices.SortStableFunc(news, func(a, b record) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(news, func(a, b Record) int { return a.At.Compare(b.At) })
 	return news
 }
 
@@ -83,15 +105,15 @@ func newsOf(histories []*history, left []record) []record {
 func (h *history) written(now time.Time) v1alpha1.ExecutionHistory {
 	entry := h.stored
 	for _, r := range h.news {
-		if r.result == succeeded {
+		if r.Result == Succeeded {
 			entry.SuccessfulExecutions = append([]v1alpha1.SuccessfulExecution{{
-				ScheduleTime: *stamp(r.at), ExecutionTime: *stamp(now),
-				AppliedReplicas: r.applied[replicas], AppliedMinReplicas: r.applied[minReplicas], AppliedMaxReplicas: r.applied[maxReplicas],
+				ScheduleTime: *stamp(r.At), ExecutionTime: *stamp(now),
+				AppliedReplicas: r.Applied[Replicas], AppliedMinReplicas: r.Applied[MinReplicas], AppliedMaxReplicas: r.Applied[MaxReplicas],
 			}}, entry.SuccessfulExecutions...)
 			continue
 		}
 		entry.FailedExecutions = append([]v1alpha1.FailedExecution{{
-			ScheduleTime: *stamp(r.at), ExecutionTime: *stamp(now), Message: r.message,
+			ScheduleTime: *stamp(r.At), ExecutionTime: *stamp(now), Message: r.Message,
 		}}, entry.FailedExecutions...)
 	}
 	entry.SuccessfulExecutions = first(entry.SuccessfulExecutions, *h.rule.spec.SuccessfulHistoryLimit)
@@ -109,36 +131,31 @@ func first[T any](items []T, limit int32) []T {
 }
 
 // conditions says whether the rules can run.
-func (in *situation) conditions(conditions *[]metav1.Condition) {
+func (in *Situation) conditions(conditions *[]metav1.Condition, faults []string) {
 	set := func(kind string, status metav1.ConditionStatus, reason, message string) {
 		meta.SetStatusCondition(conditions, metav1.Condition{
 			Type: kind, Status: status, Reason: reason, Message: brief(message, maxCondition),
-			ObservedGeneration: in.object.Generation, LastTransitionTime: *stamp(in.now),
+			ObservedGeneration: in.Object.Generation, LastTransitionTime: *stamp(in.Now),
 		})
 	}
-	ref := in.object.Spec.ScaleTargetRef
-	if len(in.faults) > 0 {
-		set(v1alpha1.CronReady, metav1.ConditionFalse, reasonInvalidRule, strings.Join(in.faults, "; "))
+	ref := in.Object.Spec.ScaleTargetRef
+	if len(faults) > 0 {
+		set(v1alpha1.CronReady, metav1.ConditionFalse, reasonInvalidRule, strings.Join(faults, "; "))
 	} else {
 		set(v1alpha1.CronReady, metav1.ConditionTrue, reasonRulesUnderstood, "")
 	}
-	switch t := in.target.trouble; {
-	case !in.target.looked:
-	case t != nil && t.reason == reasonNotFound:
-		set(v1alpha1.CronTargetFound, metav1.ConditionFalse, reasonNotFound, t.message)
-	case t != nil && t.reason == reasonUnreachable:
-		set(v1alpha1.CronTargetFound, metav1.ConditionUnknown, reasonUnreachable, t.message)
+	switch t := in.Target.Trouble; {
+	case !in.Target.Checked:
+	case t != nil && t.Reason == reasonNotFound:
+		set(v1alpha1.CronTargetFound, metav1.ConditionFalse, reasonNotFound, t.Message)
+	case t != nil && t.Reason == reasonUnreachable:
+		set(v1alpha1.CronTargetFound, metav1.ConditionUnknown, reasonUnreachable, t.Message)
 	default:
 		set(v1alpha1.CronTargetFound, metav1.ConditionTrue, reasonFound, fmt.Sprintf("%s %q", ref.Kind, ref.Name))
 	}
-	if in.target.governor != "" {
-		set(v1alpha1.CronConflicting, metav1.ConditionTrue, reasonAutoscaled, in.target.governor)
+	if in.Target.Governor != "" {
+		set(v1alpha1.CronConflicting, metav1.ConditionTrue, reasonAutoscaled, in.Target.Governor)
 	} else {
 		set(v1alpha1.CronConflicting, metav1.ConditionFalse, reasonNoOther, "")
 	}
-}
-
-// targetFound is what was last known of the target.
-func targetFound(object *v1alpha1.CronFederatedHPA) bool {
-	return meta.IsStatusConditionTrue(object.Status.Conditions, v1alpha1.CronTargetFound)
 }

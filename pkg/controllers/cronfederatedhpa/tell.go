@@ -7,39 +7,49 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
+// Reasons of Events.
+const (
+	// eventDelayed: a run is due and cannot be done yet.
+	eventDelayed = "RunDelayed"
+	// eventAnotherController: somebody else writes the status too, so nothing is done.
+	eventAnotherController = "AnotherController"
+	// eventSucceeded: a run set the target, or found it as it should be.
+	eventSucceeded = "RunSucceeded"
+	// eventFailed: a run was given up, missed or superseded.
+	eventFailed = "RunFailed"
+)
+
 // tell makes Events, metrics and log lines of what the status says by now.
-func (r *Reconciler) tell(ctx context.Context, in situation, d decision) {
-	key := client.ObjectKeyFromObject(in.object)
-	for _, news := range d.news {
+func (r *Reconciler) tell(ctx context.Context, in Situation, d Decision) {
+	key := client.ObjectKeyFromObject(in.Object)
+	for _, news := range d.News {
 		r.tellRun(ctx, in, news)
 	}
-	var held *trouble
-	if d.retry {
-		held = in.target.trouble
+	r.delays.keep(in.Object, d.Delay)
+	if d.Delay != nil && in.Delay == nil {
+		klog.FromContext(ctx).Info("Delayed a run", "reason", d.Delay.Reason, "message", d.Delay.Message)
+		r.Events.Eventf(in.Object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget", "%s; it is tried again", Brief(d.Delay.Message))
 	}
-	r.troubles.keep(in.object, held)
-	if held != nil && in.failing == nil {
-		klog.FromContext(ctx).Info("Delayed a run", "reason", held.reason, "message", held.message)
-		r.Events.Eventf(in.object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget", "%s; it is tried again", brief(held.message, maxMessage))
-	}
-	r.Metrics.awaits(key, timeOf(d.status.NextExecutionTime))
+	r.Metrics.awaits(key, ptr.Deref(d.Status.NextExecutionTime, metav1.Time{}).Time)
 }
 
-func (r *Reconciler) tellRun(ctx context.Context, in situation, news record) {
-	r.Metrics.ran(news.result, in.now.Sub(news.at))
-	ref := in.object.Spec.ScaleTargetRef
-	kind, reason, said := corev1.EventTypeWarning, eventFailed, news.message
-	if news.result == succeeded {
-		kind, reason, said = corev1.EventTypeNormal, eventSucceeded, fmt.Sprintf("%s of %s %q", news.applied, ref.Kind, ref.Name)
+func (r *Reconciler) tellRun(ctx context.Context, in Situation, news Record) {
+	r.Metrics.ran(news.Result, in.Now.Sub(news.At))
+	ref := in.Object.Spec.ScaleTargetRef
+	kind, reason, said := corev1.EventTypeWarning, eventFailed, news.Message
+	if news.Result == Succeeded {
+		kind, reason, said = corev1.EventTypeNormal, eventSucceeded, fmt.Sprintf("%s of %s %q", news.Applied, ref.Kind, ref.Name)
 	}
-	klog.FromContext(ctx).V(2).Info("Recorded a run", "rule", news.rule, "scheduled", news.at, "result", news.result, "message", said)
-	r.Events.Eventf(onRule(in.object, news.rule), nil, kind, reason, "SetTarget", "rule %q: %s", news.rule, said)
+	klog.FromContext(ctx).V(2).Info("Recorded a run", "rule", news.Rule, "scheduled", news.At, "result", news.Result, "message", said)
+	r.Events.Eventf(onRule(in.Object, news.Rule), nil, kind, reason, "SetTarget", "rule %q: %s", news.Rule, said)
 }
 
 // onRule refers to one rule, so that Events of two rules are not taken for one

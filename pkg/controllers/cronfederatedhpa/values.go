@@ -11,27 +11,26 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// field is one number of a target that a rule may set.
-type field int
-
+// The fields of a target that a rule may set.
 const (
-	replicas field = iota
-	minReplicas
-	maxReplicas
+	Replicas = iota
+	MinReplicas
+	MaxReplicas
 	fields // how many there are
 )
 
-// values are numbers by field; nil says nothing of that field.
-type values [fields]*int32
+// Values are numbers by field; nil says nothing of that field.
+type Values [fields]*int32
 
-func valuesOf(rule *v1alpha1.CronFederatedHPARule) values {
-	return values{replicas: rule.TargetReplicas, minReplicas: rule.TargetMinReplicas, maxReplicas: rule.TargetMaxReplicas}
+func valuesOf(rule *v1alpha1.CronFederatedHPARule) Values {
+	return Values{Replicas: rule.TargetReplicas, MinReplicas: rule.TargetMinReplicas, MaxReplicas: rule.TargetMaxReplicas}
 }
 
-func (v values) empty() bool { return v == values{} }
+// Empty says that they say nothing of any field.
+func (v Values) Empty() bool { return v == Values{} }
 
 // with returns v where other says nothing, and else other.
-func (v values) with(other values) values {
+func (v Values) with(other Values) Values {
 	for f := range fields {
 		if other[f] != nil {
 			v[f] = other[f]
@@ -41,7 +40,7 @@ func (v values) with(other values) values {
 }
 
 // without returns what of v is not the same in other.
-func (v values) without(other values) values {
+func (v Values) without(other Values) Values {
 	for f := range fields {
 		if ptr.Equal(v[f], other[f]) {
 			v[f] = nil
@@ -51,7 +50,7 @@ func (v values) without(other values) values {
 }
 
 // String is such as "minReplicas 10 and maxReplicas 20".
-func (v values) String() string {
+func (v Values) String() string {
 	var parts []string
 	for f, name := range []string{"replicas", "minReplicas", "maxReplicas"} {
 		if v[f] != nil {
@@ -61,20 +60,20 @@ func (v values) String() string {
 	return strings.Join(parts, " and ")
 }
 
-// misfit says why a target that has these values after set was applied could
+// misfit says why a target that has these Values after set was applied could
 // not work, or "". Only a target that is a FederatedHPA has bounds; one without
 // minReplicas has 1. mayHaveNone says that its minReplicas may be 0.
-func misfit(has, set values, mayHaveNone bool) string {
+func misfit(has, set Values, mayHaveNone bool) string {
 	after := has.with(set)
-	least, most := ptr.Deref(after[minReplicas], 1), after[maxReplicas]
+	least, most := ptr.Deref(after[MinReplicas], 1), after[MaxReplicas]
 	switch {
 	case most == nil:
 		return ""
-	case least == 0 && set[minReplicas] != nil && !mayHaveNone:
+	case least == 0 && set[MinReplicas] != nil && !mayHaveNone:
 		return "minReplicas 0 needs an Object or External metric in the FederatedHPA, which has none"
 	case least <= *most:
 		return ""
-	case set[minReplicas] != nil:
+	case set[MinReplicas] != nil:
 		return fmt.Sprintf("minReplicas %d would exceed maxReplicas %d", least, *most)
 	}
 	return fmt.Sprintf("maxReplicas %d would be below minReplicas %d", *most, least)

@@ -14,7 +14,7 @@ type run struct {
 	at time.Time
 }
 
-func (r run) sets() values { return valuesOf(r.of.rule.spec) }
+func (r run) sets() Values { return valuesOf(r.of.rule.spec) }
 
 // inOrder sorts runs by their times; of one time, as the rules stand.
 func inOrder(runs []run) {
@@ -26,16 +26,16 @@ func inOrder(runs []run) {
 // settled is what becomes of several runs that are due together.
 type settled struct {
 	run
-	applied values // what the target has from this run in the end
+	applied Values // what the target has from this run in the end
 	by      *run   // set all that this run sets anew; nil if applied is not empty
-	misfit  string // why this run can not be; or ""
+	misfit  string // why this run cannot be; or ""
 }
 
 // settle has all runs set the target together, each field by the last of them.
 // If the target could not work like that, they are taken one after another, and
 // those that do not fit are left out. wanted is what the target is to have.
-func settle(has values, mayHaveNone bool, runs []run) (wanted values, outcomes []settled) {
-	var all values
+func settle(has Values, mayHaveNone bool, runs []run) (wanted Values, outcomes []settled) {
+	var all Values
 	for _, r := range runs {
 		all = all.with(r.sets())
 	}
@@ -79,7 +79,7 @@ func (s *settled) credit(place int, last [fields]int, runs []run) {
 			latest = max(latest, last[f])
 		}
 	}
-	if s.applied.empty() {
+	if s.applied.Empty() {
 		s.by = &runs[latest]
 	}
 }

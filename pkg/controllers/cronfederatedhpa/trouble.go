@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"fmt"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+)
+
+const (
+	// patience is how long a run is tried anew while the hub or the target
+	// does not let us. No longer than until the rule's next run, either.
+	patience = 10 * time.Minute
+	// leastPause and mostPause bound the time between two tries.
+	leastPause, mostPause = time.Second, 30 * time.Second
+)
+
+// Trouble is why the target cannot be read or set.
+type Trouble struct {
+	Reason  string
+	Message string
+}
+
+// Delay is a trouble that keeps runs from being done, and since when.
+type Delay struct {
+	Trouble
+	Since time.Time
+}
+
+// final says that to try again is of no use.
+func (t *Trouble) final() bool { return t.Reason == reasonRefused || t.Reason == reasonAutoscaled }
+
+// Unreadable is what an error means of reading a target.
+func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Trouble {
+	switch {
+	case meta.IsNoMatchError(err):
+		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("the hub knows no kind %s in %s", ref.Kind, ref.APIVersion)}
+	case apierrors.IsNotFound(err):
+		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("there is no %s %q in the namespace, or it can not be scaled", ref.Kind, ref.Name)}
+	}
+	return &Trouble{Reason: reasonUnreachable, Message: fmt.Sprintf("reading %s %q: %v", ref.Kind, ref.Name, err)}
+}
+
+// Unsettable is what an error means of setting a target.
+func Unsettable(ref autoscalingv2.CrossVersionObjectReference, err error) *Trouble {
+	reason := reasonNotSet
+	switch {
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err), apierrors.IsMethodNotSupported(err):
+		reason = reasonRefused
+	case apierrors.IsNotFound(err):
+		return Unreadable(ref, err)
+	}
+	return &Trouble{Reason: reason, Message: fmt.Sprintf("setting %s %q: %v", ref.Kind, ref.Name, err)}
+}
+
+// hindrance is why no run can be done now, or nil. A trouble lasts since
+// another was first met, if none of the tries in between did any better.
+func (in *Situation) hindrance() *Delay {
+	switch {
+	case in.Target.Governor != "":
+		return &Delay{Trouble{reasonAutoscaled, in.Target.Governor}, in.Now}
+	case in.Target.Trouble == nil:
+		return nil
+	case in.Delay != nil:
+		return &Delay{*in.Target.Trouble, in.Delay.Since}
+	}
+	return &Delay{*in.Target.Trouble, in.Now}
+}
+
+// hold keeps the runs for a later try, and gives up those that have been tried
+// for long enough. It returns when to try again, or zero.
+func (in *Situation) hold(runs []run, d *Delay) (again time.Time) {
+	for _, r := range runs {
+		deadline := r.deadline(d.Since)
+		if d.final() || !in.Now.Before(deadline) {
+			r.of.close(Record{Result: Failed, At: r.at, Message: d.Message}, in.Now)
+			continue
+		}
+		pause := min(max(in.Now.Sub(d.Since)/2, leastPause), mostPause)
+		again = earliest(again, earliest(in.Now.Add(pause), deadline))
+	}
+	return again
+}
+
+// deadline is when a run is given up that is delayed since some time, which may
+// be before the run was due.
+func (r run) deadline(since time.Time) time.Time {
+	deadline := earliest(latest(since, r.at).Add(patience), r.of.rule.Schedule.Next(r.at))
+	if limit := r.of.rule.tardiness(); limit > 0 {
+		deadline = earliest(deadline, r.at.Add(limit))
+	}
+	return deadline
+}
+
+// earliest is the earlier of two times that are not zero.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
