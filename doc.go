@@ -31,6 +31,7 @@
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
 //	             pkg/capacity/fit  how many more fit a cluster
 //	             pkg/schedule      when: cron and time zones
+//	             pkg/cronplan      which runs of a CronFederatedHPA are due, and what they set
 //	             pkg/merge         one metric from many clusters
 //	             pkg/summary       a status in few words
 //	             pkg/admission     what may be stored, and why not

@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
 // delays are why runs that are due have not been done yet. They are not
@@ -19,12 +21,12 @@ type delays struct {
 // delayed is an object that has runs which are delayed.
 type delayed struct {
 	uid types.UID
-	why *Delay
+	why *cronplan.Delay
 }
 
 // of returns the delay of an object. That of an earlier one of the same name
 // is not its own.
-func (d *delays) of(object client.Object) *Delay {
+func (d *delays) of(object client.Object) *cronplan.Delay {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := d.byKey[client.ObjectKeyFromObject(object)]
@@ -35,7 +37,7 @@ func (d *delays) of(object client.Object) *Delay {
 }
 
 // keep remembers the delay of an object, or with nil that it has none.
-func (d *delays) keep(object client.Object, why *Delay) {
+func (d *delays) keep(object client.Object, why *cronplan.Delay) {
 	if why == nil {
 		d.forget(client.ObjectKeyFromObject(object))
 		return

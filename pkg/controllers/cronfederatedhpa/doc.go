@@ -11,7 +11,7 @@
 //	gather  the object and its rules; if a run is due, the target and the
 //	        object from the hub itself
 //	decide  which runs are due, what they set together, what became of each,
-//	        and when to look again: no clock, no client
+//	        and when to look again: pkg/cronplan, which has no clock and no client
 //	apply   one write to the target, one to the status; then Events and metrics
 //
 // The write to the target holds only if nobody else wrote to it since it was

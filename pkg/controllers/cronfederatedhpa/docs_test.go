@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
 const docs = "../../../docs"
@@ -55,7 +56,7 @@ func TestDocumentedManifests(t *testing.T) {
 		if len(faults)+len(warnings)+len(more) > 0 {
 			t.Errorf("%v, %v, %v for\n%s", faults, warnings, more, manifest)
 		}
-		status := Decide(Situation{Object: object, Timetables: timetables.of(object)}).Status
+		status := cronplan.Decide(cronplan.Situation{Object: object, Timetables: timetables.of(object)}).Status
 		if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.CronReady) || len(status.ExecutionHistories) != len(object.Spec.Rules) {
 			t.Errorf("%+v for\n%s", status, manifest)
 		}

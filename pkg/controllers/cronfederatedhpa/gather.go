@@ -10,23 +10,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
 // gather collects what a decision rests on. The target is nil if it was not
 // looked at, or cannot be read. As long as nothing is due, all comes from the
 // cache.
-func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in Situation, t target, err error) {
+func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronplan.Situation, t target, err error) {
 	in.Now = r.Clock.Now()
 	object := &v1alpha1.CronFederatedHPA{}
 	if err := r.Hub.Get(ctx, key, object); err != nil {
 		return in, nil, err
 	}
 	if err := r.rivals.Of(object); err != nil {
-		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventAnotherController, "SetTarget", "%s", Brief(err.Error()))
+		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventAnotherController, "SetTarget", "%s", cronplan.Brief(err.Error()))
 		return in, nil, err
 	}
 	in.Delay = r.delays.of(object)
-	if NeedsTarget(object, in.Now) {
+	if cronplan.NeedsTarget(object, in.Now) {
 		if t, object, err = r.look(ctx, &in, object); err != nil {
 			return in, nil, err
 		}
@@ -34,7 +35,7 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in Situa
 	v1alpha1.DefaultCronFederatedHPA(object)
 	in.Object = object
 	in.Timetables = r.schedules.of(object)
-	if !TargetsFederatedHPA(object) {
+	if !cronplan.TargetsFederatedHPA(object) {
 		in.Target.Governor, err = governor(ctx, r.Hub, object)
 	}
 	return in, t, err
@@ -44,10 +45,12 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in Situa
 // itself. In this order no run is done twice: had another leader done it after
 // we read the target, our write would be a conflict; had it before, the object
 // would say so.
-func (r *Reconciler) look(ctx context.Context, in *Situation, cached *v1alpha1.CronFederatedHPA) (target, *v1alpha1.CronFederatedHPA, error) {
+func (r *Reconciler) look(
+	ctx context.Context, in *cronplan.Situation, cached *v1alpha1.CronFederatedHPA,
+) (target, *v1alpha1.CronFederatedHPA, error) {
 	t, err := r.readTarget(ctx, cached)
 	if err != nil {
-		in.Target = Target{Checked: true, Trouble: Unreadable(cached.Spec.ScaleTargetRef, err)}
+		in.Target = cronplan.Target{Checked: true, Trouble: cronplan.Unreadable(cached.Spec.ScaleTargetRef, err)}
 	} else {
 		in.Target = t.state()
 	}
@@ -62,7 +65,7 @@ func (r *Reconciler) look(ctx context.Context, in *Situation, cached *v1alpha1.C
 }
 
 func (r *Reconciler) readTarget(ctx context.Context, object *v1alpha1.CronFederatedHPA) (target, error) {
-	if TargetsFederatedHPA(object) {
+	if cronplan.TargetsFederatedHPA(object) {
 		return readBounds(ctx, r.Live, r.Hub, object)
 	}
 	return r.readWorkload(ctx, object)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
 // Metrics tells how punctual the runs are. The only label is the result, of
@@ -37,13 +39,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		Namespace: "fleetscale", Subsystem: "cron", Name: "next_run_timestamp_seconds",
 		Help: "When the next run of all is due, in seconds since 1970. In the past: it is delayed. 0: there is none.",
 	}, m.next.earliest))
-	for _, r := range []Result{Succeeded, Failed, Superseded, Missed} {
+	for _, r := range []cronplan.Result{cronplan.Succeeded, cronplan.Failed, cronplan.Superseded, cronplan.Missed} {
 		m.lag.WithLabelValues(string(r))
 	}
 	return m
 }
 
-func (m *Metrics) ran(r Result, lag time.Duration) {
+func (m *Metrics) ran(r cronplan.Result, lag time.Duration) {
 	m.lag.WithLabelValues(string(r)).Observe(lag.Seconds())
 }
 

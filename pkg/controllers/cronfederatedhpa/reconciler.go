@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/served"
 )
 
@@ -99,13 +100,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // run decides, and sets the target: anew if another wrote to it meanwhile, and
 // then it may all be different. Some webhooks always say that another did, so
 // that is soon a trouble like any other.
-func (r *Reconciler) run(ctx context.Context, key client.ObjectKey) (Situation, Decision, error) {
+func (r *Reconciler) run(ctx context.Context, key client.ObjectKey) (cronplan.Situation, cronplan.Decision, error) {
 	for try := 1; ; try++ {
 		in, target, err := r.gather(ctx, key)
 		if err != nil || in.Object.DeletionTimestamp != nil {
-			return in, Decision{}, err
+			return in, cronplan.Decision{}, err
 		}
-		d := Decide(in)
+		d := cronplan.Decide(in)
 		if d.Set.Empty() {
 			return in, d, nil
 		}
@@ -113,14 +114,14 @@ func (r *Reconciler) run(ctx context.Context, key client.ObjectKey) (Situation, 
 		case err == nil:
 			return in, d, nil
 		case !apierrors.IsConflict(err) || try == maxTries:
-			in.Target.Trouble = Unsettable(in.Object.Spec.ScaleTargetRef, err)
-			return in, Decide(in), nil
+			in.Target.Trouble = cronplan.Unsettable(in.Object.Spec.ScaleTargetRef, err)
+			return in, cronplan.Decide(in), nil
 		}
 	}
 }
 
 // set writes to the target.
-func (r *Reconciler) set(ctx context.Context, in Situation, t target, v Values) error {
+func (r *Reconciler) set(ctx context.Context, in cronplan.Situation, t target, v cronplan.Values) error {
 	if err := t.set(ctx, v); err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (r *Reconciler) set(ctx context.Context, in Situation, t target, v Values) 
 }
 
 // record stores the status if it changed, and only then tells the world.
-func (r *Reconciler) record(ctx context.Context, in Situation, d Decision) error {
+func (r *Reconciler) record(ctx context.Context, in cronplan.Situation, d cronplan.Decision) error {
 	if !equality.Semantic.DeepEqual(in.Object.Status, d.Status) {
 		after := in.Object.DeepCopy()
 		after.Status = d.Status

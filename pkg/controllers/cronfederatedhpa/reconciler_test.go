@@ -17,6 +17,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
 // fakeHub is controller-runtime's, which writes as a real one does.
@@ -63,14 +65,14 @@ func TestBoundsAreSentAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := target.set(t.Context(), Values{MinReplicas: new(int32(5))}); err != nil {
+	if err := target.set(t.Context(), cronplan.Values{cronplan.MinReplicas: new(int32(5))}); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{"metadata": map[string]any{"resourceVersion": "999"}, "spec": map[string]any{"minReplicas": 5.0}}
 	if diff := cmp.Diff(want, sent); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
-	if err := target.set(t.Context(), Values{MaxReplicas: new(int32(5))}); !apierrors.IsConflict(err) {
+	if err := target.set(t.Context(), cronplan.Values{cronplan.MaxReplicas: new(int32(5))}); !apierrors.IsConflict(err) {
 		t.Errorf("to write what was read before another wrote: %v, want a conflict", err)
 	}
 	found := &v1alpha1.FederatedHPA{}
@@ -135,6 +137,11 @@ func TestGovernedDeployment(t *testing.T) {
 	if len(failed) != 1 || !strings.HasPrefix(failed[0].Message, `Deployment "shop" is scaled by FederatedHPA "shop"`) || s.replicas() != 3 {
 		t.Errorf("replicas %d, failures %+v", s.replicas(), failed)
 	}
+}
+
+// targetFound is what the status says of the target.
+func targetFound(object *v1alpha1.CronFederatedHPA) bool {
+	return meta.IsStatusConditionTrue(object.Status.Conditions, v1alpha1.CronTargetFound)
 }
 
 // A FederatedHPA is set as a Deployment is; one that is not there is awaited.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
 
@@ -28,8 +29,8 @@ func newSchedules(zone string) schedules {
 }
 
 // of are the timetables of an object's rules.
-func (s *schedules) of(object *v1alpha1.CronFederatedHPA) []Timetable {
-	all := make([]Timetable, len(object.Spec.Rules))
+func (s *schedules) of(object *v1alpha1.CronFederatedHPA) []cronplan.Timetable {
+	all := make([]cronplan.Timetable, len(object.Spec.Rules))
 	for i := range all {
 		rule := &object.Spec.Rules[i]
 		all[i] = s.timetable(rule.Schedule, ptr.Deref(rule.TimeZone, s.byDefault))
@@ -37,12 +38,12 @@ func (s *schedules) of(object *v1alpha1.CronFederatedHPA) []Timetable {
 	return all
 }
 
-func (s *schedules) timetable(expression, zone string) Timetable {
+func (s *schedules) timetable(expression, zone string) cronplan.Timetable {
 	key := [2]string{expression, zone}
 	if known, ok := s.read.Get(key); ok {
-		return known.(Timetable)
+		return known.(cronplan.Timetable)
 	}
-	read := ReadTimetable(expression, zone, s.locate)
+	read := cronplan.ReadTimetable(expression, zone, s.locate)
 	if read.Fault == "" {
 		s.read.Add(key, read)
 	}

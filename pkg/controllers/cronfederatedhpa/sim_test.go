@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
 // errCrashed is what a program sees of the hub that has ended: nothing.
@@ -207,7 +208,7 @@ func (s *sim) target() (object client.Object, number *int32) {
 	s.t.Helper()
 	d, f := &appsv1.Deployment{}, &v1alpha1.FederatedHPA{}
 	object = d
-	if TargetsFederatedHPA(s.cron()) {
+	if cronplan.TargetsFederatedHPA(s.cron()) {
 		object = f
 	}
 	if err := s.store.Get(s.t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, object); err != nil {

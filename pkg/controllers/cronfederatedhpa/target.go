@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
 // fieldManager owns in managedFields what the rules set.
@@ -20,10 +21,10 @@ const fieldManager = "fleetscale-cron"
 // target is what the rules set, as it was read.
 type target interface {
 	// state is what a decision needs to know of it.
-	state() Target
+	state() cronplan.Target
 	// set writes values. It is a conflict if the target was changed since it
 	// was read.
-	set(ctx context.Context, v Values) error
+	set(ctx context.Context, v cronplan.Values) error
 }
 
 // bounds are those of a FederatedHPA.
@@ -32,17 +33,17 @@ type bounds struct {
 	of  *v1alpha1.FederatedHPA
 }
 
-func (b bounds) state() Target { return BoundsOf(b.of) }
+func (b bounds) state() cronplan.Target { return cronplan.BoundsOf(b.of) }
 
 // set sends only what changes, so that fields which this program does not know
 // stay as they are.
-func (b bounds) set(ctx context.Context, v Values) error {
+func (b bounds) set(ctx context.Context, v cronplan.Values) error {
 	after := b.of.DeepCopy()
-	if v[MinReplicas] != nil {
-		after.Spec.MinReplicas = v[MinReplicas]
+	if v[cronplan.MinReplicas] != nil {
+		after.Spec.MinReplicas = v[cronplan.MinReplicas]
 	}
-	if v[MaxReplicas] != nil {
-		after.Spec.MaxReplicas = *v[MaxReplicas]
+	if v[cronplan.MaxReplicas] != nil {
+		after.Spec.MaxReplicas = *v[cronplan.MaxReplicas]
 	}
 	patch := client.MergeFromWithOptions(b.of, client.MergeFromWithOptimisticLock{})
 	return b.hub.Patch(ctx, after, patch, client.FieldOwner(fieldManager))
@@ -55,13 +56,13 @@ type workload struct {
 	scale    *autoscalingv1.Scale
 }
 
-func (w workload) state() Target {
-	return Target{Checked: true, Has: Values{Replicas: &w.scale.Spec.Replicas}}
+func (w workload) state() cronplan.Target {
+	return cronplan.Target{Checked: true, Has: cronplan.Values{cronplan.Replicas: &w.scale.Spec.Replicas}}
 }
 
-func (w workload) set(ctx context.Context, v Values) error {
+func (w workload) set(ctx context.Context, v cronplan.Values) error {
 	after := w.scale.DeepCopy()
-	after.Spec.Replicas = *v[Replicas]
+	after.Spec.Replicas = *v[cronplan.Replicas]
 	_, err := w.hub.Update(ctx, w.resource, after, metav1.UpdateOptions{FieldManager: fieldManager})
 	return err
 }

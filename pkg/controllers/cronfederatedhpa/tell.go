@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
 // Reasons of Events.
@@ -28,7 +29,7 @@ const (
 )
 
 // tell makes Events, metrics and log lines of what the status says by now.
-func (r *Reconciler) tell(ctx context.Context, in Situation, d Decision) {
+func (r *Reconciler) tell(ctx context.Context, in cronplan.Situation, d cronplan.Decision) {
 	key := client.ObjectKeyFromObject(in.Object)
 	for _, news := range d.News {
 		r.tellRun(ctx, in, news)
@@ -36,16 +37,17 @@ func (r *Reconciler) tell(ctx context.Context, in Situation, d Decision) {
 	r.delays.keep(in.Object, d.Delay)
 	if d.Delay != nil && in.Delay == nil {
 		klog.FromContext(ctx).Info("Delayed a run", "reason", d.Delay.Reason, "message", d.Delay.Message)
-		r.Events.Eventf(in.Object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget", "%s; it is tried again", Brief(d.Delay.Message))
+		r.Events.Eventf(in.Object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget",
+			"%s; it is tried again", cronplan.Brief(d.Delay.Message))
 	}
 	r.Metrics.awaits(key, ptr.Deref(d.Status.NextExecutionTime, metav1.Time{}).Time)
 }
 
-func (r *Reconciler) tellRun(ctx context.Context, in Situation, news Record) {
+func (r *Reconciler) tellRun(ctx context.Context, in cronplan.Situation, news cronplan.Record) {
 	r.Metrics.ran(news.Result, in.Now.Sub(news.At))
 	ref := in.Object.Spec.ScaleTargetRef
 	kind, reason, said := corev1.EventTypeWarning, eventFailed, news.Message
-	if news.Result == Succeeded {
+	if news.Result == cronplan.Succeeded {
 		kind, reason, said = corev1.EventTypeNormal, eventSucceeded, fmt.Sprintf("%s of %s %q", news.Applied, ref.Kind, ref.Name)
 	}
 	klog.FromContext(ctx).V(2).Info("Recorded a run", "rule", news.Rule, "scheduled", news.At, "result", news.Result, "message", said)

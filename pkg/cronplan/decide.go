@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cronfederatedhpa
+package cronplan
 
 import (
 	"fmt"
@@ -89,7 +89,10 @@ func (in *Situation) resume(rules []rule) (histories []*history, left []Record) 
 	}
 	for _, name := range slices.Sorted(maps.Keys(stored)) {
 		if h := (&history{stored: stored[name]}); h.overdue(in.Now) {
-			left = append(left, Record{Rule: name, Result: Missed, At: h.next(), Message: "not run: the rule was removed or renamed before the controller came to it"})
+			left = append(left, Record{
+				Rule: name, Result: Missed, At: h.next(),
+				Message: "not run: the rule was removed or renamed before the controller came to it",
+			})
 		}
 	}
 	return histories, left
@@ -142,13 +145,15 @@ func (in *Situation) late(r run) *Record {
 	delay, limit := in.Now.Sub(r.at), r.of.rule.tardiness()
 	switch {
 	case limit > 0 && delay > limit:
-		late := Record{Result: Missed, At: r.at, Message: fmt.Sprintf("missed: started %.0f s late, maxDelaySeconds=%.0f", delay.Seconds(), limit.Seconds())}
+		message := fmt.Sprintf("missed: started %.0f s late, maxDelaySeconds=%.0f", delay.Seconds(), limit.Seconds())
+		late := Record{Result: Missed, At: r.at, Message: message}
 		if in.Delay != nil && !in.Delay.Since.After(r.at.Add(limit)) {
 			late.Result, late.Message = Failed, in.Delay.Message
 		}
 		return &late
 	case in.firstSight() && delay > patience:
-		return &Record{Result: Missed, At: r.at, Message: fmt.Sprintf("missed: the object was created, and the controller came to it %.0f s late", delay.Seconds())}
+		message := fmt.Sprintf("missed: the object was created, and the controller came to it %.0f s late", delay.Seconds())
+		return &Record{Result: Missed, At: r.at, Message: message}
 	}
 	return nil
 }
@@ -163,7 +168,8 @@ func (in *Situation) do(runs []run) (set Values) {
 		case o.misfit != "":
 			r.Result, r.Message = Failed, o.misfit
 		case o.by != nil:
-			r.Result, r.Message = Superseded, fmt.Sprintf("superseded by rule %q, scheduled at %s", o.by.of.rule.spec.Name, o.by.at.Format(time.RFC3339))
+			r.Result = Superseded
+			r.Message = fmt.Sprintf("superseded by rule %q, scheduled at %s", o.by.of.rule.spec.Name, o.by.at.Format(time.RFC3339))
 		}
 		o.of.close(r, in.Now)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cronfederatedhpa
+package cronplan
 
 import (
 	"crypto/sha256"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cronfederatedhpa
+package cronplan
 
 import (
 	"fmt"
@@ -133,13 +133,14 @@ func (h *history) due(now time.Time, cause string) (run, bool) {
 
 // lose tells of missed runs.
 func lose(runs schedule.Runs, cause string) string {
+	first, last := runs.First.Format(time.RFC3339), runs.Last.Format(time.RFC3339)
 	switch {
 	case runs.More:
-		return fmt.Sprintf("missed more than %d executions from %s to %s: %s", runs.Count, runs.First.Format(time.RFC3339), runs.Last.Format(time.RFC3339), cause)
+		return fmt.Sprintf("missed more than %d executions from %s to %s: %s", runs.Count, first, last, cause)
 	case runs.Count == 1:
-		return fmt.Sprintf("missed 1 execution, at %s: %s", runs.First.Format(time.RFC3339), cause)
+		return fmt.Sprintf("missed 1 execution, at %s: %s", first, cause)
 	}
-	return fmt.Sprintf("missed %d executions from %s to %s: %s", runs.Count, runs.First.Format(time.RFC3339), runs.Last.Format(time.RFC3339), cause)
+	return fmt.Sprintf("missed %d executions from %s to %s: %s", runs.Count, first, last, cause)
 }
 
 // close notes what became of a run, and looks for the next one.
