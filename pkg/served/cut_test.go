@@ -49,7 +49,7 @@ func TestCut(t *testing.T) {
 		"cut, set by another, and switched":    {[]metav1.ManagedFieldsEntry{wrote(updated, "", leftovers)}, func(f *v1alpha1.FederatedHPA) { f.Generation = 5 }, nil},
 		"switched before it was split":         {[]metav1.ManagedFieldsEntry{wrote(updated, "", others)}, func(f *v1alpha1.FederatedHPA) { f.Status.ObservedGeneration = nil }, nil},
 		"what is in a status is no spec":       {[]metav1.ManagedFieldsEntry{wrote(updated, "status", byUpdating)}, func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
-		"what cannot be read says nothing":    {[]metav1.ManagedFieldsEntry{wrote(updated, "", "{"), {Operation: updated}}, func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
+		"what cannot be read says nothing":     {[]metav1.ManagedFieldsEntry{wrote(updated, "", "{"), {Operation: updated}}, func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

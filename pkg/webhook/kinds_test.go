@@ -73,7 +73,7 @@ func TestKindsOfTheHub(t *testing.T) {
 		"the server of another group is down":             {discovery{kinds: apps, failed: []schema.GroupVersion{argo}}, to("apps/v1", "Rollout"), &admission.Served{}},
 		"the hub does not answer":                         {discovery{err: errors.New("away")}, to("apps/v1", "Deployment"), nil},
 		"the hub is too old to tell all":                  {discovery{old: true}, to("apps/v1", "Deployment"), nil},
-		"a reference that cannot be read":                {discovery{kinds: apps}, to("a/b/c", "Deployment"), nil},
+		"a reference that cannot be read":                 {discovery{kinds: apps}, to("a/b/c", "Deployment"), nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

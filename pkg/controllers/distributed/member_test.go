@@ -44,7 +44,9 @@ type member struct {
 	unlisted bool           // they were not, as it began just now
 	offset   time.Duration
 	refuses  func(what string) error // before a write
-	flaky    func() error            // before anything; now and then
+	// refusesHPA refuses what is in it.
+	refusesHPA func(*autoscalingv2.HorizontalPodAutoscaler) error
+	flaky      func() error // before anything; now and then
 
 	hpas      map[string]*stored
 	frozen    []*autoscalingv2.HorizontalPodAutoscaler // what the mirror shows instead, if isFrozen
@@ -231,6 +233,11 @@ func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutosc
 		return nil, err
 	}
 	before := m.hpas[hpa.Name]
+	if m.refusesHPA != nil {
+		if err := m.refusesHPA(hpa); err != nil {
+			return nil, err
+		}
+	}
 	through, lost := m.told("apply")
 	if !through {
 		return nil, lost
@@ -264,11 +271,16 @@ func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutosc
 }
 
 // Accepts stores nothing.
-func (m *member) Accepts(_ context.Context, _ *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
+func (m *member) Accepts(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if through, lost := m.told("create"); lacking != nil && !through {
 		return lost
+	}
+	if m.refusesHPA != nil {
+		if err := m.refusesHPA(hpa); err != nil {
+			return err
+		}
 	}
 	_, lost := m.told("apply")
 	return lost
