@@ -24,6 +24,7 @@
 //	             pkg/workload      what members run of one workload, and who scales it there
 //	             pkg/placement     in which clusters others place a workload
 //	             pkg/served        whether the hub serves our schema
+//	             pkg/claims/index  the hub's autoscalers by what they scale
 //	             pkg/certs         how certificates come to be
 //	             pkg/command       what all command lines have in common
 //	1 decisions  pkg/replicas      how many replicas
@@ -34,6 +35,7 @@
 //	             pkg/cronplan      which runs of a CronFederatedHPA are due, and what they set
 //	             pkg/merge         one metric from many clusters
 //	             pkg/summary       a status in few words
+//	             pkg/claims        who else scales a workload, and what to do about it
 //	             pkg/admission     what may be stored, and why not
 //	             pkg/guard         what may be decoded, and why not
 //	0 words      pkg/apis          API types and their defaults

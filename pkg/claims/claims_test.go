@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+func reference(apiVersion, kind, name string) autoscalingv2.CrossVersionObjectReference {
+	return autoscalingv2.CrossVersionObjectReference{APIVersion: apiVersion, Kind: kind, Name: name}
+}
+
+var web = reference("apps/v1", "Deployment", "web")
+
+func meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{}, Annotations: map[string]string{}}
+}
+
+func federated(name string, change ...func(*v1alpha1.FederatedHPA)) *v1alpha1.FederatedHPA {
+	f := &v1alpha1.FederatedHPA{ObjectMeta: meta(name)}
+	f.UID = types.UID("uid-of-" + name)
+	f.Spec.ScaleTargetRef = web
+	for _, c := range change {
+		c(f)
+	}
+	return f
+}
+
+func cron(name string) *v1alpha1.CronFederatedHPA {
+	return &v1alpha1.CronFederatedHPA{ObjectMeta: meta(name), Spec: v1alpha1.CronFederatedHPASpec{ScaleTargetRef: web}}
+}
+
+func local(name string, change ...func(*autoscalingv2.HorizontalPodAutoscaler)) *autoscalingv2.HorizontalPodAutoscaler {
+	h := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta(name), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: web}}
+	for _, c := range change {
+		c(h)
+	}
+	return h
+}
+
+func managedBy(uid string) func(*autoscalingv2.HorizontalPodAutoscaler) {
+	return func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Labels["fleetscale.io/managed-by"] = uid }
+}
+
+func givenTo(name string) func(*autoscalingv2.HorizontalPodAutoscaler) {
+	return func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Annotations["fleetscale.io/adopt-by"] = name }
+}
+
+func scales(ref autoscalingv2.CrossVersionObjectReference) func(*autoscalingv2.HorizontalPodAutoscaler) {
+	return func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef = ref }
+}
+
+func deleting(h *autoscalingv2.HorizontalPodAutoscaler) { h.DeletionTimestamp = &metav1.Time{} }
+
+// What is said for each pair of kinds: when the first is stored beside the second, and when it works.
+func TestPairs(t *testing.T) {
+	tests := []struct {
+		asker, by     metav1.Object
+		stored, works string
+	}{
+		{federated("a"), federated("b"), `Deployment "web" is scaled by FederatedHPA "b" already: delete that, or name another workload`, ""},
+		{federated("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a" already: delete that, or name another workload`,
+			`the workload is scaled there by HorizontalPodAutoscaler "a": delete it, or take the cluster out of clusterAffinity`},
+		{federated("a"), cron("a"), `CronFederatedHPA "a" sets the replicas of Deployment "web" too, and its rules will fail: make it name this FederatedHPA`, ""},
+		{cron("a"), federated("a"), `Deployment "web" is scaled by FederatedHPA "a", and the rules will fail: name that FederatedHPA instead`,
+			`Deployment "web" is scaled by FederatedHPA "a": name that FederatedHPA in scaleTargetRef, and set its bounds`},
+		{cron("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a", and the rules will fail: delete that, or use a FederatedHPA and name it here`,
+			`Deployment "web" is scaled by HorizontalPodAutoscaler "a": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
+		{cron("a"), cron("b"), `CronFederatedHPA "b" sets Deployment "web" too, and whichever rule runs last wins: put all rules into one`, ""},
+		{federated("a"), federated("a"), "", ""},
+		{cron("a"), cron("a"), "", ""},
+	}
+	for _, tc := range tests {
+		asker, by := Of(tc.asker), Of(tc.by)
+		t.Run(fmt.Sprint(asker, " beside ", by), func(t *testing.T) {
+			var stored, works string
+			for _, c := range On(asker, tc.by) {
+				stored = c.WhenStored()
+				if _, sentence := sentences(asker.Kind, by.Kind); sentence != "" {
+					works = c.AtWork()
+				}
+			}
+			if diff := cmp.Diff([]string{tc.stored, tc.works}, []string{stored, works}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whose claims count on the hub, whoever asks: those of others that are to stay, by whatever version they name the workload.
+func TestOnTheHub(t *testing.T) {
+	tests := map[string]struct {
+		other metav1.Object
+		want  int
+	}{
+		"a HorizontalPodAutoscaler":              {local("own"), 1},
+		"one that names another version":         {local("own", scales(reference("apps/v1beta2", "Deployment", "web"))), 1},
+		"one of another group":                   {local("own", scales(reference("argoproj.io/v1", "Deployment", "web"))), 0},
+		"one of another kind":                    {local("own", scales(reference("apps/v1", "StatefulSet", "web"))), 0},
+		"one of another name":                    {local("own", scales(reference("apps/v1", "Deployment", "db"))), 0},
+		"one that has the asker's name":          {local("asker", scales(reference("apps/v1", "Deployment", "db"))), 0},
+		"one of ours, for the hub as a member":   {local("own", managedBy("uid")), 0},
+		"one whose label is empty":               {local("own", managedBy("")), 1},
+		"one that is given away":                 {local("own", givenTo("asker")), 1},
+		"one that is being deleted":              {local("own", deleting), 0},
+		"a FederatedHPA":                         {federated("other"), 1},
+		"a FederatedHPA that bears a label":      {federated("other", func(f *v1alpha1.FederatedHPA) { f.Labels["fleetscale.io/managed-by"] = "uid" }), 1},
+		"a FederatedHPA that is being deleted":   {federated("other", func(f *v1alpha1.FederatedHPA) { f.DeletionTimestamp = &metav1.Time{} }), 0},
+		"a FederatedHPA that names another kind": {federated("other", func(f *v1alpha1.FederatedHPA) { f.Spec.ScaleTargetRef.Kind = "StatefulSet" }), 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, asker := range []metav1.Object{federated("asker"), cron("asker")} {
+				if got := On(Of(asker), tc.other); len(got) != tc.want {
+					t.Errorf("%T: %d claims, want %d", asker, len(got), tc.want)
+				}
+			}
+		})
+	}
+}
+
+// Whose autoscalers a member has, for a FederatedHPA that writes replicas, and for one that has its own there.
+func TestInMember(t *testing.T) {
+	const own = "own"
+	scaled := func(give string) string {
+		return "the workload is scaled there by HorizontalPodAutoscaler shop/theirs: delete it, " + give + "or take the cluster out of clusterAffinity"
+	}
+	give := "annotate it with fleetscale.io/adopt-by: web, "
+	db := scales(reference("apps/v1", "Deployment", "db"))
+	tests := map[string]struct {
+		hpa            *autoscalingv2.HorizontalPodAutoscaler
+		writes, adopts string
+	}{
+		"somebody's":                         {local("theirs"), scaled(""), scaled(give)},
+		"somebody's, under our name":         {local("web"), "the workload is scaled there by HorizontalPodAutoscaler shop/web: delete it, or take the cluster out of clusterAffinity", "the workload is scaled there by HorizontalPodAutoscaler shop/web: delete it, " + give + "or take the cluster out of clusterAffinity"},
+		"of another version":                 {local("theirs", scales(reference("apps/v1beta1", "Deployment", "web"))), scaled(""), scaled(give)},
+		"of another workload":                {local("theirs", db), "", ""},
+		"of another workload, our name":      {local("web", db), "", "HorizontalPodAutoscaler shop/web has the name of ours there, and scales something else: delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity"},
+		"ours":                               {local("mine", managedBy("uid-of-web")), own, own},
+		"ours, though it scales another":     {local("web", managedBy("uid-of-web"), db), own, own},
+		"ours, being deleted":                {local("web", managedBy("uid-of-web"), deleting), own, own},
+		"another FederatedHPA's":             {local("theirs", managedBy("uid-of-former")), scaled(""), scaled(give)},
+		"another FederatedHPA's, being lost": {local("theirs", managedBy("uid-of-former"), deleting), scaled(""), scaled(give)},
+		"whose label is empty":               {local("theirs", managedBy("")), scaled(""), scaled(give)},
+		"given to it":                        {local("theirs", givenTo("web")), scaled(""), own},
+		"given to it, of another workload":   {local("theirs", givenTo("web"), db), "", ""},
+		"given to another":                   {local("theirs", givenTo("api")), scaled(""), scaled(give)},
+		"given to nobody":                    {local("theirs", givenTo("")), scaled(""), scaled(give)},
+		"given in another namespace": {local("theirs", givenTo("web"), func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "bank" }),
+			"the workload is scaled there by HorizontalPodAutoscaler bank/theirs: delete it, or take the cluster out of clusterAffinity", "the workload is scaled there by HorizontalPodAutoscaler bank/theirs: delete it, " + give + "or take the cluster out of clusterAffinity"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for adopts, want := range map[bool]string{false: tc.writes, true: tc.adopts} {
+				asker := InMember(federated("web"), adopts)
+				got := InTheWay(On(asker, tc.hpa))
+				if asker.Owns(Of(tc.hpa)) {
+					got += own
+				}
+				if got != want {
+					t.Errorf("adopts %t: %q, want %q", adopts, got, want)
+				}
+			}
+		})
+	}
+	nameless := InMember(federated(""), true)
+	if nameless.Owns(Of(local("theirs"))) {
+		t.Error("what is not given is taken for given to a FederatedHPA without a name")
+	}
+}
+
+// Several claims in one member are one sentence, and one on the name is another.
+func TestInTheWay(t *testing.T) {
+	db := reference("apps/v1", "Deployment", "db")
+	found := On(InMember(federated("web"), true), local("a"), local("web", scales(db)), local("b"))
+	want := "the workload is scaled there by HorizontalPodAutoscaler shop/a, HorizontalPodAutoscaler shop/b: delete it, annotate it with fleetscale.io/adopt-by: web, or take the cluster out of clusterAffinity; " +
+		"HorizontalPodAutoscaler shop/web has the name of ours there, and scales something else: delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity"
+	if got := InTheWay(found); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestOurs(t *testing.T) {
+	tests := map[string]struct {
+		labels map[string]string
+		uid    types.UID
+		want   bool
+	}{
+		"labelled with the uid":              {map[string]string{"fleetscale.io/managed-by": "0d1c"}, "0d1c", true},
+		"labelled with another uid":          {map[string]string{"fleetscale.io/managed-by": "0d1d"}, "0d1c", false},
+		"labelled, and no uid is known":      {map[string]string{"fleetscale.io/managed-by": "0d1d"}, "", false},
+		"not labelled":                       {nil, "0d1c", false},
+		"not labelled, and no uid":           {nil, "", false},
+		"labelled with no uid, and there is": {map[string]string{"fleetscale.io/managed-by": ""}, "", false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Ours(&metav1.ObjectMeta{Name: "any", Labels: tc.labels}, tc.uid); got != tc.want {
+				t.Errorf("Ours = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// One equality of references: it is one, and heeds all but the version.
+func TestSame(t *testing.T) {
+	var all []autoscalingv2.CrossVersionObjectReference
+	for _, apiVersion := range []string{"apps/v1", "apps/v1beta1", "argoproj.io/v1", "v1", "", "a/b/c"} {
+		for _, kind := range []string{"Deployment", "StatefulSet"} {
+			all = append(all, reference(apiVersion, kind, "web"), reference(apiVersion, kind, "db"))
+		}
+	}
+	group := map[string]string{"apps/v1": "apps", "apps/v1beta1": "apps", "argoproj.io/v1": "argoproj.io"}
+	for _, a := range all {
+		for _, b := range all {
+			want := a.Kind == b.Kind && a.Name == b.Name && group[a.APIVersion] == group[b.APIVersion]
+			if Same(a, b) != want || Same(b, a) != want {
+				t.Errorf("Same(%v, %v) = %t", a, b, !want)
+			}
+		}
+	}
+}

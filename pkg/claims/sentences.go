@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// sentences say what to do where asker and by scale one workload: when asker is stored, and when it works. The workload is
+// the first argument, by the second, and in a member a way to give by to asker the third.
+func sentences(asker, by string) (stored, works string) {
+	const federated, cron = v1alpha1.FederatedHPAKind, v1alpha1.CronFederatedHPAKind
+	switch [2]string{asker, by} {
+	case [2]string{federated, federated}:
+		return "%[1]s is scaled by %[2]s already: delete that, or name another workload", ""
+	case [2]string{federated, localKind}:
+		return "%[1]s is scaled by %[2]s already: delete that, or name another workload",
+			"the workload is scaled there by %[2]s: delete it, %[3]sor take the cluster out of clusterAffinity"
+	case [2]string{federated, cron}:
+		return "%[2]s sets the replicas of %[1]s too, and its rules will fail: make it name this FederatedHPA", ""
+	case [2]string{cron, federated}:
+		return "%[1]s is scaled by %[2]s, and the rules will fail: name that FederatedHPA instead",
+			"%[1]s is scaled by %[2]s: name that FederatedHPA in scaleTargetRef, and set its bounds"
+	case [2]string{cron, localKind}:
+		return "%[1]s is scaled by %[2]s, and the rules will fail: delete that, or use a FederatedHPA and name it here",
+			"%[1]s is scaled by %[2]s: delete that, or make a FederatedHPA of it and name that in scaleTargetRef"
+	case [2]string{cron, cron}:
+		return "%[2]s sets %[1]s too, and whichever rule runs last wins: put all rules into one", ""
+	}
+	return "", ""
+}
+
+// WhenStored is told to whoever stores the object that asks.
+func (c Claim) WhenStored() string {
+	stored, _ := sentences(c.asker.Kind, c.by.Kind)
+	return c.say(stored, fmt.Sprintf("%s %q", c.by.Kind, c.by.Name))
+}
+
+// AtWork is told by the controller of the object that asks, of a claim on the hub.
+func (c Claim) AtWork() string {
+	_, works := sentences(c.asker.Kind, c.by.Kind)
+	return c.say(works, fmt.Sprintf("%s %q", c.by.Kind, c.by.Name))
+}
+
+// InTheWay is told by the controller of a FederatedHPA, of all claims in a member; empty if there are none.
+func InTheWay(found []Claim) string {
+	var why []string
+	onName := func(c Claim) bool { return c.name }
+	if scaled := slices.DeleteFunc(slices.Clone(found), onName); len(scaled) > 0 {
+		_, works := sentences(scaled[0].asker.Kind, localKind)
+		why = append(why, scaled[0].say(works, strings.Join(Names(scaled), ", ")))
+	}
+	if i := slices.IndexFunc(found, onName); i >= 0 {
+		why = append(why, found[i].by.String()+" has the name of ours there, and scales something else: delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity")
+	}
+	return strings.Join(why, "; ")
+}
+
+func (c Claim) say(sentence, by string) string {
+	target, give := c.asker.Target, ""
+	if c.asker.Adopts {
+		give = fmt.Sprintf("annotate it with %s: %s, ", v1alpha1.AdoptByAnnotation, c.asker.Name)
+	}
+	return fmt.Sprintf(sentence, fmt.Sprintf("%s %q", target.Kind, target.Name), by, give)
+}
+
+// Names are those whose claims they are.
+func Names(found []Claim) []string {
+	var names []string
+	for _, c := range found {
+		names = append(names, c.by.String())
+	}
+	return names
+}
+
+// String names an autoscaler as in HorizontalPodAutoscaler shop/web.
+func (a Autoscaler) String() string { return a.Kind + " " + a.Namespace + "/" + a.Name }
