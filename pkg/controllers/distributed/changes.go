@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
@@ -63,7 +64,7 @@ func (s *site) less(in *situation, next assignment.SiteStep) []change {
 	}
 	switch {
 	case s.own == nil:
-	case next.Max == 0 && memberhpa.Ours(s.own, in.object.UID):
+	case next.Max == 0 && claims.Ours(s.own, in.object.UID):
 		changes = append(changes, change{site: s, remove: s.own})
 	case next.Max > 0 && next.Max <= s.own.Spec.MaxReplicas:
 		if wanted := s.rendered(in, next); !memberhpa.Stands(s.own, wanted, s.autoscalers.Version) {
@@ -80,7 +81,7 @@ func (s *site) further(in *situation, next assignment.SiteStep) []*autoscalingv2
 		return s.surplus
 	}
 	return slices.DeleteFunc(slices.Clone(s.surplus), func(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
-		return !memberhpa.Ours(hpa, in.object.UID)
+		return !claims.Ours(hpa, in.object.UID)
 	})
 }
 
@@ -156,7 +157,7 @@ func (s *site) mayExceed(in *situation, upper int32) bool {
 	if s.own == nil {
 		return !s.autoscalers.Known && s.mayHave()
 	}
-	return memberhpa.Ours(s.own, in.object.UID) && s.own.Spec.MaxReplicas > upper
+	return claims.Ours(s.own, in.object.UID) && s.own.Spec.MaxReplicas > upper
 }
 
 // mayHave: as far as the status says, the cluster has an autoscaler of ours.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
@@ -205,9 +206,9 @@ func (in *situation) overtaken() bool {
 // has says whether our autoscaler in the cluster has these bounds; both 0: whether there is none.
 func (s *site) has(object *v1alpha1.FederatedHPA, lower, upper int32) bool {
 	if upper == 0 {
-		return s.own == nil || !memberhpa.Ours(s.own, object.UID)
+		return s.own == nil || !claims.Ours(s.own, object.UID)
 	}
-	if s.own == nil || !memberhpa.Ours(s.own, object.UID) || s.own.Spec.MaxReplicas != upper {
+	if s.own == nil || !claims.Ours(s.own, object.UID) || s.own.Spec.MaxReplicas != upper {
 		return false
 	}
 	return s.least() == lower || lower == 1 && *s.own.Spec.MinReplicas == 0

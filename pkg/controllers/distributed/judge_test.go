@@ -13,7 +13,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 )
 
 // What is said of every write to a member, in every test. The lock is held.
@@ -76,7 +76,7 @@ func (w *world) sum() (sum int32) {
 	}
 	for _, one := range w.members {
 		for _, hpa := range one.hpas {
-			if memberhpa.Ours(hpa.HorizontalPodAutoscaler, w.hub.object.UID) && one.counts() {
+			if claims.Ours(hpa.HorizontalPodAutoscaler, w.hub.object.UID) && one.counts() {
 				sum += hpa.Spec.MaxReplicas
 			}
 		}
@@ -100,12 +100,12 @@ func (m *member) judgeDelete(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	object := m.hub.object
 	further := 0
 	for _, other := range m.hpas {
-		if memberhpa.Ours(other.HorizontalPodAutoscaler, object.UID) || other.Annotations[v1alpha1.AdoptByAnnotation] != "" {
+		if claims.Ours(other.HorizontalPodAutoscaler, object.UID) || other.Annotations[v1alpha1.AdoptByAnnotation] != "" {
 			further++
 		}
 	}
 	intent, _ := m.intent()
-	if !memberhpa.Ours(hpa, object.UID) && hpa.Annotations[v1alpha1.AdoptByAnnotation] == "" {
+	if !claims.Ours(hpa, object.UID) && hpa.Annotations[v1alpha1.AdoptByAnnotation] == "" {
 		m.t.Errorf("%s: %s of somebody else is deleted", m.facts.Name, hpa.Name)
 	}
 	if value(intent.AssignedMax) > 0 && further < 2 && object.DeletionTimestamp == nil && object.Distributed() {

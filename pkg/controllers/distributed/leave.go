@@ -15,6 +15,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 	"github.com/fleetscale/fleetscale/pkg/workload"
@@ -74,7 +75,7 @@ func (r *Reconciler) removeWorkload(ctx context.Context, in *situation, s *site)
 		}
 		return fmt.Errorf("cluster %s: reading what was made there: %w", s.facts.Name, silence)
 	}
-	if found.GetLabels()[v1alpha1.ManagedByLabel] != string(in.object.UID) {
+	if !claims.Ours(found, in.object.UID) {
 		s.cleared = true
 		return nil
 	}
@@ -144,7 +145,7 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA
 			s.surplus = append(s.surplus, s.own)
 		}
 		for _, hpa := range s.surplus {
-			if s.here() && memberhpa.Ours(hpa, object.UID) {
+			if s.here() && claims.Ours(hpa, object.UID) {
 				s.fault = errors.Join(s.fault, s.give(ctx, object, hpa, orphan))
 			}
 		}

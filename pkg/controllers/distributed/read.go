@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,9 +15,9 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
-	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // read reads every cluster's autoscalers, and the scale of its workload.
@@ -40,51 +39,32 @@ func (s *site) readAutoscalers(ctx context.Context, object *v1alpha1.FederatedHP
 	case !s.autoscalers.Known:
 		s.silent(&fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "its HorizontalPodAutoscalers have not been listed yet"})
 	}
-	rivals, taken := s.sort(object)
+	found := s.sort(object)
 	if why := s.unsupported(object); why != nil && s.inSight() {
 		s.leaves(v1alpha1.ClusterExcluded, reasonNotSupported, why.Error())
 	}
-	if why := inTheWay(object, rivals, taken); why != "" && s.inSight() {
-		s.leaves(v1alpha1.ClusterConflict, reasonScaledByOthers, why)
+	if len(found) > 0 && s.inSight() {
+		s.leaves(v1alpha1.ClusterConflict, reasonScaledByOthers, claims.InTheWay(found))
 	}
 }
 
-// sort claims what is ours of the autoscalers of the namespace. Rivals are those of others that scale the workload; taken:
-// one that scales something else has the name of ours.
-func (s *site) sort(object *v1alpha1.FederatedHPA) (rivals []string, taken bool) {
+// sort keeps what is ours of the autoscalers of the namespace, and returns the claims of others.
+func (s *site) sort(object *v1alpha1.FederatedHPA) []claims.Claim {
+	var found []claims.Claim
+	asker := claims.InMember(object, true)
 	for _, hpa := range s.autoscalers.Objects {
-		if s.removed != nil && hpa.UID == s.removed.UID {
-			continue // what is known is from before
-		}
-		target := workload.Key(hpa.Spec.ScaleTargetRef) == workload.Key(object.Spec.ScaleTargetRef)
 		switch {
-		case memberhpa.Ours(hpa, object.UID), target && memberhpa.Adoptable(hpa, object):
-			s.claim(newer(s.written, hpa))
-		case target:
-			rivals = append(rivals, fmt.Sprintf("HorizontalPodAutoscaler %s/%s", object.Namespace, hpa.Name))
-		case hpa.Name == object.Name:
-			taken = true
+		case s.removed != nil && hpa.UID == s.removed.UID: // what is known is from before
+		case asker.Owns(claims.Of(hpa)):
+			s.keep(newer(s.written, hpa))
+		default:
+			found = append(found, claims.On(asker, hpa)...)
 		}
 	}
 	if s.own == nil && s.written != nil { // it will be seen
-		s.claim(s.written)
+		s.keep(s.written)
 	}
-	return rivals, taken
-}
-
-// inTheWay says what to do about autoscalers that scale the workload, and about one that has but the name of ours; empty
-// if there are none.
-func inTheWay(object *v1alpha1.FederatedHPA, rivals []string, taken bool) string {
-	var why []string
-	if len(rivals) > 0 {
-		why = append(why, fmt.Sprintf("the workload is scaled there by %s: delete it, annotate it with %s: %s, or take the cluster out of clusterAffinity",
-			strings.Join(rivals, ", "), v1alpha1.AdoptByAnnotation, object.Name))
-	}
-	if taken {
-		why = append(why, fmt.Sprintf("HorizontalPodAutoscaler %s/%s has the name of ours there, and scales something else: delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity",
-			object.Namespace, object.Name))
-	}
-	return strings.Join(why, "; ")
+	return found
 }
 
 // unsupported is why the cluster can not have the object's autoscaler.
@@ -107,8 +87,8 @@ func newer(written, read *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv2.
 	return read
 }
 
-// claim takes an autoscaler for ours; there can be only one.
-func (s *site) claim(hpa *autoscalingv2.HorizontalPodAutoscaler) {
+// keep takes an autoscaler for ours; there can be only one.
+func (s *site) keep(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	if s.own != nil {
 		s.surplus = append(s.surplus, hpa)
 		return

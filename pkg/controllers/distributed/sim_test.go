@@ -17,7 +17,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 )
 
 // life is a world in which things happen by chance.
@@ -256,7 +256,7 @@ func (l *life) atRest() {
 func (l *life) asIntended(m *member, intended string) {
 	has := "0-0"
 	for _, hpa := range m.hpas {
-		if memberhpa.Ours(hpa.HorizontalPodAutoscaler, "uid-of-web") {
+		if claims.Ours(hpa.HorizontalPodAutoscaler, "uid-of-web") {
 			if has != "0-0" {
 				l.fail("%s has two of ours", m.facts.Name)
 			}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/pkg/workload"
 )
@@ -149,7 +149,7 @@ func (s *site) order() *int32 {
 
 // stands is the maximum that our autoscaler there has; 0: there is none.
 func (s *site) stands(object *v1alpha1.FederatedHPA) int32 {
-	if s.own == nil || !memberhpa.Ours(s.own, object.UID) {
+	if s.own == nil || !claims.Ours(s.own, object.UID) {
 		return 0
 	}
 	return s.own.Spec.MaxReplicas
