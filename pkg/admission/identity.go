@@ -9,6 +9,8 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetscale/fleetscale/pkg/claims"
 )
 
 // repeatedMetrics refuses a second metric that differs from an earlier one in
@@ -42,7 +44,7 @@ func identity(metric autoscalingv2.MetricSpec) string {
 	switch m := metric; {
 	case m.Type == autoscalingv2.ObjectMetricSourceType && m.Object != nil:
 		object := m.Object.DescribedObject
-		parts, goal = []string{measured(m.Object.Metric), "of", group(object), object.Kind, object.Name}, m.Object.Target
+		parts, goal = []string{measured(m.Object.Metric), "of", claims.Group(object), object.Kind, object.Name}, m.Object.Target
 	case m.Type == autoscalingv2.ExternalMetricSourceType && m.External != nil:
 		parts, goal = []string{measured(m.External.Metric)}, m.External.Target
 	case m.Type == autoscalingv2.PodsMetricSourceType && m.Pods != nil:

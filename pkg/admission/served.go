@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 )
 
 // Served is what the hub said of the kind of an object's target.
@@ -48,5 +49,5 @@ func (s *Served) cronWarnings(target autoscalingv2.CrossVersionObjectReference) 
 
 func notServed(target autoscalingv2.CrossVersionObjectReference, outcome string) string {
 	return fmt.Sprintf("spec.scaleTargetRef: the hub serves no kind %s in the group %s, so %s: correct kind and apiVersion, or install the kind's CustomResourceDefinition on the hub",
-		target.Kind, cmp.Or(group(target), `""`), outcome)
+		target.Kind, cmp.Or(claims.Group(target), `""`), outcome)
 }

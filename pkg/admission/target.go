@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 )
 
 const (
@@ -53,7 +54,7 @@ func cronTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *fi
 // targetsFederatedHPA says whether a FederatedHPA is meant, be it only by the
 // group or by the kind.
 func targetsFederatedHPA(target autoscalingv2.CrossVersionObjectReference) bool {
-	return group(target) == v1alpha1.GroupName || target.Kind == v1alpha1.FederatedHPAKind
+	return claims.Group(target) == v1alpha1.GroupName || target.Kind == v1alpha1.FederatedHPAKind
 }
 
 // referenceFaults judges a reference as Kubernetes does.
@@ -95,20 +96,11 @@ func isAutoscaler(kind string) bool {
 // scalableFaults refuses what can not have a scale subresource. Groups without
 // a dot are Kubernetes' own: of a CustomResourceDefinition's group one is asked.
 func scalableFaults(target autoscalingv2.CrossVersionObjectReference, path *field.Path) field.ErrorList {
-	switch group := group(target); {
+	switch group := claims.Group(target); {
 	case group == "apps":
 		return oneOf(target.Kind, path.Child("kind"), ruleTargetScalable, "Deployment", "ReplicaSet", "StatefulSet")
 	case group != "" && !strings.Contains(group, "."):
 		return field.ErrorList{field.Invalid(path.Child("apiVersion"), target.APIVersion, `there is nothing to scale in this group: did you mean "apps/v1"?`).WithOrigin(ruleTargetScalable)}
 	}
 	return nil
-}
-
-// group is the API group of a reference; if that can not be read, "".
-func group(ref autoscalingv2.CrossVersionObjectReference) string {
-	gv, err := schema.ParseGroupVersion(ref.APIVersion)
-	if err != nil {
-		return ""
-	}
-	return gv.Group
 }

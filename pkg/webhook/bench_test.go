@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
 
 // indexed reads FederatedHPAs from an index as the cache does; there is nothing else.
@@ -33,8 +34,8 @@ func (i indexed) List(_ context.Context, list client.ObjectList, options ...clie
 	if !ok {
 		return nil
 	}
-	value, _ := asked.FieldSelector.RequiresExactMatch(byName)
-	found, err := i.store.ByIndex(byName, asked.Namespace+"/"+value)
+	value, _ := asked.FieldSelector.RequiresExactMatch(index.ByName)
+	found, err := i.store.ByIndex(index.ByName, asked.Namespace+"/"+value)
 	for _, f := range found {
 		federated.Items = append(federated.Items, *f.(*v1alpha1.FederatedHPA).DeepCopy())
 	}
@@ -43,9 +44,9 @@ func (i indexed) List(_ context.Context, list client.ObjectList, options ...clie
 
 // crowded is a hub with that many FederatedHPAs in one namespace.
 func crowded(b *testing.B, n int) indexed {
-	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byName: func(o any) ([]string, error) {
+	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{index.ByName: func(o any) ([]string, error) {
 		var keys []string
-		for _, name := range names(o.(client.Object)) {
+		for _, name := range index.Names(o.(client.Object)) {
 			keys = append(keys, "shop/"+name)
 		}
 		return keys, nil

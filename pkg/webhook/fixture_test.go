@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
 
 // hubWith is a cache that knows these objects.
@@ -30,8 +32,8 @@ func hubWith(t testing.TB, objects ...client.Object) client.Client {
 		t.Fatal(err)
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
-	for _, kind := range watched() {
-		builder = builder.WithIndex(kind, byName, names)
+	for _, kind := range index.Kinds() {
+		builder = builder.WithIndex(kind, index.ByName, index.Names)
 	}
 	return builder.Build()
 }

@@ -11,25 +11,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
-
-// byName finds objects by the name of what they scale; a FederatedHPA by its
-// own name too. So a question costs as little in a large namespace as in a
-// small one.
-const byName = "names"
-
-// names are what an object is found by.
-func names(object client.Object) []string {
-	switch o := object.(type) {
-	case *v1alpha1.FederatedHPA:
-		return []string{o.Spec.ScaleTargetRef.Name, o.Name}
-	case *v1alpha1.CronFederatedHPA:
-		return []string{o.Spec.ScaleTargetRef.Name}
-	case *autoscalingv2.HorizontalPodAutoscaler:
-		return []string{o.Spec.ScaleTargetRef.Name}
-	}
-	return nil
-}
 
 // ofFederatedHPA is what bears on f: autoscalers of its workload, and the rules
 // that set its bounds.
@@ -66,7 +49,7 @@ func around(ctx context.Context, hub client.Reader, namespace, name string) (adm
 }
 
 func find(ctx context.Context, hub client.Reader, list client.ObjectList, namespace, name string) error {
-	if err := hub.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{byName: name}); err != nil {
+	if err := hub.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{index.ByName: name}); err != nil {
 		return fmt.Errorf("looking for other autoscalers of %q in namespace %s: %w", name, namespace, err)
 	}
 	return nil

@@ -3,14 +3,9 @@
 package webhook
 
 import (
-	"context"
-	"fmt"
-
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -21,36 +16,6 @@ func AddToScheme(scheme *runtime.Scheme) error {
 		return err
 	}
 	return autoscalingv2.AddToScheme(scheme)
-}
-
-// watched are the kinds that the webhooks read.
-func watched() []client.Object {
-	return []client.Object{&v1alpha1.FederatedHPA{}, &v1alpha1.CronFederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}}
-}
-
-// Watch has the cache know what the webhooks read, by the fields that they look
-// for; it must be called before the cache starts. synced says whether the hub
-// has told all. It is an error if the hub does not serve a kind.
-func Watch(ctx context.Context, hub cache.Cache) (synced func() bool, err error) {
-	var informers []cache.Informer
-	for _, object := range watched() {
-		if err := hub.IndexField(ctx, object, byName, names); err != nil {
-			return nil, fmt.Errorf("watching %T: %w", object, err)
-		}
-		informer, err := hub.GetInformer(ctx, object, cache.BlockUntilSynced(false))
-		if err != nil {
-			return nil, fmt.Errorf("watching %T: %w", object, err)
-		}
-		informers = append(informers, informer)
-	}
-	return func() bool {
-		for _, informer := range informers {
-			if !informer.HasSynced() {
-				return false
-			}
-		}
-		return true
-	}, nil
 }
 
 // Trim leaves out, before the cache keeps it, what no rule reads and what is

@@ -30,7 +30,7 @@ import (
 )
 
 // addAutoscaler adds the controller of FederatedHPAs, and what it sees the members by.
-func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.ScalesGetter, hold func() error, o *Options) error {
+func addAutoscaler(manager ctrl.Manager, scales scale.ScalesGetter, hold func() error, synced func() bool, o *Options) error {
 	members, err := addMembers(manager, o)
 	if err != nil {
 		return err
@@ -59,9 +59,8 @@ func addAutoscaler(ctx context.Context, manager ctrl.Manager, scales scale.Scale
 		Events:           manager.GetEventRecorder(program),
 		Metrics:          federatedhpa.NewMetrics(ctrlmetrics.Registry),
 	})
-	synced, err := reconciler.SetUp(ctx, manager, o.Autoscale.Syncs, o.Hub.Timeout)
-	if err != nil {
-		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
+	if err := reconciler.SetUp(manager, o.Autoscale.Syncs, o.Hub.Timeout); err != nil {
+		return err
 	}
 	return readyWhen(manager, "federatedhpas-known", synced)
 }

@@ -3,9 +3,6 @@
 package app
 
 import (
-	"context"
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -19,7 +16,7 @@ import (
 )
 
 // addCron adds the controller of CronFederatedHPAs.
-func addCron(ctx context.Context, manager ctrl.Manager, scales scale.ScalesGetter, hold func() error, o *Options) error {
+func addCron(manager ctrl.Manager, scales scale.ScalesGetter, hold func() error, synced func() bool, o *Options) error {
 	reconciler := cronfederatedhpa.New(cronfederatedhpa.Options{
 		Hub:      manager.GetClient(),
 		Live:     manager.GetAPIReader(),
@@ -31,9 +28,8 @@ func addCron(ctx context.Context, manager ctrl.Manager, scales scale.ScalesGette
 		Events:   manager.GetEventRecorder(program),
 		Metrics:  cronfederatedhpa.NewMetrics(ctrlmetrics.Registry),
 	})
-	synced, err := reconciler.SetUp(ctx, manager, o.Cron.Syncs, o.Hub.Timeout)
-	if err != nil {
-		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
+	if err := reconciler.SetUp(manager, o.Cron.Syncs, o.Hub.Timeout); err != nil {
+		return err
 	}
 	return readyWhen(manager, "cronfederatedhpas-known", synced)
 }

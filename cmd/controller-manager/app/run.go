@@ -21,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
@@ -54,10 +55,14 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := addCron(ctx, manager, scales, hold, o); err != nil {
+	synced, err := index.Watch(ctx, manager.GetCache())
+	if err != nil {
+		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
+	}
+	if err := addCron(manager, scales, hold, synced, o); err != nil {
 		return err
 	}
-	if err := addAutoscaler(ctx, manager, scales, hold, o); err != nil {
+	if err := addAutoscaler(manager, scales, hold, synced, o); err != nil {
 		return err
 	}
 	return manager.Start(ctx)

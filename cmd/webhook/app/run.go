@@ -21,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/webhook"
 )
@@ -84,7 +85,7 @@ func serve(ctx context.Context, manager ctrl.Manager, certificate *certificate) 
 	for path, handler := range webhook.Handlers(manager.GetCache(), webhook.NewKinds(discoverer), webhook.NewMetrics(ctrlmetrics.Registry)) {
 		server.Register(path, lastly(ctx, handler))
 	}
-	synced, err := webhook.Watch(ctx, manager.GetCache())
+	synced, err := index.Watch(ctx, manager.GetCache())
 	if err != nil {
 		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
 
 // memory is a hub of a few objects: what a program may call, and no more. As
@@ -60,7 +62,7 @@ func (m *memory) List(_ context.Context, list client.ObjectList, opts ...client.
 	var asked client.ListOptions
 	asked.ApplyOptions(opts)
 	for _, o := range m.autoscalers {
-		if asked.Namespace != o.GetNamespace() || !asked.FieldSelector.Matches(fieldSet{byTarget: scaleTargetOf(o).Name}) {
+		if name, _ := asked.FieldSelector.RequiresExactMatch(index.ByName); asked.Namespace != o.GetNamespace() || !slices.Contains(index.Names(o), name) {
 			continue
 		}
 		switch into := list.(type) {
@@ -76,11 +78,6 @@ func (m *memory) List(_ context.Context, list client.ObjectList, opts ...client.
 	}
 	return nil
 }
-
-type fieldSet map[string]string
-
-func (f fieldSet) Has(name string) bool   { _, ok := f[name]; return ok }
-func (f fieldSet) Get(name string) string { return f[name] }
 
 // write replaces an object as it was read.
 func (m *memory) write(o client.Object) error {

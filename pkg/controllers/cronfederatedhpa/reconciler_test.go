@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
@@ -39,8 +40,8 @@ func fakeHub(t *testing.T, objects ...client.Object) client.WithWatch {
 		t.Fatal(err)
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
-	for _, kind := range []client.Object{&v1alpha1.CronFederatedHPA{}, &v1alpha1.FederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}} {
-		builder = builder.WithIndex(kind, byTarget, targetNames)
+	for _, kind := range index.Kinds() {
+		builder = builder.WithIndex(kind, index.ByName, index.Names)
 	}
 	return builder.Build()
 }
@@ -96,16 +97,19 @@ func TestGovernor(t *testing.T) {
 	}
 	other := newFederatedHPA(1, 10)
 	other.Spec.ScaleTargetRef.Kind = "StatefulSet"
+	labelled := newFederatedHPA(1, 10)
+	labelled.Labels = map[string]string{v1alpha1.ManagedByLabel: "uid"}
 	tests := map[string]struct {
 		there client.Object
 		want  string
 	}{
-		"a FederatedHPA":            {newFederatedHPA(1, 10), `Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
-		"a FederatedHPA of another": {other, ""},
-		"a HorizontalPodAutoscaler": {hpa(func(*autoscalingv2.HorizontalPodAutoscaler) {}), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
-		"one of another version":    {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta2" }), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
-		"one of another group":      {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }), ""},
-		"one in another namespace":  {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
+		"a FederatedHPA":                      {newFederatedHPA(1, 10), `Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
+		"a FederatedHPA of another":           {other, ""},
+		"a FederatedHPA, whatever its labels": {labelled, `Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
+		"a HorizontalPodAutoscaler":           {hpa(func(*autoscalingv2.HorizontalPodAutoscaler) {}), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
+		"one of another version":              {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta2" }), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
+		"one of another group":                {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }), ""},
+		"one in another namespace":            {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
 		"one of ours, for the member": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) {
 			h.Labels = map[string]string{v1alpha1.ManagedByLabel: "uid"}
 		}), ""},

@@ -4,8 +4,6 @@ package cronfederatedhpa
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -13,7 +11,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -22,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
 
 // Name is the controller's, in its logs, metrics and Events.
@@ -35,30 +34,10 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return autoscalingv2.AddToScheme(scheme)
 }
 
-// SetUp has the manager run the controller while it is the leader. Of the
-// objects, parallel many are worked on at a time; timeout bounds the work on
-// one. synced says whether the hub has told all. It is an error if the hub does
-// not serve a kind.
-func (r *Reconciler) SetUp(ctx context.Context, manager ctrl.Manager, parallel int, timeout time.Duration) (synced func() bool, err error) {
-	var informers []cache.Informer
-	for _, kind := range []client.Object{&v1alpha1.CronFederatedHPA{}, &v1alpha1.FederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}} {
-		if err := manager.GetFieldIndexer().IndexField(ctx, kind, byTarget, targetNames); err != nil {
-			return nil, fmt.Errorf("watching %T: %w", kind, err)
-		}
-		informer, err := manager.GetCache().GetInformer(ctx, kind, cache.BlockUntilSynced(false))
-		if err != nil {
-			return nil, fmt.Errorf("watching %T: %w", kind, err)
-		}
-		informers = append(informers, informer)
-	}
-	synced = func() bool {
-		return !slices.ContainsFunc(informers, func(i cache.Informer) bool { return !i.HasSynced() })
-	}
-	return synced, r.register(manager, parallel, timeout)
-}
-
-// register says when which object is looked at.
-func (r *Reconciler) register(manager ctrl.Manager, parallel int, timeout time.Duration) error {
+// SetUp has the manager run the controller while it is the leader, on the
+// autoscalers that its cache was made to watch. Of the objects, parallel many are
+// worked on at a time; timeout bounds the work on one.
+func (r *Reconciler) SetUp(manager ctrl.Manager, parallel int, timeout time.Duration) error {
 	concerned := handler.EnqueueRequestsFromMapFunc(r.concerned)
 	return ctrl.NewControllerManagedBy(manager).
 		Named(Name).
@@ -74,19 +53,13 @@ func (r *Reconciler) register(manager ctrl.Manager, parallel int, timeout time.D
 		Complete(r)
 }
 
-func targetNames(object client.Object) []string { return []string{scaleTargetOf(object).Name} }
-
 // concerned are the CronFederatedHPAs that name an autoscaler, or what it scales.
 func (r *Reconciler) concerned(ctx context.Context, autoscaler client.Object) []reconcile.Request {
-	names := []string{scaleTargetOf(autoscaler).Name}
-	if _, federated := autoscaler.(*v1alpha1.FederatedHPA); federated && autoscaler.GetName() != names[0] {
-		names = append(names, autoscaler.GetName())
-	}
 	var requests []reconcile.Request
-	for _, name := range names {
+	for _, name := range index.Names(autoscaler) {
 		var found v1alpha1.CronFederatedHPAList
 		// The cache fails only if it was not set up, and then nothing runs.
-		_ = r.Hub.List(ctx, &found, client.InNamespace(autoscaler.GetNamespace()), client.MatchingFields{byTarget: name})
+		_ = r.Hub.List(ctx, &found, client.InNamespace(autoscaler.GetNamespace()), client.MatchingFields{index.ByName: name})
 		for i := range found.Items {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&found.Items[i])})
 		}
@@ -97,7 +70,7 @@ func (r *Reconciler) concerned(ctx context.Context, autoscaler client.Object) []
 // comesOrGoes passes what changes who is whose autoscaler.
 func comesOrGoes() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return scaleTargetOf(e.ObjectOld) != scaleTargetOf(e.ObjectNew) ||
+		return claims.Of(e.ObjectOld).Target != claims.Of(e.ObjectNew).Target ||
 			(e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil)
 	}}
 }

@@ -51,7 +51,7 @@ func (r *Reconciler) lookAtMembers(ctx context.Context, in *situation) {
 	together(in.parts, func(p *part) {
 		if p.takesPart() {
 			p.lookAtPods(ctx, in)
-			p.findRivals(ctx, in, others)
+			p.findOthers(ctx, in, others)
 		}
 	})
 	r.lookAtCapacity(ctx, in)

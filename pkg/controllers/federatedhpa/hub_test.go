@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/placement"
 )
 
@@ -127,8 +128,7 @@ func (h *hub) List(_ context.Context, list client.ObjectList, opts ...client.Lis
 	asked.ApplyOptions(opts)
 	into := list.(*autoscalingv2.HorizontalPodAutoscalerList)
 	for _, hpa := range h.hpas {
-		key := targetKeys(&hpa)[0]
-		if hpa.Namespace == asked.Namespace && asked.FieldSelector.String() == byTarget+"="+key {
+		if hpa.Namespace == asked.Namespace && asked.FieldSelector.String() == index.ByName+"="+index.Names(&hpa)[0] {
 			into.Items = append(into.Items, hpa)
 		}
 	}

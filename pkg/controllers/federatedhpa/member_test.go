@@ -42,7 +42,7 @@ type fakeMember struct {
 	silence     *fleet.Silence
 	hidden      *fleet.Silence                              // why Pods can not be listed, and never were
 	autoscalers []autoscalingv2.CrossVersionObjectReference // of HorizontalPodAutoscalers named own
-	managed     bool                                        // they are of ours
+	managedBy   string                                      // whose they are
 	late        int                                         // the youngest Pods are not seen yet
 	workloads   map[string]*fakeWorkload                    // by name
 	pods        []*fakePod
@@ -98,13 +98,13 @@ func (m *fakeMember) Facts() assignment.ClusterFacts { return m.facts }
 func (m *fakeMember) ClockOffset() time.Duration     { return m.offset }
 func (m *fakeMember) Silence() *fleet.Silence        { return m.silence }
 
-func (m *fakeMember) Autoscalers(context.Context, string) workload.Autoscalers {
+func (m *fakeMember) Autoscalers(_ context.Context, namespace string) workload.Autoscalers {
 	seen := workload.Autoscalers{Known: true}
 	for _, target := range m.autoscalers {
-		own := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "own"}}
+		own := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "own"}}
 		own.Spec.ScaleTargetRef = target
-		if m.managed {
-			own.Labels = map[string]string{v1alpha1.ManagedByLabel: "uid-of-web"}
+		if m.managedBy != "" {
+			own.Labels = map[string]string{v1alpha1.ManagedByLabel: m.managedBy}
 		}
 		seen.Objects = append(seen.Objects, own)
 	}

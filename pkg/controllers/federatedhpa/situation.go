@@ -3,7 +3,6 @@
 package federatedhpa
 
 import (
-	"strings"
 	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -63,8 +63,8 @@ type part struct {
 	scale *autoscalingv1.Scale
 	// listing are the workload's Pods.
 	listing pods.Listing
-	// rivals are other autoscalers of the same workload or the same Pods there.
-	rivals []string
+	// others are autoscalers of the same workload or the same Pods there.
+	others []string
 	offset time.Duration
 	// preference is the cluster's place in a distribution; capacity what it can host in all, nil: not known.
 	preference assignment.Preference
@@ -92,9 +92,8 @@ func (p *part) silent(s *fleet.Silence) {
 }
 
 // conflict is of a cluster where somebody else scales the workload.
-func (p *part) conflict(rivals []string) {
-	p.state, p.reason = v1alpha1.ClusterConflict, reasonScaledByOthers
-	p.message = "the workload is scaled there by " + strings.Join(rivals, ", ") + ": delete it, or take the cluster out of clusterAffinity"
+func (p *part) conflict(found []claims.Claim) {
+	p.state, p.reason, p.message = v1alpha1.ClusterConflict, reasonScaledByOthers, claims.InTheWay(found)
 }
 
 // selectorOf is what a text selects: nearly always the same in all clusters, and parsed once.
@@ -136,7 +135,7 @@ func (p *part) seen(whole *replicas.Scale) replicas.Cluster {
 		Silent:      p.listing.Silent,
 		Pods:        p.listing.Pods,
 		Assigned:    p.assigned,
-		Autoscalers: p.rivals,
+		Autoscalers: p.others,
 		ClockOffset: p.offset,
 	}
 	if p.state == v1alpha1.ClusterUnreachable && c.Silent == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -62,7 +63,7 @@ func TestSeen(t *testing.T) {
 			replicas.Cluster{Silent: forbidden}},
 		"one with another state is not": {part{state: v1alpha1.ClusterConflict, reason: "ScaledByOthers"}, 1, replicas.Cluster{}},
 		"what was Ready last":           {part{before: v1alpha1.ClusterStatus{ReadyReplicas: new(int32(3))}}, 1, replicas.Cluster{LastReady: 3}},
-		"rivals and clocks":             {part{rivals: []string{"shop/a"}, offset: time.Second}, 1, replicas.Cluster{Autoscalers: []string{"shop/a"}, ClockOffset: time.Second}},
+		"others and clocks":             {part{others: []string{"shop/a"}, offset: time.Second}, 1, replicas.Cluster{Autoscalers: []string{"shop/a"}, ClockOffset: time.Second}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -104,8 +105,10 @@ func TestReasonsOfParts(t *testing.T) {
 	}
 	same(t, "excluded", said{v1alpha1.ClusterExcluded, "NotPreferred", "why"}, of(func(p *part) { p.exclude("NotPreferred", "why") }))
 	same(t, "silent", said{v1alpha1.ClusterUnreachable, "Timeout", silence().Detail}, of(func(p *part) { p.silent(silence()) }))
-	const message = "the workload is scaled there by shop/a, shop/b: delete it, or take the cluster out of clusterAffinity"
-	same(t, "scaled by others", said{v1alpha1.ClusterConflict, "ScaledByOthers", message}, of(func(p *part) { p.conflict([]string{"shop/a", "shop/b"}) }))
+	const message = "the workload is scaled there by HorizontalPodAutoscaler shop/a, HorizontalPodAutoscaler shop/b: delete it, or take the cluster out of clusterAffinity"
+	a, b := hpa("a", func(*autoscalingv2.HorizontalPodAutoscaler) {}), hpa("b", func(*autoscalingv2.HorizontalPodAutoscaler) {})
+	found := claims.On(claims.InMember(newObject("web"), false), &a, &b)
+	same(t, "scaled by others", said{v1alpha1.ClusterConflict, "ScaledByOthers", message}, of(func(p *part) { p.conflict(found) }))
 }
 
 // The question has all that was gathered, and the clusters that take part.

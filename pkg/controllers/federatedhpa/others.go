@@ -11,13 +11,10 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/workload"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
-
-// byTarget finds autoscalers on the hub by what they scale.
-const byTarget = "federatedhpa.scaleTargetRef"
 
 // others are who may scale the same in any cluster.
 type others struct {
@@ -26,40 +23,38 @@ type others struct {
 }
 
 func (r *Reconciler) others(ctx context.Context, in *situation) others {
-	return others{onHub: r.rivalsOnHub(ctx, in), near: r.near(in)}
+	return others{onHub: r.claimsOnHub(ctx, in), near: r.near(in)}
 }
 
-// findRivals notes who else scales the workload in the cluster, or counts its Pods. Where the hub is told, no
+// findOthers notes who else scales the workload in the cluster, or counts its Pods. Where the hub is told, no
 // cluster can be left out, and so nothing is scaled; where each cluster is told, one with an autoscaler of its own is
 // left alone.
-func (p *part) findRivals(ctx context.Context, in *situation, others others) {
-	local := p.autoscalers(ctx, in.object)
+func (p *part) findOthers(ctx context.Context, in *situation, others others) {
+	local := claims.On(claims.InMember(in.object, false), p.cluster.Autoscalers(ctx, in.object.Namespace).Objects...)
 	if in.object.Spec.ReplicaDistribution != nil && len(local) > 0 {
 		if p.state == v1alpha1.ClusterActive {
 			p.conflict(local)
 		}
 		local = nil
 	}
-	rivals := slices.Concat(p.countsTheSame(ctx, in, others.near), others.onHub, local)
-	if len(rivals) > 0 {
-		p.rivals = append([]string{in.object.Namespace + "/" + in.object.Name}, rivals...)
+	all := slices.Concat(p.countsTheSame(ctx, in, others.near), others.onHub, claims.Names(local))
+	if len(all) > 0 {
+		p.others = append([]string{in.object.Namespace + "/" + in.object.Name}, all...)
 	}
 }
 
-// rivalsOnHub are HorizontalPodAutoscalers of the workload on the hub, by the rule by which the webhook refuses a
-// FederatedHPA beside them.
-func (r *Reconciler) rivalsOnHub(ctx context.Context, in *situation) []string {
-	var found autoscalingv2.HorizontalPodAutoscalerList
+// claimsOnHub are those of HorizontalPodAutoscalers on the hub, beside which the webhook refuses a FederatedHPA in any mode.
+// They are in the way of who writes the members too, where somebody propagates the hub's number to them, or where the hub is
+// a member itself, and neither can be told from here.
+func (r *Reconciler) claimsOnHub(ctx context.Context, in *situation) []string {
+	var all autoscalingv2.HorizontalPodAutoscalerList
 	// The cache fails only if it was not set up, and then nothing runs.
-	_ = r.Hub.List(ctx, &found, client.InNamespace(in.object.Namespace), client.MatchingFields{byTarget: workload.Key(in.object.Spec.ScaleTargetRef)})
-	var names []string
-	for i := range found.Items {
-		if hpa := &found.Items[i]; admission.Rivals(hpa, in.object.Spec.ScaleTargetRef) {
-			names = append(names, "HorizontalPodAutoscaler "+hpa.Namespace+"/"+hpa.Name)
-		}
+	_ = r.Hub.List(ctx, &all, client.InNamespace(in.object.Namespace), client.MatchingFields{index.ByName: in.object.Spec.ScaleTargetRef.Name})
+	var found []claims.Claim
+	for i := range all.Items {
+		found = append(found, claims.On(claims.Of(in.object), &all.Items[i])...)
 	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(slices.Values(claims.Names(found)))
 }
 
 // near are the other FederatedHPAs whose selectors do not exclude this one's.
@@ -70,17 +65,6 @@ func (r *Reconciler) near(in *situation) []*chosen {
 		return nil
 	}
 	return r.selectors.choose(client.ObjectKeyFromObject(in.object), text, selector, in.names())
-}
-
-// autoscalers are those that the cluster has of its own for the workload.
-func (p *part) autoscalers(ctx context.Context, object *v1alpha1.FederatedHPA) []string {
-	var names []string
-	for _, other := range p.cluster.Autoscalers(ctx, object.Namespace).Objects {
-		if other.Labels[v1alpha1.ManagedByLabel] == "" && workload.Key(other.Spec.ScaleTargetRef) == workload.Key(object.Spec.ScaleTargetRef) {
-			names = append(names, "HorizontalPodAutoscaler "+object.Namespace+"/"+other.Name)
-		}
-	}
-	return names
 }
 
 // countsTheSame are those of the near that count a Pod of ours in the cluster.

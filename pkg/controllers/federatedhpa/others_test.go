@@ -49,8 +49,12 @@ func TestRivalsOnTheHub(t *testing.T) {
 		}, "cluster west: " + both},
 		"a member's, that is ours": {func(w *world) {
 			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
-			w.members["west"].managed = true
+			w.members["west"].managedBy = "uid-of-web"
 		}, ""},
+		"a member's, of another FederatedHPA": {func(w *world) {
+			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
+			w.members["west"].managedBy = "uid-of-its-former"
+		}, "cluster west: " + both},
 		"a member's own, of another workload": {func(w *world) {
 			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("db").Spec.ScaleTargetRef}
 		}, ""},
@@ -80,10 +84,10 @@ func TestRivalsOnTheHub(t *testing.T) {
 func TestRivalsOnTheHubWhereMembersAreWritten(t *testing.T) {
 	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
 	w.usesPercent(75)
-	rival := hpa("own", func(*autoscalingv2.HorizontalPodAutoscaler) {})
-	w.hub.hpas = append(w.hub.hpas, rival)
-	if !admission.Rivals(&rival, w.object().Spec.ScaleTargetRef) {
-		t.Error("admission takes it for no rival")
+	other := hpa("own", func(*autoscalingv2.HorizontalPodAutoscaler) {})
+	w.hub.hpas = append(w.hub.hpas, other)
+	if faults, _ := admission.ValidateFederatedHPA(w.object(), nil, admission.Neighbours{HPAs: []*autoscalingv2.HorizontalPodAutoscaler{&other}}); len(faults) != 1 {
+		t.Errorf("admission finds %v", faults)
 	}
 	err := w.looks(1)
 	if want := "pods by selector app=web are controlled by more than one HPA (e.g. [shop/web HorizontalPodAutoscaler shop/own])"; err == nil || !strings.HasSuffix(err.Error(), want) {
