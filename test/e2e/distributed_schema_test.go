@@ -63,7 +63,7 @@ func (s *stage) modeIsDropped() {
 				return err
 			}
 			if has, err := each.bounds(f, allMembers()...); err != nil || has != split {
-				return fmt.Errorf("%s: members have %s (%v)", each.ns, has, err)
+				return fmt.Errorf("%s: members have %s (%w)", each.ns, has, err)
 			}
 		}
 		return nil

@@ -98,7 +98,7 @@ func textOf(t *testing.T, path string) string {
 
 func readShown(t *testing.T, manifest string) shown {
 	t.Helper()
-	manifest = regexp.MustCompile("\\b(east|west|north)\\b").ReplaceAllStringFunc(manifest, func(name string) string {
+	manifest = regexp.MustCompile(`\b(east|west|north)\b`).ReplaceAllStringFunc(manifest, func(name string) string {
 		return map[string]string{"east": "member1", "west": "member2", "north": "member3"}[name]
 	})
 	x := shown{&unstructured.Unstructured{}}
