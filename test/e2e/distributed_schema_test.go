@@ -62,8 +62,12 @@ func (s *stage) modeIsDropped() {
 			if err != nil {
 				return err
 			}
-			if has, err := each.bounds(f, allMembers()...); err != nil || has != split {
-				return fmt.Errorf("%s: members have %s (%w)", each.ns, has, err)
+			has, err := each.bounds(f, allMembers()...)
+			if err != nil {
+				return err
+			}
+			if has != split {
+				return fmt.Errorf("%s: members have %s", each.ns, has)
 			}
 		}
 		return nil
