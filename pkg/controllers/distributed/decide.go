@@ -92,6 +92,9 @@ func (in *situation) snapshot() assignment.Snapshot {
 func (s *site) snapshot(in *situation) assignment.Site {
 	lower, upper := s.bounds()
 	stands := s.stands(in.object)
+	if s.presence == assignment.Leaving && s.here() && s.refused.message == "" {
+		stands = 0 // it goes at once
+	}
 	if s.presence == assignment.Refusing && in.gaveUp(s) {
 		if upper = min(upper, stands); s.absent {
 			upper = 0

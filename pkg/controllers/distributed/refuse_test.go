@@ -162,6 +162,16 @@ func TestRefusalToLeaveIsSaid(t *testing.T) {
 	}
 }
 
+func TestWhoLeavesIsNotBeyondTheMaximum(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 20))
+	w.well(3)
+	w.edit(only("a"))
+	for range 3 {
+		w.well(1)
+		same(t, "beyond the maximum", nil, w.object().Status.Assignment.UnreachableMax)
+	}
+}
+
 // One write that fails undoes nothing that was moved before.
 func TestOneRefusalUndoesNothing(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 5, "b": 1}, func(f *v1alpha1.FederatedHPA) {
