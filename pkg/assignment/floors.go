@@ -2,6 +2,8 @@
 
 package assignment
 
+import "slices"
+
 // floors are the maxima that the sites in sight keep although others hold on to bounds of their own: a silent cluster
 // never costs a healthy one its autoscaler. Each is the site's share with all sites in sight, but not more than it has; with
 // a new spec what it runs counts too, and it is at least 1 where the share is. Nil: no site holds on to anything.
@@ -59,4 +61,16 @@ func (p *plan) raiseTo(floors []int64, bounds map[string]Bounds) {
 		bounds[p.sites[i].Name] = b
 		excess -= taken
 	}
+}
+
+// offered is the maximum that a refusing site would get if it took it, and the other ones did not.
+func (p *plan) offered(name string) int32 {
+	s := p.Snapshot
+	s.Sites = slices.Clone(s.Sites)
+	for i := range s.Sites {
+		if s.Sites[i].Name == name {
+			s.Sites[i].Presence = Present
+		}
+	}
+	return newPlan(s).split(p.policy != StaticWeighted)[name].Max
 }

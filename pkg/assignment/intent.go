@@ -23,7 +23,7 @@ type Lapse struct {
 func Lapsed(s Snapshot) Lapse {
 	p := newPlan(s)
 	p.observe()
-	lapse := Lapse{Orders: map[string]bool{}, Bounds: !p.ordained() && (slices.ContainsFunc(s.Sites, p.cutsRunning) || p.outgrown())}
+	lapse := Lapse{Orders: map[string]bool{}, Bounds: !p.ordained(false) && (slices.ContainsFunc(s.Sites, p.cutsRunning) || p.outgrown())}
 	for _, site := range s.Sites {
 		if site.Ordered != nil && *site.Ordered == 0 && !p.maySleep(site) {
 			lapse.Orders[site.Name] = true
@@ -48,15 +48,16 @@ func (p *plan) static() bool {
 	return p.policy == Duplicated || p.policy == StaticWeighted && p.Rebalance.Strategy == v1alpha1.RebalanceNone
 }
 
-// ordained: the spec alone gives the maxima, or those that stand are too many for it, and what runs is as well.
-func (p *plan) ordained() bool {
+// ordained: the spec alone gives the maxima, or those that stand are too many for it, and what runs is as well. What
+// refusing sites do not give up counts only if all counts: it is nobody's to make up for but their own.
+func (p *plan) ordained(all bool) bool {
 	standing, running := int64(0), int64(0)
 	for _, s := range p.Sites {
 		has := s.Stands
 		switch {
 		case s.Presence == Leaving || s.Presence == Silent && !p.counts(s):
 			continue
-		case s.Presence == Refusing: // what it does not give up is nobody's to make up for
+		case s.Presence == Refusing && !all:
 			has = min(s.Stands, s.Max)
 		case s.Presence == Silent && s.Stands == 0: // what it has is not known
 			has = s.Max
@@ -79,6 +80,8 @@ func (p *plan) cutsRunning(s Site) bool {
 	switch i := p.place(s.Name); {
 	case s.Presence == Leaving || s.Stands <= s.Max || s.Stands > s.Ceiling:
 		return false
+	case s.Presence == Refusing:
+		return s.hosted() > s.Max && !p.ordained(true)
 	case i < 0:
 		return s.hosted() > s.Max
 	default:

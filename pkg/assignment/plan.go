@@ -189,7 +189,7 @@ func (p *plan) restrain() {
 	for _, site := range p.Sites {
 		step := p.step.Sites[site.Name]
 		if site.Presence == Refusing {
-			step.Share = p.shares()[site.Name].Max
+			step.Share = p.offered(site.Name)
 			p.step.Sites[site.Name] = step
 		}
 		if site.Presence != Present && site.Presence != Refusing || step.Max == 0 {

@@ -50,6 +50,10 @@ func (r *Reconciler) probe(ctx context.Context, in *situation, step *assignment.
 		if s.presence != assignment.Refusing || !in.gaveUp(s) || !s.here() {
 			return
 		}
+		if s.trial.lately(in.now) {
+			s.blocked = true // it was asked lately, and refused all the same
+			return
+		}
 		next := step.Sites[s.facts.Name]
 		next.Max = max(1, next.Share, s.stands(in.object))
 		next.Min = min(max(1, next.Min), next.Max)
@@ -106,7 +110,7 @@ func (r *Reconciler) write(ctx context.Context, in *situation, c change) error {
 		s.failure, *s.failed.of(c) = err.Error(), true
 		return fmt.Errorf("cluster %s: %w", s.facts.Name, err)
 	}
-	if !in.gaveUp(s) { // then what it is given up for was not written
+	if c.scale != nil || !in.gaveUp(s) { // then what it is given up for was not written
 		*s.took.of(c) = true
 	}
 	klog.FromContext(ctx).Info("Wrote to a cluster", append([]any{"cluster", s.facts.Name}, c.about(in)...)...)

@@ -28,8 +28,11 @@ func decide(in *situation) assignment.Step {
 	in.drop(assignment.Lapsed(in.snapshot()))
 	snapshot := in.snapshot()
 	step := assignment.Next(snapshot)
-	if !snapshot.Changed && in.pending() && !in.overtaken() {
+	switch {
+	case !snapshot.Changed && in.pending() && !in.overtaken():
 		in.stay(&step)
+	case !in.waits(&step):
+		in.welcome()
 	}
 	for i := range in.sites {
 		in.sites[i].finish(in, &step)
@@ -37,10 +40,19 @@ func decide(in *situation) assignment.Step {
 	return step
 }
 
-// askAll has a new spec told to those clusters, too, that refused the last one.
+// welcome: clusters that take again what they had refused have been reckoned with.
+func (in *situation) welcome() {
+	for i := range in.sites {
+		s := &in.sites[i]
+		s.recovered = s.recovered && s.presence != assignment.Present
+	}
+}
+
+// askAll has a new spec told to those clusters, too, that refused the last one. One that the others do not wait for is asked
+// for its part of it first.
 func (in *situation) askAll() {
 	for i := range in.sites {
-		if s := &in.sites[i]; s.presence == assignment.Refusing {
+		if s := &in.sites[i]; s.presence == assignment.Refusing && !in.gaveUp(s) {
 			s.presence = assignment.Present
 		}
 	}

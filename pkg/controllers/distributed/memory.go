@@ -45,8 +45,30 @@ type clusterMemory struct {
 	refused, balked refusal
 	// recovered: it takes what it had refused for so long that the others did not wait for it any more.
 	recovered bool
+	trial     trial
 	steady    int
 	cleared   bool
+}
+
+// trial is when a cluster was last found, by asking, to take what it had refused, and for how long it is not asked again if
+// that was in vain: what takes a dry run need not take the same in earnest.
+type trial struct {
+	at    time.Time
+	pause time.Duration
+}
+
+func (t trial) lately(now time.Time) bool { return now.Sub(t.at) < t.pause }
+
+// then is the trial after a look in which the cluster was found to take it, or not. Each is followed by a longer pause.
+func (t trial) then(accepted bool, now time.Time, grace time.Duration) trial {
+	switch {
+	case accepted:
+		return trial{now, 2 * max(grace, t.pause)}
+	case now.Sub(t.at) >= 4*t.pause:
+		return trial{}
+	default:
+		return t
+	}
 }
 
 // refusal is that a cluster did not take what was written to it; zero: it did.
@@ -66,7 +88,7 @@ func (f refusal) holds(now time.Time, grace time.Duration) bool {
 // message stays, as those of some errors are never the same.
 func (f refusal) then(failure string, failed, took, waits bool, now time.Time, grace time.Duration) refusal {
 	switch {
-	case failed && f.message == "":
+	case failed && (f.message == "" || f.last.Sub(f.since) < grace && now.Sub(f.last) >= grace):
 		return refusal{failure, now, now}
 	case failed:
 		f.last = now
@@ -103,7 +125,7 @@ func (m *memories) remind(object *v1alpha1.FederatedHPA, sites []site, now time.
 			s.written, s.removed = c.written, c.removed
 		}
 		s.refuses(c.refused, c.balked, now, m.grace)
-		s.recovered = c.recovered
+		s.recovered, s.trial = c.recovered, c.trial
 	}
 }
 
@@ -143,7 +165,11 @@ func (s *site) remembered(before clusterMemory, now time.Time, grace time.Durati
 		written: s.written, removed: s.removed, at: before.at, cleared: s.cleared && s.own == nil,
 		refused:   s.refused.then(s.failure, s.failed.bounds, s.took.bounds, s.blocked, now, grace),
 		balked:    s.balked.then(s.failure, s.failed.scale, s.took.scale, false, now, grace),
-		recovered: s.accepted,
+		recovered: s.accepted || s.recovered,
+	}
+	c.trial = s.trial.then(s.accepted && !s.failed.bounds, now, grace)
+	if s.failed.bounds && s.refused.message == "" && s.trial.lately(now) { // once is enough to know that it was in vain
+		c.refused.since = now.Add(-grace)
 	}
 	if s.written != before.written || s.removed != before.removed {
 		c.at = now

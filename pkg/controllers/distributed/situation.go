@@ -68,6 +68,7 @@ type site struct {
 	balks           bool
 	// recovered: it takes what it had refused for long; accepted: it is known since this look.
 	recovered, accepted bool
+	trial               trial
 
 	// What came of writes: what is stored since, what is not any more, which kinds were taken, and what was not.
 	written, removed *autoscalingv2.HorizontalPodAutoscaler
