@@ -5,7 +5,6 @@ package guard
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"reflect"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -66,18 +65,20 @@ func (d decoder) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 func (s *Scheme) Check(data []byte) error { return s.check(data, nil, nil) }
 
 func (s *Scheme) check(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) error {
-	if enveloped, found := bytes.CutPrefix(data, protobufMagic); found {
+	enveloped, isProtobuf := bytes.CutPrefix(data, protobufMagic)
+	isObject := isProtobuf || bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
+	switch harmless := !suspicious(data, !isProtobuf); {
+	case !isObject && (!harmless || bytes.ContainsRune(data, '\\')): // YAML has more ways to write a digit
+		return errNeither
+	case harmless:
+		return nil // what else is wrong with it the decoder says best
+	}
+	if isProtobuf {
 		kind, raw, err := open(enveloped)
 		if err != nil {
 			return err
 		}
 		return s.each(kind, defaults, into, func(t *Type) error { return t.Protobuf(raw) })
-	}
-	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
-		return errNeither
-	}
-	if !suspicious(data) {
-		return nil
 	}
 	kind, err := json.DefaultMetaFactory.Interpret(data)
 	if err != nil {
@@ -88,17 +89,18 @@ func (s *Scheme) check(data []byte, defaults *schema.GroupVersionKind, into runt
 
 // each checks for all types that a decoder might make of data of that kind.
 func (s *Scheme) each(kind schema.GroupVersionKind, defaults *schema.GroupVersionKind, into runtime.Object, check func(*Type) error) error {
-	kinds := completed(kind, defaults)
+	kinds, found := completed(kind, defaults), false
 	if into != nil {
-		if err := check(s.typeOf(into)); err != nil {
-			return err
+		own, _, _ := s.scheme.ObjectKinds(into)
+		if found = len(own) == 0; found { // it is not registered: then it is what is decoded into
+			if err := check(s.typeOf(into)); err != nil {
+				return err
+			}
 		}
-		own, _, _ := s.scheme.ObjectKinds(into) // none if it is not registered: then it is what is decoded into
 		for _, k := range own {
 			kinds = append(kinds, completed(kinds[0], &k)...)
 		}
 	}
-	found := into != nil
 	for _, k := range kinds {
 		t, known := s.kinds[k]
 		found = found || known
@@ -107,7 +109,7 @@ func (s *Scheme) each(kind schema.GroupVersionKind, defaults *schema.GroupVersio
 		}
 	}
 	if !found {
-		return fmt.Errorf("the kind %q is not known", kinds[0].String())
+		return runtime.NewNotRegisteredErrForKind(s.scheme.Name(), kinds[0])
 	}
 	return nil
 }

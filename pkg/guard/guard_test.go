@@ -237,7 +237,7 @@ func TestDecoderRefuses(t *testing.T) {
 		"the kind instead of another": {pod, nil, &corev1.Node{}, "spec.overhead.cpu"},
 		"a type of no scheme":         {`{"usage":{"cpu":"1e-2147483648"}}`, nil, &metricsv1beta1.NodeMetrics{}, "usage.cpu"},
 		"YAML":                        {"kind: Pod\napiVersion: v1\nspec: {overhead: {cpu: 1e-2147483648}}", nil, nil, "neither"},
-		"no kind at all":              {bare, nil, nil, "is not known"},
+		"no kind at all":              {bare, nil, nil, "has been registered"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // JSON refuses an object of the type that holds a harmful quantity: with a
 // [*HarmfulError]. Other errors are for what is no JSON.
 func (t *Type) JSON(data []byte) error {
-	if t == nil || !suspicious(data) {
+	if t == nil || !suspicious(data, true) {
 		return nil
 	}
 	return t.root.json(data)
@@ -22,7 +22,7 @@ func (t *Type) JSON(data []byte) error {
 
 // JSON refuses data that would be a harmful quantity somewhere in the object.
 func JSON(data []byte, object any) error {
-	if !suspicious(data) {
+	if !suspicious(data, true) {
 		return nil // the rule: what it is to become does not matter then
 	}
 	return TypeOf(object).JSON(data)
@@ -133,8 +133,8 @@ const (
 // suspicious is true for data that may hold a harmful quantity, and for little
 // else. It looks at every fourth byte, so that a list which holds none, as nearly
 // all do, costs little more than reading it: an exponent that is too long has four
-// digits, one of them at such a place.
-func suspicious(data []byte) bool {
+// digits, one of them at such a place. What follows them tells in a text only: in protobuf it may be anything.
+func suspicious(data []byte, isText bool) bool {
 	if bytes.Contains(data, []byte(`\u00`)) { // a digit may be written so
 		return true
 	}
@@ -149,7 +149,7 @@ func suspicious(data []byte) bool {
 		for end < len(data) && isDigit(data[end]) {
 			end++
 		}
-		if end-begin >= longNumber || end-begin >= shortExponent && endsInE(data[:begin]) && !goesOn(data[end:]) {
+		if end-begin >= longNumber || end-begin >= shortExponent && endsInE(data[:begin]) && !(isText && goesOn(data[end:])) {
 			return true
 		}
 		i = end - 1
