@@ -14,7 +14,8 @@ type Lapse struct {
 	// Orders are the sites that were told to run nothing, and may not do without their replicas any more.
 	Orders map[string]bool
 	// Bounds: a maximum that is still to be lowered would take Pods away that run by now, and nothing calls for that; or one
-	// that a site refuses would be more than is left for it. Then the bounds that stand are those to begin with.
+	// that a site refuses would be more than is left for it. Then maxima fall no further than to what runs, and none grows
+	// beyond what stands.
 	Bounds bool
 }
 

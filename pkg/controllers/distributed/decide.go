@@ -58,7 +58,8 @@ func (in *situation) askAll() {
 	}
 }
 
-// drop forgets what was recorded and must not be carried out any more. Nothing that becomes more of it has been written yet,
+// drop forgets what was recorded and must not be carried out any more: what becomes less does so no further than to what runs,
+// and what becomes more stays as it stands. Nothing that becomes more of it has been written yet,
 // as what becomes less comes first.
 func (in *situation) drop(lapse assignment.Lapse) {
 	for i := range in.sites {
@@ -67,7 +68,8 @@ func (in *situation) drop(lapse assignment.Lapse) {
 			s.before.AssignedReplicas = nil
 		}
 		if lapse.Bounds && s.presence != assignment.Leaving && s.autoscalers.Known {
-			s.before.AssignedMin, s.before.AssignedMax = new(min(s.least(), s.stands(in.object))), new(s.stands(in.object))
+			upper := min(s.stands(in.object), max(value(s.before.AssignedMax), s.current()-s.unschedulable()))
+			s.before.AssignedMin, s.before.AssignedMax = new(min(s.least(), upper)), &upper
 		}
 	}
 }
