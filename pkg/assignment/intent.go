@@ -24,7 +24,7 @@ type Lapse struct {
 func Lapsed(s Snapshot) Lapse {
 	p := newPlan(s)
 	p.observe()
-	lapse := Lapse{Orders: map[string]bool{}, Bounds: !p.ordained(false) && (slices.ContainsFunc(s.Sites, p.cutsRunning) || p.outgrown())}
+	lapse := Lapse{Orders: map[string]bool{}, Bounds: p.outgrown() || !p.ordained(false) && slices.ContainsFunc(s.Sites, p.cutsRunning)}
 	for _, site := range s.Sites {
 		if site.Ordered != nil && *site.Ordered == 0 && !p.maySleep(site) {
 			lapse.Orders[site.Name] = true
@@ -72,7 +72,7 @@ func (p *plan) ordained(all bool) bool {
 // outgrown: what a site was given and refuses, in place of another one, is the other's again.
 func (p *plan) outgrown() bool {
 	grows := slices.ContainsFunc(p.Sites, func(s Site) bool { return s.Presence == Refusing && s.Max > s.Stands })
-	return grows && p.silent.max+sum(p.maxes) > int64(p.Max)
+	return p.policy != Duplicated && grows && p.silent.max+sum(p.maxes) > int64(p.Max)
 }
 
 // cutsRunning: the maximum that is still to be written is less than what runs, and not for the sake of the order in which

@@ -70,6 +70,8 @@ func TestLapsed(t *testing.T) {
 		"less than runs, where it refuses":                            {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 5, stands(6), refusing), site("b", 1, 6, 2, stands(4))), nil, true},
 		"less than runs, and another does not give up what it has":    {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 5, stands(6)), site("b", 1, 4, 9, stands(9), refusing)), nil, true},
 		"more than is left, where it refuses":                         {snapshot(DynamicWeighted, 1, 9, site("a", 1, 6, 2, stands(4), refusing), site("b", 1, 4, 2, stands(4))), nil, true},
+		"more than is left by the weights, where it refuses":          {snapshot(StaticWeighted, 1, 9, site("a", 1, 6, 2, stands(4), refusing), site("b", 1, 4, 2, stands(4))), nil, true},
+		"whole, as all have it, where it refuses":                     {snapshot(Duplicated, 1, 9, site("a", 1, 9, 2, stands(4), refusing), site("b", 1, 9, 2, stands(9))), nil, false},
 		"as much as it has, and more than is left":                    {snapshot(DynamicWeighted, 1, 9, site("a", 1, 6, 2, stands(6), refusing), site("b", 1, 4, 2, stands(3))), nil, false},
 		"where it is silent, of which all is known":                   {snapshot(DynamicWeighted, 1, 9, site("a", 1, 1, 5, stands(4)), site("b", 1, 8, 2, stands(5), silent(7))), nil, true},
 		"more than it has, where it refuses":                          {snapshot(DynamicWeighted, 1, 10, site("a", 1, 6, 2, stands(4), refusing), site("b", 1, 4, 2, stands(4))), nil, false},

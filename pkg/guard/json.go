@@ -149,7 +149,7 @@ func suspicious(data []byte, isText bool) bool {
 		for end < len(data) && isDigit(data[end]) {
 			end++
 		}
-		if end-begin >= longNumber || end-begin >= shortExponent && endsInE(data[:begin]) && !(isText && goesOn(data[end:])) {
+		if end-begin >= longNumber || end-begin >= shortExponent && endsInE(data[:begin]) && (!isText || !goesOn(data[end:])) {
 			return true
 		}
 		i = end - 1

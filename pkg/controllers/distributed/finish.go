@@ -38,8 +38,8 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 	case in.native() && next.Bumped && !s.absent:
 		next.Scale = nil // its own autoscaler sees to it
 	case next.Scale != nil || next.Max == 0:
-	case s.balks && s.current() == 0:
-		next.Scale = s.begins(next.Max) // once it lets itself be told so
+	case s.current() == 0 && s.begins(next.Max) != nil:
+		next.Scale = s.begins(next.Max) // it was to begin, and has not yet, whatever the spec has become since
 	case s.absent && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
 	}
