@@ -40,7 +40,7 @@ func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Troub
 	case meta.IsNoMatchError(err):
 		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("the hub knows no kind %s in %s", ref.Kind, ref.APIVersion)}
 	case apierrors.IsNotFound(err):
-		message := fmt.Sprintf("there is no %s %q in the namespace, or it can not be scaled", ref.Kind, ref.Name)
+		message := fmt.Sprintf("there is no %s %q in the namespace, or it cannot be scaled", ref.Kind, ref.Name)
 		return &Trouble{Reason: reasonNotFound, Message: message}
 	}
 	return &Trouble{Reason: reasonUnreachable, Message: fmt.Sprintf("reading %s %q: %v", ref.Kind, ref.Name, err)}

@@ -273,7 +273,7 @@ func TestEventsAndMetrics(t *testing.T) {
 	s.store.put(newDeployment(3))
 	look("09:00:04")
 	look("2027-03-02 10:00:00")
-	const none = `there is no Deployment "shop" in the namespace, or it can not be scaled`
+	const none = `there is no Deployment "shop" in the namespace, or it cannot be scaled`
 	want := said{
 		`Warning RunDelayed SetTarget: ` + none + `; it is tried again`,
 		`spec.rules{up} Normal RunSucceeded SetTarget: rule "up": replicas 7 of Deployment "shop"`,

@@ -179,12 +179,7 @@ func TestOneThatRefusedAllKinds(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(1, 12))
 	carries(w, 10)
 	_ = w.looks(120)
-	asleep := ""
-	for name, m := range w.members {
-		if m.deployment.replicas == 0 {
-			asleep = name
-		}
-	}
+	asleep := w.asleep()
 	refusing(w.member(asleep), "scale")
 	carries(w, 1500)
 	_ = w.looks(30)

@@ -102,17 +102,26 @@ func TestRefusalOfAValue(t *testing.T) {
 	same(t, "there is when it takes it", map[string]string{"a": "web 1-20, runs 2", "b": "web 1-20, runs 2"}, w.has())
 }
 
+// asleep is a cluster that runs nothing.
+func (w *world) asleep() (found string) {
+	w.t.Helper()
+	for name, m := range w.members {
+		if m.deployment.replicas == 0 {
+			found = name
+		}
+	}
+	if found == "" {
+		w.t.Fatalf("all run something: %v", w.has())
+	}
+	return found
+}
+
 // A cluster that refuses to wake is told again at each reconcile, and spoken of once.
 func TestRefusalToWake(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(1, 12))
 	carries(w, 10)
 	_ = w.looks(120)
-	asleep := ""
-	for name, m := range w.members {
-		if m.deployment.replicas == 0 {
-			asleep = name
-		}
-	}
+	asleep := w.asleep()
 	asked := 0
 	w.member(asleep).refuses = func(what string) error {
 		if what == "scale" {
