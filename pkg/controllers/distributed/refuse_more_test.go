@@ -193,3 +193,26 @@ func TestOneThatRefusedAllKinds(t *testing.T) {
 	}
 	same(t, "its state", v1alpha1.ClusterActive, clusterOf(w, asleep).State)
 }
+
+// A new leader knows of a cluster that was given up what its status says, and neither takes it for well nor tells of it anew.
+func TestRestartWhileOneIsGivenUp(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.well(3)
+	refusing(w.member("b"), "")
+	w.edit(bounds(2, 20))
+	_ = w.looks(30)
+	before := w.has()
+	same(t, "there is", map[string]string{"a": "web 1-15, runs 2", "b": "web 1-5, runs 2"}, before)
+	w.heard()
+	w.restart()
+	_ = w.looks(10)
+	same(t, "heard", nil, w.heard())
+	same(t, "there is after a restart", before, w.has())
+	same(t, "b", reasonFailedWrite, clusterOf(w, "b").Reason)
+	w.member("b").refuses = nil
+	w.well(4)
+	same(t, "there is when it takes it", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
+}
