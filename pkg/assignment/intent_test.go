@@ -127,3 +127,27 @@ func TestNextWhereOneRefuses(t *testing.T) {
 		})
 	}
 }
+
+// What a cluster refuses does not change whose turn it is to shrink, and what is silent does not keep the others from running
+// the fleet's minimum.
+func TestStepsBesideOneThatDoesNotTakePart(t *testing.T) {
+	c1, c2 := site("c1", 1, 9, 9, priority(3), ratio(567)), site("c2", 1, 4, 4, priority(2), ratio(567))
+	tests := map[string]struct {
+		s    Snapshot
+		want string
+	}{
+		"it is the turn of one that refuses": {snapshot(Prioritized, 3, 17, c1, c2, site("c3", 1, 4, 4, priority(1), ratio(567), refusing)).change(low),
+			"- c1 1/9 hold, c2 1/4 hold, c3 1/4"},
+		"it has shrunk": {snapshot(Prioritized, 3, 17, c1, c2, site("c3", 1, 4, 1, priority(1), ratio(567), refusing)).change(low),
+			"LowPriorityDrained: c1 1/12 hold, c2 1/1, c3 1/4"},
+		"too few run, and minima do not move for now": {snapshot(Aggregated, 3, 26, site("a", 1, 19, 1, ratio(500)), site("b", 1, 1, 1, ratio(500)),
+			site("c", 2, 6, 0, atZero), site("d", 0, 0, 0, silent(15))).change(toZero), "ScaledFromZero: a 1/19, b 1/1, c 2/6 run 2, d 0/0 Unreachable"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, told(Next(tc.s))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

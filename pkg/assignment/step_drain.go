@@ -91,9 +91,9 @@ func (p *plan) drain() Action {
 	if !p.mayDrain() {
 		return ""
 	}
-	wanted, before := p.wantedByPriority(), slices.Clone(p.maxes)
+	wanted, before, turn := p.wantedByPriority(), slices.Clone(p.maxes), p.shrinking()
 	for _, i := range p.lowest() {
-		if s := p.sites[i]; s.Steady && s.running() && p.holdsAbove(s) && wanted[i] < int64(s.Current) {
+		if s := p.sites[i]; s.Priority <= turn && s.Steady && s.running() && p.holdsAbove(s) && wanted[i] < int64(s.Current) {
 			p.maxes[i] = min(p.maxes[i], wanted[i])
 		}
 	}

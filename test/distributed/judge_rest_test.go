@@ -33,10 +33,22 @@ func (j *judge) rests() {
 	if !any || j.duplicated() {
 		return
 	}
-	if least := int64(*j.spec().MinReplicas); mins < min(least, j.sum()) {
+	if least := int64(*j.spec().MinReplicas); mins < min(least, j.possible()) {
 		j.fail("the minima are %d of %d at rest", mins, least)
 	}
 	j.checkSpilled()
+}
+
+// possible is what the minima can add up to: that of a full cluster is not raised.
+func (j *judge) possible() (n int64) {
+	for _, m := range j.f.members {
+		lower, upper := m.bounds()
+		if m.pending() > 0 {
+			upper = lower
+		}
+		n += int64(upper)
+	}
+	return n
 }
 
 // doubts: a cluster of which nobody knows the room is thought to be full, and will be tried again some time.

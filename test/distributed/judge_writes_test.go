@@ -209,7 +209,7 @@ func (j *judge) checkEviction(m *member, most int32) {
 
 // mayDrain: in order of priority it is the cluster's turn to shrink, and the load is low.
 func (j *judge) mayDrain(m *member) bool {
-	if !j.strict() || j.load() >= 1-tolerance/2 {
+	if !j.strict() || j.load() >= 1-j.tolerance()/2 {
 		return false
 	}
 	for _, other := range j.f.members {
@@ -218,6 +218,14 @@ func (j *judge) mayDrain(m *member) bool {
 		}
 	}
 	return true
+}
+
+// tolerance is by what part of its target the load may be below it.
+func (j *judge) tolerance() float64 {
+	if b := j.spec().Behavior; b != nil && b.ScaleDown.Tolerance != nil {
+		return b.ScaleDown.Tolerance.AsApproximateFloat64()
+	}
+	return tolerance
 }
 
 // canShrink: the cluster takes part, and runs more than its minimum.
