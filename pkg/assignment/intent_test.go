@@ -132,6 +132,7 @@ func TestNextWhereOneRefuses(t *testing.T) {
 // the fleet's minimum.
 func TestStepsBesideOneThatDoesNotTakePart(t *testing.T) {
 	c1, c2 := site("c1", 1, 9, 9, priority(3), ratio(567)), site("c2", 1, 4, 4, priority(2), ratio(567))
+	full, free := site("a", 1, 5, 2, pending(1, 90)), site("b", 1, 5, 2)
 	tests := map[string]struct {
 		s    Snapshot
 		want string
@@ -142,6 +143,10 @@ func TestStepsBesideOneThatDoesNotTakePart(t *testing.T) {
 			"LowPriorityDrained: c1 1/12 hold, c2 1/1, c3 1/4"},
 		"too few run, and minima do not move for now": {snapshot(Aggregated, 3, 26, site("a", 1, 19, 1, ratio(500)), site("b", 1, 1, 1, ratio(500)),
 			site("c", 2, 6, 0, atZero), site("d", 0, 0, 0, silent(15))).change(toZero), "ScaledFromZero: a 1/19, b 1/1, c 2/6 run 2, d 0/0 Unreachable"},
+		"a full one gives what it cannot run": {snapshot(Aggregated, 2, 12, full, free, site("c", 1, 2, 2, refusing)),
+			"MaximumSpilled: a 1/1 Saturated, b 1/9, c 1/2"},
+		"but not while one keeps more than its part": {snapshot(Aggregated, 2, 12, site("a", 1, 4, 4, pending(1, 90), stands(4)), site("b", 1, 4, 4, stands(4)), site("c", 1, 9, 2, refusing)),
+			"- a 1/4, b 1/4, c 1/9"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ func Next(s Snapshot) Step {
 	p := newPlan(s)
 	p.observe()
 	tries := []func() Action{p.initialize, p.failOver, p.spill, p.drain, p.wake, p.sleep, p.lift, p.rebalance}
-	if p.waiting { // for a cluster that may be back at once: nothing moves for its sake
+	if p.still() {
 		tries = []func() Action{p.initialize, p.failOver, p.wake}
 	}
 	for _, try := range tries {
@@ -62,6 +62,12 @@ func newPlan(s Snapshot) *plan {
 	p.ceilings = p.of(func(s Site) int64 { return int64(s.Ceiling) })
 	p.scale = make([]*int32, len(p.sites))
 	return p
+}
+
+// still: nothing moves for the sake of a cluster that may be back at once, nor while the maxima are more than the fleet's, as
+// whoever is given more then may run it beside what the others still have.
+func (p *plan) still() bool {
+	return p.waiting || p.policy != Duplicated && p.silent.max+sum(p.maxes) > int64(p.Max)
 }
 
 // outOfSight keeps a silent or refusing site as it is, and takes the bounds from one that leaves.

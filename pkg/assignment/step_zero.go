@@ -46,7 +46,7 @@ func (p *plan) tooFewRun() bool {
 		return !p.runsUnseen() && (p.Wanted || p.Min > 0)
 	}
 	_, _, known := p.load()
-	return known && p.needed() >= sum(p.mins) || runs+p.silent.min < int64(p.Min) && (p.waiting || !p.liftable())
+	return known && p.needed() >= sum(p.mins) || runs+p.silent.min < int64(p.Min) && (p.still() || !p.liftable())
 }
 
 // strained: a cluster in sight runs all that it may, and wants more, or runs Pods that find no node.
