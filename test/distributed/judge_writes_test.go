@@ -34,8 +34,9 @@ func (j *judge) accepts(m *member) {
 
 func (j *judge) refused(m *member) {
 	j.troubled()
-	if v := j.of(m); v.refusedSince.IsZero() {
-		v.refusedSince = time.Now()
+	v := j.of(m)
+	if v.refusedLast = time.Now(); v.refusedSince.IsZero() {
+		v.refusedSince = v.refusedLast
 	}
 }
 
