@@ -13,7 +13,8 @@
 //	4 wiring     cmd/*/app         options, validate, wire, run
 //	3 edges      pkg/metricsadapter
 //	             pkg/webhook
-//	             pkg/controllers/* one package per API or controller: gather, decide, apply
+//	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
+//	                               controller with modes has one package below it for each
 //	2 I/O        pkg/member        member clusters: registrations, connections, health
 //	             pkg/usage         cpu and memory of the fleet's pods and nodes
 //	             pkg/relay         the members' custom and external metrics
@@ -27,6 +28,7 @@
 //	             pkg/claims/index  the hub's autoscalers by what they scale
 //	             pkg/certs         how certificates come to be
 //	             pkg/command       what all command lines have in common
+//	             pkg/controllers/perobject  what a controller knows of each object
 //	1 decisions  pkg/replicas      how many replicas
 //	             pkg/assignment    which of them where
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is

@@ -33,6 +33,15 @@ func TestImportFaults(t *testing.T) {
 			"pkg/controllers/federatedhpa/a.go", imports(module + "/pkg/controllers/cronfederatedhpa"),
 			[]string{"pkg/controllers/federatedhpa/a.go imports " + module + "/pkg/controllers/cronfederatedhpa: ring 3 may import only rings inside it, and pkg/controllers/cronfederatedhpa is in ring 3"},
 		},
+		"the modes of a controller do not know each other": {
+			"pkg/controllers/federatedhpa/central/a.go", imports(module + "/pkg/controllers/federatedhpa/distributed"),
+			[]string{"pkg/controllers/federatedhpa/central/a.go imports " + module + "/pkg/controllers/federatedhpa/distributed: " +
+				"ring 3 may import only rings inside it, and pkg/controllers/federatedhpa/distributed is in ring 3"},
+		},
+		"they decide in files that are pure": {
+			"pkg/controllers/federatedhpa/central/decide.go", imports("context", module+"/pkg/controllers/federatedhpa/sight"),
+			[]string{"pkg/controllers/federatedhpa/central/decide.go imports context: a decision is pure: a decision does not wait"},
+		},
 		"save for named neighbours": {
 			"pkg/usage/a.go", imports(module + "/pkg/member"), nil,
 		},

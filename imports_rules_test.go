@@ -114,7 +114,7 @@ func (s source) mayNot(imported string, inTest bool) string {
 	}
 	for pkg, why := range impure {
 		if below(imported, pkg) {
-			return fmt.Sprintf("ring %d is pure: %s", s.ring, why)
+			return fmt.Sprintf("%s is pure: %s", s.kind(), why)
 		}
 	}
 	return ""
@@ -143,18 +143,31 @@ func (s source) mayNotReach(ours string, inTest bool) string {
 
 // pure says whether the file is held to the purity of rings 0 and 1. Tests of pure code may do as they like.
 func (s source) pure() bool {
-	return s.place != "" && s.ring <= 1 && !strings.HasSuffix(s.name, "_test.go")
+	return s.place != "" && s.ring <= 1 && !strings.HasSuffix(s.name, "_test.go") || s.decides()
+}
+
+// decides says whether decisions names the file.
+func (s source) decides() bool {
+	return slices.Contains(decisions[path.Dir(s.name)], path.Base(s.name))
+}
+
+// kind is what a pure file is.
+func (s source) kind() string {
+	if s.decides() {
+		return "a decision"
+	}
+	return fmt.Sprintf("ring %d", s.ring)
 }
 
 // effects finds the reading of clocks and the starting of goroutines.
 func (s source) effects() []string {
 	var faults []string
 	for _, name := range s.uses(clock...) {
-		faults = append(faults, fmt.Sprintf("%s uses time.%s: ring %d is pure, and is told the time", s.name, name, s.ring))
+		faults = append(faults, fmt.Sprintf("%s uses time.%s: %s is pure, and is told the time", s.name, name, s.kind()))
 	}
 	ast.Inspect(s.tree, func(node ast.Node) bool {
 		if _, ok := node.(*ast.GoStmt); ok {
-			faults = append(faults, fmt.Sprintf("%s starts a goroutine: ring %d is pure, and leaves that to its caller", s.name, s.ring))
+			faults = append(faults, fmt.Sprintf("%s starts a goroutine: %s is pure, and leaves that to its caller", s.name, s.kind()))
 		}
 		return true
 	})

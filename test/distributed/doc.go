@@ -2,7 +2,7 @@
 
 // Package distributed lets fleets live for hours in a bubble with a clock of its own: the members' autoscalers are
 // Kubernetes' own HorizontalPodAutoscaler controller as it is shipped, one in each member, and the hub is
-// pkg/controllers/distributed. Load, capacity, failures, restarts and edits come by chance.
+// pkg/controllers/federatedhpa/distributed. Load, capacity, failures, restarts and edits come by chance.
 //
 //	go test ./distributed                         as many fleets as the short or the long form has
 //	go test ./distributed -seed 7 -scenarios 1     one of them again

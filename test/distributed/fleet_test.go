@@ -17,7 +17,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/fleetscale/fleetscale/pkg/controllers/distributed"
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	fleets "github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -36,11 +40,13 @@ const (
 // fleet is a hub and its members, which share a load.
 type fleet struct {
 	dice
-	hub     *hub
-	members []*member
-	judge   *judge
-	program *distributed.Reconciler
-	plant   fault // planted, for the judge to find
+	hub      *hub
+	members  []*member
+	judge    *judge
+	program  *distributed.Mode
+	memories *perobject.Store[distributed.Memory]
+	recorder *record.Recorder
+	plant    fault // planted, for the judge to find
 
 	load     int64 // in milli of what Pods request, of all members
 	slope    int64 // by which it changes in a round
@@ -99,9 +105,10 @@ func (f *fleet) restart() {
 	if f.plant.hasty {
 		grace = time.Second
 	}
+	f.memories, f.recorder = &perobject.Store[distributed.Memory]{}, record.New(f.plant.hub(f.hub), recorder{f})
 	f.program = distributed.New(distributed.Options{
-		Hub: f.plant.hub(f.hub), Live: f.hub, Fleet: f, Ask: f, MemberTimeout: 5 * time.Second, Grace: grace, Window: window, Tolerance: tolerance,
-		Clock: realClock{}, Events: recorder{f}, Metrics: distributed.NewMetrics(prometheus.NewRegistry()),
+		Live: f.hub, Fleet: &sight.Reader{Fleet: f, Timeout: 5 * time.Second, Clock: realClock{}}, Recorder: f.recorder, Ask: f,
+		Grace: grace, Window: window, Tolerance: tolerance, Metrics: distributed.NewMetrics(prometheus.NewRegistry()),
 	})
 	f.judge.restarted()
 }
@@ -238,6 +245,14 @@ func (f *fleet) autoscale(changed bool) {
 	synctest.Wait()
 }
 
+// reconcile is what the controller does with an object of distributed mode.
+func (f *fleet) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA) error {
+	if f.recorder.Stale(object) {
+		return record.Conflict(object, "it is known only as before our own last write")
+	}
+	return f.program.Reconcile(ctx, object, f.memories.Of(object))
+}
+
 // look is one look of the hub.
 func (f *fleet) look() {
 	if f.hub.object == nil {
@@ -250,7 +265,7 @@ func (f *fleet) look() {
 		before[m] = m.listing()
 	}
 	f.judge.begins()
-	err := f.program.Look(ctx, f.hub.read())
+	err := f.reconcile(ctx, f.hub.read())
 	synctest.Wait()
 	f.judge.ends(err)
 	for _, m := range f.members {

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -13,15 +14,18 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/scale"
-	"k8s.io/client-go/tools/record"
+	clientrecord "k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/capacity"
 	"github.com/fleetscale/fleetscale/pkg/command"
-	"github.com/fleetscale/fleetscale/pkg/controllers/distributed"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/placement"
@@ -39,48 +43,46 @@ func addAutoscaler(manager ctrl.Manager, scales scale.ScalesGetter, hold func() 
 	if err != nil {
 		return err
 	}
-	placements := placement.NewKarmada(manager.GetClient(), clock.RealClock{})
+	fleet := &sight.Reader{
+		Fleet:      members,
+		Placements: placement.NewKarmada(manager.GetClient(), clock.RealClock{}),
+		Timeout:    o.Members.Timeout,
+		Clock:      clock.RealClock{},
+	}
+	recorder := record.New(manager.GetClient(), manager.GetEventRecorder(program))
 	reconciler := federatedhpa.New(federatedhpa.Options{
-		Hub:         manager.GetClient(),
-		Live:        manager.GetAPIReader(),
-		Scales:      scales,
-		Mapper:      manager.GetRESTMapper(),
-		Fleet:       members,
-		Placements:  placements,
-		Ask:         asker,
-		Distributed: newDistributed(manager, members, placements, asker, o),
-		Hold:        hold,
-		SyncPeriod:  o.Autoscale.SyncPeriod,
-
-		MemberTimeout:    o.Members.Timeout,
-		PropagationGrace: o.Autoscale.PropagationGrace,
-		Decision:         o.Autoscale.Decision,
-		Clock:            clock.RealClock{},
-		Events:           manager.GetEventRecorder(program),
-		Metrics:          federatedhpa.NewMetrics(ctrlmetrics.Registry),
+		Hub:      manager.GetClient(),
+		Recorder: recorder,
+		Central: central.New(central.Options{
+			Hub:              manager.GetClient(),
+			Live:             manager.GetAPIReader(),
+			Scales:           scales,
+			Mapper:           manager.GetRESTMapper(),
+			Fleet:            fleet,
+			Recorder:         recorder,
+			Ask:              asker,
+			PropagationGrace: o.Autoscale.PropagationGrace,
+			Decision:         o.Autoscale.Decision,
+			Metrics:          central.NewMetrics(ctrlmetrics.Registry),
+		}),
+		Distributed: distributed.New(distributed.Options{
+			Live:      manager.GetAPIReader(),
+			Fleet:     fleet,
+			Recorder:  recorder,
+			Ask:       asker,
+			Grace:     o.Autoscale.FailoverGrace,
+			Window:    o.Autoscale.Decision.StabilizationWindow,
+			Tolerance: o.Autoscale.Decision.Tolerance,
+			Metrics:   distributed.NewMetrics(ctrlmetrics.Registry),
+		}),
+		Hold:       func() error { return cmp.Or(hold(), members.Settled()) },
+		SyncPeriod: o.Autoscale.SyncPeriod,
+		Clock:      clock.RealClock{},
 	})
 	if err := reconciler.SetUp(manager, o.Autoscale.Syncs, o.Hub.Timeout); err != nil {
 		return err
 	}
 	return readyWhen(manager, "federatedhpas-known", synced)
-}
-
-// newDistributed makes what looks at FederatedHPAs of distributed mode.
-func newDistributed(manager ctrl.Manager, members *workload.Members, placements *placement.Karmada, asker *hubmetrics.Client, o *Options) *distributed.Reconciler {
-	return distributed.New(distributed.Options{
-		Hub:           manager.GetClient(),
-		Live:          manager.GetAPIReader(),
-		Fleet:         members,
-		Placements:    placements,
-		Ask:           asker,
-		MemberTimeout: o.Members.Timeout,
-		Grace:         o.Autoscale.FailoverGrace,
-		Window:        o.Autoscale.Decision.StabilizationWindow,
-		Tolerance:     o.Autoscale.Decision.Tolerance,
-		Clock:         clock.RealClock{},
-		Events:        manager.GetEventRecorder(program),
-		Metrics:       distributed.NewMetrics(ctrlmetrics.Registry),
-	})
 }
 
 // addMembers adds what sees the members.
@@ -113,7 +115,7 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read registrations: %w", err)
 	}
-	broadcaster := record.NewBroadcaster()
+	broadcaster := clientrecord.NewBroadcaster()
 	registry := member.New(o.Members.Registry(member.Options{
 		Hub:        hub,
 		HubDynamic: hubDynamic,

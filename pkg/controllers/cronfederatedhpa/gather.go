@@ -26,7 +26,7 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventAnotherController, "SetTarget", "%s", cronplan.Brief(err.Error()))
 		return in, nil, err
 	}
-	in.Delay = r.delays.of(object)
+	in.Delay = *r.delays.Of(object)
 	if cronplan.NeedsTarget(object, in.Now) {
 		if t, object, err = r.look(ctx, &in, object); err != nil {
 			return in, nil, err

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/served"
 )
@@ -62,8 +63,9 @@ type Options struct {
 type Reconciler struct {
 	Options
 	schedules schedules
-	delays    delays
-	rivals    *served.Rivals
+	// delays are why runs that are due have not been done yet. They are not stored: a program that starts tries anew.
+	delays perobject.Store[*cronplan.Delay]
+	rivals *served.Rivals
 }
 
 // New returns a reconciler, to be called by one leader at a time. Should two
@@ -72,7 +74,6 @@ func New(o Options) *Reconciler {
 	return &Reconciler{
 		Options:   o,
 		schedules: newSchedules(o.TimeZone),
-		delays:    delays{byKey: map[client.ObjectKey]delayed{}},
 		rivals:    served.NewRivals(fieldManager, o.Clock),
 	}
 }
@@ -144,7 +145,7 @@ func (r *Reconciler) record(ctx context.Context, in cronplan.Situation, d cronpl
 }
 
 func (r *Reconciler) forget(key client.ObjectKey) {
-	r.delays.forget(key)
+	r.delays.Forget(key)
 	r.Metrics.forget(key)
 }
 

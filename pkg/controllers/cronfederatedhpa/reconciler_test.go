@@ -325,13 +325,13 @@ func TestRecreatedObject(t *testing.T) {
 	}
 	look("08:00")
 	look("09:00")
-	if program.delays.of(s.cron()) == nil {
+	if *program.delays.Of(s.cron()) == nil {
 		t.Fatal("a run without a target is no trouble")
 	}
 	again := newCron(deployment, sets("r", "0 10 * * *", 8))
 	again.UID, again.CreationTimestamp = "2", *stamp(moment(t, "09:00:01"))
 	s.store.put(again)
-	if known := program.delays.of(s.cron()); known != nil {
+	if known := *program.delays.Of(s.cron()); known != nil {
 		t.Errorf("the object inherits %+v", known)
 	}
 	look("09:00:02")

@@ -34,7 +34,7 @@ func (r *Reconciler) tell(ctx context.Context, in cronplan.Situation, d cronplan
 	for _, news := range d.News {
 		r.tellRun(ctx, in, news)
 	}
-	r.delays.keep(in.Object, d.Delay)
+	*r.delays.Of(in.Object) = d.Delay
 	if d.Delay != nil && in.Delay == nil {
 		klog.FromContext(ctx).Info("Delayed a run", "reason", d.Delay.Reason, "message", d.Delay.Message)
 		r.Events.Eventf(in.Object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget",

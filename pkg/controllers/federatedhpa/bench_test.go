@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/pods"
@@ -69,7 +70,7 @@ func newMany(b testing.TB, objects, clusters, podsEach int, direct bool) *many {
 		m.metric.Coverage.Answered = append(m.metric.Coverage.Answered, name)
 	}
 	for i := range objects {
-		object := newObject(fmt.Sprint("app", i))
+		object := federatedhpatest.NewObject(fmt.Sprint("app", i))
 		object.Spec.MaxReplicas = 100_000
 		n := int32(clusters * podsEach)
 		if direct {
@@ -84,7 +85,7 @@ func newMany(b testing.TB, objects, clusters, podsEach int, direct bool) *many {
 		m.hub.put(object)
 		m.requests = append(m.requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
 	}
-	m.program.Fleet, m.program.Ask = m, m
+	m.program.Central.Fleet.Fleet, m.program.Central.Ask = m, m
 	for range 2 { // the first tells much
 		m.all(b, 1)
 	}

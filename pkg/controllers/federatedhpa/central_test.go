@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -80,17 +81,17 @@ func TestOneLook(t *testing.T) {
 				s.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "/"}}}
 			})
 		}, "Failing 0/0 0->0 FailedGetScale", nil, 10, "spec.clusterAffinity: "},
-		"a cluster is silent, above the target": {func(w *world) { w.usesPercent(90); w.members["west"].silence = silence() },
+		"a cluster is silent, above the target": {func(w *world) { w.usesPercent(90); w.members["west"].silence = federatedhpatest.Silence() },
 			"Active 1/2 10->10 ClusterUnreachable",
 			[]string{"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout"}, 10, ""},
-		"a cluster is silent, far above the target": {func(w *world) { w.usesPercent(140); w.members["west"].silence = silence() },
+		"a cluster is silent, far above the target": {func(w *world) { w.usesPercent(140); w.members["west"].silence = federatedhpatest.Silence() },
 			"Active 1/2 10->14 ClusterUnreachable", []string{
 				"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout",
 				"SuccessfulRescale: New size: 14; reason: " + cpuAbove}, 14, ""},
 		"a cluster is silent, below the target": {func(w *world) {
 			w.usesPercent(5)
-			w.members["west"].silence = silence()
-			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = cpu(90) })
+			w.members["west"].silence = federatedhpatest.Silence()
+			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = federatedhpatest.CPU(90) })
 		},
 			"Held 1/2 10->10 ClusterUnreachable", []string{
 				"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout; " +
@@ -179,7 +180,7 @@ func TestDownAfterTheWindow(t *testing.T) {
 func TestZeroAndBack(t *testing.T) {
 	w := onHub(t)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) {
-		*s.MinReplicas, s.Metrics = 0, []autoscalingv2.MetricSpec{queue("10")}
+		*s.MinReplicas, s.Metrics = 0, []autoscalingv2.MetricSpec{federatedhpatest.Queue("10")}
 	})
 	w.values = []int64{0}
 	_ = w.looks(30)
@@ -200,14 +201,14 @@ func TestZeroAndBack(t *testing.T) {
 func TestASilentClusterHolds(t *testing.T) {
 	w := onHub(t)
 	_ = w.looks(2)
-	w.members["west"].silence = silence()
+	w.members["west"].silence = federatedhpatest.Silence()
 	_ = w.looks(2)
 	w.heard()
 	_ = w.looks(40)
 	same(t, "Events while nothing changes", nil, w.heard())
 	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Timeout"}, w.clusters())
 	w.usesPercent(1)
-	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = cpu(90) })
+	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = federatedhpatest.CPU(90) })
 	_ = w.looks(400)
 	same(t, "status for hours", "Held 1/2 10->10 ClusterUnreachable", say(&w.object().Status))
 	if n := w.hub.workloads[web].replicas; n != 10 {
@@ -316,7 +317,7 @@ func TestRecreated(t *testing.T) {
 	_ = w.looks(30)
 	w.usesPercent(20)
 	w.hub.remove(web)
-	object := newObject("web")
+	object := federatedhpatest.NewObject("web")
 	object.UID = "another"
 	w.hub.put(object)
 	_ = w.looks(19)
@@ -366,7 +367,7 @@ func TestDistributedForAMoment(t *testing.T) {
 func TestPodsThatCanNotBeListed(t *testing.T) {
 	w := onHub(t)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) {
-		metric := queue("10")
+		metric := federatedhpatest.Queue("10")
 		metric.External.Target = autoscalingv2.MetricTarget{Type: autoscalingv2.ValueMetricType, Value: new(resource.MustParse("10"))}
 		s.Metrics = []autoscalingv2.MetricSpec{metric}
 	})
@@ -379,4 +380,37 @@ func TestPodsThatCanNotBeListed(t *testing.T) {
 	same(t, "status", "Active 1/2 10->15 ClusterUnreachable", say(&w.object().Status))
 	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Forbidden"}, w.clusters())
 	same(t, "message", "pods is forbidden", w.object().Status.Clusters[1].Message)
+}
+
+// A template on the hub knows nothing of its Pods; nor does a workload whose controller lags. Shares of a value are then
+// those of the Pods that run, and tolerated as such: Kubernetes, dividing by none, would write 11.
+func TestATemplateThatKnowsNothingOfItsPods(t *testing.T) {
+	tests := map[string]struct {
+		reported int32 // status.replicas on the hub
+		milli    int64
+		want     string
+		share    string
+	}{
+		"within the tolerance":        {0, 10_500, "Active 2/2 10->10", "1050m"},
+		"at its end":                  {0, 11_000, "Active 2/2 10->10", "1100m"},
+		"beyond it":                   {0, 11_001, "Active 2/2 10->12", "1101m"},
+		"as where the hub knows them": {10, 10_500, "Active 2/2 10->10", "1050m"},
+		"what the hub says counts, whatever is found": {9, 10_500, "Active 2/2 10->11", "1167m"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := onHub(t)
+			w.hub.workloads[web].statusReplicas = tc.reported
+			w.edit(func(s *v1alpha1.FederatedHPASpec) {
+				s.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.Queue("1")}
+			})
+			w.values = []int64{tc.milli}
+			if _, err := w.look(web); err != nil {
+				t.Fatal(err)
+			}
+			status := w.object().Status
+			same(t, "status", tc.want, say(&status))
+			same(t, "share", tc.share, status.CurrentMetrics[0].External.Current.AverageValue.String())
+		})
+	}
 }

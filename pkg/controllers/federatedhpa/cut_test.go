@@ -10,18 +10,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 )
 
 // cutObject is one of distributed mode as it is left by a write under a schema that does not know that mode: metadata is
 // as it was, and so is what Karmada's kind has too.
 func cutObject(generation int64) *v1alpha1.FederatedHPA {
-	object := newObject("web")
+	object := federatedhpatest.NewObject("web")
 	object.Generation, object.Finalizers = generation, []string{v1alpha1.MemberAutoscalersFinalizer}
 	who := &metav1.FieldsV1{}
 	who.SetRawBytes([]byte(`{"f:spec":{".":{},"f:federatedHPAAssignment":{".":{},"f:federatedHPAAssignmentType":{}},"f:maxReplicas":{}}}`))
 	object.ManagedFields = []metav1.ManagedFieldsEntry{
 		{Manager: "kubectl-create", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: who},
-		{Manager: fieldManager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", Time: &metav1.Time{Time: start}},
+		{Manager: record.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", Time: &metav1.Time{Time: start}},
 	}
 	object.Status = v1alpha1.FederatedHPAStatus{ObservedGeneration: new(int64(3)), CurrentReplicas: 14}
 	return object

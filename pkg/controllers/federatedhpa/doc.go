@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package federatedhpa keeps the replicas of workloads that run in many clusters in step with their load: the central
-// mode of FederatedHPA. Objects of the other mode it hands on to package distributed (modes.go), so that each object is
-// looked at in one mode at a time, also while it changes from one to the other.
+// Package federatedhpa is the controller of FederatedHPAs. It reconciles one object after another, once per sync period and
+// whenever its spec changes, each in one mode at a time, also while it changes from one to the other:
 //
-// One object after another is looked at, once per sync period and whenever its spec changes:
+//	central      the controller scales the workload itself, on the hub or in each member
+//	distributed  the members' own HorizontalPodAutoscalers do, within bounds that it splits among them
 //
-//	gather  the scale of the workload; for each cluster where it is placed its
-//	        Pods and who else scales them there; the metrics, from the hub
-//	decide  how many replicas the fleet should run (package replicas), and,
-//	        with replicaDistribution, how many of them where (package
-//	        assignment): no clock, no client
-//	apply   the scale, on the hub or in each member; the status; then Events,
-//	        metrics and log lines
+// The modes do not know each other. Both see the fleet by package sight, report by package record, and are three steps:
 //
-// Nothing is built for a look: clients, mappings and Pods are kept from one to the next. What a look must know of former
-// ones is in memory.go, and what of it must outlive the program is in the status.
+//	gather  what is known of the workload in each cluster: I/O, and no choice
+//	decide  a plan: a pure function, of the packages replicas and assignment
+//	apply   the plan, and what came of it
 //
-// Replicas have one writer. Without replicaDistribution that is the workload on the hub, and whoever propagates it
-// divides them. With it each member's workload is told its part:
+// What a reconcile must know of former ones is in one memory per object (package perobject); what of it must outlive the
+// program is in the status.
 //
-//	target.go        what the two have in common
-//	target_hub.go    one number on the hub
-//	target_parts.go  one in each member
-//
-// A cluster takes part by placement alone (placement.go), and never ceases to because it is silent: its Pods stay
-// counted as they were last seen, and until it is seen again, or is taken out, nothing is scaled in.
+// An object that may be something else than its owner wrote, or older than the last write of it, is left alone (staleness.go).
 package federatedhpa

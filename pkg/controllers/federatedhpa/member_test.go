@@ -15,7 +15,6 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -68,9 +68,6 @@ func newMember(name string, clock clock.PassiveClock) *fakeMember {
 }
 
 // full is what every Pod of the tests requests: a core.
-var full = replicas.RequestsOf(&corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{
-	Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}}}})
-
 // run makes it so many Pods of an app; those that leave are the youngest.
 func (m *fakeMember) run(app string, n int) {
 	own := func(p *fakePod) bool { return p.labels["app"] == app }
@@ -142,7 +139,7 @@ func (m *fakeMember) Pods(_ context.Context, _ string, selector labels.Selector)
 
 func (m *fakeMember) look(p *fakePod, placed bool) replicas.Pod {
 	begun := p.created.Add(m.offset)
-	known := replicas.Pod{Name: p.name, Phase: corev1.PodPending, Requests: full}
+	known := replicas.Pod{Name: p.name, Phase: corev1.PodPending, Requests: federatedhpatest.Full}
 	switch {
 	case !placed:
 	case m.clock.Since(p.created) < m.startup:

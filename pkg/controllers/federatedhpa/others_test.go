@@ -3,32 +3,22 @@
 package federatedhpa
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
-
-func hpa(name string, change func(*autoscalingv2.HorizontalPodAutoscaler)) autoscalingv2.HorizontalPodAutoscaler {
-	h := autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
-	h.Spec.ScaleTargetRef = newObject("web").Spec.ScaleTargetRef
-	change(&h)
-	return h
-}
 
 // Who else scales a workload on the hub: then nothing is done, and people are told where and by whom.
 func TestRivalsOnTheHub(t *testing.T) {
 	own := func(change func(*autoscalingv2.HorizontalPodAutoscaler)) func(*world) {
-		return func(w *world) { w.hub.hpas = append(w.hub.hpas, hpa("own", change)) }
+		return func(w *world) { w.hub.hpas = append(w.hub.hpas, federatedhpatest.HPA("own", change)) }
 	}
 	const both = "pods by selector app=web are controlled by more than one HPA (e.g. [shop/web HorizontalPodAutoscaler shop/own])"
 	tests := map[string]struct {
@@ -45,18 +35,18 @@ func TestRivalsOnTheHub(t *testing.T) {
 		}), ""},
 		"one that is going": {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.DeletionTimestamp = &metav1.Time{Time: start} }), ""},
 		"a member's own": {func(w *world) {
-			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
+			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
 		}, "cluster west: " + both},
 		"a member's, that is ours": {func(w *world) {
-			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
+			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
 			w.members["west"].managedBy = "uid-of-web"
 		}, ""},
 		"a member's, of another FederatedHPA": {func(w *world) {
-			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
+			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
 			w.members["west"].managedBy = "uid-of-its-former"
 		}, "cluster west: " + both},
 		"a member's own, of another workload": {func(w *world) {
-			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("db").Spec.ScaleTargetRef}
+			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("db").Spec.ScaleTargetRef}
 		}, ""},
 	}
 	for name, tc := range tests {
@@ -84,7 +74,7 @@ func TestRivalsOnTheHub(t *testing.T) {
 func TestRivalsOnTheHubWhereMembersAreWritten(t *testing.T) {
 	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
 	w.usesPercent(75)
-	other := hpa("own", func(*autoscalingv2.HorizontalPodAutoscaler) {})
+	other := federatedhpatest.HPA("own", func(*autoscalingv2.HorizontalPodAutoscaler) {})
 	w.hub.hpas = append(w.hub.hpas, other)
 	if faults, _ := admission.ValidateFederatedHPA(w.object(), nil, admission.Neighbours{HPAs: []*autoscalingv2.HorizontalPodAutoscaler{&other}}); len(faults) != 1 {
 		t.Errorf("admission finds %v", faults)
@@ -109,7 +99,7 @@ func TestTwoThatCountTheSamePods(t *testing.T) {
 	w.edit(func(s *v1alpha1.FederatedHPASpec) {
 		s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"east"}}
 	})
-	other := newObject("other")
+	other := federatedhpatest.NewObject("other")
 	w.hub.put(other)
 	key := client.ObjectKeyFromObject(other)
 	w.hub.workloads[key] = &fakeWorkload{replicas: 10, statusReplicas: 10, selector: "app in (web, db)"}
@@ -135,69 +125,4 @@ func TestTwoThatCountTheSamePods(t *testing.T) {
 	if err := w.looks(1); err != nil {
 		t.Errorf("after the other was deleted: %v", err)
 	}
-}
-
-// The shelves find whom a search through all finds, and keep nothing of those that are gone.
-func TestSelectorsByShelf(t *testing.T) {
-	texts := []string{"app=a", "app=b", "app in (a)", "app in (a,b)", "app", "!app", "app!=a", "tier=x", "app=a,tier=x", "app=b,tier=y", "tier in (x,y),app=a", "app==a"}
-	for seed := range uint64(50) {
-		r := rand.New(rand.NewPCG(seed, 0))
-		s := newSelectors()
-		text := map[client.ObjectKey]string{}
-		for range 60 {
-			key := client.ObjectKey{Namespace: fmt.Sprint("ns", r.IntN(2)), Name: fmt.Sprint("fhpa", r.IntN(8))}
-			if r.IntN(4) == 0 {
-				delete(text, key)
-				s.forget(key)
-				continue
-			}
-			text[key] = texts[r.IntN(len(texts))]
-			selector, err := labels.Parse(text[key])
-			if err != nil {
-				t.Fatal(err)
-			}
-			var found []client.ObjectKey
-			for _, c := range s.choose(key, text[key], selector, []string{"east"}) {
-				found = append(found, c.key)
-			}
-			for other, theirs := range text {
-				if other != key && other.Namespace == key.Namespace && overlap(t, text[key], theirs) && !slices.Contains(found, other) {
-					t.Fatalf("seed %d: %v with %q does not find %v with %q", seed, key, text[key], other, theirs)
-				}
-			}
-			if slices.ContainsFunc(found, func(k client.ObjectKey) bool { return text[k] == "" || k == key || k.Namespace != key.Namespace }) {
-				t.Fatalf("seed %d: %v finds %v", seed, key, found)
-			}
-		}
-		for key := range text {
-			s.forget(key)
-		}
-		if len(s.byKey)+len(s.byNamespace) > 0 {
-			t.Fatalf("seed %d: kept %v %v", seed, s.byKey, s.byNamespace)
-		}
-	}
-}
-
-// overlap says whether some Pod matches both, by trying all that matter.
-func overlap(t *testing.T, a, b string) bool {
-	t.Helper()
-	both, err := labels.Parse(a + "," + b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, app := range []string{"", "a", "b", "c"} {
-		for _, tier := range []string{"", "x", "y", "z"} {
-			set := labels.Set{}
-			if app != "" {
-				set["app"] = app
-			}
-			if tier != "" {
-				set["tier"] = tier
-			}
-			if both.Matches(set) {
-				return true
-			}
-		}
-	}
-	return false
 }

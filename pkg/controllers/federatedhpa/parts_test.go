@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -48,7 +49,9 @@ func wants(n int32) func(*world) { return func(w *world) { w.wants(n) } }
 
 // wants makes the metrics call for so many replicas in all.
 func (w *world) wants(n int32) {
-	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics = []autoscalingv2.MetricSpec{queue("1")} })
+	w.edit(func(s *v1alpha1.FederatedHPASpec) {
+		s.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.Queue("1")}
+	})
 	w.values = []int64{int64(n) * 1000}
 }
 
@@ -153,7 +156,7 @@ func TestToldButNotStored(t *testing.T) {
 	w.hub.failStatus = func() error { return errors.New("no") }
 	_ = w.looks(1)
 	w.hub.failStatus = nil
-	w.members["b"].silence = silence()
+	w.members["b"].silence = federatedhpatest.Silence()
 	w.wants(40)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 20 })
 	_ = w.looks(1)
@@ -228,16 +231,27 @@ func TestPartsOfClusters(t *testing.T) {
 		status   string
 		clusters string // the last one
 	}{
-		"silent, on the way up": {nil, func(w *world) { w.looks(1); w.members["c"].silence = silence(); w.wants(20) },
+		"silent, on the way up": {nil, func(w *world) { w.looks(1); w.members["c"].silence = federatedhpatest.Silence(); w.wants(20) },
 			map[string]int32{"a": 8, "b": 8, "c": 4}, "Active 2/3 12->20 ClusterUnreachable", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
-		"silent, on the way down": {nil, func(w *world) { w.looks(30); w.members["c"].silence = silence(); w.wants(6); w.looks(50) },
+		"silent, on the way down": {nil, func(w *world) {
+			w.looks(30)
+			w.members["c"].silence = federatedhpatest.Silence()
+			w.wants(6)
+			w.looks(50)
+		},
 			map[string]int32{"a": 4, "b": 4, "c": 4}, "Held 2/3 12->12 ClusterUnreachable", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
 		"silent, with fewer allowed": {nil, func(w *world) {
 			w.looks(1)
-			w.members["c"].silence = silence()
+			w.members["c"].silence = federatedhpatest.Silence()
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 6 })
 		}, map[string]int32{"a": 1, "b": 1, "c": 4}, "Active 2/3 12->6", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
-		"silent from before a new leader": {nil, func(w *world) { w.looks(1); w.members["c"].silence = silence(); w.looks(1); w.restart(); w.wants(20) },
+		"silent from before a new leader": {nil, func(w *world) {
+			w.looks(1)
+			w.members["c"].silence = federatedhpatest.Silence()
+			w.looks(1)
+			w.restart()
+			w.wants(20)
+		},
 			map[string]int32{"a": 8, "b": 8, "c": 4}, "Active 2/3 12->20 ClusterUnreachable", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
 		"its scale is forbidden": {nil, func(w *world) { w.members["c"].failGet = func() error { return refused }; w.wants(12) },
 			map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 2/3 8->12 ClusterUnreachable", "c Unreachable assigned ? current ? ready 4 Forbidden"},
@@ -258,7 +272,7 @@ func TestPartsOfClusters(t *testing.T) {
 		"all are silent": {nil, func(w *world) {
 			w.looks(1)
 			for _, m := range w.members {
-				m.silence = silence()
+				m.silence = federatedhpatest.Silence()
 			}
 			w.wants(50)
 		}, three, "Failing 0/3 12->12 FailedGetScale", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
@@ -364,7 +378,7 @@ func TestRebalanceIsInterrupted(t *testing.T) {
 		"it can not be told": {
 			func(m *fakeMember) { m.failSet = func() error { return errors.New("no") } }, func(m *fakeMember) { m.failSet = nil }},
 		"it is silent": {
-			func(m *fakeMember) { m.silence = silence() }, func(m *fakeMember) { m.silence = nil }},
+			func(m *fakeMember) { m.silence = federatedhpatest.Silence() }, func(m *fakeMember) { m.silence = nil }},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -405,7 +419,7 @@ func TestNoClusterIsSelected(t *testing.T) {
 
 // Why nobody is told, where more or fewer are wanted.
 func TestNobodyIsTold(t *testing.T) {
-	own := []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
+	own := []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
 	tests := map[string]struct {
 		arrange func(*world)
 		want    string

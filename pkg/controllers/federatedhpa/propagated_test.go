@@ -13,59 +13,9 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
-
-func TestPropagationNext(t *testing.T) {
-	earlier := start.Add(-time.Minute)
-	stuck := propagation{known: true, told: 10, run: 4, stuck: earlier}
-	well := propagation{known: true, told: 10, run: 10, stuck: earlier}
-	tests := map[string]struct {
-		before propagation
-		told   int32
-		run    *int32
-		want   propagation
-	}{
-		"at first":                           {propagation{}, 10, new(int32(4)), propagation{known: true, told: 10, run: 4, stuck: start}},
-		"nothing has changed":                {stuck, 10, new(int32(4)), stuck},
-		"they are told something else still": {stuck, 20, new(int32(4)), propagation{known: true, told: 20, run: 4, stuck: earlier}},
-		"they come nearer":                   {stuck, 10, new(int32(5)), propagation{known: true, told: 10, run: 5, stuck: start}},
-		"they go away":                       {stuck, 10, new(int32(3)), propagation{known: true, told: 10, run: 3, stuck: start}},
-		"they arrive":                        {stuck, 10, new(int32(10)), propagation{known: true, told: 10, run: 10, stuck: start}},
-		"the hub goes where they are":        {stuck, 4, new(int32(4)), propagation{known: true, told: 4, run: 4, stuck: earlier}},
-		"right after a scale":                {well, 11, new(int32(10)), propagation{known: true, told: 11, run: 10, stuck: start}},
-		"it is not known":                    {stuck, 10, nil, propagation{}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := tc.before.next(tc.told, tc.run, start); got != tc.want {
-				t.Errorf("next() = %+v, want %+v", got, tc.want)
-			}
-		})
-	}
-}
-
-func TestPropagationAfter(t *testing.T) {
-	tests := map[string]struct {
-		p    propagation
-		want bool
-	}{
-		"as they should":     {propagation{known: true, told: 3, run: 3}, false},
-		"not known":          {propagation{}, false},
-		"not for so long":    {propagation{known: true, told: 3, run: 2, stuck: start.Add(-time.Minute + 1)}, false},
-		"precisely so long":  {propagation{known: true, told: 3, run: 2, stuck: start.Add(-time.Minute)}, true},
-		"too many":           {propagation{known: true, told: 3, run: 4, stuck: start.Add(-time.Hour)}, true},
-		"nothing runs":       {propagation{known: true, told: 3, stuck: start.Add(-time.Hour)}, true},
-		"nothing should run": {propagation{known: true, run: 3, stuck: start.Add(-time.Hour)}, true},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := tc.p.after(time.Minute, start); got != tc.want {
-				t.Errorf("after() = %v", got)
-			}
-		})
-	}
-}
 
 // divides is what a propagator does: members are told the hub's replicas by halves, and run them as far as they may.
 func (w *world) divides() {
@@ -122,8 +72,8 @@ func TestPropagated(t *testing.T) {
 			w.divides()
 			w.member("east").run("web", 12)
 		}, "", ""},
-		"a cluster is silent":               {func(w *world) { w.member("west").silence = silence(); w.hub.workloads[web].byHand(12) }, nil, "", ""},
-		"Pods of a cluster were never seen": {func(w *world) { busy(w); w.member("west").hidden = silence() }, nil, "", ""},
+		"a cluster is silent":               {func(w *world) { w.member("west").silence = federatedhpatest.Silence(); w.hub.workloads[web].byHand(12) }, nil, "", ""},
+		"Pods of a cluster were never seen": {func(w *world) { busy(w); w.member("west").hidden = federatedhpatest.Silence() }, nil, "", ""},
 		"a cluster does not say what it was told": {func(w *world) {
 			busy(w)
 			w.member("west").failGet = func() error { return errors.New("403 Forbidden") }
@@ -184,7 +134,7 @@ func TestPropagatedIsSaid(t *testing.T) {
 	if told := w.heard(); len(told) > 0 || w.hub.statusWrites > writes+1 {
 		t.Errorf("it is said again: %q, in %d writes", told, w.hub.statusWrites-writes)
 	}
-	w.member("west").silence = silence()
+	w.member("west").silence = federatedhpatest.Silence()
 	_ = w.looks(2)
 	same(t, "while nobody knows", "False NotPropagated", w.says(v1alpha1.Propagated))
 	w.member("west").silence = nil

@@ -3,158 +3,129 @@
 package federatedhpa
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/client-go/scale"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
-	"github.com/fleetscale/fleetscale/pkg/placement"
-	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/served"
-	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 const (
 	// soon is when to come back where something is awaited that comes by itself.
-	soon         = time.Second
-	fieldManager = workload.FieldManager
+	soon = time.Second
+	// eventAnotherController: somebody else writes the status too, so nothing is done.
+	eventAnotherController = "AnotherController"
 )
 
 // Options are what a [Reconciler] is made of.
 type Options struct {
-	// Hub reads FederatedHPAs and other autoscalers from a cache, and writes status.
-	Hub client.Client
-	// Live reads workloads from the hub's API server itself.
-	Live client.Reader
-	// Scales reads and writes the scale subresource of what Mapper finds.
-	Scales scale.ScalesGetter
-	Mapper meta.RESTMapper
-	Fleet  workload.Fleet
-	// Placements says where workloads are placed by others. Nil: nobody places them.
-	Placements placement.Source
-	Ask        Asker
-	// Distributed takes over where the members' own autoscalers scale.
+	// Hub reads FederatedHPAs from a cache.
+	Hub         client.Reader
+	Recorder    *record.Recorder
+	Central     *central.Mode
 	Distributed Distributed
 	// Hold is why nothing may be done now; nil: something may.
 	Hold func() error
-	// SyncPeriod is the time between two looks at an object.
+	// SyncPeriod is the time between two reconciles of an object.
 	SyncPeriod time.Duration
-	// MemberTimeout bounds what is asked of all members, side by side, for one object.
-	MemberTimeout time.Duration
-	// PropagationGrace is for how long members need not follow the workload on the hub.
-	PropagationGrace time.Duration
-	Decision         replicas.Options
-	Clock            clock.PassiveClock
-	Events           events.EventRecorder
-	Metrics          *Metrics
+	Clock      clock.PassiveClock
 }
 
-// Asker asks the hub for one metric.
-type Asker interface {
-	Ask(ctx context.Context, question hubmetrics.Question) replicas.Metric
-}
-
-// Distributed is the other mode of a FederatedHPA: the bounds are split into autoscalers of the members.
+// Distributed is the mode in which the bounds are split into autoscalers of the members: [distributed.Mode].
 type Distributed interface {
-	// Look looks at an object of that mode, or at one that is being deleted.
-	Look(ctx context.Context, object *v1alpha1.FederatedHPA) error
-	// Leave takes what an object has in members away, and says whether it is gone.
-	Leave(ctx context.Context, object *v1alpha1.FederatedHPA) (left bool, err error)
-	// Keep leaves an object as it is that has lost fields, and says so.
+	// Reconcile reconciles an object of that mode, or one that is being deleted.
+	Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *distributed.Memory) error
+	// Leave takes what an object has in members away, and reports whether it is gone.
+	Leave(ctx context.Context, object *v1alpha1.FederatedHPA, memory *distributed.Memory) (left bool, err error)
+	// Keep leaves an object as it is that has lost fields, and reports it.
 	Keep(ctx context.Context, object *v1alpha1.FederatedHPA) error
-	Forget(key client.ObjectKey)
+	Forget(key client.ObjectKey, memory *distributed.Memory)
 }
 
-// Reconciler looks at one FederatedHPA after another.
+// Reconciler reconciles one FederatedHPA after another.
 type Reconciler struct {
 	Options
-	memories  *memories
-	selectors *selectors
-	rivals    *served.Rivals
-	doubts    *doubts
+	memories perobject.Store[memory]
+	rivals   *served.Rivals
+}
+
+// memory is what is known of one object from one reconcile to the next.
+type memory struct {
+	doubt       doubt
+	central     central.Memory
+	distributed distributed.Memory
 }
 
 // New returns a reconciler, to be called by one leader at a time.
 func New(o Options) *Reconciler {
-	return &Reconciler{
-		Options: o, memories: newMemories(), selectors: newSelectors(), rivals: served.NewRivals(fieldManager, o.Clock), doubts: newDoubts(),
-	}
+	r := &Reconciler{Options: o, rivals: served.NewRivals(record.FieldManager, o.Clock)}
+	r.memories.Dropped = r.dropped
+	return r
 }
 
-// Reconcile brings the replicas of one workload to what its load calls for, and says in the status why. An error is
-// returned, not logged; it has been said in the status and in an Event, if it is of interest to the object's owner.
+// Reconcile brings one workload to what its load calls for, in the mode of its FederatedHPA. An error is returned, not
+// logged; it was reported in the status and in an Event, if it is of interest to the object's owner.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	if r.hold() != nil {
-		r.doubts.forget(request.NamespacedName) // what is seen meanwhile may be cut
+	if r.Hold() != nil {
+		r.undoubt(request.NamespacedName)
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
-	started := r.Clock.Now()
 	object, err := r.read(ctx, request.NamespacedName)
 	if apierrors.IsNotFound(err) {
-		r.forget(request.NamespacedName)
+		r.memories.Forget(request.NamespacedName)
 		return reconcile.Result{}, nil // the workload keeps its replicas
 	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if r.putOff(object) {
+	memory := r.memories.Of(object)
+	if r.deferred(object, memory) {
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
 	if err := r.rivals.Of(object); err != nil {
-		r.event(object, corev1.EventTypeWarning, eventAnotherController, err.Error())
+		r.Recorder.Event(object, record.Event{Type: corev1.EventTypeWarning, Reason: eventAnotherController, Message: err.Error()}, "Autoscale")
 		return reconcile.Result{}, err
 	}
 	if object.Distributed() || object.DeletionTimestamp != nil {
-		return r.distribute(ctx, object)
+		r.Central.Forget(request.NamespacedName, &memory.central)
+		return r.released(object, r.Distributed.Reconcile(ctx, object, &memory.distributed))
 	}
-	if left, err := r.takeBack(ctx, object); !left {
-		return r.comeBack(err)
+	if ended, err := r.endDistributed(ctx, object, memory); !ended {
+		return r.again(err)
 	}
-	target := r.targetOf(object)
-	in := r.gather(ctx, object, target)
-	decision := decide(in)
-	if decision.writes() {
-		decision = target.write(ctx, &in, decision)
-	}
-	r.memories.keep(&in, &decision)
-	err = r.record(ctx, &in, &decision)
-	r.Metrics.reconciled(&in, &decision, err, r.Clock.Since(started))
-	return r.comeBack(cmp.Or(err, decision.Err))
+	return r.again(r.Central.Reconcile(ctx, object, &memory.central))
 }
 
-// hold is why nothing can be done yet.
-func (r *Reconciler) hold() error {
-	if err := r.Hold(); err != nil {
-		return err
+// read returns the object with its defaults; those of admission may be missing.
+func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) (*v1alpha1.FederatedHPA, error) {
+	object := &v1alpha1.FederatedHPA{}
+	if err := r.Hub.Get(ctx, key, object); err != nil {
+		return nil, err
 	}
-	return r.Fleet.Settled()
+	v1alpha1.DefaultFederatedHPA(object)
+	return object, nil
 }
 
-// putOff says that the object is not what it should be, and soon will be: as our last write left it, and as its owner
-// wrote it.
-func (r *Reconciler) putOff(object *v1alpha1.FederatedHPA) bool {
-	if r.doubts.about(object, r.Clock.Now()) {
-		return true
+// released is [Reconciler.again], but of an object that is being deleted, and that nothing holds any more, there is no again.
+func (r *Reconciler) released(object *v1alpha1.FederatedHPA, err error) (reconcile.Result, error) {
+	if err == nil && object.DeletionTimestamp != nil && !record.Bound(object) {
+		return reconcile.Result{}, nil
 	}
-	stale := r.memories.stale(object)
-	if stale {
-		r.Metrics.skipped()
-	}
-	return stale
+	return r.again(err)
 }
 
-// comeBack is one sync period later, after an error too, but at once where the object was changed meanwhile.
-func (r *Reconciler) comeBack(err error) (reconcile.Result, error) {
+// again is one sync period later, after an error too, but at once where the object was changed meanwhile.
+func (r *Reconciler) again(err error) (reconcile.Result, error) {
 	switch {
 	case apierrors.IsConflict(err):
 		return reconcile.Result{RequeueAfter: soon}, nil
@@ -164,10 +135,31 @@ func (r *Reconciler) comeBack(err error) (reconcile.Result, error) {
 	return reconcile.Result{RequeueAfter: r.SyncPeriod}, nil
 }
 
-func (r *Reconciler) forget(key client.ObjectKey) {
-	r.memories.forget(key)
-	r.selectors.forget(key)
-	r.doubts.forget(key)
-	r.Metrics.forget(key)
-	r.Distributed.Forget(key)
+// endDistributed ends distributed mode for an object that was in it, and reports whether it has ended: the members'
+// autoscalers go before the hub scales. Where the hub is told, it first learns what the fleet runs by now, so that nothing is
+// scaled by the change. An object that nobody has taken out of distributed mode stays as it is.
+func (r *Reconciler) endDistributed(ctx context.Context, object *v1alpha1.FederatedHPA, memory *memory) (ended bool, err error) {
+	if !record.Bound(object) {
+		return true, nil
+	}
+	if len(served.Cut(object)) > 0 {
+		return false, r.Distributed.Keep(ctx, object)
+	}
+	if object.Spec.ReplicaDistribution == nil && len(object.Status.Clusters) > 0 {
+		if err := r.Central.TellHub(ctx, object); err != nil {
+			return false, err
+		}
+	}
+	left, err := r.Distributed.Leave(ctx, object, &memory.distributed)
+	if left {
+		r.Distributed.Forget(client.ObjectKeyFromObject(object), &memory.distributed)
+	}
+	return left && err == nil, err
+}
+
+// dropped is of an object that is gone.
+func (r *Reconciler) dropped(key client.ObjectKey, memory *memory) {
+	r.Central.Forget(key, &memory.central)
+	r.Distributed.Forget(key, &memory.distributed)
+	r.Recorder.Forget(key)
 }

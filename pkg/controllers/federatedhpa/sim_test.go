@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/placement"
 )
 
@@ -38,8 +39,8 @@ func newLife(t *testing.T, seed uint64) *life {
 	l := &life{r: rand.New(rand.NewPCG(seed, 7)), count: map[string]int{}, bound: map[string]int32{}}
 	l.world = newWorld(t)
 	l.direct = l.r.IntN(3) > 0
-	object := newObject("web")
-	object.Spec.HorizontalPodAutoscalerSpec = randomSpec(l.r)
+	object := federatedhpatest.NewObject("web")
+	object.Spec.HorizontalPodAutoscalerSpec = federatedhpatest.RandomSpec(l.r)
 	for i := range 1 + l.r.IntN(5) {
 		m := l.member(fmt.Sprint("c", i))
 		m.startup = time.Duration(l.r.IntN(90)) * time.Second
@@ -58,7 +59,7 @@ func newLife(t *testing.T, seed uint64) *life {
 	l.hub.failStatus = l.lostStatus
 	l.hub.stale = func() bool { return !l.edited && l.r.IntN(20) == 0 }
 	if l.r.IntN(2) == 0 {
-		object.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)}
+		object.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(50)}
 	}
 	l.load = 500
 	l.use = func(string, string) int64 { return l.load / int64(max(1, l.ready())) }
@@ -139,7 +140,7 @@ func (l *life) happens() {
 		l.values = []int64{l.load * 1000 / 50}
 		l.did("the load is %d", l.load)
 	case 2:
-		one.silence = silence()
+		one.silence = federatedhpatest.Silence()
 		l.did("%s is silent", one.facts.Name)
 	case 3, 4:
 		for _, m := range l.members {
@@ -165,7 +166,7 @@ func (l *life) happens() {
 	case 8:
 		one.autoscalers = nil
 		if l.direct && l.r.IntN(4) == 0 {
-			one.autoscalers = []autoscalingv2.CrossVersionObjectReference{newObject("web").Spec.ScaleTargetRef}
+			one.autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
 			l.did("%s has an autoscaler of its own", one.facts.Name)
 		}
 	}
@@ -180,9 +181,12 @@ func (l *life) total() int32 {
 	if !l.direct {
 		return l.hub.workloads[web].replicas
 	}
-	n := int32(0)
+	n, known := int32(0), memory{}
+	if m := l.program.memories.Find(web); m != nil {
+		known = *m
+	}
 	for name, m := range l.members {
-		n += m.workloads["web"].replicas - l.program.memories.byKey[web].moved[name]
+		n += m.workloads["web"].replicas - known.central.Moved[name]
 	}
 	return n
 }

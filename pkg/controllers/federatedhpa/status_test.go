@@ -5,7 +5,6 @@ package federatedhpa
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +14,8 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/summary"
@@ -40,16 +38,16 @@ func TestTargets(t *testing.T) {
 		statuses []autoscalingv2.MetricStatus
 		want     string
 	}{
-		"nothing is known yet": {[]autoscalingv2.MetricSpec{cpu(50)}, nil, "cpu: <unknown>/50%"},
-		"in percent": {[]autoscalingv2.MetricSpec{cpu(50)},
+		"nothing is known yet": {[]autoscalingv2.MetricSpec{federatedhpatest.CPU(50)}, nil, "cpu: <unknown>/50%"},
+		"in percent": {[]autoscalingv2.MetricSpec{federatedhpatest.CPU(50)},
 			[]autoscalingv2.MetricStatus{current(autoscalingv2.MetricValueStatus{AverageUtilization: new(int32(63)), AverageValue: quantity("630m")})}, "cpu: 63%/50%"},
-		"all types": {[]autoscalingv2.MetricSpec{memory, pods, object, queue("30")}, []autoscalingv2.MetricStatus{
+		"all types": {[]autoscalingv2.MetricSpec{memory, pods, object, federatedhpatest.Queue("30")}, []autoscalingv2.MetricStatus{
 			{ContainerResource: &autoscalingv2.ContainerResourceMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("900Mi")}}},
 			{Pods: &autoscalingv2.PodsMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("120")}}},
 			{Object: &autoscalingv2.ObjectMetricStatus{Current: autoscalingv2.MetricValueStatus{Value: quantity("1k")}}},
 			{External: &autoscalingv2.ExternalMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("25")}}}},
 			"memory of app: 900Mi/1Gi (avg), requests: 120/100 (avg), hits: 1k/2k, queue: 25/30 (avg)"},
-		"one that could not be read": {[]autoscalingv2.MetricSpec{cpu(50), queue("30")},
+		"one that could not be read": {[]autoscalingv2.MetricSpec{federatedhpatest.CPU(50), federatedhpatest.Queue("30")},
 			[]autoscalingv2.MetricStatus{{}, {External: &autoscalingv2.ExternalMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("25")}}}},
 			"cpu: <unknown>/50%, queue: 25/30 (avg)"},
 		"of a type that does not exist": {[]autoscalingv2.MetricSpec{{Type: "Other"}}, nil, "Other: <unknown>/<unset>"},
@@ -100,96 +98,6 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// What is worth a write.
-func TestWorthWriting(t *testing.T) {
-	stored := func() *v1alpha1.FederatedHPAStatus {
-		return &v1alpha1.FederatedHPAStatus{CurrentReplicas: 3, ReadyReplicas: new(int32(3)),
-			Clusters:      []v1alpha1.ClusterStatus{{Name: "east", MetricAgeSeconds: new(int32(15))}, {Name: "west"}},
-			Stabilization: &v1alpha1.StabilizationStatus{ScaleDownRecommendations: []v1alpha1.Recommendation{{Time: metav1.NewMicroTime(start), Replicas: 5}, {Time: metav1.NewMicroTime(start.Add(period)), Replicas: 3}}}}
-	}
-	tests := map[string]struct {
-		change func(*v1alpha1.FederatedHPAStatus)
-		want   bool
-	}{
-		"nothing":                 {func(*v1alpha1.FederatedHPAStatus) {}, false},
-		"replicas":                {func(s *v1alpha1.FederatedHPAStatus) { s.CurrentReplicas = 4 }, true},
-		"what is no longer known": {func(s *v1alpha1.FederatedHPAStatus) { s.ReadyReplicas = nil }, true},
-		"one cluster less":        {func(s *v1alpha1.FederatedHPAStatus) { s.Clusters = s.Clusters[:1] }, true},
-		"another cluster":         {func(s *v1alpha1.FederatedHPAStatus) { s.Clusters[1].Name = "north" }, true},
-		"a metric that ages":      {func(s *v1alpha1.FederatedHPAStatus) { *s.Clusters[0].MetricAgeSeconds = 74 }, false},
-		"a metric that grew old":  {func(s *v1alpha1.FederatedHPAStatus) { *s.Clusters[0].MetricAgeSeconds = 75 }, true},
-		"no metric any more":      {func(s *v1alpha1.FederatedHPAStatus) { s.Clusters[0].MetricAgeSeconds = nil }, true},
-		"a metric at last":        {func(s *v1alpha1.FederatedHPAStatus) { s.Clusters[1].MetricAgeSeconds = new(int32(0)) }, true},
-		"a recommendation repeated": {func(s *v1alpha1.FederatedHPAStatus) {
-			s.Stabilization.ScaleDownRecommendations[1].Time = metav1.NewMicroTime(start.Add(time.Minute))
-		}, false},
-		"another recommendation": {func(s *v1alpha1.FederatedHPAStatus) { s.Stabilization.ScaleDownRecommendations[1].Replicas = 2 }, true},
-		"an older one, repeated": {func(s *v1alpha1.FederatedHPAStatus) {
-			s.Stabilization.ScaleDownRecommendations[0].Time = metav1.NewMicroTime(start.Add(1))
-			s.Stabilization.ScaleDownRecommendations[0].Time = metav1.NewMicroTime(start.Add(time.Second))
-		}, true},
-		"one that counts no longer": {func(s *v1alpha1.FederatedHPAStatus) {
-			s.Stabilization.ScaleDownRecommendations = s.Stabilization.ScaleDownRecommendations[1:]
-		}, false},
-		"a first memory of a change": {func(s *v1alpha1.FederatedHPAStatus) {
-			s.Stabilization.ScaleUpEvents = []v1alpha1.ScaleEvent{{Time: metav1.NewMicroTime(start), Replicas: 1}}
-		}, true},
-		"no memory": {func(s *v1alpha1.FederatedHPAStatus) { s.Stabilization = nil }, true},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			fresh := stored()
-			tc.change(fresh)
-			if got := worthWriting(stored(), fresh); got != tc.want {
-				t.Errorf("got %v", got)
-			}
-		})
-	}
-}
-
-// Each field of a cluster tells something, but for the age of its metrics. A new one has to be compared, too.
-func TestEachFieldOfAClusterIsCompared(t *testing.T) {
-	kind := reflect.TypeFor[v1alpha1.ClusterStatus]()
-	for i := range kind.NumField() {
-		a, b := v1alpha1.ClusterStatus{}, v1alpha1.ClusterStatus{}
-		for j, cluster := range []*v1alpha1.ClusterStatus{&a, &b} {
-			field := reflect.ValueOf(cluster).Elem().Field(i)
-			if !fillField(field, j) {
-				t.Fatalf("%s is of a kind that this test does not know", kind.Field(i).Name)
-			}
-		}
-		if got, ages := sameButForAge(a, b), kind.Field(i).Name == "MetricAgeSeconds"; got != ages {
-			t.Errorf("%s differs: the clusters are taken for the same: %v", kind.Field(i).Name, got)
-		}
-		if !sameButForAge(a, *a.DeepCopy()) {
-			t.Errorf("%s is the same, and the clusters are taken for different", kind.Field(i).Name)
-		}
-		if b = (v1alpha1.ClusterStatus{}); sameButForAge(a, b) != (kind.Field(i).Name == "MetricAgeSeconds") {
-			t.Errorf("%s is there or not: it is not noticed", kind.Field(i).Name)
-		}
-	}
-}
-
-// fillField sets a field to one of several values.
-func fillField(field reflect.Value, which int) bool {
-	switch v := field.Addr().Interface().(type) {
-	case **int32:
-		*v = new(int32(which))
-	case **int64:
-		*v = new(int64(which))
-	case **metav1.Time:
-		*v = &metav1.Time{Time: start.Add(time.Duration(which) * time.Second)}
-	case **autoscalingv2.HorizontalPodAutoscalerStatus:
-		*v = &autoscalingv2.HorizontalPodAutoscalerStatus{DesiredReplicas: int32(which)}
-	default:
-		if field.Kind() != reflect.String {
-			return false
-		}
-		field.SetString(strings.Repeat("x", which+1))
-	}
-	return true
-}
-
 // Fields of clusters: age of metrics by the cluster's clock, weights, since when.
 func TestClusterFields(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", weight("a", 3), weight("b", 1)))
@@ -201,7 +109,7 @@ func TestClusterFields(t *testing.T) {
 		}
 	}
 	_ = w.looks(2)
-	w.members["b"].silence = silence()
+	w.members["b"].silence = federatedhpatest.Silence()
 	_ = w.looks(2)
 	a, b := w.object().Status.Clusters[0], w.object().Status.Clusters[1]
 	same(t, "ages", []int32{0}, []int32{*a.MetricAgeSeconds})
@@ -222,10 +130,10 @@ func TestClusterFields(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4, "c": 4})
 	w.members["b"].failSet = func() error { return errors.New("no") }
-	w.members["c"].silence = silence()
+	w.members["c"].silence = federatedhpatest.Silence()
 	w.usesPercent(100)
 	_ = w.looks(1)
-	w.hub.put(newObject("broken"))
+	w.hub.put(federatedhpatest.NewObject("broken"))
 	_, _ = w.look(objectKey("broken"))
 	if problems, err := testutil.GatherAndLint(w.registry); err != nil || len(problems) > 0 {
 		t.Errorf("lint: %v, %v", problems, err)

@@ -3,6 +3,7 @@
 package federatedhpa
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,25 +15,26 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/placement"
@@ -79,7 +81,7 @@ func onHub(t testing.TB) *world {
 	w.member("east").run("web", 5)
 	w.member("west").run("web", 5)
 	w.aged()
-	w.hub.put(newObject("web"))
+	w.hub.put(federatedhpatest.NewObject("web"))
 	return w
 }
 
@@ -90,7 +92,7 @@ func inMembers(t testing.TB, n map[string]int32, change ...func(*v1alpha1.Federa
 		w.member(name).deploy("web", replicas)
 	}
 	w.aged()
-	object := newObject("web")
+	object := federatedhpatest.NewObject("web")
 	object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{}
 	for _, f := range change {
 		f(object)
@@ -114,35 +116,19 @@ func (w *world) restart() {
 		mapper.Add(appsv1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
 	w.registry = prometheus.NewRegistry()
+	recorder := record.New(w.hub, recorder{w})
 	w.program = New(Options{
-		Hub: w.hub, Live: templates{}, Scales: scales{hub: w.hub}, Mapper: mapper, Fleet: w, Placements: w.placed, Ask: w, Distributed: &w.other,
-		Hold: func() error { return w.held }, SyncPeriod: period, MemberTimeout: 5 * time.Second, PropagationGrace: 5 * time.Minute,
-		Decision: replicas.Options{
-			StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
-		},
-		Clock: w.clock, Events: recorder{w}, Metrics: NewMetrics(w.registry),
+		Hub: w.hub, Recorder: recorder, Distributed: &w.other, SyncPeriod: period, Clock: w.clock,
+		Hold: func() error { return cmp.Or(w.held, w.settled) },
+		Central: central.New(central.Options{
+			Hub: w.hub, Live: templates{}, Scales: scales{hub: w.hub}, Mapper: mapper, Recorder: recorder, Ask: w, PropagationGrace: 5 * time.Minute,
+			Fleet: &sight.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second, Clock: w.clock},
+			Decision: replicas.Options{
+				StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
+			},
+			Metrics: central.NewMetrics(w.registry),
+		}),
 	})
-}
-
-// newObject follows the cpu of its Pods, which should be half of what they request.
-func newObject(name string) *v1alpha1.FederatedHPA {
-	f := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-of-" + name), Generation: 1}}
-	f.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: name}
-	f.Spec.MinReplicas, f.Spec.MaxReplicas = new(int32(2)), 100
-	f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)}
-	return f
-}
-
-func cpu(percent int32) autoscalingv2.MetricSpec {
-	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-		Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &percent}}}
-}
-
-// queue is an External metric of so much for each replica.
-func queue(each string) autoscalingv2.MetricSpec {
-	return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
-		Metric: autoscalingv2.MetricIdentifier{Name: "queue"},
-		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(resource.MustParse(each))}}}
 }
 
 // member returns the member of that name, which it makes if there is none.
@@ -299,10 +285,6 @@ func (w *world) runs() map[string]int32 {
 	return n
 }
 
-func silence() *fleet.Silence {
-	return &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer within the deadline"}
-}
-
 // say is a status in one line: the summary, the replicas, and each condition that says something else than usual.
 func say(s *v1alpha1.FederatedHPAStatus) string {
 	usual := []string{replicas.ReasonSucceededGetScale, replicas.ReasonReadyForNewScale, replicas.ReasonValidMetricFound,
@@ -347,12 +329,12 @@ type otherMode struct {
 	err  error
 }
 
-func (o *otherMode) Look(_ context.Context, object *v1alpha1.FederatedHPA) error {
+func (o *otherMode) Reconcile(_ context.Context, object *v1alpha1.FederatedHPA, _ *distributed.Memory) error {
 	o.did = append(o.did, "look at "+object.Name)
 	return o.err
 }
 
-func (o *otherMode) Leave(_ context.Context, object *v1alpha1.FederatedHPA) (bool, error) {
+func (o *otherMode) Leave(_ context.Context, object *v1alpha1.FederatedHPA, _ *distributed.Memory) (bool, error) {
 	o.did = append(o.did, "leave "+object.Name)
 	return o.left, o.err
 }
@@ -362,17 +344,17 @@ func (o *otherMode) Keep(_ context.Context, object *v1alpha1.FederatedHPA) error
 	return o.err
 }
 
-func (o *otherMode) Forget(client.ObjectKey) {}
+func (o *otherMode) Forget(client.ObjectKey, *distributed.Memory) {}
 
 var errHeld = errors.New("the hub serves another schema")
 
 func same[T any](t testing.TB, what string, want, got T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
 var _ workload.Fleet = (*world)(nil)
-var _ Asker = (*world)(nil)
+var _ central.Asker = (*world)(nil)
 var _ workload.Cluster = (*fakeMember)(nil)

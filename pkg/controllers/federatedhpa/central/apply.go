@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+// outcome is what came of a plan.
+type outcome struct {
+	plan
+	// Decision is the plan's, completed.
+	replicas.Decision
+	// changes are those that were written, or could not be.
+	changes []change
+}
+
+// assigned is how many replicas a cluster is told to run by now; nil: that is not known.
+func (o *outcome) assigned(p *part) *int32 {
+	for i := range o.changes {
+		if c := &o.changes[i]; c.part.Cluster == p.Cluster && c.err == nil {
+			return &c.to
+		}
+	}
+	return p.assigned
+}
+
+// apply writes what was decided, and returns what came of it.
+func (m *Mode) apply(ctx context.Context, p plan) outcome {
+	o := outcome{plan: p, Decision: p.Decision}
+	switch {
+	case p.division != nil && (p.Rescale || len(p.division.changes) > 0):
+		o.changes = m.writeClusters(ctx, &p)
+		o.complete(ctx)
+	case p.Rescale:
+		o.Decision = m.writeHub(ctx, &p)
+	}
+	return o
+}
+
+// writeHub sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does.
+func (m *Mode) writeHub(ctx context.Context, p *plan) replicas.Decision {
+	scale := p.hub
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		if scale.Scale == nil {
+			if scale, err = m.readHub(ctx, p.Object); err != nil {
+				return err
+			}
+		}
+		if scale.Spec.Replicas == p.Replicas {
+			return nil // somebody else did
+		}
+		err = m.setHub(ctx, p.Object, scale, p.Replicas)
+		scale.Scale = nil
+		return err
+	})
+	if err != nil {
+		return p.Refused(p.Now, err)
+	}
+	klog.FromContext(ctx).Info("Scaled the workload", "workload", workload.Describe(p.Object.Spec.ScaleTargetRef),
+		"from", p.scale.Replicas, "to", p.Replicas, "reason", p.Explanation.Reason)
+	return p.Scaled(p.Now)
+}
+
+// writeClusters tells each cluster its replicas. Those that gain come first, and what could not be added is not taken away from
+// others. On the way down nothing moves: that waits for the next sync, so that no more are taken away than are too many.
+// A cluster that could not be told is tried again then, too; the others do not make up for it, or both would run its
+// replicas.
+func (m *Mode) writeClusters(ctx context.Context, p *plan) []change {
+	var gains, losses []change
+	for _, c := range p.division.changes {
+		if c.to > c.from {
+			gains = append(gains, c)
+		} else {
+			losses = append(losses, c)
+		}
+	}
+	if p.Replicas < p.scale.Replicas {
+		moving := gained(gains)
+		gains, losses = lessen(gains, moving), lessen(losses, moving)
+	}
+	sight.Each(ctx, m.Fleet.Timeout, gains, func(ctx context.Context, c *change) { c.write(ctx, p.Object) })
+	refused := slices.DeleteFunc(slices.Clone(gains), func(c change) bool { return c.err == nil })
+	losses = lessen(losses, gained(refused))
+	sight.Each(ctx, m.Fleet.Timeout, losses, func(ctx context.Context, c *change) { c.write(ctx, p.Object) })
+	all := slices.Concat(gains, losses)
+	slices.SortFunc(all, func(a, b change) int { return strings.Compare(a.part.Facts.Name, b.part.Facts.Name) })
+	return all
+}
+
+// gained is by how many replicas these clusters grow.
+func gained(changes []change) (n int32) {
+	for _, c := range changes {
+		n += c.gain
+	}
+	return n
+}
+
+// lessen has these clusters gain, or lose, so many replicas less in all, and returns those that still change.
+func lessen(changes []change, by int32) []change {
+	var left []change
+	for _, c := range changes {
+		spared := min(by, max(c.gain, -c.gain))
+		by -= spared
+		if c.gain > 0 {
+			spared = -spared
+		}
+		if c.to, c.gain = c.to+spared, c.gain+spared; c.to != c.from {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// write sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does.
+func (c *change) write(ctx context.Context, object *v1alpha1.FederatedHPA) {
+	scale, ref := c.part.Scale.DeepCopy(), object.Spec.ScaleTargetRef
+	c.err = retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		if scale == nil {
+			if scale, err = c.part.Member.Scale(ctx, object.Namespace, ref); err != nil {
+				return err
+			}
+		}
+		if scale.Spec.Replicas == c.to {
+			return nil // somebody else did
+		}
+		scale.Spec.Replicas = c.to
+		err = c.part.Member.SetScale(ctx, ref, scale)
+		scale = nil
+		return err
+	})
+}
+
+// complete completes the decision with what came of the writes. If only some clusters could be told, the fleet has come a
+// part of the way, and that is what policies and windows count.
+func (o *outcome) complete(ctx context.Context) {
+	achieved, faults, desired := int64(o.scale.Replicas), []error{}, o.Replicas
+	for _, c := range o.changes {
+		name := c.part.Facts.Name
+		if c.err != nil {
+			faults = append(faults, fmt.Errorf("cluster %s: %w", name, c.err))
+			continue
+		}
+		achieved += int64(c.gain)
+		klog.FromContext(ctx).Info("Scaled the workload", "cluster", name, "workload", workload.Describe(o.Object.Spec.ScaleTargetRef),
+			"from", c.from, "to", c.to, "reason", o.Explanation.Reason)
+	}
+	err := errors.Join(faults...)
+	switch {
+	case !o.Rescale:
+		o.Err = errors.Join(o.Err, err)
+	case achieved == int64(o.scale.Replicas) && err == nil:
+		o.Decision = o.Refused(o.Now, o.nobodyTold(o.Replicas))
+	case achieved == int64(o.scale.Replicas):
+		o.Decision = o.Refused(o.Now, oneLine(err))
+	default:
+		o.Replicas = int32(achieved)
+		o.Decision = o.Scaled(o.Now)
+		o.Status.DesiredReplicas = desired
+		o.fail(err)
+	}
+}
+
+// nobodyTold says why no cluster's part changes where that of the whole should.
+func (in *situation) nobodyTold(wanted int32) error {
+	switch {
+	case !slices.ContainsFunc(in.parts, func(p part) bool { return p.writable() }):
+		return errors.New("no cluster can be told: status.clusters says why")
+	case wanted > in.scale.Replicas:
+		return errors.New("no cluster can take the replicas: all that can be told are at their autoscalingMaxThreshold")
+	default:
+		return errors.New("no cluster that can be told runs any replica")
+	}
+}
+
+// fail says of a rescale that succeeded in part where it did not.
+func (o *outcome) fail(err error) {
+	if err == nil {
+		return
+	}
+	o.Events = append(o.Events, replicas.Event{
+		Type: corev1.EventTypeWarning, Reason: replicas.ReasonFailedRescale, Message: fmt.Sprintf("some clusters could not be told: %v", oneLine(err)),
+	})
+	o.Err = errors.Join(o.Err, err)
+}
+
+// oneLine is the error without the line breaks of several.
+func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")) }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"maps"
+	"math"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+)
+
+// divide divides so many replicas among the clusters that take part. One that can not be told keeps what it has.
+func (in *situation) divide(total int32) *division {
+	q := assignment.DistributeQuestion{
+		Policy: assignment.Policy(in.Object.Spec.ReplicaDistribution.Type),
+		UID:    string(in.Object.UID),
+		Total:  total,
+	}
+	for i := range in.parts {
+		if p := &in.parts[i]; p.takesPart() {
+			q.Clusters = append(q.Clusters, p.destination(in))
+		}
+	}
+	v := &division{Distribution: assignment.Distribute(q), total: total}
+	if in.Object.Spec.ReplicaDistribution.Rebalance {
+		in.rebalance(v)
+	}
+	v.changes = in.changes(v)
+	return v
+}
+
+// rebalance moves running replicas nearer to where they belong, a few at a time.
+func (in *situation) rebalance(v *division) {
+	memory := in.Object.Status.Assignment
+	if memory == nil {
+		memory = &v1alpha1.AssignmentStatus{}
+	}
+	q := assignment.RebalanceQuestion{
+		UID:           string(in.Object.UID),
+		Total:         v.total,
+		DriftingSince: sight.Time(memory.DriftingSince),
+		LastMove:      sight.Time(memory.LastRebalanceTime),
+		Now:           in.Now,
+	}
+	v.moved = map[string]int32{}
+	for i := range in.parts {
+		p := &in.parts[i]
+		name := p.Facts.Name
+		if p.writable() {
+			q.Clusters = append(q.Clusters, assignment.Placement{
+				Name: name, Moved: p.moved, Current: p.told(), Ready: int32(p.Pods.Ready()), Wanted: v.Replicas[name], Target: v.Targets[name],
+			})
+		} else if p.moved > 0 {
+			v.moved[name] = p.moved
+		}
+	}
+	r := assignment.Rebalance(q)
+	maps.Copy(v.Replicas, r.Replicas)
+	maps.Copy(v.moved, r.Moved)
+	v.memory = memory.DeepCopy()
+	v.memory.DriftingSince, v.memory.LastRebalanceTime = sight.Stored(r.DriftingSince), sight.Stored(r.LastMove)
+}
+
+// destination is the cluster as the division sees it.
+func (p *part) destination(in *situation) assignment.Destination {
+	return assignment.Destination{
+		Cluster: assignment.Cluster{Name: p.Facts.Name, Preference: p.Preference, Current: p.told(), Capacity: p.capacity()},
+		Limit:   p.limit,
+		Load:    in.load(p.Facts.Name),
+		Held:    !p.writable(),
+	}
+}
+
+// capacity is how many replicas the cluster can host in all; nil: that is not known.
+func (p *part) capacity() *int32 {
+	if p.assigned == nil || p.Additional == nil {
+		return nil
+	}
+	return new(int32(min(int64(p.hosted())+int64(*p.Room(*p.assigned)), math.MaxInt32)))
+}
+
+// told is how many replicas the cluster was told to run, without those that run twice while they move; 0 if that is not
+// known.
+func (p *part) told() int32 {
+	if p.assigned == nil {
+		return 0
+	}
+	return max(0, *p.assigned-p.moved)
+}
+
+// reported is how many replicas the workload there says that it has, likewise.
+func (p *part) reported() int32 { return max(0, p.Scale.Status.Replicas-p.moved) }
+
+// load is what a cluster carries by the first metric of Pods that was answered, in milli. Only the division by it asks.
+func (in *situation) load(cluster string) int64 {
+	if in.Object.Spec.ReplicaDistribution.Type != v1alpha1.DistributionLoadWeighted {
+		return 0
+	}
+	for i := range in.metrics {
+		if m := &in.metrics[i]; m.Err == nil && m.Pods != nil {
+			sum := int64(0)
+			for _, sample := range m.Pods[cluster] {
+				sum += min(max(0, sample.Value), math.MaxInt64-sum)
+			}
+			return sum
+		}
+	}
+	return 0
+}
+
+// division is how the replicas are divided among the clusters.
+type division struct {
+	assignment.Distribution
+	// total is what was to be divided.
+	total int32
+	// moved are replicas that run twice while they move, by the cluster that they move to.
+	moved map[string]int32
+	// memory is for the next rebalancing; nil: there is none.
+	memory *v1alpha1.AssignmentStatus
+	// changes are those that it takes, in name order.
+	changes []change
+}
+
+// change is a new number of replicas for one cluster. err is why it could not be told.
+type change struct {
+	part     *part
+	from, to int32
+	// gain is by how much the cluster's part of the fleet's replicas changes.
+	gain int32
+	err  error
+}
+
+// changes are what the division changes.
+func (in *situation) changes(v *division) []change {
+	var all []change
+	for i := range in.parts {
+		p := &in.parts[i]
+		to, divided := v.Replicas[p.Facts.Name]
+		if divided && p.writable() && to != *p.assigned {
+			all = append(all, change{part: p, from: *p.assigned, to: to, gain: to - v.moved[p.Facts.Name] - p.told()})
+		}
+	}
+	return all
+}
+
+// moving are the replicas that run twice, once the changes were told as far as they could be. Who could not be told runs
+// what ran before.
+func (o *outcome) moving() map[string]int32 {
+	moved := maps.Clone(o.division.moved)
+	for _, c := range o.changes {
+		if c.err != nil && moved != nil {
+			moved[c.part.Facts.Name] = c.part.moved
+		}
+	}
+	return moved
+}

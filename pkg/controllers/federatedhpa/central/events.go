@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/summary"
+)
+
+// action is what Events say was being done.
+const action = "Autoscale"
+
+// record reports what was decided and done: Events, and the status if it tells more than the one stored.
+func (m *Mode) record(ctx context.Context, o *outcome) error {
+	status := o.status()
+	m.Recorder.Tell(o.Object, o.news(&status), action)
+	klog.FromContext(ctx).V(2).Info("Decided", "replicas", o.scale.Replicas, "desired", o.Replicas, "metric", o.Explanation.Metric,
+		"recommended", o.Explanation.Recommended, "held", o.Explanation.Held, "unseen", o.Explanation.Unseen)
+	if !worthWriting(&o.Object.Status, &status) {
+		return nil
+	}
+	return m.Recorder.Status(ctx, o.Object, action, status)
+}
+
+// news are the Events of a decision, and of what became of it.
+func (o *outcome) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
+	for _, e := range o.Events {
+		news.Add(e.Type, e.Reason, e.Message)
+	}
+	if moved := o.shifted(); moved != "" {
+		news.Add(corev1.EventTypeNormal, eventMoved, moved)
+	}
+	for i := range status.Clusters {
+		addCluster(&news, o.Object, &status.Clusters[i])
+	}
+	now, before := summary.Condition(status, v1alpha1.Propagated), summary.Condition(&o.Object.Status, v1alpha1.Propagated)
+	if now.Status == corev1.ConditionFalse && before.Status != corev1.ConditionFalse {
+		news.Add(corev1.EventTypeWarning, now.Reason, now.Message)
+	}
+	return news
+}
+
+// shifted are the clusters that got replicas of others, if no more and no fewer are wanted.
+func (o *outcome) shifted() string {
+	if o.Rescale || o.division == nil {
+		return ""
+	}
+	var all []string
+	for _, c := range o.changes {
+		if c.err == nil {
+			all = append(all, fmt.Sprintf("%s: %d to %d", c.part.Facts.Name, c.from, c.to))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// addCluster tells of a cluster that takes part in another way than before. That it cannot be seen is said of all together.
+func addCluster(news *record.Events, object *v1alpha1.FederatedHPA, now *v1alpha1.ClusterStatus) {
+	before := sight.Before(object, now.Name)
+	switch {
+	case before.Name != "" && before.State == now.State, before.Name == "" && now.State == v1alpha1.ClusterActive:
+		return
+	case now.State == v1alpha1.ClusterUnreachable:
+		return
+	case now.State == v1alpha1.ClusterActive:
+		news.Add(corev1.EventTypeNormal, record.EventClusterChanged, fmt.Sprintf("cluster %s takes part fully", now.Name))
+	default:
+		news.Add(corev1.EventTypeWarning, record.EventClusterChanged, fmt.Sprintf("cluster %s is %s: %s", now.Name, now.State, now.Message))
+	}
+}
+
+// Reasons of clusters and Events, beside those of package replicas, of package fleet and of package member.
+const (
+	// reasonFailedUpdateScale: the cluster could not be told its replicas.
+	reasonFailedUpdateScale = "FailedUpdateScale"
+	// reasonThresholds: the clusters may not run more.
+	reasonThresholds = "Thresholds"
+	// reasonNoRoom: no cluster is known to have room.
+	reasonNoRoom = "NoRoom"
+	// reasonRoom: some cluster has.
+	reasonRoom = "Room"
+	// reasonNotPropagated: members do not follow the workload on the hub. It is that of an Event, too.
+	reasonNotPropagated = "NotPropagated"
+	// reasonPropagated: they do.
+	reasonPropagated = "MembersFollow"
+
+	// eventMoved: replicas went from one cluster to another.
+	eventMoved = "ReplicasMoved"
+)

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+// byCapacity are the divisions that ask what clusters can host.
+var byCapacity = []v1alpha1.ReplicaDistributionType{
+	v1alpha1.DistributionDynamicWeighted, v1alpha1.DistributionAggregated, v1alpha1.DistributionPrioritized,
+}
+
+// gather collects what a decision rests on. What is not available is noted as such: there is always a decision.
+func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) situation {
+	seen, err := m.Fleet.Select(ctx, object)
+	in := situation{Sight: seen, options: m.Decision, grace: m.PropagationGrace}
+	in.parts = partsOf(&in.Sight, memory)
+	if in.scale.Err = err; err != nil {
+		return in
+	}
+	if m.readScale(ctx, &in); in.scale.Err != nil {
+		return in
+	}
+	in.parsed, _ = labels.Parse(in.scale.Selector)
+	in.state = memory.recall(object, in.scale.Replicas, in.Now)
+	m.readMembers(ctx, &in)
+	in.propagation = m.propagation(ctx, &in, memory)
+	if q := in.question(); q.NeedsMetrics() {
+		in.template = m.templateOf(ctx, &in)
+		in.metrics, in.took = m.ask(ctx, &in)
+	}
+	return in
+}
+
+// readScale reads the workload's scale: on the hub, or in every cluster. One without the workload takes no part; one that
+// cannot be asked runs what it was told last.
+func (m *Mode) readScale(ctx context.Context, in *situation) {
+	if in.Object.Spec.ReplicaDistribution == nil {
+		if in.hub, in.scale.Err = m.readHub(ctx, in.Object); in.scale.Err == nil {
+			in.scale = replicas.Scale{Replicas: in.hub.Spec.Replicas, StatusReplicas: in.hub.Status.Replicas, Selector: in.hub.Status.Selector}
+		}
+		return
+	}
+	if _, in.scale.Err = groupKindOf(in.Object.Spec.ScaleTargetRef); in.scale.Err != nil {
+		return
+	}
+	sight.Each(ctx, m.Fleet.Timeout, in.parts, func(ctx context.Context, p *part) {
+		if p.state == v1alpha1.ClusterActive {
+			p.ReadScale(ctx, in.Object)
+		}
+		p.seeScale(in.Object)
+	})
+	in.addUp()
+}
+
+// seeScale: a cluster without the workload takes no part, nor does one without a preference, where that matters.
+func (p *part) seeScale(object *v1alpha1.FederatedHPA) {
+	switch {
+	case p.Scale != nil:
+		p.assigned = &p.Scale.Spec.Replicas
+	case p.Absent != nil:
+		p.assigned = nil
+		p.exclude(record.ReasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled: %v", workload.Describe(object.Spec.ScaleTargetRef), p.Absent))
+	case p.Silence != nil:
+		p.silent(p.Silence)
+	}
+	if !p.Preferred && p.takesPart() {
+		p.exclude(record.ReasonNotPreferred, "no entry of clusterAutoscalingPreference selects the cluster")
+	}
+}
+
+// addUp makes one scale of all parts.
+func (in *situation) addUp() {
+	told, reported, read := int64(0), int64(0), false
+	for i := range in.parts {
+		p := &in.parts[i]
+		if !p.takesPart() {
+			continue
+		}
+		told += int64(p.told())
+		if p.Scale == nil {
+			reported += int64(p.told())
+			continue
+		}
+		read = true
+		reported += int64(p.reported())
+		in.scale.Selector = cmp.Or(in.scale.Selector, p.Scale.Status.Selector)
+	}
+	in.scale.Replicas, in.scale.StatusReplicas = int32(min(told, math.MaxInt32)), int32(min(reported, math.MaxInt32))
+	if !read {
+		in.scale.Err = in.nowhere()
+	}
+}
+
+// nowhere says why no cluster's part could be read.
+func (in *situation) nowhere() error {
+	ref := workload.Describe(in.Object.Spec.ScaleTargetRef)
+	if len(in.parts) == 0 {
+		return fmt.Errorf("no registered cluster is selected for %s: look at spec.clusterAffinity, and at the registrations", ref)
+	}
+	var each []string
+	for i := range in.parts {
+		p := &in.parts[i]
+		each = append(each, fmt.Sprintf("%s: %s", p.Facts.Name, p.reason))
+	}
+	return fmt.Errorf("no cluster can scale %s: %s", ref, strings.Join(each, "; "))
+}
+
+// readMembers reads what members know of the workload, side by side; most of it is known without asking.
+func (m *Mode) readMembers(ctx context.Context, in *situation) {
+	others := m.others(ctx, in)
+	sight.Each(ctx, m.Fleet.Timeout, in.parts, func(ctx context.Context, p *part) {
+		if !p.takesPart() {
+			return
+		}
+		p.readPods(ctx, in)
+		p.ReadAutoscalers(ctx, in.Object)
+		p.findOthers(ctx, in, others)
+		if in.asksForRoom(p) {
+			p.ReadRoom(ctx, in.Object, nil)
+		}
+	})
+}
+
+// asksForRoom: it matters how many replicas the cluster can host, for the division, or as a full cluster may have room again.
+func (in *situation) asksForRoom(p *part) bool {
+	d := in.Object.Spec.ReplicaDistribution
+	return d != nil && p.writable() && (p.Before.State == v1alpha1.ClusterSaturated || slices.Contains(byCapacity, d.Type))
+}
+
+func (p *part) readPods(ctx context.Context, in *situation) {
+	selector, _ := in.selectorOf(p.selector(in.scale.Selector))
+	if selector == nil || selector.Empty() {
+		return // reported by the decision
+	}
+	p.ReadPods(ctx, in.Object, selector)
+	if p.state == v1alpha1.ClusterActive && p.Pods.Silent != nil {
+		p.silent(p.Pods.Silent)
+	}
+}
+
+// templateOf is what a Pod of the workload requests, for Pods that count though they cannot be seen. Any Pod that can be
+// seen tells it.
+func (m *Mode) templateOf(ctx context.Context, in *situation) *replicas.Requests {
+	for i := range in.parts {
+		if seen := in.parts[i].Pods.Pods; len(seen) > 0 {
+			return seen[0].Requests
+		}
+	}
+	if in.Object.Spec.ReplicaDistribution != nil {
+		return nil
+	}
+	return m.templateOnHub(ctx, in.Object)
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+// hubScale is the scale of the workload on the hub, which somebody else propagates to the members, as it was read from the
+// resource.
+type hubScale struct {
+	*autoscalingv1.Scale
+	resource schema.GroupResource
+}
+
+// readHub reads the scale. Of several errors the first counts, as that of the preferred version; it is told as it is, as by a
+// HorizontalPodAutoscaler.
+func (m *Mode) readHub(ctx context.Context, object *v1alpha1.FederatedHPA) (hubScale, error) {
+	ref := object.Spec.ScaleTargetRef
+	resources, err := resourcesOf(m.Mapper, ref)
+	if err != nil {
+		return hubScale{}, err
+	}
+	var first error
+	for _, resource := range resources {
+		scale, err := m.Scales.Scales(object.Namespace).Get(ctx, resource, ref.Name, metav1.GetOptions{})
+		if err == nil {
+			return hubScale{scale, resource}, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return hubScale{}, first
+}
+
+// setHub sets the replicas of a scale as it was read.
+func (m *Mode) setHub(ctx context.Context, object *v1alpha1.FederatedHPA, scale hubScale, replicas int32) error {
+	wanted := scale.DeepCopy()
+	wanted.Spec.Replicas = replicas
+	_, err := m.Scales.Scales(object.Namespace).Update(ctx, scale.resource, wanted, metav1.UpdateOptions{FieldManager: record.FieldManager})
+	return err
+}
+
+// TellHub sets the replicas of the workload on the hub, if it has one there, to those that the fleet runs.
+func (m *Mode) TellHub(ctx context.Context, object *v1alpha1.FederatedHPA) error {
+	scale, err := m.readHub(ctx, object)
+	if err != nil || scale.Spec.Replicas == object.Status.CurrentReplicas {
+		return nil //nolint:nilerr // the next reconcile reports what is wrong
+	}
+	if err := m.setHub(ctx, object, scale, object.Status.CurrentReplicas); err != nil {
+		return fmt.Errorf("telling %s on the hub what the fleet runs: %w", workload.Describe(object.Spec.ScaleTargetRef), err)
+	}
+	return nil
+}
+
+// resourcesOf are what a kind may be served as, the preferred version first; the version of the reference does not
+// count. The error is as a HorizontalPodAutoscaler words it.
+func resourcesOf(mapper meta.RESTMapper, ref autoscalingv2.CrossVersionObjectReference) ([]schema.GroupResource, error) {
+	kind, err := groupKindOf(ref)
+	if err != nil {
+		return nil, err
+	}
+	mappings, err := mapper.RESTMappings(kind)
+	if err != nil {
+		return nil, err
+	}
+	var resources []schema.GroupResource
+	for _, mapping := range mappings {
+		resources = append(resources, mapping.Resource.GroupResource())
+	}
+	if len(resources) == 0 {
+		return nil, errors.New("unrecognized resource")
+	}
+	return resources, nil
+}
+
+// groupKindOf is the kind of a workload. The error is as a HorizontalPodAutoscaler words it.
+func groupKindOf(ref autoscalingv2.CrossVersionObjectReference) (schema.GroupKind, error) {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return schema.GroupKind{}, replicas.SpecError{Err: err}
+	}
+	return schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, nil
+}
+
+// templateOnHub is what a Pod of the workload requests by its template; nil if that cannot be said.
+func (m *Mode) templateOnHub(ctx context.Context, object *v1alpha1.FederatedHPA) *replicas.Requests {
+	ref := object.Spec.ScaleTargetRef
+	found := &unstructured.Unstructured{}
+	found.SetAPIVersion(ref.APIVersion)
+	found.SetKind(ref.Kind)
+	if err := m.Live.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: ref.Name}, found); err != nil {
+		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "workload", workload.Describe(ref), "err", err)
+		return nil
+	}
+	return requestsOfTemplate(found)
+}
+
+// requestsOfTemplate reads spec.template, where all workloads of Kubernetes, and most others, have their Pods' template.
+func requestsOfTemplate(workload *unstructured.Unstructured) *replicas.Requests {
+	found, _, _ := unstructured.NestedMap(workload.Object, "spec", "template", "spec")
+	spec := &corev1.PodSpec{}
+	if guard.Unstructured(found, spec) != nil {
+		return nil
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found, spec); err != nil || len(spec.Containers) == 0 {
+		return nil
+	}
+	return replicas.RequestsOf(spec)
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// Memory is what is known of an object from one reconcile to the next. What of it must outlive the program is in the status,
+// with which the zero value begins.
+type Memory struct {
+	// learnt: state is known; until then it is that of the status.
+	learnt bool
+	state  replicas.State
+	// Moved are replicas that run in two clusters, by the one that they move to. Who does not know of them takes some away.
+	Moved map[string]int32
+	// assigned are what the clusters were told, by name: the status knows of the last write only if it could be stored.
+	assigned map[string]int32
+	// propagation is how the clusters followed the hub.
+	propagation propagation
+	// unseen are the clusters that the metrics show as not visible; counted: the metrics count the object.
+	unseen  []replicas.Unseen
+	counted bool
+}
+
+// recall returns the state of an object whose workload has so many replicas.
+func (m *Memory) recall(object *v1alpha1.FederatedHPA, current int32, now time.Time) replicas.State {
+	if m.learnt {
+		return m.state
+	}
+	return recall(object.Status.Stabilization, current, now)
+}
+
+// told is how many replicas a cluster was told to run.
+func (m *Memory) told(c *sight.Cluster) *int32 {
+	if n, known := m.assigned[c.Facts.Name]; known {
+		return &n
+	}
+	return c.Before.AssignedReplicas
+}
+
+// keep keeps what the next reconcile must know of this one. Where the workload could not be read, little was learnt.
+func (m *Memory) keep(o *outcome) {
+	m.propagation = o.propagation
+	if o.scale.Err != nil {
+		return
+	}
+	m.learnt, m.state, m.Moved, m.assigned = true, o.State, nil, nil
+	if o.division == nil {
+		return
+	}
+	m.Moved, m.assigned = o.moving(), map[string]int32{}
+	for i := range o.parts {
+		if n := o.assigned(&o.parts[i]); n != nil {
+			m.assigned[o.parts[i].Facts.Name] = *n
+		}
+	}
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/scale"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// Options are what a [Mode] is made of.
+type Options struct {
+	// Hub reads other autoscalers from a cache.
+	Hub client.Reader
+	// Live reads workloads from the hub's API server itself.
+	Live client.Reader
+	// Scales reads and writes the scale subresource of what Mapper finds.
+	Scales   scale.ScalesGetter
+	Mapper   meta.RESTMapper
+	Fleet    *sight.Reader
+	Recorder *record.Recorder
+	Ask      Asker
+	// PropagationGrace is for how long members need not follow the workload on the hub.
+	PropagationGrace time.Duration
+	Decision         replicas.Options
+	Metrics          *Metrics
+}
+
+// Asker asks the hub for one metric.
+type Asker interface {
+	Ask(ctx context.Context, question hubmetrics.Question) replicas.Metric
+}
+
+// Mode is the central mode of FederatedHPAs.
+type Mode struct {
+	Options
+	selectors *selectors
+}
+
+// New returns the mode.
+func New(o Options) *Mode { return &Mode{o, newSelectors()} }
+
+// Reconcile brings the replicas of one workload to what its load calls for, and reports why in the status. The object has its
+// defaults; memory is what is known of it. An error was reported in the status and in an Event, if it is of interest to the
+// object's owner.
+func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) error {
+	started := m.Fleet.Clock.Now()
+	in := m.gather(ctx, object, memory)
+	outcome := m.apply(ctx, decide(in))
+	memory.keep(&outcome)
+	err := m.record(ctx, &outcome)
+	m.Metrics.reconciled(&outcome, memory, err, m.Fleet.Clock.Since(started))
+	return cmp.Or(err, outcome.Err)
+}
+
+// Forget ends what is known and shown of an object that is gone, or is not of central mode any more.
+func (m *Mode) Forget(key client.ObjectKey, memory *Memory) {
+	m.selectors.forget(key)
+	m.Metrics.forget(key, memory)
+	*memory = Memory{}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+)
+
+// propagation is how the members follow the workload on the hub. Its zero value is that this is not known.
+type propagation struct {
+	known bool
+	// told is how many replicas the workload on the hub asks for, run how many the members do together.
+	told, run int32
+	// stuck is since when the members have run another number, and always the same.
+	stuck time.Time
+}
+
+// next is how members follow that run so many now; nil: it is not known, as where one is silent. Whoever propagates, however
+// slowly, changes what they run, and has all the time he needs; so does who was told something new when all was well.
+func (p propagation) next(told int32, run *int32, now time.Time) propagation {
+	if run == nil {
+		return propagation{}
+	}
+	since := now
+	if p.failing() && p.run == *run {
+		since = p.stuck
+	}
+	return propagation{known: true, told: told, run: *run, stuck: since}
+}
+
+// failing says whether the members run what they should not.
+func (p propagation) failing() bool { return p.known && p.run != p.told }
+
+// after says whether nobody propagates the workload: the members did not follow for so long.
+func (p propagation) after(grace time.Duration, now time.Time) bool {
+	return p.failing() && now.Sub(p.stuck) >= grace
+}
+
+// propagation finds out how the members follow the workload on the hub, where they are to. Mostly as many Pods as it asks for
+// tell; where there are others, Pods may not have been made yet, or cannot be, and the members say what they were told.
+func (m *Mode) propagation(ctx context.Context, in *situation, memory *Memory) propagation {
+	if in.Object.Spec.ReplicaDistribution != nil {
+		return propagation{}
+	}
+	run := in.podsIn()
+	if run != nil && *run != in.scale.Replicas {
+		run = m.toldIn(ctx, in)
+	}
+	return memory.propagation.next(in.scale.Replicas, run, in.Now)
+}
+
+// podsIn is how many Pods of the workload the members have, whatever they do; nil if not all can be seen.
+func (in *situation) podsIn() *int32 {
+	n := 0
+	for i := range in.parts {
+		p := &in.parts[i]
+		if p.state == v1alpha1.ClusterUnreachable || !p.Pods.Known || p.Pods.Silent != nil {
+			return nil
+		}
+		n += p.present()
+	}
+	return new(int32(min(n, math.MaxInt32)))
+}
+
+// toldIn is how many replicas the workload asks for in all members; nil if one does not say.
+func (m *Mode) toldIn(ctx context.Context, in *situation) *int32 {
+	members := make([]sight.Cluster, len(in.parts))
+	for i := range in.parts {
+		members[i].Member = in.parts[i].Member
+	}
+	sight.Each(ctx, m.Fleet.Timeout, members, func(ctx context.Context, c *sight.Cluster) { c.ReadScale(ctx, in.Object) })
+	sum := int64(0)
+	for i := range members {
+		switch c := &members[i]; {
+		case c.Scale != nil:
+			sum += int64(c.Scale.Spec.Replicas)
+		case c.Absent == nil:
+			return nil
+		}
+	}
+	return new(int32(min(sum, math.MaxInt32)))
+}
+
+// propagated reports whether the members follow the workload on the hub. While that is not known, or may yet come, what was
+// reported last holds.
+func (in *situation) propagated(conditions []autoscalingv2.HorizontalPodAutoscalerCondition) []autoscalingv2.HorizontalPodAutoscalerCondition {
+	if in.Object.Spec.ReplicaDistribution != nil {
+		return record.Unset(conditions, v1alpha1.Propagated)
+	}
+	p, now := in.propagation, record.Condition{
+		Type: v1alpha1.Propagated, Is: true, Quiet: true, Reason: reasonPropagated,
+		Message: "the clusters together are told as many replicas as the workload on the hub",
+	}
+	switch {
+	case p.after(in.grace, in.Now):
+		now.Is, now.Quiet, now.Reason = false, false, reasonNotPropagated
+		now.Message = fmt.Sprintf("the workload on the hub asks for %d replicas, and those of the %d selected clusters for %d together: "+
+			"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution, so that each cluster is told its part",
+			p.told, len(in.parts), p.run)
+	case !p.known || p.failing():
+		return conditions
+	}
+	return now.Set(conditions, in.Now)
+}

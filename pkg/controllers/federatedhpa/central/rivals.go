@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
+)
+
+// others are who may scale the same in any cluster.
+type others struct {
+	onHub []string
+	near  []*chosen
+}
+
+func (m *Mode) others(ctx context.Context, in *situation) others {
+	return others{onHub: m.claimsOnHub(ctx, in), near: m.near(in)}
+}
+
+// findOthers notes who else scales the workload in the cluster, or counts its Pods. Where the hub is told, no
+// cluster can be left out, and so nothing is scaled; where each cluster is told, one with an autoscaler of its own is
+// left alone.
+func (p *part) findOthers(ctx context.Context, in *situation, others others) {
+	local := claims.On(claims.InMember(in.Object, false), p.Autoscalers.Objects...)
+	if in.Object.Spec.ReplicaDistribution != nil && len(local) > 0 {
+		if p.state == v1alpha1.ClusterActive {
+			p.conflict(local)
+		}
+		local = nil
+	}
+	all := slices.Concat(p.countsTheSame(ctx, in, others.near), others.onHub, claims.Names(local))
+	if len(all) > 0 {
+		p.others = append([]string{in.Object.Namespace + "/" + in.Object.Name}, all...)
+	}
+}
+
+// claimsOnHub are those of HorizontalPodAutoscalers on the hub, beside which the webhook refuses a FederatedHPA in any mode.
+// They are in the way of who writes the members too, where somebody propagates the hub's number to them, or where the hub is
+// a member itself, and neither can be told from here.
+func (m *Mode) claimsOnHub(ctx context.Context, in *situation) []string {
+	var all autoscalingv2.HorizontalPodAutoscalerList
+	// The cache fails only if it was not set up, and then nothing runs.
+	_ = m.Hub.List(ctx, &all, client.InNamespace(in.Object.Namespace), client.MatchingFields{index.ByName: in.Object.Spec.ScaleTargetRef.Name})
+	var found []claims.Claim
+	for i := range all.Items {
+		found = append(found, claims.On(claims.Of(in.Object), &all.Items[i])...)
+	}
+	return slices.Sorted(slices.Values(claims.Names(found)))
+}
+
+// near are the other FederatedHPAs whose selectors do not exclude this one's.
+func (m *Mode) near(in *situation) []*chosen {
+	text := in.anySelector()
+	selector, err := in.selectorOf(text)
+	if err != nil || selector.Empty() {
+		return nil
+	}
+	return m.selectors.choose(client.ObjectKeyFromObject(in.Object), text, selector, in.names())
+}
+
+// countsTheSame are those of the near that count a Pod of ours in the cluster.
+func (p *part) countsTheSame(ctx context.Context, in *situation, near []*chosen) []string {
+	var names []string
+	for _, other := range near {
+		if !slices.Contains(other.clusters, p.Facts.Name) {
+			continue
+		}
+		both, err := in.selectorOf(p.selector(in.scale.Selector))
+		if err != nil {
+			continue // said by the decision
+		}
+		demands, _ := other.selector.Requirements()
+		if len(p.Member.Pods(ctx, in.Object.Namespace, both.Add(demands...)).Pods) > 0 {
+			names = append(names, other.key.String())
+		}
+	}
+	return names
+}
+
+func compareKeys(a, b client.ObjectKey) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// situation is what a decision rests on.
+type situation struct {
+	sight.Sight
+	// hub is the scale on the hub, where the hub is told; scale is that of the workload as a whole.
+	hub   hubScale
+	scale replicas.Scale
+	// parsed is the scale's selector, and nil where it is none; see selectorOf.
+	parsed labels.Selector
+	// parts are the clusters that the object selects; nil if that could not be read.
+	parts []part
+	// metrics are the answers to spec.metrics; none if the decision does not need them.
+	metrics []replicas.Metric
+	// took is how long each took.
+	took []time.Duration
+	// template is what a Pod of the workload requests; nil if it is not known.
+	template *replicas.Requests
+	state    replicas.State
+	options  replicas.Options
+	// propagation is how members follow the hub, where the hub is told; grace is for how long they need not.
+	propagation propagation
+	grace       time.Duration
+}
+
+// part is one cluster that the object selects, with what is remembered of it, and what follows.
+type part struct {
+	*sight.Cluster
+	// state is Excluded for one that takes no part, Conflict for one whose workload others scale, Unreachable for one that
+	// cannot be asked. reason and message say why.
+	state   v1alpha1.ClusterState
+	reason  string
+	message string
+	// assigned is how many replicas the cluster was told to run, as last known; nil: not known.
+	assigned *int32
+	// moved are those of assigned that run elsewhere too, until they are Ready here.
+	moved int32
+	// others are autoscalers of the same workload or the same Pods there.
+	others []string
+	// limit is what a full cluster can go on running; nil: it is not full.
+	limit *int32
+	// unschedulableSince is since when Pods find no node; schedulableSince since when a full cluster had room again.
+	unschedulableSince, schedulableSince *metav1.Time
+}
+
+// partsOf are the clusters that are selected, before anything was read of them.
+func partsOf(seen *sight.Sight, memory *Memory) []part {
+	if seen.Clusters == nil {
+		return nil
+	}
+	parts := make([]part, 0, len(seen.Clusters))
+	for i := range seen.Clusters {
+		c := &seen.Clusters[i]
+		if !c.Selected {
+			continue
+		}
+		p := part{Cluster: c, state: v1alpha1.ClusterActive, assigned: c.Placed, moved: memory.Moved[c.Facts.Name]}
+		if seen.Object.Spec.ReplicaDistribution != nil {
+			p.assigned = memory.told(c)
+		}
+		if c.Silence != nil {
+			p.silent(c.Silence)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// takesPart says whether the cluster's Pods count.
+func (p *part) takesPart() bool { return p.state != v1alpha1.ClusterExcluded }
+
+// writable says whether the cluster can be told another number of replicas.
+func (p *part) writable() bool {
+	return p.Scale != nil && (p.state == v1alpha1.ClusterActive || p.state == v1alpha1.ClusterSaturated)
+}
+
+func (p *part) exclude(reason, message string) {
+	p.state, p.reason, p.message = v1alpha1.ClusterExcluded, reason, message
+}
+
+func (p *part) silent(s *fleet.Silence) {
+	p.state, p.reason, p.message = v1alpha1.ClusterUnreachable, string(s.Reason), s.Detail
+}
+
+// conflict is of a cluster where somebody else scales the workload.
+func (p *part) conflict(found []claims.Claim) {
+	p.state, p.reason, p.message = v1alpha1.ClusterConflict, record.ReasonScaledByOthers, claims.InTheWay(found)
+}
+
+// selector is that of the workload there.
+func (p *part) selector(whole string) string {
+	if p.Scale != nil && p.Scale.Status.Selector != "" {
+		return p.Scale.Status.Selector
+	}
+	return whole
+}
+
+// anySelector is that of the workload, or of the first cluster that has one.
+func (in *situation) anySelector() string {
+	if in.scale.Selector != "" {
+		return in.scale.Selector
+	}
+	for i := range in.parts {
+		if s := in.parts[i].selector(""); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// selectorOf is what a text selects: nearly always the same in all clusters, and parsed once.
+func (in *situation) selectorOf(text string) (labels.Selector, error) {
+	if text == in.scale.Selector && in.parsed != nil {
+		return in.parsed, nil
+	}
+	return labels.Parse(text)
+}
+
+// question is what the decision on the fleet's replicas is asked.
+func (in *situation) question() replicas.Question {
+	q := replicas.Question{
+		Namespace:  in.Object.Namespace,
+		Generation: in.Object.Generation,
+		Spec:       in.Object.Spec.HorizontalPodAutoscalerSpec,
+		Status:     upstreamStatus(&in.Object.Status),
+		Scale:      in.scale,
+		Template:   in.template,
+		Metrics:    in.metrics,
+		State:      in.state,
+		Options:    in.options,
+		Now:        in.Now,
+	}
+	q.Clusters = make([]replicas.Cluster, 0, len(in.parts))
+	for i := range in.parts {
+		if p := &in.parts[i]; p.takesPart() {
+			q.Clusters = append(q.Clusters, p.seen(&in.scale))
+		}
+	}
+	return q
+}
+
+// seen is the cluster as the decision on the fleet's replicas sees it. A workload on the hub may be a mere template that
+// knows nothing of its Pods; then they are counted.
+func (p *part) seen(whole *replicas.Scale) replicas.Cluster {
+	c := replicas.Cluster{
+		Name:        p.Facts.Name,
+		Silent:      p.Pods.Silent,
+		Pods:        p.Pods.Pods,
+		Assigned:    p.assigned,
+		Autoscalers: p.others,
+		ClockOffset: p.ClockOffset,
+	}
+	if p.state == v1alpha1.ClusterUnreachable && c.Silent == nil {
+		c.Silent = &fleet.Silence{Reason: fleet.Reason(p.reason), Detail: p.message}
+	}
+	if p.Before.ReadyReplicas != nil {
+		c.LastReady = *p.Before.ReadyReplicas
+	}
+	switch {
+	case p.Scale != nil:
+		c.Replicas = new(p.reported())
+		if p.Scale.Status.Selector != whole.Selector {
+			c.Selector = p.Scale.Status.Selector
+		}
+		c.Lagging = p.Scale.Status.Replicas != p.Scale.Spec.Replicas
+	case p.moved > 0:
+		c.Replicas = new(p.told())
+	case whole.StatusReplicas == 0 && p.Pods.Known:
+		c.Replicas = new(int32(p.present()))
+	}
+	return c
+}
+
+// present is the number of Pods that stand for a replica: those that have ended, or are to, do not.
+func (p *part) present() int {
+	n := 0
+	for i := range p.Pods.Pods {
+		if pod := &p.Pods.Pods[i]; !pod.Terminating && pod.Phase != corev1.PodFailed && pod.Phase != corev1.PodSucceeded {
+			n++
+		}
+	}
+	return n
+}
+
+// upstreamStatus is the part of a status that a HorizontalPodAutoscaler has too.
+func upstreamStatus(s *v1alpha1.FederatedHPAStatus) autoscalingv2.HorizontalPodAutoscalerStatus {
+	return autoscalingv2.HorizontalPodAutoscalerStatus{
+		ObservedGeneration: s.ObservedGeneration,
+		LastScaleTime:      s.LastScaleTime,
+		CurrentReplicas:    s.CurrentReplicas,
+		DesiredReplicas:    s.DesiredReplicas,
+		CurrentMetrics:     s.CurrentMetrics,
+		Conditions:         s.Conditions,
+	}
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/summary"
+)
+
+// conditions report whether the object can do its work.
+func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.HorizontalPodAutoscalerCondition {
+	all := []record.Condition{p.able()}
+	if p.fault == nil {
+		all = append(all, p.active(), p.limited(), p.visible(), p.supported(), p.unassigned(), p.saturated(), p.weighed(),
+			record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, p.Facts()))
+	}
+	var conditions []autoscalingv2.HorizontalPodAutoscalerCondition
+	for _, c := range all {
+		if before := summary.Condition(s, c.Type); before.Type != "" {
+			conditions = append(conditions, before)
+		}
+		conditions = c.Set(conditions, p.Now)
+	}
+	return conditions
+}
+
+// able: the bounds can be read and written everywhere.
+func (in *situation) able() record.Condition {
+	c := record.Condition{Type: autoscalingv2.AbleToScale}
+	var own *fault
+	switch {
+	case errors.As(in.fault, &own):
+		c.Reason, c.Message = own.reason, own.message
+		return c
+	case in.fault != nil:
+		c.Reason, c.Message = reasonFailedReadHub, in.fault.Error()
+		return c
+	}
+	var failing []string
+	parts := 0
+	for i := range in.sites {
+		s := &in.sites[i]
+		if s.reason == reasonFailedWrite || s.presence == assignment.Leaving && s.refused.message != "" {
+			failing = append(failing, s.Facts.Name+": "+cmp.Or(s.refused.message, s.message))
+		}
+		if s.presence != assignment.Leaving {
+			parts++
+		}
+	}
+	switch {
+	case len(failing) > 0:
+		c.Reason, c.Message = reasonFailedWrite, "bounds can not be written: "+strings.Join(failing, "; ")
+	case parts == 0:
+		c.Reason, c.Message = reasonNoClusters, in.nowhere()
+	default:
+		c.Is, c.Reason, c.Message = true, replicas.ReasonReadyForNewScale, fmt.Sprintf("the bounds are split among %d clusters", parts)
+	}
+	return c
+}
+
+// nowhere says why no cluster takes part.
+func (in *situation) nowhere() string {
+	var each []string
+	for i := range in.sites {
+		each = append(each, fmt.Sprintf("%s: %s", in.sites[i].Facts.Name, in.sites[i].reason))
+	}
+	if len(each) == 0 {
+		return "no registered cluster is selected: look at spec.clusterAffinity, and at the registrations"
+	}
+	return "no cluster takes part: " + strings.Join(each, "; ")
+}
+
+// active: the autoscalers of the clusters can compute what to do.
+func (in *situation) active() record.Condition {
+	c := record.Condition{Type: autoscalingv2.ScalingActive}
+	running := in.running()
+	if len(running) == 0 {
+		c.Reason, c.Message = replicas.ReasonScalingDisabled, "no cluster runs a replica under its autoscaler yet"
+		return c
+	}
+	var failing []string
+	for _, s := range running {
+		found := of(s.own, autoscalingv2.ScalingActive)
+		if found.Status != corev1.ConditionTrue && found.Status != "" {
+			c.Reason = found.Reason
+			failing = append(failing, fmt.Sprintf("%s: %s", s.Facts.Name, found.Message))
+		}
+	}
+	if len(failing) > 0 {
+		c.Message = strings.Join(failing, "; ")
+		return c
+	}
+	c.Is, c.Reason, c.Message = true, replicas.ReasonValidMetricFound, fmt.Sprintf("the autoscalers of %d clusters compute their replicas", len(running))
+	return c
+}
+
+// limited: autoscalers would go beyond their bounds.
+func (in *situation) limited() record.Condition {
+	c := record.Condition{Type: autoscalingv2.ScalingLimited}
+	var each []string
+	for _, s := range in.running() {
+		if found := of(s.own, autoscalingv2.ScalingLimited); found.Status == corev1.ConditionTrue {
+			c.Reason = found.Reason
+			each = append(each, s.Facts.Name)
+		}
+	}
+	if len(each) > 0 {
+		c.Is, c.Message = true, "the bounds or policies of these clusters limit what they would run: "+strings.Join(each, ", ")
+		return c
+	}
+	c.Reason, c.Message = replicas.ReasonDesiredWithinRange, "what every cluster wants is within its bounds"
+	return c
+}
+
+func of(hpa *autoscalingv2.HorizontalPodAutoscaler, kind autoscalingv2.HorizontalPodAutoscalerConditionType) autoscalingv2.HorizontalPodAutoscalerCondition {
+	return summary.Condition(&v1alpha1.FederatedHPAStatus{Conditions: hpa.Status.Conditions}, kind)
+}
+
+func (in *situation) visible() record.Condition {
+	c := record.Condition{Type: v1alpha1.FleetVisible}
+	var dark []string
+	for i := range in.sites {
+		if s := &in.sites[i]; s.presence == assignment.Silent {
+			dark = append(dark, fmt.Sprintf("%s (%s)", s.Facts.Name, s.reason))
+		}
+	}
+	if len(dark) > 0 {
+		c.Reason = replicas.ReasonClusterUnreachable
+		c.Message = "these clusters keep their bounds, and scale on within them, while they cannot be seen: " + strings.Join(dark, ", ")
+		return c
+	}
+	c.Is, c.Reason, c.Message = true, replicas.ReasonAllClustersVisible, "all clusters can be seen"
+	return c
+}
+
+func (in *situation) supported() record.Condition {
+	c := record.Condition{Type: v1alpha1.MetricNotSupported, Quiet: true, Reason: "MetricsSupported", Message: "every cluster knows the metrics"}
+	var each []string
+	for i := range in.sites {
+		if s := &in.sites[i]; s.reason == reasonNotSupported {
+			each = append(each, s.Facts.Name+": "+s.message)
+		}
+	}
+	if len(each) > 0 {
+		c.Is, c.Quiet, c.Reason, c.Message = true, false, reasonNotSupported, strings.Join(each, "; ")
+	}
+	return c
+}
+
+func (p *plan) unassigned() record.Condition {
+	left := p.step.Unassigned
+	c := record.Condition{Type: v1alpha1.MaxNotAssignable, Is: left > 0, Quiet: left == 0, Reason: "AllAssigned", Message: "the clusters have all of maxReplicas"}
+	if c.Is {
+		c.Reason, c.Message = "Thresholds", fmt.Sprintf("the thresholds of the clusters leave %d of maxReplicas to nobody", left)
+	}
+	return c
+}
+
+func (p *plan) saturated() record.Condition {
+	all := p.step.AllSaturated
+	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: all, Quiet: !all, Reason: "Room", Message: "what one cluster can not host another one can"}
+	if c.Is {
+		c.Reason, c.Message = "NoRoom", "Pods of a cluster find no node, and no other cluster can take their part of maxReplicas"
+	}
+	return c
+}
+
+func (p *plan) weighed() record.Condition {
+	unknown := p.step.Unweighted && p.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType == v1alpha1.AssignmentDynamicWeighted
+	c := record.Condition{Type: v1alpha1.CapacityUnknown, Is: unknown, Quiet: !unknown, Reason: "CapacityKnown", Message: "it is known what clusters can host"}
+	if c.Is {
+		c.Reason, c.Message = "CapacityUnknown", "it is not known of any cluster what it can host, so all have the same weight"
+	}
+	return c
+}
+
+// stateOf is what the autoscalers are doing together.
+func stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAState {
+	isFalse := func(kind autoscalingv2.HorizontalPodAutoscalerConditionType) bool {
+		return summary.Condition(s, kind).Status == corev1.ConditionFalse
+	}
+	switch {
+	case isFalse(autoscalingv2.AbleToScale):
+		return v1alpha1.StateFailing
+	case s.CurrentReplicas == 0:
+		return v1alpha1.StatePaused
+	case isFalse(autoscalingv2.ScalingActive) && summary.Condition(s, autoscalingv2.ScalingActive).Reason != replicas.ReasonScalingDisabled:
+		return v1alpha1.StateFailing
+	case isFalse(v1alpha1.FleetVisible):
+		return v1alpha1.StateHeld
+	case summary.Condition(s, autoscalingv2.ScalingLimited).Status == corev1.ConditionTrue:
+		return v1alpha1.StateLimited
+	default:
+		return v1alpha1.StateActive
+	}
+}

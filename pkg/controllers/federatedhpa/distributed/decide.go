@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+)
+
+// plan is what every cluster is to have next.
+type plan struct {
+	// situation is the one decided on, but for what of the last step does not hold any more.
+	situation
+	step assignment.Step
+}
+
+// decide returns what every cluster is to have next. While the last step has not come true in a cluster that can be written,
+// it stays that, as far as its premise holds; a new spec overtakes it, and a cluster that is back after others took its
+// place over.
+func decide(in situation) plan {
+	if in.fault != nil {
+		return plan{situation: in}
+	}
+	in.sites = slices.Clone(in.sites)
+	if in.changed() {
+		in.askAll()
+	}
+	in.drop(assignment.Lapsed(in.snapshot()))
+	snapshot := in.snapshot()
+	step := assignment.Next(snapshot)
+	switch {
+	case !snapshot.Changed && in.pending() && !in.overtaken():
+		in.stay(&step)
+	case !in.waits(&step):
+		in.welcome()
+	}
+	for i := range in.sites {
+		in.sites[i].finish(&in, &step)
+	}
+	return plan{in, step}
+}
+
+// welcome: clusters that take again what they had refused have been reckoned with.
+func (in *situation) welcome() {
+	for i := range in.sites {
+		s := &in.sites[i]
+		s.recovered = s.recovered && s.presence != assignment.Present
+	}
+}
+
+// askAll has a new spec told to those clusters, too, that refused the last one. One that the others do not wait for is asked
+// for its part of it first.
+func (in *situation) askAll() {
+	for i := range in.sites {
+		if s := &in.sites[i]; s.presence == assignment.Refusing && !in.gaveUp(s) {
+			s.presence = assignment.Present
+		}
+	}
+}
+
+// drop forgets what was recorded and must not be carried out any more: what becomes less does so no further than to what
+// runs, and what becomes more stays as it stands. Nothing that becomes more of it has been written yet, as what becomes less
+// comes first.
+func (in *situation) drop(lapse assignment.Lapse) {
+	for i := range in.sites {
+		s := &in.sites[i]
+		if lapse.Orders[s.Facts.Name] {
+			s.assigned.replicas = nil
+		}
+		if lapse.Bounds && s.presence != assignment.Leaving && s.Autoscalers.Known {
+			upper := min(s.stands(), max(s.assigned.upper, s.current()-s.unschedulable()))
+			s.assigned.lower, s.assigned.upper = min(s.least(), upper), upper
+		}
+	}
+}
+
+// snapshot is the situation as package assignment wants it.
+func (in *situation) snapshot() assignment.Snapshot {
+	spec, a := &in.Object.Spec, in.Object.Spec.FederatedHPAAssignment
+	s := assignment.Snapshot{
+		Policy:         assignment.Policy(a.FederatedHPAAssignmentType),
+		UID:            string(in.Object.UID),
+		Min:            *spec.MinReplicas,
+		Max:            spec.MaxReplicas,
+		Order:          a.DistributionOrder,
+		ScaleDownOrder: a.ScaleDownOrder,
+		Rebalance:      a.RebalanceOrDefault(),
+		ScalingToZero:  spec.ScalingToZero && !in.native(),
+		Delay:          time.Duration(*spec.AutoscaleMultiClusterDelay) * time.Second,
+		Window:         in.window(),
+		Tolerance:      in.tolerance(),
+		Grace:          in.options.Grace,
+		Changed:        in.changed(),
+		Wanted:         in.wanted,
+		Now:            in.Now,
+	}
+	if m := in.Object.Status.Assignment; m != nil {
+		s.Memory = *m
+	}
+	for i := range in.sites {
+		s.Sites = append(s.Sites, in.sites[i].snapshot(in))
+	}
+	return s
+}
+
+func (s *site) snapshot(in *situation) assignment.Site {
+	lower, upper, stands := s.assigned.lower, s.assigned.upper, s.stands()
+	if s.presence == assignment.Leaving && s.here() && s.refused.message == "" {
+		stands = 0 // it goes at once
+	}
+	if s.presence == assignment.Refusing && in.gaveUp(s) {
+		if upper = min(upper, stands); s.lacks() {
+			upper = 0
+		}
+		lower = min(lower, upper) // the others get what it does not take
+	}
+	site := assignment.Site{
+		Name: s.Facts.Name, Preference: s.Preference, Presence: s.presence,
+		State: s.Before.State, Min: lower, Max: upper, Current: s.current(),
+		Stands: stands, Ordered: s.order(), Balks: s.balks, Recovered: s.recovered,
+		Unschedulable: s.unschedulable(), Additional: s.Room(s.current()),
+		SchedulableSince: sight.Time(s.Before.SchedulableSince), SaturatedFirst: sight.Time(s.Before.SaturatedFirst),
+	}
+	if s.Before.Since != nil {
+		site.Since = s.Before.Since.Time
+	}
+	// A StatefulSet deletes its last Pods, which need not be those that wait: nothing is taken from it.
+	if in.Object.Spec.ScaleTargetRef.Kind != "StatefulSet" {
+		site.UnschedulableSince = sight.Time(s.unschedulableSince(in.Now))
+	}
+	if s.own != nil {
+		site.Autoscaler = memberhpa.Read(s.own, &in.Object.Spec.HorizontalPodAutoscalerSpec, s.ClockOffset)
+		site.Steady = s.steady >= steadyLooks
+		spread(site.Ratios, s.own.Status.CurrentReplicas, site.Current)
+	}
+	return site
+}
+
+// spread makes ratios that were measured while more ran those of what is told to run now, under the same load. What was
+// measured while less ran stays: that the load is low is not known yet.
+func spread(ratios []int64, measured, current int32) {
+	if measured <= current || current == 0 {
+		return
+	}
+	for i := range ratios {
+		ratios[i] = (min(ratios[i], math.MaxInt32)*int64(measured) + int64(current) - 1) / int64(current)
+	}
+}
+
+// unschedulableSince is since when replicas have found no node, by our clock; nil: none wait.
+func (s *site) unschedulableSince(now time.Time) *metav1.Time {
+	switch {
+	case !s.inSight():
+		return s.Before.UnschedulableSince
+	case s.unschedulable() == 0:
+		return nil
+	default:
+		return s.UnschedulableSince(now)
+	}
+}
+
+// unschedulable is how many replicas found no node. Pods beyond the replicas, as those of a rollout, wait for others to
+// leave.
+func (s *site) unschedulable() int32 {
+	beyond := max(0, len(s.Pods.Pods)-int(s.current()))
+	return int32(min(max(0, s.Pods.Unschedulable-beyond), math.MaxInt32))
+}
+
+// native: the members' autoscalers take their clusters to zero and back.
+func (in *situation) native() bool {
+	return in.Object.Spec.ScalingToZero && in.Object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
+}
+
+func (in *situation) window() time.Duration {
+	if b := in.Object.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.StabilizationWindowSeconds != nil {
+		return time.Duration(*b.ScaleDown.StabilizationWindowSeconds) * time.Second
+	}
+	return in.options.Window
+}
+
+// tolerance is that of scaling down, in thousandths.
+func (in *situation) tolerance() int64 {
+	part := in.options.Tolerance
+	if b := in.Object.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.Tolerance != nil {
+		part = b.ScaleDown.Tolerance.AsApproximateFloat64()
+	}
+	return int64(math.Round(1000 * part))
+}
+
+// pending: a cluster does not have what it is to have, and may be told. What one refuses the others do not wait for, nor
+// for what cannot grow meanwhile.
+func (in *situation) pending() bool {
+	stuck := slices.ContainsFunc(in.sites, func(s site) bool {
+		return s.presence == assignment.Refusing && !in.gaveUp(&s) && s.mayExceed(s.assigned.upper)
+	})
+	for i := range in.sites {
+		s := &in.sites[i]
+		switch {
+		case s.presence != assignment.Present, stuck && s.assigned.upper > s.stands():
+		case !s.has(s.assigned.lower, s.assigned.upper), s.order() != nil && !s.balks:
+			return true
+		}
+	}
+	return false
+}
+
+// gaveUp: the cluster has refused bounds for so long that the others wait for it no more.
+func (in *situation) gaveUp(s *site) bool {
+	return s.refused.last.Sub(s.refused.since) >= in.options.Grace
+}
+
+// overtaken: a cluster is back whose place the others took over, so that the bounds of all together are too much.
+func (in *situation) overtaken() bool {
+	return slices.ContainsFunc(in.sites, func(s site) bool {
+		return s.presence == assignment.Present && s.Before.State == v1alpha1.ClusterUnreachable &&
+			s.Before.Since != nil && in.Now.Sub(s.Before.Since.Time) >= in.options.Grace
+	})
+}
+
+// has says whether our autoscaler in the cluster has these bounds; both 0: whether there is none.
+func (s *site) has(lower, upper int32) bool {
+	if upper == 0 || !s.owns() {
+		return upper == 0 && !s.owns()
+	}
+	return s.own.Spec.MaxReplicas == upper && (s.least() == lower || lower == 1 && *s.own.Spec.MinReplicas == 0)
+}
+
+// least is the minimum that our autoscaler has, and at least 1, as the bounds of a cluster are.
+func (s *site) least() int32 {
+	if s.own == nil {
+		return 0
+	}
+	return max(1, value(s.own.Spec.MinReplicas))
+}
+
+// stay makes the step the one that has not come true yet. What follows from how clusters are, and not from bounds, holds.
+func (in *situation) stay(step *assignment.Step) {
+	step.Action = ""
+	memory := v1alpha1.AssignmentStatus{}
+	if m := in.Object.Status.Assignment; m != nil {
+		memory = *m.DeepCopy()
+	}
+	memory.UnderloadedSince = step.Memory.UnderloadedSince
+	step.Memory = memory
+	for i := range in.sites {
+		s := &in.sites[i]
+		if s.presence != assignment.Present {
+			continue
+		}
+		next := step.Sites[s.Facts.Name]
+		next.Min, next.Max = s.assigned.lower, s.assigned.upper
+		next.Scale, next.SchedulableSince, next.SaturatedFirst = s.order(), sight.Time(s.Before.SchedulableSince), sight.Time(s.Before.SaturatedFirst)
+		next.State, next.Since = v1alpha1.ClusterExcluded, in.Now // until it gets its first bounds
+		if s.Before.State != "" && s.Before.Since != nil {
+			next.State, next.Since = s.Before.State, s.Before.Since.Time
+		}
+		step.Sites[s.Facts.Name] = next
+	}
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/summary"
+)
+
+// record stores in the status what every cluster is to have, before any of it is written, and reports what is new.
+func (m *Mode) record(ctx context.Context, p plan) error {
+	status := p.status()
+	if !equality.Semantic.DeepEqual(&p.Object.Status, &status) {
+		if err := m.Recorder.Status(ctx, p.Object, action, status); err != nil {
+			return err
+		}
+	}
+	if moved := p.moved(&status); moved != "" && p.step.Action != "" {
+		m.event(p.Object, string(p.step.Action), moved)
+		m.Metrics.stepped(p.step.Action)
+	}
+	m.Recorder.Tell(p.Object, p.news(&status), action)
+	return nil
+}
+
+func (m *Mode) event(object *v1alpha1.FederatedHPA, reason, message string) {
+	m.Recorder.Event(object, record.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: message}, action)
+}
+
+// news are the Events of a fault, or of clusters that take part in another way than before.
+func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
+	if p.fault != nil {
+		if c := p.able(); summary.Condition(&p.Object.Status, c.Type).Message != c.Message {
+			news.Add(corev1.EventTypeWarning, c.Reason, c.Message)
+		}
+		return news
+	}
+	if gone := p.deregistered(); len(gone) > 0 {
+		news.Add(corev1.EventTypeWarning, eventClusterRemoved, "not registered any more, so their HorizontalPodAutoscalers stay as they are: "+strings.Join(gone, ", "))
+	}
+	var better, worse []string
+	for i := range status.Clusters {
+		c, was := &status.Clusters[i], sight.Before(p.Object, status.Clusters[i].Name)
+		refuses, refused := c.Reason == reasonFailedWrite, was.Reason == reasonFailedWrite
+		switch before := was.State; {
+		case refuses && !refused:
+			worse = append(worse, fmt.Sprintf("cluster %s refuses what is written to it: %s", c.Name, c.Message))
+		case refuses, before == c.State && !refused, before == "" && c.State == v1alpha1.ClusterActive:
+		case c.State == v1alpha1.ClusterActive, c.State == v1alpha1.ClusterScaledToZero, c.Reason == reasonNoShare:
+			better = append(better, fmt.Sprintf("cluster %s is %s", c.Name, c.State))
+		default:
+			worse = append(worse, fmt.Sprintf("cluster %s is %s: %s", c.Name, c.State, c.Message))
+		}
+	}
+	if len(worse) > 0 {
+		news.Add(corev1.EventTypeWarning, record.EventClusterChanged, strings.Join(slices.Concat(worse, better), "; "))
+	} else if len(better) > 0 {
+		news.Add(corev1.EventTypeNormal, record.EventClusterChanged, strings.Join(better, "; "))
+	}
+	return news
+}
+
+// deregistered are the clusters that have an autoscaler of ours, and are not registered any more: what we made there cannot
+// be taken back.
+func (p *plan) deregistered() (names []string) {
+	for i := range p.Deregistered {
+		if c := &p.Deregistered[i]; value(c.AssignedMax) > 0 {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// moved says which clusters get other bounds, or begin or cease to run.
+func (p *plan) moved(status *v1alpha1.FederatedHPAStatus) string {
+	var all []string
+	for i := range status.Clusters {
+		c := &status.Clusters[i]
+		lower, upper := int32(0), int32(0)
+		if at := slices.IndexFunc(p.sites, func(s site) bool { return s.Facts.Name == c.Name }); at >= 0 {
+			lower, upper = p.sites[at].assigned.lower, p.sites[at].assigned.upper
+		}
+		if value(c.AssignedMin) != lower || value(c.AssignedMax) != upper {
+			all = append(all, fmt.Sprintf("%s: %d-%d to %d-%d", c.Name, lower, upper, *c.AssignedMin, *c.AssignedMax))
+		}
+		if c.AssignedReplicas != nil {
+			all = append(all, fmt.Sprintf("%s: %d to %d replicas", c.Name, value(c.CurrentReplicas), *c.AssignedReplicas))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// Reasons of clusters, conditions and Events, beside the actions of package assignment and the reasons of package fleet.
+const (
+	// reasonNotSelected: neither affinity nor placement name the cluster any more.
+	reasonNotSelected = "NotSelected"
+	// reasonNoSelector: the workload does not say which Pods are its own.
+	reasonNoSelector = "SelectorRequired"
+	// reasonNoShare: the split leaves nothing to the cluster.
+	reasonNoShare = "NoShare"
+	// reasonFailedWrite: the cluster refuses what we write.
+	reasonFailedWrite = "FailedWrite"
+	// reasonNotSupported: the cluster is too old for a part of the spec.
+	reasonNotSupported = "MetricNotSupported"
+	// reasonRetainReplicas: Karmada would write the replicas, too.
+	reasonRetainReplicas = "RetainReplicasMissing"
+	// reasonNoClusters: no cluster takes part.
+	reasonNoClusters = "NoClusters"
+	// reasonFailedReadHub: the workload on the hub, or where it is placed, can not be read.
+	reasonFailedReadHub = "FailedReadHub"
+	// reasonWaiting: the object cannot go yet, or not into central mode.
+	reasonWaiting = "WaitingForClusters"
+	// reasonSpecCut: the object has lost its mode, and its owner has not changed it.
+	reasonSpecCut = "SpecCut"
+
+	// eventClusterRemoved: a cluster with an autoscaler of ours is not registered any more.
+	eventClusterRemoved = "ClusterRemoved"
+	// eventWorkloadMade and eventWorkloadRemoved: a cluster got the workload from us, or lost it again.
+	eventWorkloadMade    = "WorkloadCreated"
+	eventWorkloadRemoved = "WorkloadDeleted"
+)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+)
+
+// gather collects what a step rests on. What is not available is noted as such: there is always a step.
+func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) situation {
+	seen, err := m.Fleet.Select(ctx, object)
+	in := situation{Sight: seen, options: &m.Options, fault: specFault(err)}
+	if in.Clusters == nil {
+		return in
+	}
+	in.sites = sitesOf(&in.Sight, memory, m.Grace)
+	sight.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
+		s.ReadAutoscalers(ctx, object)
+		if s.seeAutoscalers(object); s.presence != assignment.Leaving && s.here() {
+			s.ReadScale(ctx, object)
+			s.seeScale()
+		}
+	})
+	memory.resume(in.sites, in.Now, m.Grace)
+	in.fault = errors.Join(m.findTemplate(ctx, &in), in.fault)
+	if in.fault != nil {
+		return in
+	}
+	in.leaveUnpreferred()
+	m.readPods(ctx, &in)
+	in.wanted = m.wants(ctx, &in)
+	return in
+}
+
+// specFault is the error of selecting clusters as the status reports it.
+func specFault(err error) error {
+	var spec *sight.SpecError
+	if errors.As(err, &spec) {
+		return &fault{record.ReasonInvalidSpec, spec.Error()}
+	}
+	return err
+}
+
+// leaveUnpreferred: a cluster without a preference, where that matters, takes no part.
+func (in *situation) leaveUnpreferred() {
+	for i := range in.sites {
+		if s := &in.sites[i]; !s.Preferred && s.presence != assignment.Leaving {
+			s.leaves(v1alpha1.ClusterExcluded, record.ReasonNotPreferred, "no entry of clusterAutoscalingPreference selects the cluster")
+		}
+	}
+}
+
+// readPods reads the workload's Pods, and what room there is for more.
+func (m *Mode) readPods(ctx context.Context, in *situation) {
+	byCapacity := slices.Contains([]v1alpha1.FederatedHPAAssignmentType{
+		v1alpha1.AssignmentDynamicWeighted, v1alpha1.AssignmentAggregated, v1alpha1.AssignmentPrioritized,
+	}, in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType)
+	sight.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
+		if s.inSight() && s.Scale != nil {
+			s.readPods(ctx, in.Object)
+		}
+		if byCapacity && s.inSight() {
+			s.ReadRoom(ctx, in.Object, s.lacking(in))
+		}
+	})
+}
+
+func (s *site) readPods(ctx context.Context, object *v1alpha1.FederatedHPA) {
+	selector, err := labels.Parse(s.Scale.Status.Selector)
+	if err != nil || selector.Empty() {
+		s.leaves(v1alpha1.ClusterExcluded, reasonNoSelector,
+			fmt.Sprintf("the workload's scale has no usable selector (%q), so its HorizontalPodAutoscaler could do nothing", s.Scale.Status.Selector))
+		return
+	}
+	if s.ReadPods(ctx, object, selector); s.Pods.Silent != nil {
+		s.silent(s.Pods.Silent)
+	}
+}
+
+// wants reports whether a metric calls for replicas where none run: no autoscaler of a cluster is active then. Metrics of Pods
+// have nothing to say.
+func (m *Mode) wants(ctx context.Context, in *situation) bool {
+	if !in.Object.Spec.ScalingToZero || in.native() || *in.Object.Spec.MinReplicas > 0 {
+		return false
+	}
+	var clusters []string
+	for i := range in.sites {
+		s := &in.sites[i]
+		if s.presence == assignment.Leaving {
+			continue
+		}
+		if s.current() > 0 {
+			return false
+		}
+		clusters = append(clusters, s.Facts.Name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.Fleet.Timeout)
+	defer cancel()
+	var wanted atomic.Bool
+	var all sync.WaitGroup
+	for _, metric := range in.Object.Spec.Metrics {
+		if metric.Type != autoscalingv2.ObjectMetricSourceType && metric.Type != autoscalingv2.ExternalMetricSourceType {
+			continue
+		}
+		all.Go(func() {
+			answer := m.Ask.Ask(ctx, hubmetrics.Question{Namespace: in.Object.Namespace, Metric: metric, Clusters: clusters})
+			for _, value := range answer.Values {
+				if answer.Err == nil && value > 0 {
+					wanted.Store(true)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return wanted.Load()
+}

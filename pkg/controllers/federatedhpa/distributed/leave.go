@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+// clear takes away what we made in clusters that have no part any more: the workload, once the other clusters run what
+// they should. A workload that others made stays, with its replicas.
+func (m *Mode) clear(ctx context.Context, o *outcome) error {
+	if !o.settled() {
+		return nil
+	}
+	sight.Each(ctx, m.Fleet.Timeout, o.results, func(ctx context.Context, r *result) {
+		if r.leavesBehind() {
+			r.fault = m.removeWorkload(ctx, o.Object, r)
+		}
+	})
+	var faults []error
+	for i := range o.results {
+		faults = append(faults, o.results[i].fault)
+	}
+	return errors.Join(faults...)
+}
+
+// settled: every cluster that takes part is in sight, has its bounds, and all that it runs is Ready.
+func (o *outcome) settled() bool {
+	runs := int64(0)
+	for i := range o.results {
+		r := &o.results[i]
+		switch {
+		case r.presence == assignment.Silent, r.presence == assignment.Refusing:
+			return false
+		case r.presence == assignment.Leaving:
+			continue
+		case r.next.Scale != nil || !r.has(r.next.Min, r.next.Max) || int32(r.Pods.Ready()) < r.current():
+			return false
+		}
+		runs += int64(r.current())
+	}
+	return runs > 0 && runs >= int64(*o.Object.Spec.MinReplicas)
+}
+
+// leavesBehind: a cluster without a part that can be asked what there is of the workload.
+func (r *result) leavesBehind() bool {
+	return r.next.Max == 0 && r.here() && !r.lacks() && !r.cleared && r.own == nil && r.state != v1alpha1.ClusterConflict
+}
+
+// removeWorkload deletes the workload if we made it.
+func (m *Mode) removeWorkload(ctx context.Context, object *v1alpha1.FederatedHPA, r *result) error {
+	found, err := r.Member.Get(ctx, object.Namespace, object.Spec.ScaleTargetRef)
+	if err != nil {
+		silence, absent := fleet.Classify(err)
+		if r.cleared = absent; absent {
+			return nil
+		}
+		return fmt.Errorf("cluster %s: reading what was made there: %w", r.Facts.Name, silence)
+	}
+	if !claims.Ours(found, object.UID) {
+		r.cleared = true
+		return nil
+	}
+	if err := r.Member.Remove(ctx, found); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("cluster %s: deleting what was made there: %w", r.Facts.Name, err)
+	}
+	r.cleared = true
+	m.event(object, eventWorkloadRemoved, fmt.Sprintf("%s, which was made for cluster %s, is deleted there",
+		workload.Describe(object.Spec.ScaleTargetRef), r.Facts.Name))
+	return nil
+}
+
+// Leave takes the autoscalers out of the members, for an object that is of central mode now, and reports whether all are
+// gone. No replica goes with them. Where it has to wait, the status says for whom.
+func (m *Mode) Leave(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) (left bool, err error) {
+	if err := m.refresh(ctx, object, memory); err != nil {
+		return false, err
+	}
+	if waiting := m.withdraw(ctx, object, memory, false); len(waiting) > 0 {
+		return false, m.wait(ctx, object, waiting)
+	}
+	status := *object.Status.DeepCopy()
+	status.Assignment, status.Conditions, status.Clusters = nil, nil, nil
+	if err := m.Recorder.Status(ctx, object, action, status); err != nil {
+		return false, err
+	}
+	object.Status = status
+	return true, m.Recorder.Unbind(ctx, object)
+}
+
+// release lets an object go that is being deleted: its autoscalers go first, or become nobody's. As long as it keeps its
+// finalizer it waits, and the status says for whom.
+func (m *Mode) release(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) error {
+	if !record.Bound(object) {
+		return nil
+	}
+	orphan := object.Spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan
+	if waiting := m.withdraw(ctx, object, memory, orphan); len(waiting) > 0 {
+		return m.wait(ctx, object, waiting)
+	}
+	return m.Recorder.Unbind(ctx, object)
+}
+
+// wait reports for which clusters an object waits.
+func (m *Mode) wait(ctx context.Context, object *v1alpha1.FederatedHPA, clusters []string) error {
+	return m.rest(ctx, object, reasonWaiting, fmt.Sprintf("HorizontalPodAutoscalers are still in clusters that cannot be written: %s; "+
+		"they go when the clusters are back; for one that does not come back, delete its registration", strings.Join(clusters, ", ")))
+}
+
+// rest leaves all as it is. The status says why, and an Event, if it is something else than before.
+func (m *Mode) rest(ctx context.Context, object *v1alpha1.FederatedHPA, reason, message string) error {
+	in := situation{Sight: sight.Sight{Object: object, Now: m.Fleet.Clock.Now()}, fault: &fault{reason, message}}
+	return m.record(ctx, plan{situation: in})
+}
+
+// withdraw deletes the object's autoscalers in all registered clusters, or makes them nobody's, and returns the clusters
+// where that is not possible now, with what they say.
+func (m *Mode) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory, orphan bool) (waiting []string) {
+	all := m.Fleet.All(object)
+	var results []result
+	for _, s := range sitesOf(&all, memory, m.Grace) {
+		results = append(results, result{site: s})
+	}
+	sight.Each(ctx, m.Fleet.Timeout, results, func(ctx context.Context, r *result) {
+		r.ReadAutoscalers(ctx, object)
+		if r.seeAutoscalers(object); r.own != nil {
+			r.surplus = append(r.surplus, r.own)
+		}
+		for _, hpa := range r.surplus {
+			if r.here() && claims.Ours(hpa, object.UID) {
+				r.fault = errors.Join(r.fault, r.give(ctx, object, hpa, orphan))
+			}
+		}
+	})
+	for i := range results {
+		r := &results[i]
+		switch mayHave := r.mayHave() || len(r.surplus) > 0; {
+		case r.fault != nil:
+			waiting = append(waiting, fmt.Sprintf("%s (%v)", r.Facts.Name, r.fault))
+		case !r.here() && mayHave:
+			waiting = append(waiting, r.Facts.Name)
+		}
+	}
+	return waiting
+}
+
+// give deletes an autoscaler, or makes it nobody's. Nobody would let one go that is held.
+func (s *site) give(ctx context.Context, object *v1alpha1.FederatedHPA, hpa *autoscalingv2.HorizontalPodAutoscaler, orphan bool) error {
+	if !orphan {
+		return s.Member.Delete(ctx, hpa)
+	}
+	free := hpa.DeepCopy()
+	delete(free.Labels, v1alpha1.ManagedByLabel)
+	if held(free) {
+		free.Spec.Behavior = memberhpa.Render(object, memberhpa.Part{Name: free.Name, Min: 1, Max: 1}).Spec.Behavior
+	}
+	_, err := s.Member.Apply(ctx, free)
+	return err
+}

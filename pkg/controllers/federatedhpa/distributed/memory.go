@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+)
+
+const (
+	// steadyLooks is for how many looks an autoscaler must have desired what runs to count as steady.
+	steadyLooks = 2
+	// unseenFor is how long what we wrote may be unknown to the watch that should tell of it.
+	unseenFor = 30 * time.Second
+)
+
+// Memory is what is known of an object from one reconcile to the next. Nothing is lost with it but some time: the zero value
+// begins with what the status says.
+type Memory struct {
+	// refreshed: the object was read from the hub itself since this program began.
+	refreshed bool
+	clusters  map[string]clusterMemory
+	// shown are the maxima that the metrics show; nil: the object is not counted.
+	shown map[string]int32
+}
+
+// clusterMemory is what is known of one cluster of an object.
+type clusterMemory struct {
+	// written and removed are the autoscaler that we wrote or deleted last, at that time: what is read may be from before.
+	written, removed *autoscalingv2.HorizontalPodAutoscaler
+	at               time.Time
+	// refused and balked are how the last writes of bounds, and of replicas, failed.
+	refused, balked refusal
+	// recovered: it takes what it had refused for so long that the others did not wait for it any more.
+	recovered bool
+	trial     trial
+	steady    int
+	cleared   bool
+}
+
+// trial is when a cluster was last found, by asking, to take what it had refused, and for how long it is not asked again if
+// that was in vain: what takes a dry run need not take the same in earnest.
+type trial struct {
+	at    time.Time
+	pause time.Duration
+}
+
+func (t trial) lately(now time.Time) bool { return now.Sub(t.at) < t.pause }
+
+// then is the trial after a look in which the cluster was found to take it, or not. Each is followed by a longer pause.
+func (t trial) then(accepted bool, now time.Time, grace time.Duration) trial {
+	switch {
+	case accepted:
+		return trial{now, 2 * max(grace, t.pause)}
+	case now.Sub(t.at) >= 4*t.pause:
+		return trial{}
+	default:
+		return t
+	}
+}
+
+// refusal is that a cluster did not take what was written to it; zero: it did.
+type refusal struct {
+	message string
+	// since is when it was refused for the first time in a row, and last for the last time.
+	since, last time.Time
+}
+
+// holds: it would be refused again, for all we know. Where nothing was to be written for as long as it was refused before,
+// and for the grace at least, it is worth another try.
+func (f refusal) holds(now time.Time, grace time.Duration) bool {
+	return f.message != "" && now.Sub(f.last) < max(grace, f.last.Sub(f.since))
+}
+
+// then is the refusal after a look in which something was refused again, or was taken, or still waits for other clusters. The
+// message stays, as those of some errors are never the same.
+func (f refusal) then(failure string, failed, took, waits bool, now time.Time, grace time.Duration) refusal {
+	switch {
+	case failed && (f.message == "" || f.last.Sub(f.since) < grace && now.Sub(f.last) >= grace):
+		return refusal{failure, now, now}
+	case failed:
+		f.last = now
+	case took, now.Sub(f.last) >= 4*max(grace, f.last.Sub(f.since)):
+		return refusal{}
+	case waits:
+		f.last = now
+	}
+	return f
+}
+
+// of is what is remembered of a cluster. What was written long ago is seen by now.
+func (m *Memory) of(cluster string, now time.Time) clusterMemory {
+	known := m.clusters[cluster]
+	if now.Sub(known.at) >= unseenFor {
+		known.written, known.removed = nil, nil
+	}
+	return known
+}
+
+// resume makes up for what is not known of a cluster that refused before this program began, and that the others do not wait
+// for any more: what it has is what it is to have.
+func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
+	for i := range sites {
+		s := &sites[i]
+		if _, seen := m.clusters[s.Facts.Name]; seen || s.Before.Reason != reasonFailedWrite || s.stands() != s.assigned.upper {
+			continue
+		}
+		s.refuses(refusal{s.Before.Message, now.Add(-grace), now}, refusal{}, now, grace)
+	}
+}
+
+// keep keeps what the next reconcile must know of this one.
+func (m *Memory) keep(o outcome, grace time.Duration) {
+	if o.fault != nil {
+		return
+	}
+	clusters := make(map[string]clusterMemory, len(o.results))
+	for i := range o.results {
+		r := &o.results[i]
+		clusters[r.Facts.Name] = r.remembered(m.clusters[r.Facts.Name], o.Now, grace)
+	}
+	m.clusters = clusters
+}
+
+func (r *result) remembered(before clusterMemory, now time.Time, grace time.Duration) clusterMemory {
+	c := clusterMemory{
+		written: r.written, removed: r.removed, at: before.at, cleared: r.cleared && r.own == nil,
+		refused:   r.refused.then(r.failure, r.failed.bounds, r.took.bounds, r.blocked, now, grace),
+		balked:    r.balked.then(r.failure, r.failed.scale, r.took.scale, false, now, grace),
+		recovered: r.accepted || r.recovered,
+	}
+	c.trial = r.trial.then(r.accepted && !r.failed.bounds, now, grace)
+	if r.failed.bounds && r.refused.message == "" && r.trial.lately(now) { // once is enough to know that it was in vain
+		c.refused.since = now.Add(-grace)
+	}
+	if r.written != before.written || r.removed != before.removed {
+		c.at = now
+	}
+	if r.inSight() && r.own != nil && r.Scale != nil && r.own.Status.DesiredReplicas == r.Scale.Spec.Replicas {
+		c.steady = r.steady + 1
+	}
+	return c
+}

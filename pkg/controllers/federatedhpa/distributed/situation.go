@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"slices"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// situation is what a step rests on.
+type situation struct {
+	sight.Sight
+	// sites are the clusters that take part, and those that did.
+	sites []site
+	// template is what a cluster that lacks the workload gets; nil: there is none, nobody needs it, or others place it.
+	template *unstructured.Unstructured
+	// fault is why nothing may be done for the whole object; nil: something may.
+	fault error
+	// wanted: nothing runs, and a metric says that something should.
+	wanted  bool
+	options *Options
+}
+
+// site is one cluster, with what is remembered of it, and what follows.
+type site struct {
+	*sight.Cluster
+	clusterMemory
+	// owner is the object's uid.
+	owner    types.UID
+	presence assignment.Presence
+	// state is Conflict or Excluded where the cluster takes no part for that reason; otherwise the step says it. reason and
+	// message say why the cluster is not present.
+	state           v1alpha1.ClusterState
+	reason, message string
+	// assigned is what the last step gave, as far as its premise holds.
+	assigned assigned
+
+	// own is our autoscaler there, or that which is to become ours; nil: there is none. name is the one that it has, or is to
+	// have. surplus are further ones of ours.
+	own     *autoscalingv2.HorizontalPodAutoscaler
+	name    string
+	surplus []*autoscalingv2.HorizontalPodAutoscaler
+	// balks: it does not take replicas.
+	balks bool
+}
+
+// assigned are the bounds of a cluster, and how many replicas it is to begin with, or 0, if that is to be written.
+type assigned struct {
+	lower, upper int32
+	replicas     *int32
+}
+
+// sitesOf are the clusters before anything was read of them.
+func sitesOf(seen *sight.Sight, memory *Memory, grace time.Duration) []site {
+	sites := make([]site, len(seen.Clusters))
+	for i := range seen.Clusters {
+		c := &seen.Clusters[i]
+		s := &sites[i]
+		s.Cluster, s.name, s.owner = c, seen.Object.Name, seen.Object.UID
+		s.assigned = assigned{value(c.Before.AssignedMin), value(c.Before.AssignedMax), c.Before.AssignedReplicas}
+		if c.Silence != nil {
+			s.silent(c.Silence)
+		}
+		if !c.Selected {
+			s.leaves(v1alpha1.ClusterExcluded, reasonNotSelected, "the cluster is not selected any more")
+		}
+		s.clusterMemory = memory.of(c.Facts.Name, seen.Now)
+		s.refuses(s.refused, s.balked, seen.Now, grace)
+	}
+	return sites
+}
+
+// inSight: the cluster takes part, and what it has was read.
+func (s *site) inSight() bool {
+	return s.presence == assignment.Present || s.presence == assignment.Refusing
+}
+
+// silent is of a cluster that cannot be read.
+func (s *site) silent(why *fleet.Silence) {
+	if s.inSight() {
+		s.presence, s.reason, s.message = assignment.Silent, string(why.Reason), why.Detail
+	}
+}
+
+// refuses is of a cluster that did not take what was written to it. It keeps what it has, as long as it refuses bounds.
+func (s *site) refuses(bounds, scale refusal, now time.Time, grace time.Duration) {
+	s.refused, s.balked, s.balks = bounds, scale, scale.holds(now, grace)
+	switch {
+	case s.presence != assignment.Present:
+	case bounds.holds(now, grace):
+		s.presence, s.reason, s.message = assignment.Refusing, reasonFailedWrite, bounds.message
+	case s.balks:
+		s.reason, s.message = reasonFailedWrite, scale.message
+	}
+}
+
+// leaves is of a cluster that takes no part.
+func (s *site) leaves(state v1alpha1.ClusterState, reason, message string) {
+	s.presence, s.state, s.reason, s.message = assignment.Leaving, state, reason, message
+}
+
+// current is how many replicas the workload is told to run, as last known.
+func (s *site) current() int32 {
+	if s.Scale != nil {
+		return s.Scale.Spec.Replicas
+	}
+	if s.lacks() {
+		return 0
+	}
+	return value(s.Before.CurrentReplicas)
+}
+
+// order is how many replicas the workload was to be told to run, if that has not come true; otherwise nil. It is about
+// beginning or ceasing to run; how many run from then on is for the cluster's autoscaler to say.
+func (s *site) order() *int32 {
+	told := s.assigned.replicas
+	if told == nil || *told > 0 && s.assigned.upper == 0 || s.Scale != nil && (s.Scale.Spec.Replicas == 0) == (*told == 0) {
+		return nil
+	}
+	return told
+}
+
+// owns: there is an autoscaler of ours; one that is to become ours is none yet.
+func (s *site) owns() bool { return s.own != nil && claims.Ours(s.own, s.owner) }
+
+// stands is the maximum that our autoscaler there has; 0: there is none.
+func (s *site) stands() int32 {
+	if !s.owns() {
+		return 0
+	}
+	return s.own.Spec.MaxReplicas
+}
+
+// lacks: the cluster does not have the workload.
+func (s *site) lacks() bool { return s.Absent != nil }
+
+// here: the cluster can be written, as what it has was read.
+func (s *site) here() bool { return s.Autoscalers.Known && s.Autoscalers.Silence == nil }
+
+func value(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// changed: the spec is not the one that the bounds were split for, or they never were.
+func (in *situation) changed() bool {
+	seen := in.Object.Status.ObservedGeneration
+	return seen == nil || *seen != in.Object.Generation || !wasSplit(in.Object)
+}
+
+// wasSplit: the status speaks of bounds of clusters.
+func wasSplit(object *v1alpha1.FederatedHPA) bool {
+	return slices.ContainsFunc(object.Status.Clusters, func(c v1alpha1.ClusterStatus) bool { return c.AssignedMax != nil })
+}

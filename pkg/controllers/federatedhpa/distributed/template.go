@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+// retainReplicas, on a workload of a Karmada hub, has Karmada leave the replicas in the clusters alone.
+const retainReplicas = "resourcetemplate.karmada.io/retain-replicas"
+
+// findTemplate finds what clusters that lack the workload get. Where others place workloads they get nothing from us, and
+// those others must not write the replicas.
+func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
+	byOthers := in.PlacedByOthers
+	lacking := slices.ContainsFunc(in.sites, func(s site) bool { return s.lacks() })
+	if !lacking && !byOthers {
+		return nil
+	}
+	onHub, err := m.onHub(ctx, in.Object)
+	why := "none on the hub to make it from"
+	if apierrors.IsForbidden(err) && !byOthers { // it is not the other clusters' business
+		why, err = err.Error(), nil
+	}
+	switch {
+	case err != nil:
+		return err
+	case byOthers && (onHub == nil || onHub.GetLabels()[retainReplicas] != "true"):
+		return &fault{reasonRetainReplicas, fmt.Sprintf("label %s on the hub with %s=true, or Karmada takes back what the clusters' autoscalers do", workload.Describe(in.Object.Spec.ScaleTargetRef), retainReplicas)}
+	case !byOthers && onHub != nil:
+		in.template = templateOf(onHub, in.Object)
+	}
+	for i := range in.sites {
+		if s := &in.sites[i]; s.lacks() && in.template == nil && s.inSight() {
+			s.leaves(v1alpha1.ClusterExcluded, record.ReasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled, and %s", workload.Describe(in.Object.Spec.ScaleTargetRef), why))
+		}
+	}
+	return nil
+}
+
+// onHub is the workload on the hub; nil if there is none.
+func (m *Mode) onHub(ctx context.Context, object *v1alpha1.FederatedHPA) (*unstructured.Unstructured, error) {
+	ref := object.Spec.ScaleTargetRef
+	found := &unstructured.Unstructured{}
+	found.SetAPIVersion(ref.APIVersion)
+	found.SetKind(ref.Kind)
+	err := m.Live.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: ref.Name}, found)
+	switch {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		return nil, nil //nolint:nilnil // none is an answer
+	case err != nil:
+		return nil, fmt.Errorf("reading %s on the hub: %w", workload.Describe(ref), err)
+	}
+	return found, nil
+}
+
+// templateOf is the workload of the hub as a member gets it, but for the replicas.
+func templateOf(onHub *unstructured.Unstructured, object *v1alpha1.FederatedHPA) *unstructured.Unstructured {
+	made := &unstructured.Unstructured{Object: map[string]any{}}
+	for field, content := range onHub.Object {
+		if field != "metadata" && field != "status" {
+			made.Object[field] = content
+		}
+	}
+	made.SetNamespace(onHub.GetNamespace())
+	made.SetName(onHub.GetName())
+	labels := maps.Clone(onHub.GetLabels())
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[v1alpha1.ManagedByLabel] = string(object.UID)
+	made.SetLabels(labels)
+	annotations := maps.Clone(onHub.GetAnnotations())
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
+	delete(annotations, "deployment.kubernetes.io/revision")
+	made.SetAnnotations(annotations)
+	return made
+}
+
+// lacking is the workload as it would be made; nil where it is there.
+func (s *site) lacking(in *situation) *unstructured.Unstructured {
+	if !s.lacks() {
+		return nil
+	}
+	return in.template
+}
+
+// fault is why nothing may be done for an object.
+type fault struct{ reason, message string }
+
+func (f *fault) Error() string { return f.message }

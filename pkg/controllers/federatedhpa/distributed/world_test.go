@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/utils/dump"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/placement"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+// The API stores whole seconds; clocks have more.
+var start = time.Date(2027, 3, 1, 9, 30, 0, 123456789, time.UTC)
+
+const (
+	period = 15 * time.Second
+	grace  = 5 * time.Minute
+)
+
+var web = client.ObjectKey{Namespace: "shop", Name: "web"}
+
+// world is a hub, its members, and the controller that looks at it all. Whatever is written to a member is judged at once.
+type world struct {
+	t        testing.TB
+	clock    *clocktesting.FakePassiveClock
+	hub      *hub
+	members  map[string]*member
+	placed   placement.Source
+	registry *prometheus.Registry
+	program  *Mode
+	recorder *record.Recorder
+	memories *perobject.Store[Memory]
+
+	mu    sync.Mutex // of all that follows, of the hub and of all members
+	calls int
+	// dies: the program is cut off from everything at that call; 0: never. unanswered: that call is carried out all the same.
+	// once: only that one call fails.
+	dies             int
+	unanswered, once bool
+	sumBefore        int32 // the maxima before the look
+	log              []entry
+	told             []string // Events, as "Reason: message"
+	asked            []hubmetrics.Question
+	answer           replicas.Metric
+	// uses is what the Pods of a member use, in percent of their requests.
+	uses func(*member) int32
+}
+
+// entry is a write, or several side by side.
+type entry struct{ kind, what string }
+
+func newWorld(t testing.TB, policy v1alpha1.FederatedHPAAssignmentType, change ...func(*v1alpha1.FederatedHPA)) *world {
+	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), members: map[string]*member{}}
+	w.uses = func(*member) int32 { return 50 }
+	w.hub = newHub(w)
+	w.restart()
+	object := newObject(policy)
+	for _, f := range change {
+		f(object)
+	}
+	w.hub.put(object)
+	return w
+}
+
+// fleetOf has these members, each with so many replicas, all of which run.
+func fleetOf(t testing.TB, policy v1alpha1.FederatedHPAAssignmentType, runs map[string]int32, change ...func(*v1alpha1.FederatedHPA)) *world {
+	w := newWorld(t, policy, change...)
+	for name, n := range runs {
+		w.member(name).deploy(n)
+	}
+	return w
+}
+
+func newObject(policy v1alpha1.FederatedHPAAssignmentType) *v1alpha1.FederatedHPA {
+	f := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name, UID: "uid-of-web", Generation: 1}}
+	f.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: web.Name}
+	f.Spec.MinReplicas, f.Spec.MaxReplicas = new(int32(2)), 10
+	f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)}
+	f.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{FederatedHPAAssignmentType: policy}
+	return f
+}
+
+func bounds(lower, upper int32) func(*v1alpha1.FederatedHPA) {
+	return func(f *v1alpha1.FederatedHPA) { f.Spec.MinReplicas, f.Spec.MaxReplicas = &lower, upper }
+}
+
+func toZero(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZero = true }
+
+// weighs gives clusters weights.
+func weighs(weights map[string]int32) func(*v1alpha1.FederatedHPA) {
+	return prefers(weights, func(p *v1alpha1.TargetClusterAutoscalingPreference, n int32) { p.StaticWeight = &n })
+}
+
+// ranks gives clusters priorities.
+func ranks(priorities map[string]int32) func(*v1alpha1.FederatedHPA) {
+	return prefers(priorities, func(p *v1alpha1.TargetClusterAutoscalingPreference, n int32) { p.Priority = &n })
+}
+
+// caps gives clusters maxima of their own.
+func caps(most map[string]int32) func(*v1alpha1.FederatedHPA) {
+	return prefers(most, func(p *v1alpha1.TargetClusterAutoscalingPreference, n int32) { p.AutoscalingMaxThreshold = &n })
+}
+
+func prefers(numbers map[string]int32, set func(*v1alpha1.TargetClusterAutoscalingPreference, int32)) func(*v1alpha1.FederatedHPA) {
+	return func(f *v1alpha1.FederatedHPA) {
+		a := f.Spec.FederatedHPAAssignment
+		a.ClusterAutoscalingPreference = nil
+		for _, name := range slices.Sorted(maps.Keys(numbers)) {
+			p := v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: &v1alpha1.ClusterAffinity{ClusterNames: []string{name}}}
+			set(&p, numbers[name])
+			a.ClusterAutoscalingPreference = append(a.ClusterAutoscalingPreference, p)
+		}
+	}
+}
+
+// only selects these clusters.
+func only(names ...string) func(*v1alpha1.FederatedHPA) {
+	return func(f *v1alpha1.FederatedHPA) {
+		f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: names}
+	}
+}
+
+func cpu(percent int32) autoscalingv2.MetricSpec {
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+		Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &percent}}}
+}
+
+// queue is an External metric of so much for each replica.
+func queue(each string) autoscalingv2.MetricSpec {
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
+		Metric: autoscalingv2.MetricIdentifier{Name: "queue"},
+		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(resource.MustParse(each))}}}
+}
+
+// restart is another leader, who remembers nothing.
+func (w *world) restart() {
+	w.registry = prometheus.NewRegistry()
+	w.memories, w.recorder = &perobject.Store[Memory]{}, record.New(w.hub, recorder{w})
+	w.program = New(Options{
+		Live: w.hub, Fleet: &sight.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second, Clock: w.clock}, Recorder: w.recorder,
+		Ask: w, Grace: grace, Window: 5 * time.Minute, Tolerance: 0.1, Metrics: NewMetrics(w.registry),
+	})
+}
+
+func (w *world) Settled() error { return nil }
+
+func (w *world) Clusters() []workload.Cluster {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []workload.Cluster
+	for _, name := range slices.Sorted(maps.Keys(w.members)) {
+		all = append(all, w.members[name])
+	}
+	return all
+}
+
+func (w *world) Ask(_ context.Context, q hubmetrics.Question) replicas.Metric {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, q)
+	return w.answer
+}
+
+// member returns the member of that name, which it makes if there is none.
+func (w *world) member(name string) *member {
+	if w.members[name] == nil {
+		w.members[name] = newMember(w, name)
+	}
+	return w.members[name]
+}
+
+var errCutOff = errors.New("the program is cut off")
+
+// reach says whether a call gets through, and whether its answer gets back. The lock is held.
+func (w *world) reach() (through bool, err error) {
+	w.calls++
+	switch {
+	case w.dies == 0 || w.calls < w.dies || w.once && w.calls > w.dies:
+		return true, nil
+	case w.calls == w.dies && w.unanswered:
+		return true, errCutOff
+	default:
+		return false, errCutOff
+	}
+}
+
+func (w *world) wrote(kind, what string, args ...any) {
+	w.log = append(w.log, entry{kind, fmt.Sprintf(what, args...)})
+}
+
+// writes are those since the last time. What is written side by side is in order of the clusters.
+func (w *world) writes() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []string
+	for from := 0; from < len(w.log); {
+		to := from
+		var side []string
+		for ; to < len(w.log) && w.log[to].kind == w.log[from].kind; to++ {
+			side = append(side, w.log[to].what)
+		}
+		slices.SortStableFunc(side, func(a, b string) int { return strings.Compare(strings.Fields(a)[0], strings.Fields(b)[0]) })
+		all = append(all, side...)
+		from = to
+	}
+	w.log = nil
+	return all
+}
+
+type recorder struct{ *world }
+
+func (r recorder) Eventf(_, _ runtime.Object, kind, reason, _, note string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	mark := ""
+	if kind == corev1.EventTypeWarning {
+		mark = "!"
+	}
+	r.told = append(r.told, mark+reason+": "+fmt.Sprintf(note, args...))
+}
+
+// heard are the Events since the last time; those of side by side calls in any order.
+func (w *world) heard() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	told := w.told
+	w.told = nil
+	return told
+}
+
+// look is one look at the object, as the cache shows it.
+func (w *world) look() error {
+	object, err := w.read()
+	if object == nil || err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.sumBefore = w.sum()
+	w.mu.Unlock()
+	return w.program.Reconcile(w.context(), object, w.memories.Of(object))
+}
+
+// read is the object as the cache shows it; nil: there is none.
+func (w *world) read() (*v1alpha1.FederatedHPA, error) {
+	object := w.hub.cached()
+	if object == nil {
+		return nil, nil
+	}
+	if w.recorder.Stale(object) {
+		return nil, record.Conflict(object, "it is known only as before our own last write")
+	}
+	v1alpha1.DefaultFederatedHPA(object)
+	return object, nil
+}
+
+func (w *world) context() context.Context { return klog.NewContext(w.t.Context(), logr.Discard()) }
+
+func (w *world) leave() (bool, error) {
+	object, err := w.read()
+	if err != nil {
+		return false, err
+	}
+	return w.program.Leave(w.context(), object, w.memories.Of(object))
+}
+
+// looks are so many looks, with a period after each in which the members' own autoscalers work. It says the last one's
+// error.
+func (w *world) looks(n int) (err error) {
+	for range n {
+		err = w.look()
+		w.passes(period)
+	}
+	return err
+}
+
+// passes lets time pass.
+func (w *world) passes(d time.Duration) {
+	w.clock.SetTime(w.clock.Now().Add(d))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(w.members)) {
+		w.members[name].autoscale()
+	}
+}
+
+// well looks so many times, and none may fail.
+func (w *world) well(n int) {
+	w.t.Helper()
+	for range n {
+		w.decidesPurely()
+		if err := w.looks(1); err != nil {
+			w.t.Fatalf("looking: %v", err)
+		}
+	}
+}
+
+// decidesPurely: a decision reads what was gathered, and changes nothing of it.
+func (w *world) decidesPurely() {
+	object, err := w.read()
+	if object == nil || err != nil || object.DeletionTimestamp != nil {
+		return
+	}
+	calls, asked := w.calls, len(w.asked)
+	in := w.program.gather(w.context(), object, w.memories.Of(object))
+	w.calls, w.asked = calls, w.asked[:asked]
+	for i := range in.Clusters {
+		in.Clusters[i].Member = nil // a decision asks nobody
+	}
+	before := dump.ForHash(in.sites)
+	decide(in)
+	if diff := cmp.Diff(before, dump.ForHash(in.sites)); diff != "" {
+		w.t.Errorf("the decision changes what was gathered (-before +after):\n%s", diff)
+	}
+}
+
+// object is as the hub has it.
+func (w *world) object() *v1alpha1.FederatedHPA {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.hub.object == nil {
+		w.t.Fatal("there is no such object")
+	}
+	return w.hub.object.DeepCopy()
+}
+
+// edit changes the spec as a person does.
+func (w *world) edit(changes ...func(*v1alpha1.FederatedHPA)) {
+	w.t.Helper()
+	object := w.object()
+	for _, change := range changes {
+		change(object)
+	}
+	object.Generation++
+	w.hub.put(object)
+}
+
+// has is what each member has: "1-4 runs 3".
+func (w *world) has() map[string]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := map[string]string{}
+	for name, m := range w.members {
+		all[name] = m.String()
+	}
+	return all
+}
+
+// intends is what the status says that each cluster is to have: "1-4", and "to 3" replicas where that is an order.
+func (w *world) intends() map[string]string {
+	all := map[string]string{}
+	for _, c := range w.object().Status.Clusters {
+		all[c.Name] = fmt.Sprintf("%d-%d", value(c.AssignedMin), value(c.AssignedMax))
+		if c.AssignedReplicas != nil {
+			all[c.Name] += fmt.Sprintf(" to %d", *c.AssignedReplicas)
+		}
+	}
+	return all
+}
+
+// clusters is each cluster of the status in one line.
+func (w *world) clusters() []string {
+	number := func(n *int32) string {
+		if n == nil {
+			return "?"
+		}
+		return fmt.Sprint(*n)
+	}
+	var all []string
+	for _, c := range w.object().Status.Clusters {
+		line := fmt.Sprintf("%s %s %s-%s current %s ready %s", c.Name, c.State, number(c.AssignedMin), number(c.AssignedMax),
+			number(c.CurrentReplicas), number(c.ReadyReplicas))
+		if c.AssignedReplicas != nil {
+			line += " to " + number(c.AssignedReplicas)
+		}
+		all = append(all, strings.TrimSpace(line+" "+c.Reason))
+	}
+	return all
+}
+
+// condition is one of the status: "True Reason: message"; empty: there is none.
+func (w *world) condition(kind autoscalingv2.HorizontalPodAutoscalerConditionType) string {
+	for _, c := range w.object().Status.Conditions {
+		if c.Type == kind {
+			return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+		}
+	}
+	return ""
+}
+
+func same[T any](t testing.TB, what string, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func silence() *fleet.Silence {
+	return &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer within the deadline"}
+}
+
+// placedIn is somebody who places the workload in these clusters; nil: nowhere.
+type placedIn struct {
+	names  []string
+	places bool
+	err    error
+}
+
+func (p placedIn) Of(context.Context, string, autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
+	placed := map[string]*int32{}
+	for _, name := range p.names {
+		placed[name] = nil
+	}
+	return placed, p.places, p.err
+}
+
+var (
+	_ workload.Fleet   = (*world)(nil)
+	_ Asker            = (*world)(nil)
+	_ workload.Cluster = (*member)(nil)
+)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"slices"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/summary"
+)
+
+// Condition is one that a status is to have.
+type Condition struct {
+	Type            autoscalingv2.HorizontalPodAutoscalerConditionType
+	Is              bool
+	Reason, Message string
+	// Quiet: it is as it should be, and left out where it always was.
+	Quiet bool
+}
+
+// Set returns the conditions with this one. It keeps the time of its last change.
+func (c Condition) Set(all []autoscalingv2.HorizontalPodAutoscalerCondition, now time.Time) []autoscalingv2.HorizontalPodAutoscalerCondition {
+	fresh := autoscalingv2.HorizontalPodAutoscalerCondition{
+		Type: c.Type, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: now},
+		Reason: summary.Brief(c.Reason, summary.LongestReason), Message: summary.Brief(c.Message, summary.LongestCondition),
+	}
+	if c.Is {
+		fresh.Status = corev1.ConditionTrue
+	}
+	i := slices.IndexFunc(all, func(known autoscalingv2.HorizontalPodAutoscalerCondition) bool { return known.Type == c.Type })
+	switch {
+	case i >= 0:
+		if all[i].Status == fresh.Status {
+			fresh.LastTransitionTime = all[i].LastTransitionTime
+		}
+		all[i] = fresh
+	case !c.Quiet:
+		all = append(all, fresh)
+	}
+	return all
+}
+
+// Unset returns the conditions without one that does not apply any more.
+func Unset(all []autoscalingv2.HorizontalPodAutoscalerCondition, kind autoscalingv2.HorizontalPodAutoscalerConditionType) []autoscalingv2.HorizontalPodAutoscalerCondition {
+	return slices.DeleteFunc(all, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool { return c.Type == kind })
+}
+
+// Unmatched is whether an entry of the preferences has no effect, as it selects none of the clusters.
+func Unmatched(preferences []v1alpha1.TargetClusterAutoscalingPreference, clusters []assignment.ClusterFacts) Condition {
+	c := Condition{Type: v1alpha1.PreferenceUnmatched, Quiet: true, Reason: "AllMatched", Message: "every entry of clusterAutoscalingPreference selects a cluster"}
+	if found := assignment.Unmatched(preferences, clusters); found != "" {
+		c.Is, c.Quiet, c.Reason, c.Message = true, false, ReasonSelectsNoCluster, found
+	}
+	return c
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sight
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/clock"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/placement"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+// Reader reads the fleet.
+type Reader struct {
+	Fleet workload.Fleet
+	// Placements says where workloads are placed by others. Nil: nobody places them.
+	Placements placement.Source
+	// Timeout bounds what is asked of, and what is written to, all members, side by side, for one object.
+	Timeout time.Duration
+	Clock   clock.PassiveClock
+}
+
+// Each calls f for all at once, with a deadline that they share, and waits for them.
+func Each[T any](ctx context.Context, timeout time.Duration, list []T, f func(context.Context, *T)) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var all sync.WaitGroup
+	for i := range list {
+		all.Go(func() { f(ctx, &list[i]) })
+	}
+	all.Wait()
+}
+
+// ReadAutoscalers reads the HorizontalPodAutoscalers of the namespace.
+func (c *Cluster) ReadAutoscalers(ctx context.Context, object *v1alpha1.FederatedHPA) {
+	c.Autoscalers = c.Member.Autoscalers(ctx, object.Namespace)
+}
+
+// ReadScale reads the workload's scale.
+func (c *Cluster) ReadScale(ctx context.Context, object *v1alpha1.FederatedHPA) {
+	scale, err := c.Member.Scale(ctx, object.Namespace, object.Spec.ScaleTargetRef)
+	if err == nil {
+		c.Scale = scale
+		return
+	}
+	silence, absent := fleet.Classify(err)
+	if absent || meta.IsNoMatchError(err) {
+		c.Absent = err
+		return
+	}
+	if c.Silence == nil {
+		c.Silence = silence
+	}
+}
+
+// ReadPods reads the Pods that the selector matches.
+func (c *Cluster) ReadPods(ctx context.Context, object *v1alpha1.FederatedHPA, selector labels.Selector) {
+	c.Pods = c.Member.Pods(ctx, object.Namespace, selector)
+}
+
+// ReadRoom reads how many more replicas there is room for; the template is the workload as it would be made where there is
+// none.
+func (c *Cluster) ReadRoom(ctx context.Context, object *v1alpha1.FederatedHPA, template *unstructured.Unstructured) {
+	if n, known := c.Member.Additional(ctx, object.Namespace, object.Spec.ScaleTargetRef, template); known {
+		c.Additional = &n
+	}
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+var noon = time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// members are registered clusters, and why each is silent.
+type members map[string]*fleet.Silence
+
+type named struct {
+	workload.Cluster
+	name    string
+	silence *fleet.Silence
+}
+
+func (n named) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: n.name} }
+func (n named) Silence() *fleet.Silence        { return n.silence }
+func (n named) ClockOffset() time.Duration     { return 0 }
+
+func (m members) Settled() error { return nil }
+func (m members) Clusters() (all []workload.Cluster) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, named{name: name, silence: m[name]})
+	}
+	return all
+}
+
+// placed is where others place a workload.
+type placed struct {
+	on    map[string]*int32
+	known bool
+	err   error
+}
+
+func (p placed) Of(context.Context, string, autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
+	return p.on, p.known, p.err
+}
+
+// words are the clusters of a sight: in brackets those that are not selected, with a star those that are silent, with a
+// question mark those without a preference.
+func words(s Sight) string {
+	var all []string
+	for _, c := range s.Clusters {
+		word := c.Facts.Name
+		if c.Placed != nil {
+			word += fmt.Sprint("=", *c.Placed)
+		}
+		if c.Silence != nil {
+			word += "*"
+		}
+		if !c.Preferred {
+			word += "?"
+		}
+		if !c.Selected {
+			word = "[" + word + "]"
+		}
+		all = append(all, word)
+	}
+	for _, gone := range s.Deregistered {
+		all = append(all, "-"+gone.Name)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestSelect(t *testing.T) {
+	three := members{"a": nil, "b": &fleet.Silence{Reason: fleet.ReasonTimeout}, "c": nil}
+	only := func(names ...string) func(*v1alpha1.FederatedHPA) {
+		return func(f *v1alpha1.FederatedHPA) {
+			f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: names}
+		}
+	}
+	knows := func(names ...string) func(*v1alpha1.FederatedHPA) {
+		return func(f *v1alpha1.FederatedHPA) {
+			for _, name := range names {
+				f.Status.Clusters = append(f.Status.Clusters, v1alpha1.ClusterStatus{Name: name})
+			}
+		}
+	}
+	prefers := func(names ...string) func(*v1alpha1.FederatedHPA) {
+		return func(f *v1alpha1.FederatedHPA) {
+			f.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{FederatedHPAAssignmentType: v1alpha1.AssignmentStaticWeighted}
+			f.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{{
+				TargetCluster: &v1alpha1.ClusterAffinity{ClusterNames: names}, StaticWeight: new(int32(2))}}
+		}
+	}
+	unreadable := func(f *v1alpha1.FederatedHPA) {
+		f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Odd"}}}}
+	}
+	two := placed{on: map[string]*int32{"a": new(int32(3)), "z": nil}, known: true}
+	tests := map[string]struct {
+		members members
+		placed  *placed
+		change  []func(*v1alpha1.FederatedHPA)
+		want    string
+		err     string
+	}{
+		"all that are registered":         {three, nil, nil, "a b* c", ""},
+		"none":                            {members{}, nil, nil, "", ""},
+		"those of the affinity":           {three, nil, []func(*v1alpha1.FederatedHPA){only("a", "b")}, "a b*", ""},
+		"and those that the status names": {three, nil, []func(*v1alpha1.FederatedHPA){only("a"), knows("c", "x")}, "a [c] -x", ""},
+		"those where others place it":     {three, &two, nil, "a=3 z*", ""},
+		"of them, those of the affinity":  {three, &two, []func(*v1alpha1.FederatedHPA){only("a", "b")}, "a=3", ""},
+		"nobody places it":                {three, &placed{}, nil, "a b* c", ""},
+		"placed nowhere":                  {three, &placed{known: true}, nil, "", ""},
+		"where cannot be read":            {three, &placed{err: errors.New("no")}, nil, "", "reading where Deployment \"web\" is placed: no"},
+		"one is not preferred":            {three, nil, []func(*v1alpha1.FederatedHPA){prefers("a", "b")}, "a b* c?", ""},
+		"an unreadable affinity":          {three, nil, []func(*v1alpha1.FederatedHPA){unreadable}, "", `spec.clusterAffinity: reading labelSelector: "Odd" is not a valid label selector operator`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := &Reader{Fleet: tc.members, Timeout: time.Second, Clock: clocktesting.NewFakePassiveClock(noon)}
+			if tc.placed != nil {
+				r.Placements = tc.placed
+			}
+			object := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+			object.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
+			for _, change := range tc.change {
+				change(object)
+			}
+			s, err := r.Select(t.Context(), object)
+			said := ""
+			if err != nil {
+				said = err.Error()
+			}
+			if diff := cmp.Diff([]string{tc.want, tc.err}, []string{words(s), said}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if (s.Clusters == nil) != (tc.err != "") {
+				t.Errorf("clusters %v with error %v", s.Clusters, err)
+			}
+		})
+	}
+}
+
+func TestRoom(t *testing.T) {
+	c := Cluster{Additional: new(int32(5)), Pods: pods.Listing{Pods: make([]replicas.Pod, 3)}}
+	for told, want := range map[int32]int32{0: 5, 3: 5, 4: 4, 8: 0, 100: 0} {
+		if got := c.Room(told); *got != want {
+			t.Errorf("with 3 Pods of %d, there is room for %d of 5, want %d", told, *got, want)
+		}
+	}
+	if (&Cluster{}).Room(3) != nil {
+		t.Error("room that is not known is known")
+	}
+}
+
+func TestUnschedulableSince(t *testing.T) {
+	stored := metav1.NewTime(noon.Add(-time.Hour))
+	tests := map[string]struct {
+		before *metav1.Time
+		found  time.Time
+		want   time.Time
+	}{
+		"as stored":     {&stored, noon.Add(-time.Minute), stored.Time},
+		"by our clock":  {nil, noon.Add(-time.Minute), noon.Add(-3 * time.Minute)},
+		"not known":     {nil, time.Time{}, noon},
+		"never to come": {nil, noon.Add(time.Hour), noon},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := Cluster{ClockOffset: 2 * time.Minute, Pods: pods.Listing{UnschedulableSince: tc.found}}
+			c.Before.UnschedulableSince = tc.before
+			if got := c.UnschedulableSince(noon); !got.Time.Equal(tc.want) {
+				t.Errorf("since %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

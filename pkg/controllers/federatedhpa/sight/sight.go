@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sight is the fleet as one reconcile of a FederatedHPA sees it: which clusters it selects, and what is known of
+// the workload in each. It is read once, in a few steps that both modes share, and not changed afterwards; what follows
+// from it is decided elsewhere.
+package sight
+
+import (
+	"slices"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/workload"
+)
+
+// Sight is what is seen for one object at one time.
+type Sight struct {
+	// Object has its defaults. Its status is the one stored last.
+	Object *v1alpha1.FederatedHPA
+	Now    time.Time
+	// Clusters are those that the object selects, and those that its status names, in name order.
+	Clusters []Cluster
+	// PlacedByOthers: somebody else brings the workload to the clusters.
+	PlacedByOthers bool
+	// Deregistered are clusters that the status names, and that are not registered any more.
+	Deregistered []v1alpha1.ClusterStatus
+}
+
+// Cluster is one member cluster. What was not read is nil.
+type Cluster struct {
+	// Member asks the cluster, and writes to it.
+	Member workload.Cluster
+	Facts  assignment.ClusterFacts
+	// Before is what the status says of it.
+	Before v1alpha1.ClusterStatus
+	// Selected: affinity and placement name the cluster.
+	Selected bool
+	// Placed is how many replicas others placed there; nil: that is not known.
+	Placed *int32
+	// Preference is the cluster's place in a split; Preferred is false where there are preferences and none selects it.
+	Preference assignment.Preference
+	Preferred  bool
+	// ClockOffset is the cluster's time minus ours.
+	ClockOffset time.Duration
+	// Silence is why the cluster, or its workload's scale, cannot be read; nil: it can.
+	Silence *fleet.Silence
+
+	// Autoscalers are the HorizontalPodAutoscalers of the namespace.
+	Autoscalers workload.Autoscalers
+	// Scale is the workload's there, and Absent why there is none.
+	Scale  *autoscalingv1.Scale
+	Absent error
+	// Pods are the workload's.
+	Pods pods.Listing
+	// Additional is how many more replicas there is room for, beside the Pods that there are; nil: that is not known.
+	Additional *int32
+}
+
+// Facts are those of the selected clusters.
+func (s *Sight) Facts() []assignment.ClusterFacts {
+	facts := make([]assignment.ClusterFacts, 0, len(s.Clusters))
+	for i := range s.Clusters {
+		if s.Clusters[i].Selected {
+			facts = append(facts, s.Clusters[i].Facts)
+		}
+	}
+	return facts
+}
+
+// Before is what the object's status says of a cluster; of one that is new nothing.
+func Before(object *v1alpha1.FederatedHPA, cluster string) v1alpha1.ClusterStatus {
+	statuses := object.Status.Clusters
+	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == cluster }); i >= 0 {
+		return statuses[i]
+	}
+	return v1alpha1.ClusterStatus{}
+}
+
+// Room is how many of so many more replicas a cluster can host where as many should run: those that have no Pod yet will take
+// a part of it, though it still seems free. nil: that is not known.
+func (c *Cluster) Room(told int32) *int32 {
+	if c.Additional == nil {
+		return nil
+	}
+	unborn := max(0, int64(told)-int64(len(c.Pods.Pods)))
+	return new(int32(max(0, int64(*c.Additional)-unborn)))
+}
+
+// UnschedulableSince is since when Pods have found no node, by our clock, where some wait; it was stored if it began before.
+func (c *Cluster) UnschedulableSince(now time.Time) *metav1.Time {
+	if c.Before.UnschedulableSince != nil {
+		return c.Before.UnschedulableSince
+	}
+	since := c.Pods.UnschedulableSince.Add(-c.ClockOffset)
+	if c.Pods.UnschedulableSince.IsZero() || since.After(now) {
+		since = now
+	}
+	return &metav1.Time{Time: since}
+}
+
+// Time is a stored time as decisions have it.
+func Time(t *metav1.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return &t.Time
+}
+
+// Stored is a time as it is stored.
+func Stored(t *time.Time) *metav1.Time {
+	if t == nil {
+		return nil
+	}
+	return &metav1.Time{Time: *t}
+}
