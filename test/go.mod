@@ -5,6 +5,7 @@ go 1.26.4
 require (
 	github.com/fleetscale/fleetscale v0.0.0
 	github.com/go-logr/logr v1.4.4
+	github.com/gofrs/flock v0.13.1
 	github.com/google/go-cmp v0.7.0
 	github.com/prometheus/client_golang v1.24.0
 	github.com/spf13/cobra v1.10.2

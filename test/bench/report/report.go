@@ -46,14 +46,17 @@ type Table struct {
 	Rows   [][]string
 }
 
-// Write makes the section's page, figures and plots in dir, which it creates.
+// Write makes the section's page, figures and plots in dir, which it creates. The samples are beside them, for other programs.
 // Other files stay, so that experiments can be measured one by one.
 func (s Section) Write(dir string) error {
-	figures, err := json.MarshalIndent(s.kept(), "", "  ")
-	if err != nil {
-		return fmt.Errorf("encoding the figures of %s: %w", s.Name, err)
+	files := map[string]string{s.Name + ".md": s.markdown()}
+	for suffix, content := range map[string]any{".json": s.kept(), ".samples.json": s.Figures} {
+		text, err := json.MarshalIndent(content, "", "  ")
+		if err != nil {
+			return fmt.Errorf("encoding the figures of %s: %w", s.Name, err)
+		}
+		files[s.Name+suffix] = string(text) + "\n"
 	}
-	files := map[string]string{s.Name + ".md": s.markdown(), s.Name + ".json": string(figures) + "\n"}
 	for i, p := range s.Plots {
 		files[s.picture(i)] = p.svg()
 	}
@@ -80,10 +83,9 @@ type kept struct {
 	Title   string
 	About   []string
 	Reaches []Reach
-	Figures map[string][]float64
 }
 
-func (s Section) kept() kept { return kept{s.Title, s.About, s.Reaches, s.Figures} }
+func (s Section) kept() kept { return kept{s.Title, s.About, s.Reaches} }
 
 func (s Section) picture(i int) string { return fmt.Sprintf("%s-%d.svg", s.Name, i+1) }
 

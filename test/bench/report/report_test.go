@@ -46,7 +46,7 @@ func TestReportIsAsBefore(t *testing.T) {
 	if err := Index(dir, []string{"What this is."}, []string{"first", "list"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"README.md", "list.md", "list.json", "list-1.svg"} {
+	for _, name := range []string{"README.md", "list.md", "list.json", "list.samples.json", "list-1.svg"} {
 		want, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
