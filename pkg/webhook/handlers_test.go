@@ -18,8 +18,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/ktesting"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -176,41 +174,23 @@ type judgeFunc func(admission.Request) verdict
 
 func (f judgeFunc) judge(_ context.Context, request admission.Request) verdict { return f(request) }
 
-func TestPanicsAreAnsweredAndCounted(t *testing.T) {
-	metrics := NewMetrics(prometheus.NewRegistry())
+// A bug fails one admission, not the program.
+func TestPanicsAreAnswered(t *testing.T) {
 	bug := true
-	handler := &admission.Webhook{Handler: observed{webhook: "validate", kind: "FederatedHPA", metrics: metrics, judge: judgeFunc(func(admission.Request) verdict {
-		if bug {
-			var nobody *verdict
-			return *nobody
-		}
-		return allowed(nil)
-	})}}
+	handler := &admission.Webhook{Handler: observed{webhook: "validate", kind: "FederatedHPA", metrics: NewMetrics(prometheus.NewRegistry()),
+		judge: judgeFunc(func(admission.Request) verdict {
+			if bug {
+				panic("here")
+			}
+			return allowed(nil)
+		})}}
 	response := ask(t, handler, review(t, fhpa("web", "web"), ""))
-	const want = "the webhook has a bug, and its log tells more: panic: runtime error: invalid memory address or nil pointer dereference"
-	if response.Allowed || response.Result.Code != 500 || response.Result.Message != want {
-		t.Errorf("allowed = %v, %v; want 500 and %s", response.Allowed, response.Result, want)
-	}
-	if got := testutil.ToFloat64(metrics.panics.WithLabelValues("validate", "FederatedHPA")); got != 1 {
-		t.Errorf("%v panics counted", got)
+	if response.Allowed || response.Result.Code != 500 || response.Result.Message != "panic: here [recovered]" {
+		t.Errorf("allowed = %v, %v; want 500", response.Allowed, response.Result)
 	}
 	bug = false
 	if response := ask(t, handler, review(t, fhpa("web", "web"), "")); !response.Allowed {
 		t.Errorf("refused after a panic: %v", response.Result)
-	}
-}
-
-func TestPanicsAreLoggedWithTheirPlace(t *testing.T) {
-	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
-	o := observed{webhook: "mutate", kind: "FederatedHPA", metrics: NewMetrics(prometheus.NewRegistry()), judge: judgeFunc(func(admission.Request) verdict { panic("here") })}
-	request := admission.Request{AdmissionRequest: *review(t, fhpa("web", "web"), "").Request}
-	request.Name = "web"
-	o.Handle(klog.NewContext(t.Context(), logger), request)
-	logged := logger.GetSink().(ktesting.Underlier).GetBuffer().String()
-	for _, want := range []string{`err="panic: here" webhook="mutate" kind="FederatedHPA" object="shop/web"`, "TestPanicsAreLoggedWithTheirPlace"} {
-		if !strings.Contains(logged, want) {
-			t.Errorf("logged %s\nwant %s in it", logged, want)
-		}
 	}
 }
 

@@ -14,15 +14,13 @@ import (
 type Metrics struct {
 	duration *prometheus.HistogramVec
 	refusals *prometheus.CounterVec
-	panics   *prometheus.CounterVec
 }
 
 // The results of an admission.
 const (
 	resultAllowed = "allowed"
 	resultRefused = "refused"
-	resultFailed  = "failed"   // it could not be judged
-	resultPanic   = "panicked" // a bug
+	resultFailed  = "failed" // it could not be judged
 )
 
 // NewMetrics registers on reg, so two instances never share state.
@@ -37,12 +35,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Namespace: "fleetscale", Name: "admission_refusals_total",
 			Help: "Admissions refused by a rule. One that several rules refuse counts for each.",
 		}, []string{"kind", "operation", "rule"}),
-		panics: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "fleetscale", Name: "admission_panics_total",
-			Help: "Admissions that were answered with 500 because of a bug.",
-		}, []string{"webhook", "kind"}),
 	}
-	reg.MustRegister(m.duration, m.refusals, m.panics)
+	reg.MustRegister(m.duration, m.refusals)
 	return m
 }
 
@@ -55,8 +49,5 @@ func (m *Metrics) answered(a asked, v verdict, took time.Duration) {
 	m.duration.WithLabelValues(a.webhook, a.kind, a.operation, v.result).Observe(took.Seconds())
 	for _, rule := range v.rules {
 		m.refusals.WithLabelValues(a.kind, a.operation, rule).Inc()
-	}
-	if v.result == resultPanic {
-		m.panics.WithLabelValues(a.webhook, a.kind).Inc()
 	}
 }

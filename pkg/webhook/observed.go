@@ -4,13 +4,10 @@ package webhook
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
@@ -19,7 +16,7 @@ type judge interface {
 	judge(ctx context.Context, request admission.Request) verdict
 }
 
-// observed counts what a judge answers, and survives its bugs.
+// observed counts what a judge answers. That the program survives its bugs controller-runtime sees to.
 type observed struct {
 	judge
 	webhook, kind string
@@ -29,20 +26,9 @@ type observed struct {
 // Handle makes it a webhook of controller-runtime.
 func (o observed) Handle(ctx context.Context, request admission.Request) admission.Response {
 	begin := time.Now()
-	v := o.safely(ctx, request)
+	v := o.judge.judge(ctx, request)
 	o.metrics.answered(asked{o.webhook, o.kind, operation(request)}, v, time.Since(begin))
 	return v.Response
-}
-
-func (o observed) safely(ctx context.Context, request admission.Request) (v verdict) {
-	defer func() {
-		if recovered := recover(); recovered != nil {
-			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", recovered), "Admission panicked",
-				"webhook", o.webhook, "kind", o.kind, "object", klog.KRef(request.Namespace, request.Name), "stack", string(debug.Stack()))
-			v = panicked(recovered)
-		}
-	}()
-	return o.judge.judge(ctx, request)
 }
 
 // operation is one of four, whatever was sent.

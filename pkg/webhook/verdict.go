@@ -3,8 +3,6 @@
 package webhook
 
 import (
-	"fmt"
-	"net/http"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -41,11 +39,4 @@ func refused(kind schema.GroupKind, name string, faults field.ErrorList, warning
 // failed is for what could not be judged.
 func failed(code int, err error) verdict {
 	return verdict{Response: admission.Errored(int32(code), err), result: resultFailed}
-}
-
-// panicked does not tell the asker where the bug is: the log does.
-func panicked(recovered any) verdict {
-	v := failed(http.StatusInternalServerError, fmt.Errorf("the webhook has a bug, and its log tells more: panic: %v", recovered))
-	v.result = resultPanic
-	return v
 }
