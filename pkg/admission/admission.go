@@ -73,7 +73,7 @@ func cronFaults(c *v1alpha1.CronFederatedHPA, known Neighbours) field.ErrorList 
 
 func cronWarnings(c *v1alpha1.CronFederatedHPA, known Neighbours) []string {
 	var warnings []string
-	if !targetsFederatedHPA(c.Spec.ScaleTargetRef) {
+	if !meansFederatedHPA(c.Spec.ScaleTargetRef) {
 		warnings = known.Target.cronWarnings(c.Spec.ScaleTargetRef)
 	}
 	warnings = append(warnings, cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules"))...)

@@ -30,7 +30,7 @@ func cronRulesFaults(spec *v1alpha1.CronFederatedHPASpec, path *field.Path) fiel
 		faults = append(faults, field.Required(path, "must have at least one rule").WithOrigin(ruleCronRules))
 	}
 	seen := map[string]bool{}
-	ours := targetsFederatedHPA(spec.ScaleTargetRef)
+	ours := meansFederatedHPA(spec.ScaleTargetRef)
 	for i := range spec.Rules {
 		rule, at := &spec.Rules[i], path.Index(i)
 		faults = append(faults, nameFaults(rule, at)...)

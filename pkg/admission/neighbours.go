@@ -110,5 +110,5 @@ func outOfBounds(rule *v1alpha1.CronFederatedHPARule, f *v1alpha1.FederatedHPA) 
 
 // isTarget says whether c sets f.
 func isTarget(c *v1alpha1.CronFederatedHPA, f *v1alpha1.FederatedHPA) bool {
-	return targetsFederatedHPA(c.Spec.ScaleTargetRef) && c.Spec.ScaleTargetRef.Name == f.Name
+	return meansFederatedHPA(c.Spec.ScaleTargetRef) && c.Spec.ScaleTargetRef.Name == f.Name
 }

@@ -38,7 +38,7 @@ func scaleTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *f
 // workload.
 func cronTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *field.Path) field.ErrorList {
 	ours := v1alpha1.SchemeGroupVersion.String()
-	if !targetsFederatedHPA(target) {
+	if !meansFederatedHPA(target) {
 		return scaleTargetFaults(target, path)
 	}
 	faults := referenceFaults(target, path, true)
@@ -51,9 +51,9 @@ func cronTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *fi
 	return faults
 }
 
-// targetsFederatedHPA says whether a FederatedHPA is meant, be it only by the
+// meansFederatedHPA reports whether a FederatedHPA is meant, if only by the
 // group or by the kind.
-func targetsFederatedHPA(target autoscalingv2.CrossVersionObjectReference) bool {
+func meansFederatedHPA(target autoscalingv2.CrossVersionObjectReference) bool {
 	return claims.Group(target) == v1alpha1.GroupName || target.Kind == v1alpha1.FederatedHPAKind
 }
 

@@ -448,7 +448,7 @@ func TestGovernedTargetIsLeftAlone(t *testing.T) {
 	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
 	s.goes("07:30")
 	in := s.situation("08:30")
-	in.Target.Governor = `Deployment "shop" is scaled by FederatedHPA "shop"`
+	in.Target.ScaledBy = `Deployment "shop" is scaled by FederatedHPA "shop"`
 	d := decide(t, in)
 	says(t, d, `01 08:30 r failed: Deployment "shop" is scaled by FederatedHPA "shop"`)
 	if !d.Set.Empty() {
@@ -530,7 +530,7 @@ func TestConditions(t *testing.T) {
 		"no target":       {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotFound, Message: "none"} }, []string{"Ready True RulesUnderstood", "TargetFound False NotFound none", "Conflicting False NoOther"}},
 		"target not read": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonUnreachable, Message: "503"} }, []string{"Ready True RulesUnderstood", "TargetFound Unknown Unreachable 503", "Conflicting False NoOther"}},
 		"target not set":  {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotSet, Message: "503"} }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
-		"another sets it": {func(in *Situation) { in.Target.Governor = "taken" }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting True Autoscaled taken"}},
+		"another sets it": {func(in *Situation) { in.Target.ScaledBy = "taken" }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting True Autoscaled taken"}},
 		"a rule is no rule": {func(in *Situation) {
 			in.Timetables[0].Fault = "a"
 			in.Object.Spec.Rules, in.Timetables = append(in.Object.Spec.Rules, in.Object.Spec.Rules[0]), append(in.Timetables, in.Timetables[0])

@@ -87,7 +87,7 @@ func befall(random *rand.Rand, in *Situation) {
 	case 0:
 		in.Target = Target{}
 	case 1:
-		in.Target.Governor = "another"
+		in.Target.ScaledBy = "another"
 	case 2, 3:
 		in.Target.Trouble = &Trouble{Reason: reasons[random.IntN(len(reasons))], Message: "no luck"}
 	}

@@ -153,8 +153,8 @@ func (in *Situation) conditions(conditions *[]metav1.Condition, faults []string)
 	default:
 		set(v1alpha1.CronTargetFound, metav1.ConditionTrue, reasonFound, fmt.Sprintf("%s %q", ref.Kind, ref.Name))
 	}
-	if in.Target.Governor != "" {
-		set(v1alpha1.CronConflicting, metav1.ConditionTrue, reasonAutoscaled, in.Target.Governor)
+	if in.Target.ScaledBy != "" {
+		set(v1alpha1.CronConflicting, metav1.ConditionTrue, reasonAutoscaled, in.Target.ScaledBy)
 	} else {
 		set(v1alpha1.CronConflicting, metav1.ConditionFalse, reasonNoOther, "")
 	}

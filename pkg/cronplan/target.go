@@ -13,10 +13,10 @@ import (
 
 // Target is what is known of what the rules set.
 type Target struct {
-	Checked     bool   // it was read, or that was tried; else all below but Governor is unknown
+	Checked     bool   // it was read, or that was tried; else all below but ScaledBy is unknown
 	Has         Values // if there is no trouble
 	MayHaveNone bool   // minReplicas may be 0
-	Governor    string // another autoscaler that sets its replicas, or ""
+	ScaledBy    string // another autoscaler that sets its replicas, or ""
 	Trouble     *Trouble
 }
 

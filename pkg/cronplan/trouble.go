@@ -62,8 +62,8 @@ func Unsettable(ref autoscalingv2.CrossVersionObjectReference, err error) *Troub
 // another was first met, if none of the tries in between did any better.
 func (in *Situation) hindrance() *Delay {
 	switch {
-	case in.Target.Governor != "":
-		return &Delay{Trouble{reasonAutoscaled, in.Target.Governor}, in.Now}
+	case in.Target.ScaledBy != "":
+		return &Delay{Trouble{reasonAutoscaled, in.Target.ScaledBy}, in.Now}
 	case in.Target.Trouble == nil:
 		return nil
 	case in.Delay != nil:

@@ -36,7 +36,7 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 	in.Object = object
 	in.Timetables = r.schedules.of(object)
 	if !cronplan.TargetsFederatedHPA(object) {
-		in.Target.Governor, err = governor(ctx, r.Hub, object)
+		in.Target.ScaledBy, err = scaledBy(ctx, r.Hub, object)
 	}
 	return in, t, err
 }

@@ -88,7 +88,7 @@ func TestBoundsAreSentAlone(t *testing.T) {
 	}
 }
 
-func TestGovernor(t *testing.T) {
+func TestScaledBy(t *testing.T) {
 	hpa := func(change func(*autoscalingv2.HorizontalPodAutoscaler)) client.Object {
 		h := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
 		h.Spec.ScaleTargetRef = deployment
@@ -119,7 +119,7 @@ func TestGovernor(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := governor(t.Context(), fakeHub(t, tc.there), newCron(deployment))
+			got, err := scaledBy(t.Context(), fakeHub(t, tc.there), newCron(deployment))
 			if err != nil || got != tc.want {
 				t.Errorf("got %q, %v, want %q", got, err, tc.want)
 			}

@@ -16,9 +16,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
 
-// governor tells of another autoscaler that sets the replicas of what the
-// rules set, or "".
-func governor(ctx context.Context, hub client.Reader, object *v1alpha1.CronFederatedHPA) (string, error) {
+// scaledBy names another autoscaler that sets the replicas of what the
+// rules set, or returns "".
+func scaledBy(ctx context.Context, hub client.Reader, object *v1alpha1.CronFederatedHPA) (string, error) {
 	ref := object.Spec.ScaleTargetRef
 	for _, list := range []client.ObjectList{&v1alpha1.FederatedHPAList{}, &autoscalingv2.HorizontalPodAutoscalerList{}} {
 		if err := hub.List(ctx, list, client.InNamespace(object.Namespace), client.MatchingFields{index.ByName: ref.Name}); err != nil {
