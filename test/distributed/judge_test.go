@@ -36,15 +36,16 @@ type judge struct {
 
 // verdict is what the judge knows of a member.
 type verdict struct {
-	unseenSince               time.Time // since the look at which the hub first could not read or write it; zero: it can
-	refusedSince, refusedLast time.Time
-	tries                     bool // the last write was the first after one that was refused
-	gone                      bool // unseen for longer than the grace
-	sleptAt                   time.Time
-	paused                    bool  // set to zero by hand
-	had                       bool  // it had an autoscaler of ours when the look began
-	shouldHold                bool  // by how the clusters were at the end of the last look
-	ran                       int32 // replicas when the look began
+	unseenSince  time.Time // since the look at which the hub first could not read or write it; zero: it can
+	refusedSince time.Time
+	refusals     struct{ first, last time.Time } // in a row; zero: it took the last write
+	tries        bool                            // the last write was the first after one that was refused
+	gone         bool                            // unseen for longer than the grace
+	sleptAt      time.Time
+	paused       bool  // set to zero by hand
+	had          bool  // it had an autoscaler of ours when the look began
+	shouldHold   bool  // by how the clusters were at the end of the last look
+	ran          int32 // replicas when the look began
 }
 
 func (j *judge) of(m *member) *verdict {
@@ -147,7 +148,8 @@ func (j *judge) ends(err error) {
 		j.sinceTrouble++
 	}
 	for _, m := range j.f.members {
-		if v := j.of(m); !m.refuses && j.settled(4) && !v.suspected() { // there was nothing to write, so that nobody can know
+		if !m.refuses && j.settled(4) {
+			v := j.of(m) // there was nothing to write, so that nobody can know
 			v.refusedSince, v.gone = time.Time{}, v.gone && !m.inSight()
 		}
 	}
@@ -167,7 +169,8 @@ func (j *judge) blind() bool {
 
 // suspected: the cluster refused what was written to it, has not been asked again, and is not yet to be.
 func (v *verdict) suspected() bool {
-	return !v.refusedSince.IsZero() && time.Since(v.refusedLast) < max(grace, v.refusedLast.Sub(v.refusedSince))+2*period
+	first, last := v.refusals.first, v.refusals.last
+	return !last.IsZero() && time.Since(last) < max(grace, last.Sub(first))+2*period
 }
 
 // What is known of the object.

@@ -19,6 +19,7 @@ func (j *judge) writes(m *member) {
 	j.hubWrites++
 	v := j.of(m)
 	v.tries, v.refusedSince = !v.refusedSince.IsZero(), time.Time{}
+	v.refusals.first, v.refusals.last = time.Time{}, time.Time{}
 	if !j.looking {
 		j.fail("%s is written to while the hub does not look", m.name)
 	}
@@ -27,6 +28,7 @@ func (j *judge) writes(m *member) {
 // accepts: the cluster was asked whether it would take what it refused.
 func (j *judge) accepts(m *member) {
 	v := j.of(m)
+	v.refusals.first, v.refusals.last = time.Time{}, time.Time{}
 	if v.refusedSince, v.tries = (time.Time{}), true; v.gone {
 		v.gone, j.sinceChange = !m.inSight(), 0
 	}
@@ -34,9 +36,12 @@ func (j *judge) accepts(m *member) {
 
 func (j *judge) refused(m *member) {
 	j.troubled()
-	v := j.of(m)
-	if v.refusedLast = time.Now(); v.refusedSince.IsZero() {
-		v.refusedSince = v.refusedLast
+	v, now := j.of(m), time.Now()
+	if v.refusals.last = now; v.refusals.first.IsZero() {
+		v.refusals.first = now
+	}
+	if v.refusedSince.IsZero() {
+		v.refusedSince = now
 	}
 }
 
@@ -202,10 +207,21 @@ func (j *judge) checkSilence(m *member) {
 
 // checkEviction: a maximum below what runs takes Pods away that nodes have taken.
 func (j *judge) checkEviction(m *member, most int32) {
-	if j.sinceChange < 3 || j.mayDrain(m) {
+	if j.sinceChange < 3 || j.mayDrain(m) || j.runsTooMany() {
 		return
 	}
 	j.fail("P5: %s gets a maximum of %d, and runs %d", m.name, most, m.hosted())
+}
+
+// runsTooMany: more has found a node than the fleet may run, as one was out of sight when others took its part over.
+func (j *judge) runsTooMany() bool {
+	sum := 0
+	for _, m := range j.f.members {
+		if j.takesPart(m) {
+			sum += m.hosted()
+		}
+	}
+	return sum > int(j.spec().MaxReplicas) && !j.duplicated()
 }
 
 // mayDrain: in order of priority it is the cluster's turn to shrink, and the load is low.
