@@ -107,6 +107,14 @@ full-unit:
 full-%:
 	$(GO) -C test test $(if $(filter $*,$(UNRACED)),,$(RACE)) -count 1 -p 1 -v -timeout 1h ./$*/...
 
+# Ring 1, as far as it is tested beside the code, and the controllers.
+PKGS ?= $(addprefix ./pkg/,replicas assignment memberhpa capacity/fit schedule cronplan merge claims admission guard controllers/...)
+N    ?= 40
+
+.PHONY: mutants
+mutants: need-go ## Break the code in N=40 ways, one at a time, and show which of them the tests miss; SEED=7, PKGS="./pkg/merge"
+	$(GO) -C tools run ./mutate -C $(CURDIR) -n $(N) $(if $(SEED),-seed $(SEED)) $(PKGS)
+
 # Nothing else should run meanwhile. The report is for a person to look at, and to commit or not.
 .PHONY: bench
 bench: need-go ## Measure all, beside its peers, and write the report into bench/; takes an hour and a half

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command mutate shows what tests do not check: it breaks one thing in the code, runs the tests of that package, and tells
+// whether one of them fails; then it breaks another thing.
+//
+//	mutate [-C directory of the module] [-n 40] [-seed 1] [-timeout 2m] [-survivors 5] <packages>
+//
+// Which things are broken, and how, is drawn at random; the same seed and code give the same mutants. The files of the module
+// are never written: Go is told of the changed one by -overlay. The exit code is 1 if more than -survivors mutants survive.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
+	dir := flags.String("C", ".", "a directory of the module")
+	n := flags.Int("n", 40, "how many mutants to make, at most")
+	seed := flags.Uint64("seed", rand.Uint64N(1_000_000), "what decides which mutants; drawn if it is not given")
+	timeout := flags.Duration("timeout", 2*time.Minute, "how long the tests of a package may take")
+	survivors := flags.Int("survivors", -1, "how many mutants may survive; -1: any number")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() == 0 {
+		return errors.New("name the packages, such as ./pkg/merge")
+	}
+	t := tester{dir: *dir, timeout: *timeout}
+	mutants, err := t.mutants(ctx, flags.Args())
+	if err != nil {
+		return err
+	}
+	r := rand.New(rand.NewPCG(*seed, 0))
+	r.Shuffle(len(mutants), func(i, j int) { mutants[i], mutants[j] = mutants[j], mutants[i] })
+	all := len(mutants)
+	mutants = mutants[:min(max(0, *n), all)]
+	fmt.Fprintf(out, "%d of %d mutants, seed %d\n", len(mutants), all, *seed)
+	counts := map[outcome]int{}
+	for _, m := range mutants {
+		result, err := t.test(ctx, m)
+		if err != nil {
+			return err
+		}
+		counts[result]++
+		fmt.Fprintf(out, "%-16s  %s\n", result, m)
+	}
+	found, valid := counts[killed]+counts[timedOut], len(mutants)-counts[broken]
+	fmt.Fprintf(out, "%d killed, %d timed out, %d survived, %d did not compile: %d %% of those that compile are found (seed %d)\n",
+		counts[killed], counts[timedOut], counts[survived], counts[broken], 100*found/max(1, valid), *seed)
+	if *survivors >= 0 && counts[survived] > *survivors {
+		return fmt.Errorf("%d mutants survive, more than %d: write tests that they break", counts[survived], *survivors)
+	}
+	return nil
+}
