@@ -159,13 +159,13 @@ func (w *walker) early(of *ast.FuncType, body *ast.BlockStmt) {
 	w.replace(body.Lbrace+1, body.Lbrace+1, " "+w.zeros(of)+";")
 }
 
-// zero returns zero values.
+// zero returns zero values before the others can be.
 func (w *walker) zero(n *ast.ReturnStmt) {
 	for _, result := range n.Results {
 		switch w.source(result) {
 		case "nil", "false", "0", `""`:
 		default:
-			w.replace(n.Pos(), n.End(), w.zeros(w.function()))
+			w.replace(n.Pos(), n.Pos(), w.zeros(w.function())+"; ")
 			return
 		}
 	}

@@ -43,8 +43,8 @@ func TestMutants(t *testing.T) {
 		"but not what others need": {"func f() {\n\tx := a\n\tvar y = x\n\treturn\n}", []string{"func f() {{+ return;+}"}},
 		"early, with zeros": {"func f() (a, b int, err error) {\n\tx = y\n\treturn x, y, err\n}", []string{
 			"func f() (a, b int, err error) {{+ return *new(int), *new(int), *new(error);+}", "[-x = y-]",
-			"[-return x, y, err-]{+return *new(int), *new(int), *new(error)+}"}},
-		"zeros of the function within": {"var x = func() T { return y }", []string{"var x = func() T { [-return y-]{+return *new(T)+} }"}},
+			"{+return *new(int), *new(int), *new(error); +}return x, y, err"}},
+		"zeros of the function within": {"var x = func() T { return y }", []string{"var x = func() T { {+return *new(T); +}return y }"}},
 		"zeros are zero":               {`func f() (*int, bool, string) { return nil, false, "" }`, nil},
 		"nothing to return from":       {"func f() {}", nil},
 	}
