@@ -31,4 +31,7 @@
 // A cluster that is silent keeps its bounds, and while it may be back at once no others move. In every step the maxima
 // keep their sum, so they never exceed the fleet's if decreases are written before increases. With nothing changing around
 // it, a fleet comes to rest: what moved once has no reason to move again.
+//
+// The files in testdata/stories show it: what happens to a fleet, and what each step does about it. They are the quickest way
+// to know this package, split.txt first; TestStories says what their words mean, and plays them.
 package assignment

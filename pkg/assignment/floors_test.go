@@ -11,60 +11,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// A silent cluster that holds on to more than a new maximum leaves the others what they run of their shares.
-func TestNextLowersTheMaximumWhileOneIsSilent(t *testing.T) {
-	tests := map[string]struct {
-		s      Snapshot
-		want   string
-		beyond int32
-	}{
-		"the silent part is all":           {snapshot(StaticWeighted, 1, 6, site("a", 1, 6, 3), site("b", 1, 6, 3, silent(15))), "BoundsSplit: a 1/3, b 1/6 Unreachable", 3},
-		"it is more":                       {snapshot(StaticWeighted, 1, 4, site("a", 1, 6, 1), site("b", 1, 6, 3, silent(15))), "BoundsSplit: a 1/2, b 1/6 Unreachable", 4},
-		"it is less than a share":          {snapshot(StaticWeighted, 1, 8, site("a", 1, 6, 3), site("b", 1, 2, 1, silent(15))), "BoundsSplit: a 1/6, b 1/2 Unreachable", 0},
-		"the share is one":                 {snapshot(StaticWeighted, 1, 2, site("a", 1, 6, 3), site("b", 1, 6, 3, silent(15))), "BoundsSplit: a 1/1, b 1/6 Unreachable", 5},
-		"there is no share":                {snapshot(Prioritized, 1, 2, site("a", 1, 3, 3, priority(1)), site("b", 1, 6, 3, priority(2), silent(15))), "BoundsSplit: a 0/0 Excluded, b 1/6 Unreachable", 4},
-		"what is left goes beyond a floor": {snapshot(StaticWeighted, 1, 12, site("a", 1, 2, 2), site("b", 1, 6, 2), site("c", 1, 6, 3, silent(15))), "BoundsSplit: a 1/2, b 1/4, c 1/6 Unreachable", 0},
-		"a new cluster has its one":        {snapshot(StaticWeighted, 1, 6, site("a", 0, 0, 0), site("b", 1, 9, 3, silent(15))), "BoundsSplit: a 1/1 run 1, b 1/9 Unreachable", 4},
-		"a new cluster may stay at zero":   {snapshot(StaticWeighted, 1, 6, site("a", 0, 0, 0), site("b", 1, 9, 3, silent(15))).change(toZero), "BoundsSplit: a 1/1 ScaledToZero, b 1/9 Unreachable", 4},
-		"all run what the maximum allows": {snapshot(Prioritized, 9, 10, site("a", 3, 3, 3, priority(1)), site("b", 6, 6, 6, priority(3)), site("c", 1, 4, 1, priority(2), silent(15))),
-			"BoundsSplit: a 2/3, b 6/6 hold, c 1/4 Unreachable", 3},
-		"after the grace all is theirs": {snapshot(StaticWeighted, 1, 6, site("a", 1, 6, 3), site("b", 1, 6, 3, silent(300))), "BoundsSplit: a 1/6, b 1/6 Unreachable", 6},
-		"one that refuses is like a silent one": {snapshot(StaticWeighted, 1, 6, site("a", 1, 6, 3), site("b", 1, 6, 3, refusing, stands(6))),
-			"BoundsSplit: a 1/3, b 1/6", 3},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := Next(tc.s.change(changed))
-			if told(got) != tc.want {
-				t.Errorf("got  %s\nwant %s", told(got), tc.want)
-			}
-			if beyond := or(got.Memory.UnreachableMax, 0); beyond != tc.beyond {
-				t.Errorf("%d beyond the maximum, not %d", beyond, tc.beyond)
-			}
-		})
-	}
-}
-
-// A cluster that is back costs the others what they have too much, while another one is silent: not their autoscalers. What was
-// added to their minima goes as well.
-func TestNextTakesBackWhatIsTooMuch(t *testing.T) {
-	tests := map[string]struct {
-		s    Snapshot
-		want string
-	}{
-		"minima that stood in": {snapshot(Prioritized, 12, 43, site("a", 12, 43, 12, priority(2)), site("b", 12, 23, 12, priority(1), back)), "BoundsTakenOver: a 12/31 hold, b 1/12"},
-		"no more than that":    {snapshot(Prioritized, 12, 43, site("a", 11, 43, 12, priority(2)), site("b", 1, 23, 12, priority(1), back)), "BoundsTakenOver: a 11/31 hold, b 1/12"},
-		"floors":               {snapshot(DynamicWeighted, 1, 6, site("a", 1, 6, 2), site("b", 1, 6, 2, back), site("c", 1, 6, 2, silent(7))), "BoundsTakenOver: a 1/2, b 1/2, c 1/6 Unreachable"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := told(Next(tc.s)); got != tc.want {
-				t.Errorf("got  %s\nwant %s", got, tc.want)
-			}
-		})
-	}
-}
-
 // Whatever the silent ones hold: each that is in sight has at least what it runs of its share, and at least one of it; the
 // excess is at most the silent part, and said.
 func TestFloorsHold(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -88,41 +87,6 @@ func TestLapsed(t *testing.T) {
 			}
 			if got.Bounds != tc.bounds {
 				t.Errorf("bounds lapse: %t", got.Bounds)
-			}
-		})
-	}
-}
-
-// A cluster that refuses what is written to it keeps its part, and the others go on without it.
-func TestNextWhereOneRefuses(t *testing.T) {
-	low := func(s *Snapshot) { s.Memory.UnderloadedSince = new(metav1.NewTime(*ago(300))); s.ScalingToZero = true }
-	tests := map[string]struct {
-		s    Snapshot
-		want string
-	}{
-		"spilled to another": {snapshot(Prioritized, 2, 20, site("a", 1, 8, 6, priority(3), pending(2, 60)), site("b", 1, 8, 2, priority(2), refusing), site("c", 1, 4, 2, priority(1), hosts(9))),
-			"MaximumSpilled: a 1/4 hold Saturated, b 1/8 hold, c 1/8"},
-		"to zero": {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 1, ratio(400)), site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, refusing)).change(low),
-			"ScaledToZero: a 1/3, b 1/3 run 0 ScaledToZero, c 1/4"},
-		"to zero, but for one that would not": {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 1, ratio(400)), site("b", 1, 3, 1, ratio(400), balks), site("c", 1, 4, 1, ratio(400), balks)).change(low),
-			"ScaledToZero: a 1/3 run 0 ScaledToZero, b 1/3, c 1/4"},
-		"from zero: the next priority beside one that would not": {snapshot(Prioritized, 1, 9, site("a", 1, 4, 0, priority(3), atZero, balks, func(s *Site) { s.Ordered = new(int32(1)) }), site("b", 1, 3, 3, priority(2), limited, ratio(1200)), site("c", 1, 2, 0, priority(1), atZero)).change(toZero),
-			"ScaledFromZero: a 1/4 ScaledToZero, b 1/3, c 1/2 run 1"},
-		"from zero: it is told, and told again by the caller": {snapshot(Prioritized, 1, 9, site("a", 1, 6, 0, priority(3), atZero, balks, func(s *Site) { s.Ordered = new(int32(1)) }), site("b", 1, 3, 3, priority(2), limited, ratio(1200))).change(toZero),
-			"- a 1/6 ScaledToZero, b 1/3"},
-		"what it does not take goes to the others": {snapshot(DynamicWeighted, 1, 10, site("a", 1, 4, 2), site("b", 1, 4, 2, refusing)),
-			"BoundsTakenOver: a 1/6, b 1/4"},
-		"the weights hold again when it takes bounds": {snapshot(StaticWeighted, 1, 10, site("a", 1, 6, 2), site("b", 1, 4, 2, func(s *Site) { s.Recovered = true })),
-			"BoundsSplit: a 1/5, b 1/5"},
-		"it waits for those below it, too": {snapshot(Prioritized, 2, 10, site("a", 1, 4, 3, priority(2), refusing), site("b", 1, 6, 3, priority(1))),
-			"- a 1/4 hold, b 1/6"},
-		"and those above it for it": {snapshot(Prioritized, 2, 10, site("a", 1, 4, 3, priority(2)), site("b", 1, 6, 3, priority(1), refusing)),
-			"- a 1/4 hold, b 1/6"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := told(Next(tc.s)); got != tc.want {
-				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
 		})
 	}

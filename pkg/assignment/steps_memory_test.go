@@ -4,7 +4,6 @@ package assignment
 
 import (
 	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -94,92 +93,6 @@ func TestNextRemembersTheSite(t *testing.T) {
 			s.Rebalance.Strategy = v1alpha1.RebalanceNone
 			got := Next(s).Sites["a"]
 			if diff := cmp.Diff(tc.want, state{got.State, got.Since, got.SchedulableSince}, cmp.AllowUnexported(state{})); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestNextSaysWhatIsWrong(t *testing.T) {
-	capped := site("a", 1, 4, 2, ceiling(4))
-	tests := map[string]struct {
-		Snapshot
-		want Step // but for sites, action and memory
-	}{
-		"nothing":                       {snapshot(StaticWeighted, 1, 4, capped), Step{}},
-		"the ceilings are too low":      {snapshot(StaticWeighted, 1, 10, capped), Step{Unassigned: 6}},
-		"nobody takes what is too much": {snapshot(Aggregated, 1, 9, site("a", 1, 9, 5, pending(2, 60))), Step{AllSaturated: true}},
-		"what was too much has gone":    {snapshot(Aggregated, 1, 9, site("a", 1, 3, 5, pending(2, 60), saturated(nil)), site("b", 1, 6, 6, pending(1, 5))), Step{}},
-		"for now nobody has to":         {snapshot(Aggregated, 1, 9, site("a", 1, 9, 5, pending(2, 59))), Step{}},
-		"no capacity is known":          {snapshot(DynamicWeighted, 1, 9, site("a", 1, 9, 0)), Step{Unweighted: true}},
-		"no weight is needed":           {snapshot(Aggregated, 1, 9, site("a", 1, 9, 0, weight(0))), Step{}},
-		"a cluster kept old bounds":     {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 2), site("b", 1, 3, 2, silent(7))).change(changed), Step{Incomplete: true}},
-		"nobody kept any":               {snapshot(StaticWeighted, 1, 10, site("a", 1, 3, 2), site("b", 1, 3, 2, silent(300))).change(changed), Step{}},
-		"by any policy":                 {snapshot(Aggregated, 1, 10, site("a", 1, 3, 2), site("b", 1, 3, 2, silent(7))).change(changed), Step{Incomplete: true}},
-		"nobody at all":                 {snapshot(StaticWeighted, 1, 10), Step{Unassigned: 10, Unweighted: true}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := Next(tc.Snapshot)
-			got.Action, got.Sites, got.Memory = "", nil, v1alpha1.AssignmentStatus{}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestNextWaitsLongerAbove(t *testing.T) {
-	s := snapshot(Prioritized, 1, 24, site("a", 1, 6, 1, priority(5)), site("b", 1, 6, 1, priority(3)), site("c", 1, 6, 1, priority(3)), site("d", 1, 6, 1, priority(-1)), site("e", 0, 0, 1, priority(-2)))
-	tests := map[string]struct {
-		change func(*Snapshot)
-		want   map[string]time.Duration
-	}{
-		"if nobody holds them": {func(s *Snapshot) { s.ScaleDownOrder = v1alpha1.ScaleDownBestEffort },
-			map[string]time.Duration{"a": 540 * time.Second, "b": 420 * time.Second, "c": 420 * time.Second, "d": 300 * time.Second, "e": 0}},
-		"also while one is out of sight": {func(s *Snapshot) { s.ScaleDownOrder, s.Sites[3].Presence = v1alpha1.ScaleDownBestEffort, Silent },
-			map[string]time.Duration{"a": 540 * time.Second, "b": 420 * time.Second, "c": 420 * time.Second, "d": 0, "e": 0}},
-		"as long as can be": {func(s *Snapshot) { s.ScaleDownOrder, s.Window = v1alpha1.ScaleDownBestEffort, 3500*time.Second },
-			map[string]time.Duration{"a": 3600 * time.Second, "b": 3600 * time.Second, "c": 3600 * time.Second, "d": 3500 * time.Second, "e": 0}},
-		"not if they are held": {func(s *Snapshot) { s.ScaleDownOrder = v1alpha1.ScaleDownStrict }, map[string]time.Duration{"a": 0, "b": 0, "c": 0, "d": 0, "e": 0}},
-		"not without priorities": {func(s *Snapshot) { s.Policy, s.ScaleDownOrder = Aggregated, v1alpha1.ScaleDownBestEffort },
-			map[string]time.Duration{"a": 0, "b": 0, "c": 0, "d": 0, "e": 0}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			s := s
-			s.Sites = slices.Clone(s.Sites)
-			got := map[string]time.Duration{}
-			for name, step := range Next(s.change(tc.change)).Sites {
-				got[name] = step.Window
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestNextTellsWhoWasBumped(t *testing.T) {
-	tests := map[string]struct {
-		Snapshot
-		want map[string]bool
-	}{
-		"the lightest": {snapshot(StaticWeighted, 2, 10, site("a", 1, 1, 1, weight(1)), site("b", 1, 4, 1, weight(2)), site("c", 1, 5, 1, weight(3))),
-			map[string]bool{"a": true, "b": false, "c": false}},
-		"all, if the fleet may run nothing": {snapshot(StaticWeighted, 0, 10, site("a", 1, 5, 1), site("b", 1, 5, 1)), map[string]bool{"a": true, "b": true}},
-		"nobody, if all are needed":         {snapshot(StaticWeighted, 5, 10, site("a", 1, 5, 1), site("b", 4, 5, 4)), map[string]bool{"a": false, "b": false}},
-		"only ones":                         {snapshot(StaticWeighted, 2, 10, site("a", 2, 5, 2), site("b", 2, 5, 2)), map[string]bool{"a": false, "b": false}},
-		"a silent one counts":               {snapshot(StaticWeighted, 2, 10, site("a", 1, 5, 1), site("b", 2, 5, 2, silent(7))), map[string]bool{"a": true, "b": false}},
-		"no duplicate":                      {snapshot(Duplicated, 1, 5, site("a", 1, 5, 1), site("b", 1, 5, 1)), map[string]bool{"a": false, "b": false}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := map[string]bool{}
-			for name, step := range Next(tc.Snapshot).Sites {
-				got[name] = step.Bumped
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
