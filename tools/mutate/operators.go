@@ -133,18 +133,24 @@ func (w *walker) minMax(n *ast.CallExpr) {
 	}
 }
 
-// deletions deletes each statement, but for those that the rest of the function needs.
+// deletions takes the effect from each statement of a list. What it reads is still read, or hardly a function would compile.
 func (w *walker) deletions(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
-		case *ast.DeclStmt, *ast.ReturnStmt, *ast.LabeledStmt, *ast.BlockStmt, *ast.EmptyStmt:
-			continue
+		case *ast.IfStmt:
+			w.replace(s.Cond.Pos(), s.Cond.End(), "false && ("+w.source(s.Cond)+")")
+		case *ast.ForStmt:
+			w.replace(s.Body.Lbrace+1, s.Body.Lbrace+1, " break;")
+		case *ast.RangeStmt:
+			w.replace(s.Body.Lbrace+1, s.Body.Lbrace+1, " break;")
 		case *ast.AssignStmt:
-			if s.Tok == token.DEFINE {
-				continue
+			if s.Tok != token.DEFINE {
+				w.replace(s.Pos(), s.TokPos+token.Pos(len(s.Tok.String())), strings.Repeat("_, ", len(s.Lhs)-1)+"_ =")
 			}
+		case *ast.DeclStmt, *ast.ReturnStmt, *ast.LabeledStmt, *ast.BlockStmt, *ast.EmptyStmt:
+		default:
+			w.replace(s.Pos(), s.End(), "")
 		}
-		w.replace(s.Pos(), s.End(), "")
 	}
 }
 

@@ -34,15 +34,19 @@ func TestMutants(t *testing.T) {
 			"var x = slices.[-Max-]{+Min+}(a) + slices.MinFunc(b, c)",
 			"var x = slices.Max(a) + slices.[-MinFunc-]{+MaxFunc+}(b, c)"}},
 		"of something else": {"var x = q.Max() + minus(a)", nil},
-		"a statement": {"func f() {\n\tfor {\n\t\tcontinue\n\t}\n}", []string{
-			"func f() {{+ return;+}", "[-for { …-]", "[-continue-]"}},
+		"a statement":       {"func f() {\n\tg()\n\tn++\n}", []string{"func f() {{+ return;+}", "[-g()-]", "[-n++-]"}},
+		"a condition":       {"func f() {\n\tif x {\n\t\tg()\n\t}\n}", []string{"func f() {{+ return;+}", "if [-x-]{+false && (x)+} {", "[-g()-]"}},
+		"a loop": {"func f() {\n\tfor {\n\t\tcontinue\n\t}\n\tfor range x {\n\t}\n}", []string{
+			"func f() {{+ return;+}", "for {{+ break;+}", "for range x {{+ break;+}", "[-continue-]"}},
+		"an assignment": {"func f() {\n\tx.y, z = a, b\n\tn += m\n}", []string{
+			"func f() {{+ return;+}", "[-x.y, z =-]{+_, _ =+} a, b", "[-n +=-]{+_ =+} m"}},
 		"in a case": {"func f() {\n\tswitch x {\n\tcase a:\n\t\tg()\n\t}\n}", []string{
 			"func f() {{+ return;+}", "[-switch x { …-]", "[-case a: …-]", "[-g()-]"}},
 		"in a select": {"func f() {\n\tselect {\n\tdefault:\n\t\tg()\n\t}\n}", []string{
 			"func f() {{+ return;+}", "[-select { …-]", "[-default: …-]", "[-g()-]"}},
 		"but not what others need": {"func f() {\n\tx := a\n\tvar y = x\n\treturn\n}", []string{"func f() {{+ return;+}"}},
 		"early, with zeros": {"func f() (a, b int, err error) {\n\tx = y\n\treturn x, y, err\n}", []string{
-			"func f() (a, b int, err error) {{+ return *new(int), *new(int), *new(error);+}", "[-x = y-]",
+			"func f() (a, b int, err error) {{+ return *new(int), *new(int), *new(error);+}", "[-x =-]{+_ =+} y",
 			"{+return *new(int), *new(int), *new(error); +}return x, y, err"}},
 		"zeros of the function within": {"var x = func() T { return y }", []string{"var x = func() T { {+return *new(T); +}return y }"}},
 		"zeros are zero":               {`func f() (*int, bool, string) { return nil, false, "" }`, nil},
