@@ -361,6 +361,7 @@ func TestTroubleIsRetriedAndRecordedOnce(t *testing.T) {
 	s.expectNext("2027-03-01 08:30")
 	wants(s.fails("08:30:01", reasonNotSet, down), true, "08:30:02")
 	wants(s.fails("08:30:20", reasonUnreachable, down), true, "08:30:30")
+	wants(s.fails("08:35:00", reasonUnreachable, down), true, "08:35:30")
 	wants(s.fails("08:39:50", reasonUnreachable, down), true, "08:40:00")
 	d = s.fails("08:40:00", reasonNotSet, down)
 	says(t, d, "01 08:30 r failed: "+down)

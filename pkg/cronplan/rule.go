@@ -38,7 +38,6 @@ func ReadTimetable(expression, zone string, load func(zone string) (*time.Locati
 type rule struct {
 	Timetable // with a fault, the rule cannot run
 	spec      *v1alpha1.CronFederatedHPARule
-	index     int // among the object's rules
 	// hash stands for schedule and zone: with another one it is another rule.
 	hash string
 }
@@ -51,7 +50,6 @@ func (in *Situation) rules() (rules []rule, faults []string) {
 	names := map[string]bool{"": true}
 	for i := range in.Object.Spec.Rules {
 		r := readRule(&in.Object.Spec.Rules[i], in.Timetables[i])
-		r.index = i
 		if r.Fault == "" {
 			r.Fault = lacking(valuesOf(r.spec), bounds)
 		}

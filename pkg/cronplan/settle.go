@@ -3,7 +3,6 @@
 package cronplan
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -16,11 +15,9 @@ type run struct {
 
 func (r run) sets() Values { return valuesOf(r.of.rule.spec) }
 
-// inOrder sorts runs by their times; of one time, as the rules stand.
+// inOrder sorts runs by their times; those of one time stay as they are, which is as the rules stand.
 func inOrder(runs []run) {
-	slices.SortStableFunc(runs, func(a, b run) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.of.rule.index, b.of.rule.index))
-	})
+	slices.SortStableFunc(runs, func(a, b run) int { return a.at.Compare(b.at) })
 }
 
 // settled is what becomes of several runs that are due together.

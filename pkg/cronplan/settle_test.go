@@ -73,12 +73,12 @@ func lastSet(f int, has Values, outcomes []settled, fits func(settled) bool) *in
 
 func randomRuns(random *rand.Rand) []run {
 	var runs []run
-	for i := range 1 + random.IntN(5) {
+	for range 1 + random.IntN(5) {
 		spec := &v1alpha1.CronFederatedHPARule{TargetMinReplicas: maybe(random, 0), TargetMaxReplicas: maybe(random, 1)}
 		if spec.TargetMinReplicas == nil && spec.TargetMaxReplicas == nil {
 			spec.TargetMaxReplicas = new(1 + random.Int32N(6))
 		}
-		runs = append(runs, run{of: &history{rule: rule{spec: spec, index: i}}})
+		runs = append(runs, run{of: &history{rule: rule{spec: spec}}})
 	}
 	return runs
 }
