@@ -118,6 +118,7 @@ func TestRenderLeavesOutWhatIsForTheFleet(t *testing.T) {
 		"labels of ours": {
 			&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/merge": "sum", "fleetscale.io/partial": "allow", "fleetscale.io/cluster": "east"}}, nil,
 		},
+		"one label of ours": {&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/merge": "sum"}}, nil},
 		"labels of ours among others": {
 			&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/merge": "sum", "queue": "orders"}},
 			&metav1.LabelSelector{MatchLabels: map[string]string{"queue": "orders"}},
