@@ -74,6 +74,30 @@ func TestFirstRunIsTheNextOne(t *testing.T) {
 	}
 }
 
+// The target is read only where a decision needs it: that costs a request.
+func TestNeedsTarget(t *testing.T) {
+	s := tell(t, deployment, sets("r", "30 8 * * *", 7))
+	needs := func(at string, want bool) {
+		t.Helper()
+		if NeedsTarget(s.object, moment(t, at)) != want {
+			t.Errorf("at %s the target is needed: %v", at, !want)
+		}
+	}
+	needs("07:00", true) // new
+	s.goes("07:00")
+	needs("07:01", false)
+	needs("08:29:59", false)
+	needs("08:30", true)
+	s.goes("08:30")
+	needs("08:31", false)
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].TargetReplicas = new(int32(8)) })
+	needs("08:31", true)
+	s.goes("08:31")
+	needs("08:32", false)
+	s.fails("08:32", reasonNotFound, "it is gone")
+	needs("08:33", true)
+}
+
 // The proposal's first story: up to 1000 at 08:30, down to 1 at 11:00.
 func TestUpAndDown(t *testing.T) {
 	s := tell(t, deployment, sets("Scale-Up", "30 08 * * *", 1000), sets("Scale-Down", "0 11 * * *", 1))
@@ -101,6 +125,9 @@ func TestUpAndDown(t *testing.T) {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 	says(t, s.goes("08:30:30")) // not twice
+	if diff := cmp.Diff(want, s.object.Status.Summary); diff != "" {
+		t.Errorf("summary half a minute later (-want +got):\n%s", diff)
+	}
 	says(t, s.goes("11:00:05"), "01 11:00 Scale-Down succeeded: replicas 1")
 	s.expect("replicas 1")
 }
