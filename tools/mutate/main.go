@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command mutate shows what tests do not check: it breaks one thing in the code, runs the tests of that package, and tells
-// whether one of them fails; then it breaks another thing.
+// Command mutate finds what no test checks. It makes one small change to the code (a mutant), runs the tests of that
+// package, and reports whether one of them fails (the mutant is killed) or none does (it survives); then the next one.
 //
 //	mutate [-C directory of the module] [-n 40] [-seed 1] [-timeout 2m] [-survivors 5] <packages>
 //
-// Which things are broken, and how, is drawn at random; the same seed and code give the same mutants. The files of the module
-// are never written: Go is told of the changed one by -overlay. The exit code is 1 if more than -survivors mutants survive.
+// Mutants are drawn at random from all that the operators (operators.go) can make; the same seed and code give the same ones.
+// No file of the module is changed: the compiler gets the mutant by -overlay. The exit code is 1 if more than -survivors
+// mutants survive.
 package main
 
 import (
@@ -35,7 +36,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	dir := flags.String("C", ".", "a directory of the module")
 	n := flags.Int("n", 40, "how many mutants to make, at most")
-	seed := flags.Uint64("seed", rand.Uint64N(1_000_000), "what decides which mutants; drawn if it is not given")
+	seed := flags.Uint64("seed", rand.Uint64N(1_000_000), "decides which mutants are made; random by default")
 	timeout := flags.Duration("timeout", 2*time.Minute, "how long the tests of a package may take")
 	survivors := flags.Int("survivors", -1, "how many mutants may survive; -1: any number")
 	if err := flags.Parse(args); err != nil {

@@ -133,7 +133,8 @@ func (w *walker) minMax(n *ast.CallExpr) {
 	}
 }
 
-// deletions takes the effect from each statement of a list. What it reads is still read, or hardly a function would compile.
+// deletions makes each statement of a list ineffective. What it reads is still read where possible: with unused variables
+// the mutant would not compile.
 func (w *walker) deletions(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -165,7 +166,7 @@ func (w *walker) early(of *ast.FuncType, body *ast.BlockStmt) {
 	w.replace(body.Lbrace+1, body.Lbrace+1, " "+w.zeros(of)+";")
 }
 
-// zero returns zero values before the others can be.
+// zero returns zero values instead of others; these stay behind it, so that what they read is used.
 func (w *walker) zero(n *ast.ReturnStmt) {
 	for _, result := range n.Results {
 		switch w.source(result) {

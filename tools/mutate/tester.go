@@ -29,7 +29,7 @@ type tester struct {
 	timeout time.Duration
 }
 
-// bounded runs a test with as much memory as no test of ours needs: a mutant may ask for it without end.
+// bounded limits the memory of a test: an endless loop that allocates would take all of it before the timeout.
 const bounded = `-exec=sh -c 'ulimit -v 4000000; exec "$0" "$@"'`
 
 // mutants are all that can be made of the packages that the patterns name.
