@@ -131,6 +131,7 @@ func TestParseRefusesAndSaysWhatToWriteInstead(t *testing.T) {
 		"an unknown name":         {"0 0 * * mo", `day of week "mo": ` + weekdays},
 		"a whole name":            {"0 0 * * Monday", `day of week "Monday": write mon`},
 		"a whole name in a range": {"0 0 * * mon-Friday", `day of week "mon-Friday": write fri`},
+		"a whole short month":     {"0 0 * July *", `month "July": write jul`},
 		"a whole month":           {"0 0 * january *", `month "january": write jan`},
 		"all faults at once":      {"60 8 L * 7", `minute "60": must be 0 to 59: write 0 for the beginning of the next one; day of month "L": ` + last + `; day of week "7": ` + sunday + `write 0`},
 
