@@ -42,6 +42,8 @@ func TestOneCluster(t *testing.T) {
 		"surging Pods count":                     {ask(20, cluster("east", 30)).use("east", 56), "34"},
 		"Pending Pods do not hold on the way in": {ask(20, cluster("east", 10, pending)).use("east", 40), "8"},
 		"Pending Pods hold on the way out":       {ask(20, cluster("east", 10, pending)).use("east", 75), "20"},
+		"too busy, by an amount":                 {ask(10, cluster("east", 10)).by(amountOf(corev1.ResourceCPU, "250m")).use("east", 75), "15"},
+		"no samples of an amount":                {ask(10, cluster("east", 10)).by(amountOf(corev1.ResourceCPU, "250m")), "error FailedGetResourceMetric"},
 		"no Pods":                                {ask(10), "error FailedGetResourceMetric"},
 		"no samples":                             {ask(10, cluster("east", 10)), "error FailedGetResourceMetric"},
 		"above the maximum":                      {ask(101, cluster("east", 10)), "100"},
@@ -144,6 +146,16 @@ func TestFaultsOfTheSpecAreTold(t *testing.T) {
 func TestWhatCanNotBeDecidedStays(t *testing.T) {
 	if d := Decide(ask(10, cluster("east", 10))); d.Err == nil || d.Rescale || d.Replicas != 10 {
 		t.Errorf("%d replicas, rescale %v, error %v", d.Replicas, d.Rescale, d.Err)
+	}
+}
+
+// What stays is reported as it is; what changes, only once it has been written.
+func TestStatusOfADecision(t *testing.T) {
+	for load, want := range map[int64]int32{55: 10, 75: 0} {
+		status := Decide(ask(10, cluster("east", 10)).use("east", load)).Status
+		if status.CurrentReplicas != want || status.DesiredReplicas != want || len(status.CurrentMetrics) != int(want/10) {
+			t.Errorf("at %d %% of the requests: %d of %d replicas, metrics %v", load, status.CurrentReplicas, status.DesiredReplicas, status.CurrentMetrics)
+		}
 	}
 }
 

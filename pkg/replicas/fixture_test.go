@@ -61,6 +61,10 @@ func utilizationOf(name corev1.ResourceName, percent int32) autoscalingv2.Metric
 		Name: name, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &percent}}}
 }
 
+func amountOf(name corev1.ResourceName, q string) autoscalingv2.MetricSpec {
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: name, Target: share(q)}}
+}
+
 func externalOf(target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {
 	return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
 		Metric: autoscalingv2.MetricIdentifier{Name: "queue"}, Target: target}}
@@ -77,6 +81,12 @@ func share(q string) autoscalingv2.MetricTarget {
 // with replaces the metric by a single value, in milli.
 func (q Question) with(spec autoscalingv2.MetricSpec, milli ...int64) Question {
 	q.Spec.Metrics, q.Metrics = []autoscalingv2.MetricSpec{spec}, []Metric{{Values: milli}}
+	return q
+}
+
+// by replaces the metric by another one of Pods.
+func (q Question) by(spec autoscalingv2.MetricSpec) Question {
+	q.Spec.Metrics = []autoscalingv2.MetricSpec{spec}
 	return q
 }
 
