@@ -45,8 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if flags.NArg() == 0 {
 		return errors.New("name the packages, such as ./pkg/merge")
 	}
-	t := tester{dir: *dir, timeout: *timeout}
-	mutants, err := t.mutants(ctx, flags.Args())
+	mutants, err := mutantsOf(ctx, *dir, flags.Args())
 	if err != nil {
 		return err
 	}
@@ -55,8 +54,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	all := len(mutants)
 	mutants = mutants[:min(max(0, *n), all)]
 	fmt.Fprintf(out, "%d of %d mutants, seed %d\n", len(mutants), all, *seed)
-	counts := map[outcome]int{}
+	t, fit, counts := tester{dir: *dir, timeout: *timeout}, map[string]bool{}, map[outcome]int{}
 	for _, m := range mutants {
+		if !fit[m.ImportPath] {
+			if err := t.fit(ctx, m.pkg); err != nil {
+				return err
+			}
+			fit[m.ImportPath] = true
+		}
 		result, err := t.test(ctx, m)
 		if err != nil {
 			return err

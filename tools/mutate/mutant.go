@@ -59,6 +59,23 @@ type mutant struct {
 	by       string
 }
 
+// mutantsOf are all that can be made of the packages that the patterns name.
+func mutantsOf(ctx context.Context, dir string, patterns []string) ([]mutant, error) {
+	packages, err := list(ctx, dir, patterns)
+	if err != nil {
+		return nil, err
+	}
+	var all []mutant
+	for _, p := range packages {
+		own, err := p.mutants()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, own...)
+	}
+	return all, nil
+}
+
 // mutants are all that the operators can make of the package. What a generator wrote is no concern of its tests.
 func (p pkg) mutants() ([]mutant, error) {
 	var mutants []mutant

@@ -32,26 +32,6 @@ type tester struct {
 // bounded limits the memory of a test: an endless loop that allocates would take all of it before the timeout.
 const bounded = `-exec=sh -c 'ulimit -v 4000000; exec "$0" "$@"'`
 
-// mutants are all that can be made of the packages that the patterns name.
-func (t tester) mutants(ctx context.Context, patterns []string) ([]mutant, error) {
-	packages, err := list(ctx, t.dir, patterns)
-	if err != nil {
-		return nil, err
-	}
-	var all []mutant
-	for _, p := range packages {
-		if err := t.fit(ctx, p); err != nil {
-			return nil, err
-		}
-		own, err := p.mutants()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, own...)
-	}
-	return all, nil
-}
-
 // fit returns why the tests of a package cannot judge mutants: there are none, or they fail without any.
 func (t tester) fit(ctx context.Context, p pkg) error {
 	if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
