@@ -133,8 +133,13 @@ func (c *county) autoscale() {
 	c.checkOrder()
 }
 
+// gone: it has been out of sight for so long that the others have its place.
+func (c *county) gone(w *town) bool {
+	return w.State == v1alpha1.ClusterUnreachable && c.now.Sub(w.Since) >= c.s.Grace
+}
+
 // checkOrder: by the load alone, no cluster shrinks while one of a lower priority, by what the hub saw last, still can.
-// One that ran before it had bounds counts from the look after it got them.
+// One that ran before it had bounds counts from the look after it got them, and nobody waits for one that is gone.
 func (c *county) checkOrder() {
 	if c.s.Policy != Prioritized || c.s.ScaleDownOrder == v1alpha1.ScaleDownBestEffort {
 		return
@@ -144,7 +149,7 @@ func (c *county) checkOrder() {
 			continue
 		}
 		for _, low := range c.members {
-			if low.Priority < high.Priority && low.Presence == Present && low.Max > 0 && low.had > 0 && low.before > low.Min {
+			if low.Priority < high.Priority && low.Presence == Present && !c.gone(low) && low.Max > 0 && low.had > 0 && low.before > low.Min {
 				c.fail("%s shrinks from %d to %d while %s below it runs %d and may run %d", high.Name, high.before, high.Current, low.Name, low.before, low.Min)
 			}
 		}
@@ -255,8 +260,7 @@ func (c *county) check(step Step) {
 		if w.Max < 0 || w.Min > w.Max || (w.Min < 1) != (w.Max == 0) {
 			c.fail("%s has %d to %d", w.Name, w.Min, w.Max)
 		}
-		gone := w.State == v1alpha1.ClusterUnreachable && c.now.Sub(w.Since) >= c.s.Grace
-		if w.Presence == Present && !gone {
+		if w.Presence == Present && !c.gone(w) {
 			maxes += int64(w.bounds[1])
 		}
 		if pods := min(w.seen, w.room, w.had); w.Max < pods && !w.away && w.Presence == Present && step.Action != "" && !mayEvict[step.Action] {
