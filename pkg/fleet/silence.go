@@ -2,12 +2,14 @@
 
 package fleet
 
+import "fmt"
+
 // Reason is one UpperCamelCase word for why a member is silent. The same word
 // stands in conditions, Events, metric labels, warnings and the coverage header.
 type Reason string
 
 // The reasons that follow from one question to one member. Registrations have
-// further ones of their own (package member).
+// further ones of their own (packages registration and member).
 const (
 	// ReasonForbidden: the member refuses our identity (401) or its rights (403).
 	ReasonForbidden Reason = "Forbidden"
@@ -35,6 +37,11 @@ type Silence struct {
 	Reason Reason
 	// Detail is one line for people, in lower case, without secrets; it may be empty.
 	Detail string
+}
+
+// Silencef is a silence whose detail is formatted.
+func Silencef(reason Reason, format string, args ...any) *Silence {
+	return &Silence{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
 func (s *Silence) Error() string {
