@@ -15,7 +15,9 @@
 //	             pkg/webhook
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each
-//	2 I/O        pkg/member        member clusters: registrations, connections, health
+//	2 I/O        pkg/member        member clusters: which there are, their health and identity
+//	             pkg/connection    how one cluster is asked: bounded in time, bytes and requests
+//	             pkg/registration/watcher  the hub's objects that register members, kept by watches
 //	             pkg/usage         cpu and memory of the fleet's pods and nodes
 //	             pkg/relay         the members' custom and external metrics
 //	             pkg/hubmetrics    what the hub's metrics APIs say of an autoscaler's metrics
@@ -39,6 +41,7 @@
 //	             pkg/summary       a status in few words
 //	             pkg/claims        who else scales a workload, and what to do about it
 //	             pkg/admission     what may be stored, and why not
+//	             pkg/registration  which objects register members, and what they mean
 //	             pkg/guard         what may be decoded, and why not
 //	0 words      pkg/apis          API types and their defaults
 //	             pkg/fleet         answers with their coverage

@@ -43,7 +43,7 @@ func TestImportFaults(t *testing.T) {
 			[]string{"pkg/controllers/federatedhpa/central/decide.go imports context: a decision is pure: a decision does not wait"},
 		},
 		"save for named neighbours": {
-			"pkg/usage/a.go", imports(module + "/pkg/member"), nil,
+			"pkg/relay/a.go", imports(module + "/pkg/member"), nil,
 		},
 		"and neighbours in one direction only": {
 			"pkg/member/a.go", imports(module + "/pkg/usage"),
@@ -74,6 +74,10 @@ func TestImportFaults(t *testing.T) {
 				"pkg/replicas/a.go imports k8s.io/client-go/rest: ring 1 is pure: a decision is given what it needs and asks nobody",
 				"pkg/replicas/a.go imports k8s.io/klog/v2: ring 1 is pure: a decision returns its reason, and the caller logs it",
 			},
+		},
+		"save for what one package parses": {
+			"pkg/registration/a.go", imports("k8s.io/client-go/rest", "k8s.io/client-go/kubernetes"),
+			[]string{"pkg/registration/a.go imports k8s.io/client-go/kubernetes: ring 1 is pure: a decision is given what it needs and asks nobody"},
 		},
 		"a word is pure": {
 			"pkg/apis/autoscaling/v1alpha1/a.go", imports("math/rand/v2"),

@@ -109,7 +109,7 @@ func (s source) mayNot(imported string, inTest bool) string {
 	if ours, found := strings.CutPrefix(imported, module+"/"); found {
 		return s.mayNotReach(ours, inTest)
 	}
-	if !s.pure() || slices.Contains(pureParts, imported) {
+	if by, parses := pureParts[imported]; !s.pure() || parses && (by == "" || by == s.place) {
 		return ""
 	}
 	for pkg, why := range impure {

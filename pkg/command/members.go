@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // MemberOptions say where members are registered and how they are asked.
@@ -20,7 +22,7 @@ type MemberOptions struct {
 	QPS                  float32
 	Burst                int
 	MaxAnswer            resource.QuantityValue
-	Policy               member.Policy
+	Policy               registration.Policy
 }
 
 // leastMaxAnswer is what the probes' answers and single objects need.
@@ -34,13 +36,13 @@ func NewMemberOptions() MemberOptions {
 		ProbePeriod:      10 * time.Second,
 		QPS:              50,
 		Burst:            100,
-		MaxAnswer:        resource.QuantityValue{Quantity: *resource.NewQuantity(member.DefaultMaxAnswer, resource.BinarySI)},
+		MaxAnswer:        resource.QuantityValue{Quantity: *resource.NewQuantity(connection.DefaultMaxAnswer, resource.BinarySI)},
 	}
 }
 
 // AddFlags binds the options to flags.
 func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+member.MemberLabel+"=true) that register members.")
+	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+registration.MemberLabel+"=true) that register members.")
 	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Longest wait for a member's answer.")
 	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Time between two looks whether a member answers.")
 	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Questions per second to each member, over a longer time.")
@@ -74,9 +76,9 @@ func (o *MemberOptions) Validate() []error {
 
 // Registry fills in what the options say of a registry of members.
 func (o *MemberOptions) Registry(r member.Options) member.Options {
-	r.Namespace, r.Policy = o.ClusterNamespace, o.Policy
-	r.QPS, r.Burst = o.QPS, o.Burst
-	r.MaxAnswer = o.MaxAnswer.Value()
-	r.Timeout, r.ProbePeriod = o.Timeout, o.ProbePeriod
+	r.Registrations.Namespace, r.Registrations.Policy = o.ClusterNamespace, o.Policy
+	r.Connections.QPS, r.Connections.Burst = o.QPS, o.Burst
+	r.Connections.MaxAnswer = o.MaxAnswer.Value()
+	r.Connections.Timeout, r.ProbePeriod = o.Timeout, o.ProbePeriod
 	return r
 }

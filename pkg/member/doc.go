@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package member holds the fleet: which clusters are registered, how each is
-// reached, and whether it answers.
+// Package member holds the fleet: which clusters are registered, and whether each
+// answers. What registers a cluster is said by package registration, and how it is
+// asked by package connection. Callers see [Member] values only:
 //
-// A registration is an object on the hub, read by a source:
-//
-//	Secret    one namespace, label fleetscale.io/member=true, a kubeconfig in it
-//	Cluster   cluster.karmada.io/v1alpha1, syncMode Push, wherever that API is served
-//
-// Its way to the callers, who see [Member] values only:
-//
-//	object ── parse ──► registration ── one goroutine each ──► connection + probes
-//	          (pure)    (or refused:                               │ uid of kube-system
-//	                     the reason)                               ▼
-//	                                         rule (pure): names, identities, duplicates, conflicts
-//	                                                               │
-//	                                     Members() ◄───────────────┘ ──► OnChange
+//	object of the hub ──► registration ── one goroutine each ──► connection + probes
+//	(package watcher)     (or refused:                               │ uid of kube-system
+//	                       the reason)                               ▼
+//	                                           rule (pure): identities, duplicates, conflicts
+//	                                                                 │
+//	                                       Members() ◄───────────────┘ ──► OnChange
 //
 // What callers may hold on to:
 //
@@ -29,8 +23,7 @@
 //     another cluster there is another pointer, and what was known of the
 //     former one must not be used for it.
 //   - Nothing here waits for a member while it holds a lock, and every request
-//     to a member ends within [Options].Timeout; one of [Member.WatchClient] has
-//     begun to be answered by then.
+//     to a member is bounded as package connection says.
 //
 // A member becomes not ready, in short: at once when it refuses us or is not
 // whom we expect; when it did not answer a probe for a whole deadline; or when

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
@@ -16,7 +17,7 @@ import (
 // lock is free.
 type effects struct {
 	changed bool
-	retired []*connection
+	retired []*connection.Connection
 	notices []notice
 }
 
@@ -30,8 +31,8 @@ type notice struct {
 	silence *fleet.Silence // nil: ready
 }
 
-func (fx *effects) retire(conns ...*connection) {
-	fx.retired = append(fx.retired, slices.DeleteFunc(conns, func(c *connection) bool { return c == nil })...)
+func (fx *effects) retire(conns ...*connection.Connection) {
+	fx.retired = append(fx.retired, slices.DeleteFunc(conns, func(c *connection.Connection) bool { return c == nil })...)
 }
 
 func (fx *effects) add(more effects) {
@@ -42,7 +43,7 @@ func (fx *effects) add(more effects) {
 
 func (r *Registry) carryOut(ctx context.Context, fx effects) {
 	for _, c := range fx.retired {
-		c.retire()
+		c.Retire()
 	}
 	for _, n := range fx.notices {
 		n.log(ctx)
@@ -72,7 +73,7 @@ const (
 )
 
 func (e *entry) happened(event string) notice {
-	return notice{cluster: e.member.name, ref: e.reg.ref, describe: e.reg.describe(), event: event}
+	return notice{cluster: e.member.name, ref: e.reg.Ref, describe: e.reg.String(), event: event}
 }
 
 // mostEventMessage is what the Events API allows.
@@ -95,14 +96,14 @@ func (r *Registry) record(n notice) {
 // change too often.
 func (e *entry) notice(before shown) (n notice, worth bool) {
 	now := e.shown
-	if now.silence.Reason == ReasonNotContacted {
+	if now.silence.Reason == reasonNotContacted {
 		return n, false
 	}
-	n = notice{cluster: e.member.name, ref: e.reg.ref, describe: e.reg.describe()}
+	n = notice{cluster: e.member.name, ref: e.reg.Ref, describe: e.reg.String()}
 	if !now.ready {
 		n.silence = &now.silence
 	}
 	worth = now.ready != before.ready || now.silence.Reason != before.silence.Reason ||
-		e.reg.refused() && now.silence != before.silence
+		e.reg.Refused() && now.silence != before.silence
 	return n, worth
 }

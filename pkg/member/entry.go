@@ -8,24 +8,25 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // entry is one registration under one name with all that serves it. One
 // goroutine tends it; what that goroutine finds out is filed under the
 // registry's lock.
 type entry struct {
+	key    registration.Key
 	member *Member
-	dial   dialing
 	stop   context.CancelFunc
 	// wake: something has changed, look at once. doubt: a request has failed, look soon.
 	wake, doubt chan struct{}
 
 	// The rest is guarded by Registry.mu.
 
-	reg registration
+	reg registration.Registration
 	// generation counts the changes of what reg asks the goroutine to do.
 	generation int
 	// waitingSince is when reg began to await something.
@@ -38,42 +39,40 @@ type entry struct {
 	uid   types.UID
 	moved bool
 	// conn is what callers use; hubConn leads to the hub's metrics-server if this is the hub.
-	conn, hubConn *connection
+	conn, hubConn *connection.Connection
 	shown         shown
 }
 
-func newEntry(name string, reg registration, o Options) *entry {
+func newEntry(k registration.Key, name string, reg registration.Registration, o Options) *entry {
 	e := &entry{
-		member:       newMember(name, &meter{cluster: name, metrics: o.Metrics}),
+		key:          k,
 		wake:         make(chan struct{}, 1),
 		doubt:        make(chan struct{}, 1),
 		reg:          reg,
 		waitingSince: time.Now(),
 	}
-	e.dial = dialing{
-		options: o,
-		meter:   e.member.meter,
-		limiter: limiter{flowcontrol.NewTokenBucketRateLimiter(o.QPS, o.Burst), o.Timeout},
-		reading: e.member.reading,
-		onFail:  e.failed,
+	var metrics *connection.Metrics
+	if o.Metrics != nil {
+		metrics = o.Metrics.requests
 	}
+	e.member = newMember(name, connection.NewPeer(name, o.Connections, metrics, e.failed))
 	return e
 }
 
 // adopt takes a changed registration of the same name. A refused one loses its
 // connections at once.
-func (e *entry) adopt(reg registration) (fx effects) {
+func (e *entry) adopt(reg registration.Registration) (fx effects) {
 	old := e.reg
 	e.reg = reg
-	e.relabelled = !reflect.DeepEqual([]any{old.labels, old.topology}, []any{reg.labels, reg.topology})
-	if old.asksSame(reg) {
+	e.relabelled = !reflect.DeepEqual([]any{old.Labels, old.Topology}, []any{reg.Labels, reg.Topology})
+	if old.AsksSame(reg) {
 		return fx
 	}
 	e.generation++
-	if old.awaiting == "" {
+	if old.Awaiting == "" {
 		e.waitingSince = time.Now()
 	}
-	if reg.refused() {
+	if reg.Refused() {
 		fx.retire(e.conn, e.hubConn)
 		e.conn, e.hubConn, e.health = nil, nil, health{}
 	}
@@ -85,7 +84,7 @@ func (e *entry) adopt(reg registration) (fx effects) {
 // cause to look at it.
 func (e *entry) failed(reason fleet.Reason) {
 	switch reason {
-	case ReasonNestedHub, fleet.ReasonTimeout, fleet.ReasonUnreachable, fleet.ReasonForbidden, fleet.ReasonCertificate:
+	case connection.ReasonNestedHub, fleet.ReasonTimeout, fleet.ReasonUnreachable, fleet.ReasonForbidden, fleet.ReasonCertificate:
 		poke(e.doubt)
 	}
 }
@@ -143,11 +142,11 @@ func drain(ch chan struct{}) {
 
 // claim is what the entry's registration says in front of the others.
 func (e *entry) claim(held identity, open bool) claim {
-	c := claim{key: e.reg.key, wants: e.reg.name, held: held, open: open, ready: e.health.ready, describe: e.reg.describe()}
+	c := claim{key: e.key, wants: e.reg.Name, held: held, open: open, ready: e.health.ready, describe: e.reg.String()}
 	switch {
-	case e.reg.withdrawn():
-		c.declared = e.reg.declaredID
-	case !e.reg.refused() && !e.moved:
+	case e.reg.Withdrawn():
+		c.declared = e.reg.DeclaredID
+	case !e.reg.Refused() && !e.moved:
 		c.uid = e.uid
 	}
 	return c
@@ -159,12 +158,12 @@ func (e *entry) silence(refusal *fleet.Silence, hubUnset bool) *fleet.Silence {
 	switch {
 	case refusal != nil:
 		return refusal
-	case e.reg.refused():
-		return e.reg.refusal()
+	case e.reg.Refused():
+		return e.reg.Refusal()
 	case hubUnset:
-		return silencef(ReasonHubMetricsServerUnset, "the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is")
+		return fleet.Silencef(reasonHubMetricsServerUnset, "the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is")
 	case !e.health.contacted:
-		return silencef(ReasonNotContacted, "registered a moment ago; the first probe is under way")
+		return fleet.Silencef(reasonNotContacted, "registered a moment ago; the first probe is under way")
 	default:
 		return e.health.silence
 	}

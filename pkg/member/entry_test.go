@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 func TestPause(t *testing.T) {
@@ -66,8 +68,8 @@ func TestPauseEnds(t *testing.T) {
 
 func TestFailedRequestsHastenOnlyTheProbesOfAReadyMember(t *testing.T) {
 	r := New(Options{})
-	e := newEntry("east", registration{key: key{fromSecret, "east"}}, r.options)
-	r.entries[e.reg.key] = e
+	e := newEntry(fromSecret("east"), "east", registration.Registration{}, r.options)
+	r.entries[e.key] = e
 	if p := r.file(t.Context(), e, finding{uid: "1"}); !p.wary {
 		t.Error("a failed request would not bring the next probe of a ready member forward")
 	}

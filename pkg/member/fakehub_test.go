@@ -23,6 +23,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 const (
@@ -80,7 +82,7 @@ func (h *fakeHub) options(t testing.TB) Options {
 	if err != nil {
 		t.Fatalf("making a client: %v", err)
 	}
-	return Options{Hub: typed, HubDynamic: untyped, Namespace: "fleet"}
+	return Options{Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"}}
 }
 
 func (h *fakeHub) set(change func()) {

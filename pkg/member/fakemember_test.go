@@ -35,7 +35,7 @@ type fakeMember struct {
 	tokens []string         // as presented, in order
 	ahead  time.Duration    // of its clock
 
-	requests, probes, opened, open atomic.Int64
+	requests, probes, opened, open, streams atomic.Int64
 }
 
 func newFakeMember(t testing.TB, uid string) *fakeMember {
@@ -119,6 +119,8 @@ func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 const streamPath = "/api/v1/pods"
 
 func (m *fakeMember) stream(w http.ResponseWriter, req *http.Request) {
+	m.streams.Add(1)
+	defer m.streams.Add(-1)
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
 	for {

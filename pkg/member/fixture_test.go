@@ -19,6 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // selfSigned is a certificate and its key, in PEM, made once.
@@ -75,7 +77,7 @@ func onUser(edit func(*clientcmdapi.AuthInfo)) func(*clientcmdapi.Config) {
 func secretWith(kubeconfig []byte, edits ...func(*corev1.Secret)) *corev1.Secret {
 	s := &corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", Labels: map[string]string{MemberLabel: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", Labels: map[string]string{registration.MemberLabel: "true"}},
 		Data:       map[string][]byte{"kubeconfig": kubeconfig},
 	}
 	for _, edit := range edits {

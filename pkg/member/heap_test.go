@@ -65,7 +65,7 @@ func TestMemoryPerMember(t *testing.T) {
 func measure(t *testing.T, how string) {
 	hub := &fakeHub{Server: &httptest.Server{URL: serveFleet(t, how)}}
 	o := hub.options(t)
-	o.Timeout, o.ProbePeriod = 10*time.Second, time.Second
+	o.Connections.Timeout, o.ProbePeriod = 10*time.Second, time.Second
 	before := inUse()
 	r := &running{Registry: New(o), t: t}
 	runWith(t, r.Registry, klog.Logger{}) // kept logs would be counted

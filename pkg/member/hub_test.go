@@ -3,15 +3,14 @@
 package member
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/rest"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 func TestHubAsMember(t *testing.T) {
@@ -31,7 +30,7 @@ func TestHubAsMember(t *testing.T) {
 		t.Error("IsHub() = false")
 	}
 	r.asks("hub", "its metrics-server")
-	if _, err := r.member("hub").Client().Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(t.Context()); reasonOf(err) != ReasonNestedHub {
+	if _, err := r.member("hub").Client().Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(t.Context()); reasonOf(err) != connection.ReasonNestedHub {
 		t.Errorf("asking the hub's API server for what we serve: %v, want NestedHub", err)
 	}
 	probes := self.probes.Load()
@@ -48,13 +47,13 @@ func TestHubAsMemberWithoutItsMetricsServer(t *testing.T) {
 	t.Parallel()
 	hub, self := newFakeHub(t), newFakeMember(t, "hub-uid")
 	hub.put(t, self.secret(t, "hub"))
-	r := start(t, hub, func(o *Options) { o.Access = Read })
+	r := start(t, hub, func(o *Options) { o.Registrations.Access = registration.Read })
 	r.becomes("hub=HubMetricsServerUnset")
 	want := "the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is"
 	if got := r.member("hub").State().Message; got != want {
 		t.Errorf("message = %q, want %q", got, want)
 	}
-	if _, err := ask(t.Context(), r.member("hub")); reasonOf(err) != ReasonHubMetricsServerUnset {
+	if _, err := ask(t.Context(), r.member("hub")); reasonOf(err) != reasonHubMetricsServerUnset {
 		t.Errorf("asking it: %v, want HubMetricsServerUnset", err)
 	}
 }
@@ -64,7 +63,7 @@ func TestHubAsMemberOfOneWhoWrites(t *testing.T) {
 	t.Parallel()
 	hub, self := newFakeHub(t), newFakeMember(t, "hub-uid")
 	hub.put(t, self.secret(t, "hub"))
-	r := start(t, hub, func(o *Options) { o.Access = Write })
+	r := start(t, hub, func(o *Options) { o.Registrations.Access = registration.Write })
 	r.eventually("hub=Ready, known as the hub", func() string {
 		if r.summary() == "hub=Ready" && r.member("hub").IsHub() {
 			return "hub=Ready, known as the hub"
@@ -112,7 +111,7 @@ func TestNestedHub(t *testing.T) {
 			if tc.ask != "" {
 				r.becomes("east=Ready")
 				_, err := r.member("east").Client().Get().AbsPath(tc.ask).DoRaw(t.Context())
-				if silence, _ := fleet.Classify(err); silence == nil || silence.Reason != ReasonNestedHub {
+				if silence, _ := fleet.Classify(err); silence == nil || silence.Reason != connection.ReasonNestedHub {
 					t.Errorf("asking it: %v, want NestedHub", err)
 				}
 			}
@@ -145,76 +144,16 @@ func TestNestedHub(t *testing.T) {
 	}
 }
 
-func TestAPIOf(t *testing.T) {
-	tests := map[string]string{
-		"/apis/metrics.k8s.io/v1beta1":                            "/apis/metrics.k8s.io/v1beta1",
-		"/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods":       "/apis/metrics.k8s.io/v1beta1",
-		"/k8s/clusters/c-1/apis/metrics.k8s.io/v1beta1/pods":      "/k8s/clusters/c-1/apis/metrics.k8s.io/v1beta1",
-		"/apis/external.metrics.k8s.io/v1beta1/namespaces/a/apis": "/apis/external.metrics.k8s.io/v1beta1",
-		"/apis/metrics.k8s.io":                                    "/apis/metrics.k8s.io",
-		"/api/v1/pods":                                            "/api/v1/pods",
-	}
-	for path, want := range tests {
-		if got := apiOf(path); got != want {
-			t.Errorf("apiOf(%q) = %q, want %q", path, got, want)
-		}
-	}
-}
-
-func TestHubMetricsServerConfig(t *testing.T) {
-	ca, key := selfSigned()
-	dir := t.TempDir()
-	caFile, keyFile := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "key.pem")
-	for file, data := range map[string][]byte{caFile: ca, keyFile: key} {
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	hub := &rest.Config{
-		Host: "https://hub:6443", APIPath: "/x", BearerToken: "s3cret", Timeout: time.Minute,
-		TLSClientConfig: rest.TLSClientConfig{CAData: key, ServerName: "hub", CertData: ca, KeyData: key},
-	}
-	got, err := HubMetricsServerConfig(hub, "https://metrics-server.kube-system.svc", caFile, false)
-	if err != nil {
-		t.Fatalf("HubMetricsServerConfig() error = %v", err)
-	}
-	want := rest.TLSClientConfig{CAData: ca, CertData: ca, KeyData: key}
-	if got.Host != "https://metrics-server.kube-system.svc" || got.BearerToken != "s3cret" || got.APIPath != "" || got.String() == "" {
-		t.Errorf("config = %v", got)
-	}
-	if string(got.CAData) != string(want.CAData) || got.ServerName != "" || string(got.CertData) != string(want.CertData) || got.Insecure {
-		t.Errorf("TLS = %v, want %v", got.TLSClientConfig, want)
-	}
-	if got, err = HubMetricsServerConfig(hub, "https://metrics-server", "", true); err != nil || !got.Insecure || got.CAData != nil {
-		t.Errorf("insecure: %v, %v; want no authority", got, err)
-	}
-
-	refusals := map[string]struct {
-		server, caFile string
-		insecure       bool
-		want           string
-	}{
-		"http":           {"http://metrics-server", "", false, "--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc"},
-		"no address":     {"", "", false, "--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc"},
-		"both":           {"https://metrics-server", caFile, true, "--hub-metrics-server-ca-file and --hub-metrics-server-insecure-skip-tls-verify exclude each other"},
-		"no file":        {"https://metrics-server", "/no/file", false, "--hub-metrics-server-ca-file: open /no/file: no such file or directory"},
-		"no certificate": {"https://metrics-server", keyFile, false, "--hub-metrics-server-ca-file: the certificate authority holds no PEM certificate"},
-	}
-	for name, tc := range refusals {
-		if _, err := HubMetricsServerConfig(hub, tc.server, tc.caFile, tc.insecure); err == nil || err.Error() != tc.want {
-			t.Errorf("%s: error = %v, want %s", name, err, tc.want)
-		}
-	}
-}
-
 // Until its own metrics-server is known to be asked, a hub must not be asked at all.
 func TestMemberThatTurnsOutToBeTheHub(t *testing.T) {
 	self := newFakeMember(t, "hub-uid")
 	r := New(Options{HubMetricsServer: &rest.Config{Host: "https://metrics-server"}})
-	reg := parseSecret(self.secret(t, "hub"), Read, Policy{})
-	e := newEntry("hub", reg, r.options)
-	r.entries[reg.key] = e
-	conn, err := e.dial.connect(reg.endpoint)
+	reg := registration.Registration{Name: "hub", Endpoint: registration.Endpoint{
+		Config: &rest.Config{Host: self.URL, TLSClientConfig: rest.TLSClientConfig{CAData: self.ca()}},
+	}}
+	e := newEntry(fromSecret("hub"), "hub", reg, r.options)
+	r.entries[e.key] = e
+	conn, err := e.member.peer.Connect(reg.Endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,10 +162,10 @@ func TestMemberThatTurnsOutToBeTheHub(t *testing.T) {
 		t.Fatalf("state = %+v, want ready", state)
 	}
 	r.learnHub(t.Context(), "hub-uid")
-	if state := e.member.State(); state.Reason != ReasonNotContacted || len(e.wake) != 1 {
+	if state := e.member.State(); state.Reason != reasonNotContacted || len(e.wake) != 1 {
 		t.Errorf("state = %+v with %d signs to look again, want NotContacted with one", state, len(e.wake))
 	}
-	if _, err := ask(t.Context(), e.member); reasonOf(err) != ReasonNotContacted {
+	if _, err := ask(t.Context(), e.member); reasonOf(err) != reasonNotContacted {
 		t.Errorf("asking it: %v, want NotContacted", err)
 	}
 }

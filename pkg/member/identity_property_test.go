@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // society is a registry whose registrations come, go and tell at a test's word. Nobody is asked for anything.
@@ -30,40 +31,41 @@ func newSociety(t *testing.T) *society {
 	return &society{Registry: New(Options{}), t: t, ended: ended}
 }
 
-func (s *society) register(k key, name string, id types.UID, faults ...fault) {
-	s.history = append(s.history, fmt.Sprintf("%s registered as %s, declared %q, faults %v", k.fallbackName(), name, id, faults))
-	reg := registration{key: k, name: name, declaredID: id, faults: faults, awaiting: "nothing, in truth"}
-	reg.ref.Kind, reg.ref.Name = k.source.String(), k.object
+func (s *society) register(k registration.Key, name string, id types.UID, faults ...registration.Fault) {
+	s.history = append(s.history, fmt.Sprintf("%s registered as %s, declared %q, faults %v", k.String(), name, id, faults))
+	reg := &registration.Registration{Name: name, DeclaredID: id, Faults: faults, Awaiting: "nothing, in truth"}
+	reg.Ref.Kind, reg.Ref.Name = k.Source, k.Object
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.place(s.ended, k, reg, true)
+	s.place(s.ended, k, reg)
 }
 
-func (s *society) deregister(k key) {
-	s.history = append(s.history, k.fallbackName()+" deregistered")
+func (s *society) deregister(k registration.Key) {
+	s.history = append(s.history, k.String()+" deregistered")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.place(s.ended, k, registration{}, false)
+	s.place(s.ended, k, nil)
 }
 
 // contact files what a probe of the cluster found: a uid, or that it does not answer.
-func (s *society) contact(k key, uid types.UID) {
+func (s *society) contact(k registration.Key, uid types.UID) {
 	e := s.entries[k]
-	if e == nil || e.reg.refused() {
+	if e == nil || e.reg.Refused() {
 		return
 	}
-	s.history = append(s.history, fmt.Sprintf("%s tells %q", k.fallbackName(), uid))
+	s.history = append(s.history, fmt.Sprintf("%s tells %q", k.String(), uid))
 	for range 2 { // who has moved is contacted anew
 		f := finding{generation: s.entries[k].generation, uid: uid}
 		if uid == "" {
-			f.silence = silencef(fleet.ReasonTimeout, "no answer")
+			f.silence = fleet.Silencef(fleet.ReasonTimeout, "no answer")
 		}
 		s.file(s.t.Context(), s.entries[k], f)
 		if !s.entries[k].moved {
 			return
 		}
 		s.mu.Lock()
-		s.place(s.ended, k, s.regs[k], true)
+		reg := s.regs[k]
+		s.place(s.ended, k, &reg)
 		s.mu.Unlock()
 	}
 }
@@ -76,7 +78,9 @@ func (s *society) summary() string {
 	return strings.Join(words, " ")
 }
 
-func (s *society) lists(k key) bool { return slices.Contains(s.Members(), s.entries[k].member) }
+func (s *society) lists(k registration.Key) bool {
+	return slices.Contains(s.Members(), s.entries[k].member)
+}
 
 func (s *society) fail(format string, args ...any) {
 	s.t.Helper()
@@ -84,8 +88,8 @@ func (s *society) fail(format string, args ...any) {
 }
 
 // ready are the members that can be asked.
-func (s *society) ready() map[key]*Member {
-	ready := map[key]*Member{}
+func (s *society) ready() map[registration.Key]*Member {
+	ready := map[registration.Key]*Member{}
 	for k, e := range s.entries {
 		if e.shown.ready {
 			ready[k] = e.member
@@ -94,26 +98,25 @@ func (s *society) ready() map[key]*Member {
 	return ready
 }
 
-var societyKeys = []key{
-	{fromSecret, "a"}, {fromSecret, "b"}, {fromSecret, "c"},
-	{fromKarmada, "a"}, {fromKarmada, "b"}, {fromKarmada, "d"},
+var societyKeys = []registration.Key{
+	fromSecret("a"), fromSecret("b"), fromSecret("c"), fromKarmada("a"), fromKarmada("b"), fromKarmada("d"),
 }
 
 var (
 	societyUIDs   = []types.UID{"1", "2", "3", "4"}
 	societyNames  = []string{"a", "b", "d"}
-	societyFaults = [][]fault{nil, nil, nil, {{ReasonExecNotAllowed, "no"}}, {{ReasonPullMode, "no"}}}
+	societyFaults = [][]registration.Fault{nil, nil, nil, {{Reason: "ExecNotAllowed", Message: "no"}}, {{Reason: "PullMode", Message: "no"}}}
 )
 
 func choose[T any](random *rand.Rand, from []T) T { return from[random.IntN(len(from))] }
 
 // step lets something happen to one registration.
-func (s *society) step(random *rand.Rand) key {
+func (s *society) step(random *rand.Rand) registration.Key {
 	k := choose(random, societyKeys)
 	_, registered := s.regs[k]
 	switch n := random.IntN(10); {
 	case !registered || n == 0:
-		name := k.object
+		name := k.Object
 		if random.IntN(3) == 0 {
 			name = choose(random, societyNames)
 		}
@@ -148,7 +151,7 @@ func TestNobodyVanishesByWhatAnotherSays(t *testing.T) {
 			for known, m := range s.ready() {
 				wasReady[known] = m
 			}
-			if reg, registered := s.regs[k]; !registered || reg.withdrawn() {
+			if reg, registered := s.regs[k]; !registered || reg.Withdrawn() {
 				delete(wasReady, k)
 			}
 			for known := range wasReady {
@@ -161,7 +164,7 @@ func TestNobodyVanishesByWhatAnotherSays(t *testing.T) {
 	}
 }
 
-func (s *society) checkOthers(changed key, before map[key]*Member) {
+func (s *society) checkOthers(changed registration.Key, before map[registration.Key]*Member) {
 	s.t.Helper()
 	now := s.ready()
 	for k, m := range before {
@@ -177,7 +180,7 @@ func (s *society) check(seed uint64) {
 	if len(s.identities) > len(s.regs) {
 		s.fail("seed %d: %d identities of %d registrations", seed, len(s.identities), len(s.regs))
 	}
-	holders := map[types.UID]key{}
+	holders := map[types.UID]registration.Key{}
 	for k, held := range s.identities {
 		if other, twice := holders[held.uid]; twice {
 			s.fail("seed %d: %v and %v are both established as %s", seed, k, other, held.uid)
@@ -188,11 +191,11 @@ func (s *society) check(seed uint64) {
 		switch reason := e.shown.silence.Reason; {
 		case e.shown.ready && s.identities[k].uid != e.uid:
 			s.fail("seed %d: %v is Ready as %s, and established as %q", seed, k, e.uid, s.identities[k].uid)
-		case reason == ReasonIdentityConflict && (holders[e.uid] == key{} && !s.isUsed(e.uid, k)):
+		case reason == reasonIdentityConflict && (holders[e.uid] == (registration.Key{}) && !s.isUsed(e.uid, k)):
 			s.fail("seed %d: %v is refused %s, which nobody else has", seed, k, e.uid)
-		case reason == ReasonDuplicate && !s.isUsed(e.uid, k) && !e.reg.withdrawn() && holders[e.uid] == key{}:
+		case reason == reasonDuplicate && !s.isUsed(e.uid, k) && !e.reg.Withdrawn() && holders[e.uid] == (registration.Key{}):
 			s.fail("seed %d: %v is a duplicate of nobody", seed, k)
-		case s.lists(k) != (reason != ReasonDuplicate):
+		case s.lists(k) != (reason != reasonDuplicate):
 			s.fail("seed %d: %v with reason %q: listed is %v", seed, k, reason, s.lists(k))
 		}
 	}
@@ -206,7 +209,7 @@ func (s *society) check(seed uint64) {
 }
 
 // isUsed is true when another registration that is listed tells the uid.
-func (s *society) isUsed(uid types.UID, but key) bool {
+func (s *society) isUsed(uid types.UID, but registration.Key) bool {
 	for k, e := range s.entries {
 		if k != but && e.uid == uid && s.lists(k) {
 			return true
@@ -219,7 +222,7 @@ func (s *society) isUsed(uid types.UID, but key) bool {
 func TestOrderOfContactDoesNotMatterAtTheStart(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		uids := map[key]types.UID{}
+		uids := map[registration.Key]types.UID{}
 		for _, k := range societyKeys {
 			uids[k] = choose(random, societyUIDs)
 		}
@@ -227,7 +230,7 @@ func TestOrderOfContactDoesNotMatterAtTheStart(t *testing.T) {
 		for range 2 {
 			s := newSociety(t)
 			for _, i := range random.Perm(len(societyKeys)) {
-				s.register(societyKeys[i], societyKeys[i].object, "")
+				s.register(societyKeys[i], societyKeys[i].Object, "")
 			}
 			for _, i := range random.Perm(len(societyKeys)) {
 				s.contact(societyKeys[i], uids[societyKeys[i]])
@@ -245,18 +248,16 @@ func TestOrderOfContactDoesNotMatterAtTheStart(t *testing.T) {
 // The start is over when nothing is awaited any more, whether or not anybody asks.
 func TestStartEnds(t *testing.T) {
 	k := societyKeys[0]
-	start := func(synced ...source) *society {
+	start := func(awaited ...string) *society {
 		s := newSociety(t)
 		s.hub.tried = true
-		for _, from := range synced {
-			s.synced[from] = true
-		}
-		s.register(k, k.object, "")
+		s.awaited = func() []string { return awaited }
+		s.register(k, k.Object, "")
 		return s
 	}
 	tests := map[string]func() *society{
 		"with the last first contact": func() *society {
-			s := start(fromSecret, fromKarmada)
+			s := start()
 			if s.settled {
 				t.Error("it is over before the first contact")
 			}
@@ -264,13 +265,13 @@ func TestStartEnds(t *testing.T) {
 			return s
 		},
 		"with the last source": func() *society {
-			s := start(fromSecret)
+			s := start("Karmada's Clusters")
 			s.contact(k, "1")
 			if s.settled {
 				t.Error("it is over before Karmada's Clusters were read")
 			}
-			s.queue.Add(key{source: fromKarmada})
-			s.next(t.Context())
+			s.awaited = func() []string { return nil }
+			s.sourceRead()
 			return s
 		},
 	}

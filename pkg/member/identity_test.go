@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 const fleetSecrets = "/api/v1/namespaces/fleet/secrets"
@@ -73,7 +75,7 @@ func TestClusterThatTakesAnothersIdentityIsSilent(t *testing.T) {
 			return string(body), err
 		},
 	} {
-		if body, err := client(); reasonOf(err) != ReasonIdentityConflict {
+		if body, err := client(); reasonOf(err) != reasonIdentityConflict {
 			t.Errorf("asking it: %q, %v; want IdentityConflict", body, err)
 		}
 	}
@@ -208,7 +210,7 @@ func TestOrderDecidesAtTheStart(t *testing.T) {
 	slow.freeze()
 	hub.put(t, slow.secret(t, "alpha"))
 	hub.put(t, quick.secret(t, "zulu"))
-	r := start(t, hub, func(o *Options) { o.Timeout = 20 * time.Second })
+	r := start(t, hub, func(o *Options) { o.Connections.Timeout = 20 * time.Second })
 	r.becomes("alpha=NotContacted zulu=Ready")
 	slow.thaw()
 	r.becomes("alpha=Ready")
@@ -243,7 +245,7 @@ func TestClusterThatTakesTheHubsIdentityIsSilent(t *testing.T) {
 	hub, self, dev := newFakeHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "uid-of-dev")
 	hub.put(t, self.secret(t, "self"))
 	hub.put(t, dev.secret(t, "dev"))
-	r := start(t, hub, func(o *Options) { o.Access = Read })
+	r := start(t, hub, func(o *Options) { o.Registrations.Access = registration.Read })
 	r.becomes("dev=Ready self=HubMetricsServerUnset")
 	r.settles()
 	dev.set(func() { dev.uid = "hub-uid" })

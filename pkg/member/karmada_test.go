@@ -33,9 +33,11 @@ func karmadaObject(m *fakeMember, name string, edits ...func(spec map[string]any
 func (m *fakeMember) karmadaSecret(name string) *corev1.Secret {
 	var token string
 	m.set(func() { token = m.token })
-	s := karmadaSecret(m.ca(), token)
-	s.Name = name
-	return s
+	return &corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "karmada-cluster", Name: name},
+		Data:       map[string][]byte{"token": []byte(token), "caBundle": m.ca()},
+	}
 }
 
 func TestKarmadaComesLater(t *testing.T) {
@@ -157,7 +159,7 @@ func TestOneNameForTwoClusters(t *testing.T) {
 	r := start(t, hub)
 	r.becomes("east=Ready karmada.east=NameConflict")
 	r.asks("east", "1")
-	if _, err := ask(t.Context(), r.member("karmada.east")); reasonOf(err) != ReasonNameConflict {
+	if _, err := ask(t.Context(), r.member("karmada.east")); reasonOf(err) != reasonNameConflict {
 		t.Errorf("asking the loser: %v, want NameConflict", err)
 	}
 	hub.remove("/api/v1/namespaces/fleet/secrets", "east")
@@ -182,7 +184,7 @@ func TestUnansweredDiscoveryIsNamed(t *testing.T) {
 	t.Parallel()
 	hub := newFakeHub(t)
 	hub.forbidden[discoveryPath] = true
-	r := start(t, hub, func(o *Options) { o.Timeout = time.Second })
+	r := start(t, hub, func(o *Options) { o.Connections.Timeout = time.Second })
 	r.eventually("waiting for the hub's word whether it serves Karmada's Clusters (discovering cluster.karmada.io/v1alpha1: no)", func() string { return orSettled(r.Settled()) })
 }
 
@@ -204,17 +206,5 @@ func TestOneAbsenceOfTheAPIIsNoDeparture(t *testing.T) {
 	r.becomes("west=Ready")
 	if r.member("west") != m || strings.Contains(r.log(), "Cluster left") {
 		t.Errorf("the cluster has left for a moment's absence of the API; log:\n%s", r.log())
-	}
-}
-
-// Of a Cluster that is kept for as long as it is registered, what takes most room is dropped.
-func TestSlimCluster(t *testing.T) {
-	for name, prefix := range map[string]any{"one that can be read": "e", "one that cannot": int64(7)} {
-		u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "east", "uid": "1", "generateName": prefix}}}
-		u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "karmada"}})
-		kept := slimCluster(u)
-		if kept.GetName() != "east" || kept.GetUID() != "1" || kept.GetManagedFields() != nil {
-			t.Errorf("%s: kept is %+v", name, kept)
-		}
 	}
 }

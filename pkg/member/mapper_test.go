@@ -5,10 +5,8 @@ package member
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -73,47 +71,6 @@ func expectResource(t *testing.T, m *Member, kind, want string) {
 	}
 }
 
-func TestMapper(t *testing.T) {
-	t.Parallel()
-	hub, east := newFakeHub(t), newDiscovered(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
-	m := r.member("east")
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() { expectResource(t, m, "Deployment", "deployments") })
-	}
-	all.Wait()
-	if n := east.asked.Load(); n != 1 {
-		t.Errorf("resources were read %d times for 8 questions, want once", n)
-	}
-
-	widget := "Widget"
-	expectResource(t, m, "Widget", "none")
-	east.more.Store(&widget)
-	expectResource(t, m, "Widget", "none") // it was looked for a moment ago
-	if n := east.asked.Load(); n != 2 {
-		t.Errorf("resources were read %d times, want twice: again for the first that was not found, within a minute", n)
-	}
-	m.mapper.mu.Lock()
-	m.mapper.reset = m.mapper.reset.Add(-mapperReset + time.Second)
-	m.mapper.mu.Unlock()
-	expectResource(t, m, "Widget", "none")
-	m.mapper.mu.Lock()
-	m.mapper.reset = m.mapper.reset.Add(-time.Second)
-	m.mapper.mu.Unlock()
-	expectResource(t, m, "Widget", "widgets")
-
-	east.set(func() { east.token = "an0ther" })
-	hub.put(t, east.secret(t, "east"))
-	r.eventually("east=Ready", r.summary)
-	expectResource(t, m, "Deployment", "deployments")
-	if n := east.asked.Load(); n != 3 {
-		t.Errorf("resources were read %d times, want 3 times: other credentials are no other cluster", n)
-	}
-}
-
 func TestMapperFollowsCredentialsAndIdentity(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newDiscovered(t, "1")
@@ -158,44 +115,4 @@ func TestMapperOfASilentMember(t *testing.T) {
 	east.set(func() { east.code = 0 })
 	r.becomes("east=Ready")
 	expectResource(t, m, "Deployment", "deployments")
-}
-
-func TestMappingsAreRememberedUntilResourcesAreReadAgain(t *testing.T) {
-	t.Parallel()
-	hub, east := newFakeHub(t), newDiscovered(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
-	one := r.member("east")
-	m := &one.mapper
-	deployment := schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	mappings := func(want *meta.RESTMapping, versions ...string) *meta.RESTMapping {
-		t.Helper()
-		found, err := m.RESTMappings(deployment, versions...)
-		if err != nil || len(found) != 1 || want != nil && found[0] != want {
-			t.Fatalf("%v, %v", found, err)
-		}
-		return found[0]
-	}
-	if known := one.KnownMappings(deployment); known != nil {
-		t.Errorf("%v is known before anybody asked", known)
-	}
-	first := mappings(nil)
-	mappings(first)
-	if known := one.KnownMappings(deployment); len(known) != 1 || known[0] != first {
-		t.Errorf("%v is known", known)
-	}
-	if other := mappings(nil, "v1"); other == first {
-		t.Error("the answer to another question was given")
-	}
-	if _, err := m.RESTMappings(deployment, "v2"); !meta.IsNoMatchError(err) { // so the resources are read again
-		t.Errorf("a version that is not served: %v", err)
-	}
-	if again := mappings(nil); again == first {
-		t.Error("the answer of a former reading was given")
-	}
-	m.keep(mappingKey{kind: schema.GroupKind{Kind: "Late"}}, []*meta.RESTMapping{first}, m.readings-1)
-	if found, _ := m.known(mappingKey{kind: schema.GroupKind{Kind: "Late"}}); found != nil {
-		t.Error("the answer of a former reading was kept")
-	}
 }

@@ -3,39 +3,59 @@
 package member
 
 import (
-	"context"
+	"net/http"
+	"net/url"
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
+)
+
+// The words for a member's state, beside those of package registration for one
+// that is refused, of package fleet for a probe that fails, and NestedHub. The
+// same word stands in State, logs, Events and metrics.
+const (
+	// reasonReady: the last probe succeeded.
+	reasonReady fleet.Reason = "Ready"
+	// reasonNotContacted: registered a moment ago; the first probe has not ended.
+	reasonNotContacted fleet.Reason = "NotContacted"
+	// reasonDuplicate: another registration leads to the same cluster, and is used.
+	reasonDuplicate fleet.Reason = "Duplicate"
+	// reasonNameConflict: another registration holds the name for another cluster.
+	reasonNameConflict fleet.Reason = "NameConflict"
+	// reasonIdentityConflict: the member was another cluster before, and now tells the identity of one that is used already.
+	reasonIdentityConflict fleet.Reason = "IdentityConflict"
+	// reasonHubMetricsServerUnset: the hub is a member, and where its own metrics-server is was not said.
+	reasonHubMetricsServerUnset fleet.Reason = "HubMetricsServerUnset"
 )
 
 // Member is one registered cluster under one name, for as long as both are
 // what they were. Everything but the name may change behind it at any time, so
 // ask for a client before each request instead of keeping one.
 type Member struct {
-	name    string
-	meter   *meter
-	reading *Reading
-	mapper  mapper
-	view    atomic.Pointer[view]
+	name   string
+	peer   *connection.Peer
+	mapper *connection.Mapper
+	view   atomic.Pointer[view]
 }
 
-func newMember(name string, counted *meter) *Member {
-	m := &Member{name: name, meter: counted, reading: NewReading()}
-	m.mapper.ask(current{m})
+func newMember(name string, peer *connection.Peer) *Member {
+	m := &Member{name: name, peer: peer}
+	m.mapper = connection.NewMapper(m.Client)
 	return m
 }
 
 // view is everything that changes about a member, replaced as one.
 type view struct {
 	labels   map[string]string
-	topology Topology
+	topology registration.Topology
 	hub      bool
 	client   rest.Interface
 	watch    rest.Interface
@@ -43,17 +63,10 @@ type view struct {
 	state    State
 }
 
-// Topology is where a cluster runs. Any part may be unknown, thus empty.
-type Topology struct {
-	Provider string
-	Region   string
-	Zones    []string
-}
-
 // State is what is known of a member's health.
 type State struct {
 	Ready bool
-	// Reason is one word, ReasonReady included.
+	// Reason is one word, "Ready" included.
 	Reason fleet.Reason
 	// Message is for people: what is wrong and how to mend it; empty when ready.
 	Message string
@@ -75,7 +88,7 @@ func (m *Member) Name() string { return m.name }
 func (m *Member) Labels() map[string]string { return m.view.Load().labels }
 
 // Topology is what the registration says of the cluster's place.
-func (m *Member) Topology() Topology { return m.view.Load().topology }
+func (m *Member) Topology() registration.Topology { return m.view.Load().topology }
 
 // IsHub is true when the cluster is the hub itself.
 func (m *Member) IsHub() bool { return m.view.Load().hub }
@@ -85,13 +98,13 @@ func (m *Member) IsHub() bool { return m.view.Load().hub }
 func (m *Member) Client() rest.Interface { return m.view.Load().client }
 
 // WatchClient is Client for answers that last: a watch, or a long download. The
-// member must begin to answer within [Options].Timeout; then the answer goes on
+// member must begin to answer within the deadline of any request; then the answer goes on
 // until the caller's context ends, the member is found dead, or the connection
 // is replaced. Errors on the way to the member are a [*fleet.Silence].
 func (m *Member) WatchClient() rest.Interface { return m.view.Load().watch }
 
 // Reading decodes what was asked for as bytes; the clients use it for what they decode themselves.
-func (m *Member) Reading() *Reading { return m.reading }
+func (m *Member) Reading() *connection.Reading { return m.peer.Reading() }
 
 // MetricsClient asks the member's metrics.k8s.io: it is Client, except for the
 // hub, whose own API server would ask us.
@@ -100,35 +113,16 @@ func (m *Member) MetricsClient() rest.Interface { return m.view.Load().metrics }
 // State is the present state.
 func (m *Member) State() State {
 	s := m.view.Load().state
-	s.LastSuccess = m.meter.lastSuccess()
+	s.LastSuccess = m.peer.LastSuccess()
 	return s
 }
 
 // ClockOffset is the member's time minus ours, to half a second or better and
 // within a minute. It is not known before the first contact.
-func (m *Member) ClockOffset() (offset time.Duration, known bool) {
-	offset, known = m.meter.clock.offset()
-	return min(max(offset, -mostClockOffset), mostClockOffset), known
-}
+func (m *Member) ClockOffset() (offset time.Duration, known bool) { return m.peer.ClockOffset() }
 
-// checkClock says once that the member's clock is too far off to be believed.
-func (m *Member) checkClock(ctx context.Context) {
-	if m.meter.clock.alarm() {
-		offset, _ := m.meter.clock.offset()
-		klog.FromContext(ctx).Info("Clock of cluster is too far from ours to be believed", "cluster", m.name, "offset", offset, "believed", mostClockOffset)
-	}
-}
-
-// Mapper knows the member's resources. They are read when first needed, and
-// again, at most once a minute, when one is not found.
-func (m *Member) Mapper() meta.RESTMapper { return &m.mapper }
-
-// KnownMappings are what the Mapper answered to the same question before; nil if it may have to ask the member. The
-// answer is shared: do not write to it.
-func (m *Member) KnownMappings(kind schema.GroupKind, versions ...string) []*meta.RESTMapping {
-	known, _ := m.mapper.known(keyOf(kind, versions))
-	return known
-}
+// Mapper knows the member's resources.
+func (m *Member) Mapper() *connection.Mapper { return m.mapper }
 
 // Silence is why asking the member is not worth while: a [*fleet.Silence], or
 // nil when it is ready.
@@ -143,3 +137,90 @@ func (m *Member) Silence() error {
 func (s State) silence() *fleet.Silence {
 	return &fleet.Silence{Reason: s.Reason, Detail: s.Message}
 }
+
+// shown is what a member's view is made of, apart from labels.
+type shown struct {
+	ready         bool
+	silence       fleet.Silence // the zero Silence when ready
+	hub           bool
+	conn, hubConn *connection.Connection // nil: callers get none
+}
+
+// show brings the member's view up to date. It is true when callers have to know:
+// other words for the same reason are shown too, but are no news.
+func (e *entry) show(silence *fleet.Silence, hub bool) bool {
+	now := shown{ready: silence == nil, hub: hub}
+	if silence != nil {
+		now.silence = *silence
+	}
+	if e.usable(silence) {
+		now.conn, now.hubConn = e.conn, e.hubConn
+	}
+	first := e.member.view.Load() == nil
+	news := first || e.relabelled || now != e.shown.reworded(now)
+	if !news && now == e.shown {
+		return false
+	}
+	e.shown, e.relabelled = now, false
+	e.member.view.Store(e.build(now))
+	return news
+}
+
+func (s shown) reworded(now shown) shown {
+	s.silence.Detail = now.silence.Detail
+	return s
+}
+
+// usable is true when callers may have the connection: an accepted member that
+// fails may still be asked, a refused one may not.
+func (e *entry) usable(silence *fleet.Silence) bool {
+	return e.conn != nil && (silence == nil || silence == e.health.silence)
+}
+
+func (e *entry) build(s shown) *view {
+	v := &view{
+		labels: e.reg.Labels, topology: e.reg.Topology, hub: s.hub,
+		state: State{Ready: s.ready, Reason: s.silence.Reason, Message: s.silence.Detail, Since: e.since(s.ready)},
+	}
+	if s.ready {
+		v.state.Reason = reasonReady
+	}
+	v.state.Contacted = v.state.Reason != reasonNotContacted
+	if s.conn == nil {
+		v.client = refusing(v.state.silence())
+		v.watch = v.client
+	} else {
+		v.client, v.watch = s.conn.Client(), s.conn.WatchClient()
+	}
+	v.metrics = v.client
+	if s.hubConn != nil {
+		v.metrics = s.hubConn.Client()
+	}
+	return v
+}
+
+// since is when readiness became what it is.
+func (e *entry) since(ready bool) time.Time {
+	if v := e.member.view.Load(); v != nil && v.state.Ready == ready {
+		return v.state.Since
+	}
+	return time.Now()
+}
+
+// refusing is a client whose every request fails with the reason.
+func refusing(silence *fleet.Silence) rest.Interface {
+	nowhere := &url.URL{Scheme: "https", Host: "refused.invalid"}
+	content := rest.ClientContentConfig{
+		Negotiator: runtime.NewClientNegotiator(scheme.Codecs.WithoutConversion(), schema.GroupVersion{Version: "v1"}),
+	}
+	client, err := rest.NewRESTClient(nowhere, "", content, nil, &http.Client{Transport: refusal{silence}})
+	if err != nil {
+		panic("a client without credentials can always be made: " + err.Error())
+	}
+	return client
+}
+
+// refusal is a transport that goes nowhere.
+type refusal struct{ silence *fleet.Silence }
+
+func (r refusal) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.silence }

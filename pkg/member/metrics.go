@@ -6,43 +6,22 @@ import (
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fleetscale/fleetscale/pkg/connection"
 )
 
-// Metrics tells of the fleet. Series are bounded by registrations, times a
-// dozen results for the requests; they go when a cluster leaves.
+// Metrics tells of the fleet and of the requests to its clusters. Series are
+// bounded by registrations; they go when a cluster leaves.
 type Metrics struct {
-	requests *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
-	clocks   *prometheus.GaugeVec
+	requests *connection.Metrics
 	states   stateCollector
 }
 
 // NewMetrics registers on reg, so two instances never share state.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	m := &Metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "fleetscale", Subsystem: "cluster", Name: "requests_total",
-			Help: "Requests to a member cluster, probes included, by result: Answered, Canceled, or the reason why there was no answer.",
-		}, []string{"cluster", "result"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: "fleetscale", Subsystem: "cluster", Name: "request_duration_seconds",
-			Help:    "Time from sending a request to a member cluster until its answer was read or it failed.",
-			Buckets: prometheus.ExponentialBuckets(0.005, 2, 11), // 5ms to 5.12s; --member-timeout is 5s
-		}, []string{"cluster"}),
-		clocks: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: "fleetscale", Subsystem: "cluster", Name: "clock_offset_seconds",
-			Help: "The member cluster's clock minus ours. It is believed up to a minute.",
-		}, []string{"cluster"}),
-		states: newStateCollector(),
-	}
-	reg.MustRegister(m.requests, m.seconds, m.clocks, &m.states)
+	m := &Metrics{requests: connection.NewMetrics(reg), states: newStateCollector()}
+	reg.MustRegister(&m.states)
 	return m
-}
-
-func (m *Metrics) forget(cluster string) {
-	m.requests.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
-	m.seconds.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
-	m.clocks.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 }
 
 // stateCollector reads the registry when it is asked, so that no series can
@@ -98,13 +77,14 @@ func (s *stateCollector) Collect(ch chan<- prometheus.Metric) {
 			continue
 		}
 		clusters++
-		gauge(s.ready, boolValue(state.Ready), l.member.Name())
+		gauge(s.ready, number(state.Ready), l.member.Name())
 		gauge(s.lastSuccess, unixSeconds(state), l.member.Name())
 	}
 	gauge(s.clusters, float64(clusters))
 }
 
-func boolValue(b bool) float64 {
+// number is 1 for true, 0 for false.
+func number(b bool) float64 {
 	if b {
 		return 1
 	}

@@ -80,14 +80,3 @@ cluster_request_duration_seconds cluster=east
 cluster_requests_total cluster=east result=Answered
 clusters 1`, func() string { return series(t, reg) })
 }
-
-func TestLateRequestsBringNoSeriesBack(t *testing.T) {
-	reg := prometheus.NewPedanticRegistry()
-	m := &meter{cluster: "east", metrics: NewMetrics(reg)}
-	m.observe(resultAnswered, 0)
-	m.close()
-	m.observe(resultAnswered, 0)
-	if got := series(t, reg); got != "" {
-		t.Errorf("after the cluster has left:\n%s", got)
-	}
-}

@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
@@ -22,15 +24,11 @@ const (
 	identityPath = "/api/v1/namespaces/kube-system"
 	// nestedPath is answered by fleetscale itself where it serves metrics.
 	nestedPath = "/apis/metrics.k8s.io/v1beta1"
-
-	acceptMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-	// mostProbeBytes bounds what a probe reads of an answer.
-	mostProbeBytes = 1 << 20
 )
 
 // identify asks the cluster who it is.
-func (c *connection) identify(ctx context.Context) (types.UID, *fleet.Silence) {
-	body, code, err := c.get(ctx, identityPath)
+func identify(ctx context.Context, c *connection.Connection) (types.UID, *fleet.Silence) {
+	body, code, err := c.Get(ctx, identityPath)
 	if err != nil {
 		silence, _ := fleet.Classify(err)
 		return "", brief(silence)
@@ -44,7 +42,7 @@ func (c *connection) identify(ctx context.Context) (types.UID, *fleet.Silence) {
 		} `json:"metadata"`
 	}
 	if json.Unmarshal(body, &namespace) != nil || namespace.Metadata.UID == "" {
-		return "", silencef(fleet.ReasonBadAnswer, "the answer to GET %s is no namespace with a uid: is the address that of a Kubernetes API server?", identityPath)
+		return "", fleet.Silencef(fleet.ReasonBadAnswer, "the answer to GET %s is no namespace with a uid: is the address that of a Kubernetes API server?", identityPath)
 	}
 	return namespace.Metadata.UID, nil
 }
@@ -54,55 +52,19 @@ func (c *connection) identify(ctx context.Context) (types.UID, *fleet.Silence) {
 func silenceOfCode(code int) *fleet.Silence {
 	switch code {
 	case http.StatusUnauthorized:
-		return silencef(fleet.ReasonForbidden, "401 to GET %s: the cluster does not accept the registration's token or certificate; it may have expired", identityPath)
+		return fleet.Silencef(fleet.ReasonForbidden, "401 to GET %s: the cluster does not accept the registration's token or certificate; it may have expired", identityPath)
 	case http.StatusForbidden:
-		return silencef(fleet.ReasonForbidden, "403 to GET %s: the registration's identity lacks rights in the cluster; grant those of deploy/member", identityPath)
+		return fleet.Silencef(fleet.ReasonForbidden, "403 to GET %s: the registration's identity lacks rights in the cluster; grant those of deploy/member", identityPath)
 	case http.StatusNotFound:
-		return silencef(fleet.ReasonBadAnswer, "404 to GET %s: is the address that of a Kubernetes API server?", identityPath)
+		return fleet.Silencef(fleet.ReasonBadAnswer, "404 to GET %s: is the address that of a Kubernetes API server?", identityPath)
 	case http.StatusTooManyRequests:
-		return silencef(fleet.ReasonRateLimited, "429 to GET %s: the API server has too many requests", identityPath)
+		return fleet.Silencef(fleet.ReasonRateLimited, "429 to GET %s: the API server has too many requests", identityPath)
 	}
 	reason := fleet.ReasonBadAnswer
 	if code >= http.StatusInternalServerError {
 		reason = fleet.ReasonServerError
 	}
-	return silencef(reason, "%d to GET %s", code, identityPath)
-}
-
-// checkNested finds out whether the cluster is served by fleetscale. Only an
-// answer settles it: a failure leaves the matter as it was.
-func (c *connection) checkNested(ctx context.Context) *fleet.Silence {
-	path := nestedPath
-	if seen := c.wire.nestedAt.Load(); seen != nil {
-		path = *seen
-	}
-	_, _, err := c.get(ctx, path)
-	var silence *fleet.Silence
-	if errors.As(err, &silence) && silence.Reason == ReasonNestedHub {
-		return silence
-	}
-	if err == nil {
-		c.wire.nestedAt.Store(nil)
-	}
-	return nil
-}
-
-// get asks for one small document, past the callers' limit.
-func (c *connection) get(ctx context.Context, path string) (body []byte, code int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(path).String(), nil)
-	if err != nil {
-		return nil, 0, fmt.Errorf("asking for %s: %w", path, err)
-	}
-	req.Header.Set("Accept", acceptMetadata)
-	sent := time.Now()
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer resp.Body.Close()
-	c.wire.meter.observeClock(resp.Header, sent, time.Now())
-	body, err = io.ReadAll(io.LimitReader(resp.Body, mostProbeBytes))
-	return body, resp.StatusCode, err
+	return fleet.Silencef(reason, "%d to GET %s", code, identityPath)
 }
 
 // mostDetail bounds the words of others that we repeat.
@@ -113,4 +75,82 @@ func brief(s *fleet.Silence) *fleet.Silence {
 		return &fleet.Silence{Reason: s.Reason, Detail: string(runes[:mostDetail]) + "…"}
 	}
 	return s
+}
+
+// hubIdentity is what is known of the hub itself.
+type hubIdentity struct {
+	uid   types.UID // empty: not known
+	tried bool      // asked at least once
+}
+
+func (h hubIdentity) is(uid types.UID) bool { return h.uid != "" && h.uid == uid }
+
+// identifyHub asks the hub who it is until it says so. Before that, a hub among
+// the members is taken for any cluster, or for a nested hub if we serve it.
+func (r *Registry) identifyHub(ctx context.Context) {
+	var h health
+	for {
+		uid, err := r.askHub(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		r.learnHub(ctx, uid)
+		if err == nil {
+			return
+		}
+		silence, _ := fleet.Classify(err)
+		if silence == nil {
+			silence = fleet.Silencef(fleet.ReasonBadAnswer, "%v", err)
+		}
+		if h.silence == nil || h.silence.Reason != silence.Reason {
+			klog.FromContext(ctx).Info("Hub is not identified, so it would be no special member", "reason", silence.Reason, "message", silence.Detail)
+		}
+		h = h.after(outcome{silence: silence, fresh: true})
+		if !sleep(ctx, h.wait(r.options.ProbePeriod)) {
+			return
+		}
+	}
+}
+
+func (r *Registry) askHub(ctx context.Context) (types.UID, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.options.Connections.Timeout)
+	defer cancel()
+	ns, err := r.options.Hub.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("getting the hub's namespace kube-system: %w", err)
+	}
+	if ns.UID == "" {
+		return "", errors.New("the hub's namespace kube-system has no uid")
+	}
+	return ns.UID, nil
+}
+
+// learnHub files the hub's uid. A member that turns out to be the hub is probed
+// anew before it is asked again.
+func (r *Registry) learnHub(ctx context.Context, uid types.UID) {
+	r.mu.Lock()
+	r.hub = hubIdentity{uid: uid, tried: true}
+	for _, e := range r.entries {
+		if r.hub.is(e.uid) {
+			e.health = health{}
+		}
+		if uid != "" {
+			poke(e.wake)
+		}
+	}
+	fx := r.publish()
+	r.mu.Unlock()
+	r.carryOut(ctx, fx)
+}
+
+// sleep is false if ctx ended before d had passed.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
 }

@@ -4,54 +4,52 @@ package member
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-
-	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/registration/watcher"
 )
 
 // Registry knows the fleet's clusters. All methods may be called at any time,
 // from any goroutine.
 type Registry struct {
-	options   Options
-	secrets   *secretSource
-	karmada   *karmadaSource
-	queue     workqueue.TypedInterface[key]
-	listeners []func()
-	changed   chan struct{}
-	listed    atomic.Pointer[[]*Member]
-	running   sync.WaitGroup
+	options       Options
+	registrations *watcher.Watcher
+	listeners     []func()
+	changed       chan struct{}
+	listed        atomic.Pointer[[]*Member]
+	running       sync.WaitGroup
 
 	// mu guards the rest. It is never held while anything is waited for.
 	mu      sync.Mutex
-	regs    map[key]registration
-	entries map[key]*entry
+	regs    map[registration.Key]registration.Registration
+	entries map[registration.Key]*entry
 	// identities are those of registered clusters that were Ready; no two have one uid.
-	identities map[key]identity
+	identities map[registration.Key]identity
 	hub        hubIdentity
-	synced     map[source]bool
-	settled    bool
+	// awaited are the sources that were not read yet.
+	awaited func() []string
+	settled bool
 }
 
 // New returns a registry that knows nothing until it runs.
 func New(o Options) *Registry {
 	o = o.withDefaults()
 	r := &Registry{
-		options:    o,
-		queue:      workqueue.NewTyped[key](),
+		options: o,
+		registrations: watcher.New(watcher.Options{
+			Hub: o.Hub, HubDynamic: o.HubDynamic, Sources: registration.Sources(o.Registrations),
+			Timeout: o.Connections.Timeout, Period: o.DiscoveryPeriod,
+		}),
 		changed:    make(chan struct{}, 1),
-		regs:       map[key]registration{},
-		entries:    map[key]*entry{},
-		identities: map[key]identity{},
-		synced:     map[source]bool{},
+		regs:       map[registration.Key]registration.Registration{},
+		entries:    map[registration.Key]*entry{},
+		identities: map[registration.Key]identity{},
 	}
-	r.secrets = &secretSource{options: o, enqueue: r.queue.Add}
-	r.karmada = &karmadaSource{options: o, enqueue: r.queue.Add, running: &r.running, credentials: map[string]*credentialWatch{}}
+	r.awaited = r.registrations.Awaited
 	r.listed.Store(&[]*Member{})
 	if o.Metrics != nil {
 		snapshot := r.snapshot
@@ -73,7 +71,7 @@ func (r *Registry) OnChange(f func()) { r.listeners = append(r.listeners, f) }
 // arrange brings the entries in line with the registrations: it ends, replaces
 // and begins them. Their goroutines live as long as ctx.
 func (r *Registry) arrange(ctx context.Context) (fx effects) {
-	names := nameClaims(r.regs, r.keepNames())
+	names := registration.Names(r.regs, r.keepNames())
 	for k, e := range r.entries {
 		name, registered := names[k]
 		if registered && name == e.member.name && !e.moved {
@@ -86,7 +84,7 @@ func (r *Registry) arrange(ctx context.Context) (fx effects) {
 	}
 	for k, reg := range r.regs {
 		if r.entries[k] == nil {
-			r.begin(ctx, names[k], reg)
+			r.begin(ctx, k, names[k], reg)
 		}
 	}
 	return fx
@@ -94,91 +92,106 @@ func (r *Registry) arrange(ctx context.Context) (fx effects) {
 
 // keepNames are the established registrations that still ask for the name that
 // they have. At the start there are none: there order decides.
-func (r *Registry) keepNames() map[key]bool {
-	keeps := make(map[key]bool, len(r.identities))
+func (r *Registry) keepNames() map[registration.Key]bool {
+	keeps := make(map[registration.Key]bool, len(r.identities))
 	for k := range r.identities {
 		if e := r.entries[k]; r.settled && e != nil {
-			keeps[k] = e.member.name == r.regs[k].name
+			keeps[k] = e.member.name == r.regs[k].Name
 		}
 	}
 	return keeps
 }
 
-func (r *Registry) begin(ctx context.Context, name string, reg registration) {
-	e := newEntry(name, reg, r.options)
+func (r *Registry) begin(ctx context.Context, k registration.Key, name string, reg registration.Registration) {
+	e := newEntry(k, name, reg, r.options)
 	ctx, e.stop = context.WithCancel(ctx)
-	r.entries[reg.key] = e
+	r.entries[k] = e
 	r.running.Go(func() { r.tend(ctx, e) })
 }
 
 func (r *Registry) end(e *entry) (fx effects) {
 	e.stop()
-	e.member.meter.close()
-	delete(r.entries, e.reg.key)
+	e.member.peer.Close()
+	delete(r.entries, e.key)
 	fx.changed = true
 	fx.retire(e.conn, e.hubConn)
 	return fx
 }
 
-// publish shows each entry as it stands among the others.
-func (r *Registry) publish() (fx effects) {
-	refusals := r.rule()
-	listed := make([]*Member, 0, len(r.entries))
-	for k, e := range r.entries {
-		before, hub := e.shown, r.hub.is(e.uid) && !isConflict(refusals[k])
-		silence := e.silence(refusals[k], hub && r.options.Access == Read && r.options.HubMetricsServer == nil)
-		fx.changed = e.show(silence, hub) || fx.changed
-		if n, worth := e.notice(before); worth {
-			fx.notices = append(fx.notices, n)
-		}
-		if !isDuplicate(silence) {
-			listed = append(listed, e.member)
-		}
+// Run keeps the registry until ctx ends, and returns nil when everything it
+// started has ended. It must be called once. Options that would make it read
+// more than it should are an error.
+func (r *Registry) Run(ctx context.Context) error {
+	if r.options.Registrations.Namespace == "" {
+		return errors.New("member.Options.Registrations.Namespace is empty: the Secrets of all namespaces would be read")
 	}
-	slices.SortFunc(listed, func(a, b *Member) int { return strings.Compare(a.name, b.name) })
-	r.listed.Store(&listed)
+	ctx, cancel := context.WithCancel(ctx)
+	defer r.running.Wait()
+	defer cancel()
+	r.running.Go(func() { r.identifyHub(ctx) })
+	r.running.Go(func() { r.notify(ctx) })
+	r.registrations.Run(ctx, r.register, r.sourceRead)
+	r.closeAll()
+	return nil
+}
+
+// register takes what a registration says now, or nil for one that is gone. One
+// goroutine does so, which makes each source's order the registry's.
+func (r *Registry) register(ctx context.Context, k registration.Key, reg *registration.Registration) {
+	r.mu.Lock()
+	fx := r.place(ctx, k, reg)
+	r.mu.Unlock()
+	r.carryOut(ctx, fx)
+}
+
+// sourceRead notes that all first registrations of a source are there.
+func (r *Registry) sourceRead() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.settle()
+}
+
+// place files what a registration says, or that it is gone.
+func (r *Registry) place(ctx context.Context, k registration.Key, reg *registration.Registration) (fx effects) {
+	if reg != nil {
+		r.regs[k] = *reg
+	} else {
+		delete(r.regs, k)
+	}
+	if reg == nil || reg.Withdrawn() {
+		delete(r.identities, k)
+	}
+	if e := r.entries[k]; e != nil && reg != nil {
+		fx.add(e.adopt(*reg))
+	}
+	fx.add(r.arrange(ctx))
+	fx.add(r.publish())
 	return fx
 }
 
-// rule judges all claims, and notes who is established by it.
-func (r *Registry) rule() map[key]*fleet.Silence {
-	claims := make([]claim, 0, len(r.entries))
-	names := make(map[key]string, len(r.entries))
-	for k, e := range r.entries {
-		claims = append(claims, e.claim(r.identities[k], !r.settled))
-		names[k] = e.member.name
-	}
-	refusals := rule(claims, names)
-	for _, c := range claims {
-		if now := c.after(refusals[c.key]); now.uid != "" {
-			r.identities[c.key] = now
-		} else {
-			delete(r.identities, c.key)
+// notify calls the listeners, one after the other, after changes.
+func (r *Registry) notify(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.changed:
+			for _, f := range r.listeners {
+				f()
+			}
 		}
 	}
-	return refusals
 }
 
-func isDuplicate(s *fleet.Silence) bool { return s != nil && s.Reason == ReasonDuplicate }
-
-func isConflict(s *fleet.Silence) bool { return s != nil && s.Reason == ReasonIdentityConflict }
-
-// snapshot is for metrics: every registration, used or not.
-func (r *Registry) snapshot() []listing {
+// closeAll retires what is open when the registry stops.
+func (r *Registry) closeAll() {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := make([]listing, 0, len(r.entries))
-	for k, e := range r.entries {
-		all = append(all, listing{
-			registration: k.fallbackName(), member: e.member, listed: e.shown.silence.Reason != ReasonDuplicate,
-		})
+	var fx effects
+	for _, e := range r.entries {
+		fx.retire(e.conn, e.hubConn)
 	}
-	return all
-}
-
-func (r *Registry) isHub(uid types.UID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.hub.is(uid)
+	r.mu.Unlock()
+	for _, c := range fx.retired {
+		c.Retire()
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2/ktesting"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // running is a registry at work, with a hub of its own. Periods are short, so
@@ -41,7 +42,7 @@ func start(t *testing.T, h *fakeHub, edits ...func(*Options)) *running {
 }
 
 // impatiently is for tests that wait for a deadline.
-func impatiently(o *Options) { o.Timeout = time.Second }
+func impatiently(o *Options) { o.Connections.Timeout = time.Second }
 
 func runRegistry(t *testing.T, r *Registry) (log func() string) {
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
@@ -135,11 +136,16 @@ func reasonOf(err error) fleet.Reason {
 	return ""
 }
 
+// isReplaced is true for a request of a client whose connection has been replaced.
+func isReplaced(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "the connection was replaced or the cluster has left")
+}
+
 func TestJoinAndLeave(t *testing.T) {
 	t.Parallel()
 	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, func(o *Options) { o.UserAgent = "fleetscale-test" })
+	r := start(t, hub, func(o *Options) { o.Connections.UserAgent = "fleetscale-test" })
 	r.becomes("east=Ready")
 	r.asks("east", "1")
 	if got, _ := ask(t.Context(), r.member("east")); !strings.Contains(got, `"agent":"fleetscale-test"`) {
@@ -176,7 +182,7 @@ func TestOnlyLabelledSecretsAreRead(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
-	hub.put(t, east.secret(t, "other", func(s *corev1.Secret) { s.Labels = map[string]string{MemberLabel: "false"} }))
+	hub.put(t, east.secret(t, "other", func(s *corev1.Secret) { s.Labels = map[string]string{registration.MemberLabel: "false"} }))
 	hub.karmada = true
 	hub.put(t, karmadaObject(newFakeMember(t, "2"), "south"))
 	r := start(t, hub)
@@ -198,7 +204,7 @@ func TestLabelsFollowWithoutReconnecting(t *testing.T) {
 	r.becomes("east=Ready")
 	m, client := r.member("east"), r.member("east").Client()
 	hub.put(t, east.secret(t, "east", func(s *corev1.Secret) {
-		s.Labels = map[string]string{MemberLabel: "true", "tier": "gold", corev1.LabelTopologyRegion: "eu"}
+		s.Labels = map[string]string{registration.MemberLabel: "true", "tier": "gold", corev1.LabelTopologyRegion: "eu"}
 	}))
 	r.eventually("gold eu", func() string { return m.Labels()["tier"] + " " + m.Topology().Region })
 	if r.member("east") != m || m.Client() != client || east.opened.Load() != 1 {
@@ -229,7 +235,7 @@ func TestRotation(t *testing.T) {
 		t.Error("rotation must keep the member and change its client")
 	}
 	r.eventually("replaced", func() string {
-		if _, err := old.Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(t.Context()); errors.Is(err, errReplaced) {
+		if _, err := old.Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(t.Context()); isReplaced(err) {
 			return "replaced"
 		}
 		return "in use"
@@ -378,7 +384,7 @@ func TestHangingMemberDelaysNobody(t *testing.T) {
 	west.freeze()
 	hub.put(t, east.secret(t, "east"))
 	hub.put(t, west.secret(t, "west"))
-	r := start(t, hub, func(o *Options) { o.Timeout = time.Hour })
+	r := start(t, hub, func(o *Options) { o.Connections.Timeout = time.Hour })
 	r.becomes("east=Ready west=NotContacted")
 	if err := r.Settled(); err == nil || err.Error() != "waiting for first contact with west" {
 		t.Errorf("Settled() = %v, want it to wait for west", err)
@@ -397,7 +403,7 @@ func TestEveryRequestIsBounded(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, func(o *Options) { o.Timeout, o.ProbePeriod = time.Second, time.Hour })
+	r := start(t, hub, func(o *Options) { o.Connections.Timeout, o.ProbePeriod = time.Second, time.Hour })
 	r.becomes("east=Ready")
 	east.freeze()
 	if _, err := ask(t.Context(), r.member("east")); err == nil {
@@ -412,7 +418,9 @@ func TestOwnLimitIsBoundedAndSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, func(o *Options) { o.Timeout, o.QPS, o.Burst = time.Second, 0.001, 1 })
+	r := start(t, hub, func(o *Options) {
+		o.Connections.Timeout, o.Connections.QPS, o.Connections.Burst = time.Second, 0.001, 1
+	})
 	r.becomes("east=Ready")
 	r.asks("east", "1")
 	_, err := ask(t.Context(), r.member("east"))
@@ -437,7 +445,7 @@ func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
 		}
 		return "waiting"
 	})
-	if _, err := ask(t.Context(), m); reasonOf(err) != ReasonInsecureNotAllowed {
+	if _, err := ask(t.Context(), m); reasonOf(err) != "InsecureNotAllowed" {
 		t.Errorf("asking it: %v, want InsecureNotAllowed", err)
 	}
 	if n := east.requests.Load(); n != 0 {
@@ -447,7 +455,7 @@ func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
 	r.becomes("east=Ready")
 	hub.put(t, secretWith(east.kubeconfig(t, insecure)))
 	r.becomes("east=InsecureNotAllowed")
-	if _, err := ask(t.Context(), r.member("east")); reasonOf(err) != ReasonInsecureNotAllowed {
+	if _, err := ask(t.Context(), r.member("east")); reasonOf(err) != "InsecureNotAllowed" {
 		t.Errorf("asking it after it had been accepted: %v, want InsecureNotAllowed", err)
 	}
 	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
@@ -456,7 +464,7 @@ func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
 func TestAllNamespacesAreNeverRead(t *testing.T) {
 	hub := newFakeHub(t)
 	o := hub.options(t)
-	o.Namespace = ""
+	o.Registrations.Namespace = ""
 	if err := New(o).Run(t.Context()); err == nil || len(hub.secretQueries()) > 0 {
 		t.Errorf("Run() = %v after asking %q, want an error and no question", err, hub.secretQueries())
 	}
@@ -483,7 +491,7 @@ func TestRegistrationChangesDuringAProbe(t *testing.T) {
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	east.freeze()
 	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, func(o *Options) { o.Timeout = 2 * time.Second })
+	r := start(t, hub, func(o *Options) { o.Connections.Timeout = 2 * time.Second })
 	r.becomes("east=NotContacted")
 	r.eventually("asked", func() string {
 		if east.requests.Load() > 0 {
@@ -503,7 +511,7 @@ func TestSettledWaitsForTheHubAndThenForNobody(t *testing.T) {
 	hub, west := newFakeHub(t), newFakeMember(t, "2")
 	frozen := make(chan struct{})
 	hub.frozen = frozen
-	r := start(t, hub, func(o *Options) { o.Timeout = time.Hour })
+	r := start(t, hub, func(o *Options) { o.Connections.Timeout = time.Hour })
 	r.eventually("waiting for the hub's identity", func() string { return orSettled(r.Settled()) })
 	close(frozen)
 	r.eventually("settled", func() string { return orSettled(r.Settled()) })

@@ -3,11 +3,15 @@
 package member
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // wish is a registration in short: "secret/east", what it asks for and leads to.
@@ -18,36 +22,40 @@ type wish struct {
 	id     string // as the source declares it
 	was    string // the uid that it is established under
 	away   bool   // it does not answer at present
-	fault  *fault
+	fault  fleet.Reason
 }
 
-func (w wish) key() key {
+func (w wish) key() registration.Key {
 	kind, object, _ := strings.Cut(w.object, "/")
 	if kind == "karmada" {
-		return key{fromKarmada, object}
+		return fromKarmada(object)
 	}
-	return key{fromSecret, object}
+	return fromSecret(object)
+}
+
+func fromSecret(object string) registration.Key {
+	return registration.Key{Rank: 0, Source: "secret", Object: object}
+}
+
+func fromKarmada(object string) registration.Key {
+	return registration.Key{Rank: 1, Source: "karmada", Object: object}
 }
 
 func judge(wishes []wish) map[string]string {
-	regs := map[key]registration{}
+	regs := map[registration.Key]registration.Registration{}
 	claims := make([]claim, 0, len(wishes))
 	for _, w := range wishes {
-		reg := registration{key: w.key(), name: w.name}
-		if reg.name == "" {
-			reg.name = reg.key.object
+		reg := registration.Registration{Name: cmp.Or(w.name, w.key().Object), DeclaredID: types.UID(w.id)}
+		if w.fault != "" {
+			reg.Faults = []registration.Fault{{Reason: w.fault, Message: "no"}}
 		}
-		if w.fault != nil {
-			reg.faults = []fault{*w.fault}
-		}
-		regs[reg.key] = reg
-		reg.declaredID = types.UID(w.id)
-		e := entry{reg: reg, uid: types.UID(w.uid), health: health{ready: !w.away}}
+		regs[w.key()] = reg
+		e := entry{key: w.key(), reg: reg, uid: types.UID(w.uid), health: health{ready: !w.away}}
 		c := e.claim(identity{uid: types.UID(w.was)}, false)
 		c.describe = w.object
 		claims = append(claims, c)
 	}
-	names := nameClaims(regs, nil)
+	names := registration.Names(regs, nil)
 	refusals := rule(claims, names)
 	got := map[string]string{}
 	for _, w := range wishes {
@@ -60,9 +68,7 @@ func judge(wishes []wish) map[string]string {
 }
 
 func TestRule(t *testing.T) {
-	exec := &fault{ReasonExecNotAllowed, "no"}
-	pull := &fault{ReasonPullMode, "no"}
-	invalid := &fault{ReasonInvalidName, "no"}
+	const exec, pull, invalid fleet.Reason = "ExecNotAllowed", "PullMode", "InvalidName"
 	tests := map[string]struct {
 		wishes []wish
 		want   map[string]string
@@ -243,7 +249,7 @@ func TestRule(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			for range 10 { // maps have no order: no run may differ
-				if diff := cmp.Diff(tc.want, judge(tc.wishes)); diff != "" {
+				if diff := gocmp.Diff(tc.want, judge(tc.wishes)); diff != "" {
 					t.Fatalf("(-want +got):\n%s", diff)
 				}
 			}

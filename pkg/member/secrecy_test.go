@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // TestNothingSecretIsShown drives registrations through all that may go wrong,
@@ -166,7 +168,7 @@ func field(line, name string) string {
 }
 
 func TestEventIsOnTheRegistration(t *testing.T) {
-	n := notice{ref: corev1.ObjectReference{Kind: "Secret", Namespace: "fleet", Name: "east"}, silence: silencef(ReasonPullMode, "%s", strings.Repeat("x", 2000))}
+	n := notice{ref: corev1.ObjectReference{Kind: "Secret", Namespace: "fleet", Name: "east"}, silence: fleet.Silencef("PullMode", "%s", strings.Repeat("x", 2000))}
 	recorder := &lastEvent{}
 	(&Registry{options: Options{Recorder: recorder}}).record(n)
 	if recorder.object != n.ref || len(recorder.message) != 1024 {

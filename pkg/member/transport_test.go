@@ -3,13 +3,9 @@
 package member
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,11 +13,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/tools/record"
-
-	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // lastEvent keeps the last event.
@@ -34,64 +27,6 @@ type lastEvent struct {
 
 func (l *lastEvent) Event(object apiruntime.Object, _, _, message string) {
 	l.object, l.message = *object.(*corev1.ObjectReference), message
-}
-
-func TestDigest(t *testing.T) {
-	ca, key := selfSigned()
-	base := func() *clientcmdapi.Config {
-		return &clientcmdapi.Config{
-			Clusters:  map[string]*clientcmdapi.Cluster{"c": {Server: "https://a"}},
-			AuthInfos: map[string]*clientcmdapi.AuthInfo{"u": {Exec: &clientcmdapi.ExecConfig{Command: "aws"}}},
-		}
-	}
-	edits := map[string]func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo){
-		"nothing":     func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo) {},
-		"server":      func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.Server = "https://b" },
-		"authority":   func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.CertificateAuthorityData = ca },
-		"CA file":     func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.CertificateAuthority = "/f" },
-		"server name": func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.TLSServerName = "n" },
-		"insecure":    func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.InsecureSkipTLSVerify = true },
-		"proxy":       func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.ProxyURL = "http://p" },
-		"compression": func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.DisableCompression = true },
-		"certificate": func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
-			u.ClientCertificateData, u.ClientKeyData = ca, key
-		},
-		"files":         func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.ClientCertificate, u.ClientKey = "/c", "/k" },
-		"token":         func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Token = "t" },
-		"token file":    func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.TokenFile = "/t" },
-		"user":          func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Username = "me" },
-		"password":      func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Password = "pw" },
-		"impersonation": func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.ImpersonateGroups = []string{"g"} },
-		"command":       func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Exec.Args = []string{"x"} },
-		"command's env": func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
-			u.Exec.Env = []clientcmdapi.ExecEnvVar{{Name: "a", Value: "b"}}
-		},
-		"command's extension": func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
-			c.Extensions = map[string]apiruntime.Object{execExtension: &apiruntime.Unknown{Raw: []byte(`{"a":1}`)}}
-		},
-	}
-	seen := map[[32]byte]string{}
-	add := func(name string, e endpoint) {
-		d := e.digest()
-		if other, taken := seen[d]; taken {
-			t.Errorf("%s and %s have one digest", name, other)
-		}
-		seen[d] = name
-		if d != e.digest() {
-			t.Errorf("%s: the digest changes by itself", name)
-		}
-	}
-	for name, edit := range edits {
-		c := base()
-		edit(c.Clusters["c"], c.AuthInfos["u"])
-		e, faults := buildEndpoint(c.Clusters["c"], c.AuthInfos["u"])
-		if len(faults) > 0 {
-			t.Fatalf("%s: %v", name, faults)
-		}
-		add(name, e)
-	}
-	add("proxy header", endpoint{config: &rest.Config{Host: "https://a"}, proxyHeader: http.Header{"X": {"1"}}})
-	add("another proxy header", endpoint{config: &rest.Config{Host: "https://a"}, proxyHeader: http.Header{"X": {"2"}}})
 }
 
 // blackHole is a TCP proxy whose connections can be made to swallow everything.
@@ -185,58 +120,6 @@ func TestDeadConnectionIsLeftForANewOne(t *testing.T) {
 	r.becomes("east=Ready")
 }
 
-func TestRedirectsAreNotFollowed(t *testing.T) {
-	elsewhere := newFakeMember(t, "2")
-	m := &meter{}
-	redirecting := newFakeMember(t, "1")
-	redirecting.Config.Handler = http.RedirectHandler(elsewhere.URL+identityPath, http.StatusFound)
-	e, faults := parseKubeconfig(redirecting.kubeconfig(t), "", Policy{})
-	if len(faults) > 0 {
-		t.Fatal(faults)
-	}
-	c, err := (dialing{options: Options{}.withDefaults(), meter: m, onFail: ignore}).connect(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, silence := c.identify(t.Context()); silence == nil || silence.Error() != "BadAnswer: 302 to GET /api/v1/namespaces/kube-system" {
-		t.Errorf("silence = %v, want the redirection itself", silence)
-	}
-	if n := elsewhere.requests.Load(); n != 0 {
-		t.Errorf("%d requests went where the answer pointed, with our token", n)
-	}
-}
-
-func TestResults(t *testing.T) {
-	tests := map[int]string{200: "Answered", 404: "Answered", 401: "Forbidden", 403: "Forbidden", 429: "RateLimited", 500: "ServerError", 504: "Timeout", 400: "BadAnswer", 302: "BadAnswer"}
-	for code, want := range tests {
-		if got := resultOf(&http.Response{StatusCode: code}, nil); got != want {
-			t.Errorf("resultOf(%d) = %s, want %s", code, got, want)
-		}
-	}
-	if got := resultOf(nil, fmt.Errorf("asking: %w", context.Canceled)); got != "Canceled" {
-		t.Errorf("resultOf(our own change of mind) = %s, want Canceled", got)
-	}
-}
-
-func TestBodyIsMeteredOnce(t *testing.T) {
-	var results []string
-	b := &meteredBody{ReadCloser: io.NopCloser(strings.NewReader("x")), done: func(err error) { results = append(results, fmt.Sprint(err)) }}
-	if _, err := io.ReadAll(b); err != nil {
-		t.Fatal(err)
-	}
-	b.Close()
-	broken := &meteredBody{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader("x"), failing{})), done: func(err error) { results = append(results, fmt.Sprint(err)) }}
-	_, _ = io.ReadAll(broken)
-	broken.Close()
-	if got := strings.Join(results, ","); got != "<nil>,unexpected EOF" {
-		t.Errorf("results = %s", got)
-	}
-}
-
-type failing struct{}
-
-func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
-
 func TestLeavingLeavesNothingBehind(t *testing.T) {
 	hub := newFakeHub(t)
 	east := newFakeMember(t, "1")
@@ -302,5 +185,3 @@ func TestOnChange(t *testing.T) {
 	hub.remove("/api/v1/namespaces/fleet/secrets", "east")
 	awaitCall("")
 }
-
-func ignore(fleet.Reason) {}

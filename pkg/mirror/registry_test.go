@@ -24,7 +24,9 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // served is a cluster behind TLS, HTTP/2 and a proxy that can freeze.
@@ -209,7 +211,7 @@ func (h *hub) state() (corev1.Secret, <-chan struct{}) {
 	return corev1.Secret{
 		TypeMeta: metav1.TypeMeta{Kind: "Secret", APIVersion: "v1"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "fleet", Name: "east", Labels: map[string]string{member.MemberLabel: "true"}, ResourceVersion: time.Unix(int64(h.revision), 0).Format("150405"),
+			Namespace: "fleet", Name: "east", Labels: map[string]string{registration.MemberLabel: "true"}, ResourceVersion: time.Unix(int64(h.revision), 0).Format("150405"),
 		},
 		Data: map[string][]byte{"kubeconfig": h.secret},
 	}, h.changed
@@ -259,7 +261,8 @@ func registry(t *testing.T, h *hub) *member.Registry {
 		t.Fatal(err)
 	}
 	r := member.New(member.Options{
-		Hub: typed, HubDynamic: untyped, Namespace: "fleet", Timeout: time.Second, ProbePeriod: 50 * time.Millisecond,
+		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
+		Connections: connection.Options{Timeout: time.Second}, ProbePeriod: 50 * time.Millisecond,
 	})
 	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))))
 	done := make(chan error, 1)

@@ -21,7 +21,7 @@ import (
 	externalinstall "k8s.io/metrics/pkg/apis/external_metrics/install"
 	externalv1beta1 "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
 
-	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/connection"
 )
 
 // evilValues is a list of one value that takes for ever to read.
@@ -87,7 +87,7 @@ func TestDecodersThatHang(t *testing.T) {
 		f.external.mu.Unlock()
 		for range 100 { // more than are decoded at once
 			go func() {
-				_, _ = member.Decode(ctx, reading, func() (int, error) { <-never; return 0, nil })
+				_, _ = connection.Decode(ctx, reading, func() (int, error) { <-never; return 0, nil })
 			}()
 		}
 		synctest.Wait()

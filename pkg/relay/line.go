@@ -10,8 +10,8 @@ import (
 
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
 // A line asks one member for one API.
@@ -21,7 +21,7 @@ type line[T any] struct {
 	source Source
 	meter  *meter
 	// reading decodes values; documents of the discovery hold no quantities.
-	reading *member.Reading
+	reading *connection.Reading
 	// ctx ends when the member leaves, for the cause left.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -44,7 +44,7 @@ func newLine[T any](ctx context.Context, b *board[T], m Source) *line[T] {
 	return &line[T]{
 		board: b, api: b.api, source: m, meter: b.o.Metrics.of(m.Name(), b.api.name),
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1),
-		reading: member.NewReading(), ready: m.Silence() == nil, questions: map[key]*question[T]{},
+		reading: connection.NewReading(), ready: m.Silence() == nil, questions: map[key]*question[T]{},
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
 // evilPods is a list with a memory that takes for ever to read.
@@ -89,7 +89,7 @@ func TestDecodersThatHang(t *testing.T) {
 		s.mu.Unlock()
 		for range 100 { // more than are decoded at once
 			go func() {
-				_, _ = member.Decode(ctx, reading, func() (*Batch, error) { <-never; return nil, nil })
+				_, _ = connection.Decode(ctx, reading, func() (*Batch, error) { <-never; return nil, nil })
 			}()
 		}
 		synctest.Wait()

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/connection"
 )
 
 // key is one question as a member is asked it.
@@ -27,7 +27,7 @@ const (
 
 // fetch asks a member until ctx ends. Errors are as the member's client gives them, or a
 // *fleet.Silence for an answer that cannot be read.
-func (k key) fetch(ctx context.Context, client rest.Interface, reading *member.Reading) (*Batch, error) {
+func (k key) fetch(ctx context.Context, client rest.Interface, reading *connection.Reading) (*Batch, error) {
 	request := client.Get().
 		AbsPath("apis", "metrics.k8s.io", "v1beta1").
 		NamespaceIfScoped(k.namespace, k.namespace != "").
@@ -41,7 +41,7 @@ func (k key) fetch(ctx context.Context, client rest.Interface, reading *member.R
 	if err != nil {
 		return nil, err
 	}
-	return member.Decode(ctx, reading, func() (*Batch, error) { return k.decode(body, contentType) })
+	return connection.Decode(ctx, reading, func() (*Batch, error) { return k.decode(body, contentType) })
 }
 
 func (k key) decode(body []byte, contentType string) (*Batch, error) {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/singleflight"
 	"k8s.io/client-go/rest"
 
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
 // Source is one member: its name, why asking it is useless (nil when it is
@@ -33,7 +33,7 @@ type scraper struct {
 	period  time.Duration
 	timeout time.Duration
 	metrics *Metrics
-	reading *member.Reading
+	reading *connection.Reading
 	// ctx ends when the member leaves. Attempts outlive the asker who caused
 	// them, since others wait for them too.
 	ctx    context.Context

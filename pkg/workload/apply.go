@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
@@ -139,7 +139,7 @@ func (c memberCluster) autoscalerIn(ctx context.Context, request *rest.Request) 
 	if err != nil {
 		return nil, err
 	}
-	stored, err := member.Decode(ctx, c.Reading(), func() (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	stored, err := connection.Decode(ctx, c.Reading(), func() (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		stored := &autoscalingv2.HorizontalPodAutoscaler{}
 		return stored, decode(answer, stored, autoscalerKind)
 	})

@@ -28,8 +28,10 @@ import (
 	"k8s.io/klog/v2/ktesting"
 
 	"github.com/fleetscale/fleetscale/pkg/capacity"
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // server is a cluster's API server, which answers as it is told.
@@ -211,7 +213,8 @@ func (s *server) join(t *testing.T) Cluster {
 		t.Fatal(err)
 	}
 	registry := member.New(member.Options{
-		Hub: typed, HubDynamic: untyped, Namespace: "fleet", Timeout: 20 * time.Second, ProbePeriod: 50 * time.Millisecond,
+		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
+		Connections: connection.Options{Timeout: 20 * time.Second}, ProbePeriod: 50 * time.Millisecond,
 	})
 	store, rooms := pods.New(pods.Options{}), capacity.New(capacity.Options{Hub: untyped, Timeout: 20 * time.Second})
 	members := NewMembers(registry, store, rooms)
@@ -257,7 +260,7 @@ func (s *server) kubeconfig(t *testing.T) []byte {
 func hubWith(t *testing.T, kubeconfig []byte) (url string) {
 	secrets := corev1.SecretList{TypeMeta: metav1.TypeMeta{Kind: "SecretList", APIVersion: "v1"}, ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
 	secrets.Items = []corev1.Secret{{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", ResourceVersion: "1", Labels: map[string]string{member.MemberLabel: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", ResourceVersion: "1", Labels: map[string]string{registration.MemberLabel: "true"}},
 		Data:       map[string][]byte{"kubeconfig": kubeconfig},
 	}}
 	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

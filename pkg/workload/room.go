@@ -15,8 +15,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/guard"
-	"github.com/fleetscale/fleetscale/pkg/member"
 )
 
 // Additional implements [Cluster]: by the cluster's nodes, for the Pods' template that the workload has there.
@@ -44,7 +44,7 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 	if err != nil {
 		return fit.Workload{}, err
 	}
-	read, err := member.Decode(ctx, c.Reading(), func() (*templated, error) {
+	read, err := connection.Decode(ctx, c.Reading(), func() (*templated, error) {
 		read := &templated{}
 		if err := guard.JSON(object, read); err != nil {
 			return nil, err

@@ -44,7 +44,7 @@ func (c memberCluster) mappings(ctx context.Context, kind schema.GroupKind, vers
 	if silence := c.Silence(); silence != nil {
 		return nil, silence
 	}
-	if known := c.KnownMappings(kind, versions...); known != nil {
+	if known := c.Mapper().Known(kind, versions...); known != nil {
 		return known, nil
 	}
 	return within(ctx, func() ([]*meta.RESTMapping, error) { return c.Mapper().RESTMappings(kind, versions...) })

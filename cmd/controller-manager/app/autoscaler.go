@@ -21,6 +21,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/capacity"
 	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
@@ -30,6 +31,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/placement"
 	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
@@ -117,12 +119,12 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 	}
 	broadcaster := clientrecord.NewBroadcaster()
 	registry := member.New(o.Members.Registry(member.Options{
-		Hub:        hub,
-		HubDynamic: hubDynamic,
-		Access:     member.Write,
-		UserAgent:  manager.GetConfig().UserAgent,
-		Recorder:   broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program}),
-		Metrics:    member.NewMetrics(ctrlmetrics.Registry),
+		Hub:           hub,
+		HubDynamic:    hubDynamic,
+		Registrations: registration.Options{Access: registration.Write},
+		Connections:   connection.Options{UserAgent: manager.GetConfig().UserAgent},
+		Recorder:      broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program}),
+		Metrics:       member.NewMetrics(ctrlmetrics.Registry),
 	}))
 	err = manager.Add(everywhere(func(ctx context.Context) error {
 		defer broadcaster.Shutdown()

@@ -213,8 +213,14 @@ func (o *HubOptions) validate() []error {
 		errs = append(errs, fmt.Errorf("--apis: %w", err))
 	}
 	if o.MetricsServer != "" {
-		if u, err := url.Parse(o.MetricsServer); err != nil || u.Scheme != "https" || u.Host == "" {
+		switch u, err := url.Parse(o.MetricsServer); {
+		case err != nil || u.Scheme != "https" || u.Hostname() == "":
 			errs = append(errs, fmt.Errorf("--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got %q", o.MetricsServer))
+		case u.User != nil:
+			errs = append(errs, errors.New("--hub-metrics-server: must hold no user and password: the credentials for the hub are used"))
+		}
+		if o.MetricsServerInsecureSkipTLSVerify && o.MetricsServerCAFile != "" {
+			errs = append(errs, errors.New("--hub-metrics-server-ca-file and --hub-metrics-server-insecure-skip-tls-verify exclude each other"))
 		}
 	}
 	return errs

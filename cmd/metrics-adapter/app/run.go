@@ -4,9 +4,11 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -30,9 +32,11 @@ import (
 	apimetrics "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/relay"
 	"github.com/fleetscale/fleetscale/pkg/usage"
 )
@@ -128,20 +132,41 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 	var metricsServer *rest.Config
 	if o.Hub.MetricsServer != "" {
 		var err error
-		metricsServer, err = member.HubMetricsServerConfig(h.config, o.Hub.MetricsServer, o.Hub.MetricsServerCAFile, o.Hub.MetricsServerInsecureSkipTLSVerify)
-		if err != nil {
-			return nil, err // it names the flag at fault
+		if metricsServer, err = o.Hub.metricsServerConfig(h.config); err != nil {
+			return nil, err
 		}
 	}
 	return member.New(o.Members.Registry(member.Options{
 		Hub:              h.core,
 		HubDynamic:       h.dynamic,
 		HubMetricsServer: metricsServer,
-		Access:           member.Read,
-		UserAgent:        h.config.UserAgent,
+		Registrations:    registration.Options{Access: registration.Read},
+		Connections:      connection.Options{UserAgent: h.config.UserAgent},
 		Recorder:         recorder,
 		Metrics:          member.NewMetrics(legacyregistry.Registerer()),
 	})), nil
+}
+
+// metricsServerConfig is how the hub's own metrics-server is reached, past the hub's API server: with the credentials that
+// we have for the hub.
+func (o *HubOptions) metricsServerConfig(hub *rest.Config) (*rest.Config, error) {
+	config := rest.CopyConfig(hub)
+	config.Host, config.APIPath = o.MetricsServer, ""
+	config.TLSClientConfig.ServerName = ""
+	config.CAFile, config.CAData = "", nil
+	config.Insecure = o.MetricsServerInsecureSkipTLSVerify
+	if o.MetricsServerCAFile == "" {
+		return config, nil
+	}
+	data, err := os.ReadFile(o.MetricsServerCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("--hub-metrics-server-ca-file: %w", err)
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(data) {
+		return nil, errors.New("--hub-metrics-server-ca-file: the certificate authority holds no PEM certificate")
+	}
+	config.CAData = data
+	return config, nil
 }
 
 func newStore(o *Options, registry *member.Registry) *usage.Store {

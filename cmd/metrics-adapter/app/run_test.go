@@ -4,9 +4,15 @@ package app
 
 import (
 	"crypto/x509"
+	"encoding/pem"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/rest"
 )
 
 // authorities is what is known of the clients' certificate authorities.
@@ -31,4 +37,70 @@ func TestNotReadyBeforeClientsCanBeKnown(t *testing.T) {
 			t.Errorf("%s: %v, want ready = %v", name, err, tc.wantReady)
 		}
 	}
+}
+
+func TestMetricsServerConfig(t *testing.T) {
+	server := httptest.NewTLSServer(nil)
+	t.Cleanup(server.Close)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	dir := t.TempDir()
+	caFile, noCAFile := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "key.pem")
+	for file, data := range map[string][]byte{caFile: ca, noCAFile: []byte("no certificate")} {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hub := &rest.Config{
+		Host: "https://hub:6443", APIPath: "/x", BearerToken: "s3cret",
+		TLSClientConfig: rest.TLSClientConfig{CAData: []byte("the hub's"), ServerName: "hub", CertData: []byte("cert"), KeyData: []byte("key")},
+	}
+	const url = "https://metrics-server.kube-system.svc"
+	tests := map[string]struct {
+		options HubOptions
+		want    rest.TLSClientConfig
+		fault   string
+	}{
+		"verified by a file": {
+			options: HubOptions{MetricsServer: url, MetricsServerCAFile: caFile},
+			want:    rest.TLSClientConfig{CAData: ca, CertData: []byte("cert"), KeyData: []byte("key")},
+		},
+		"not verified": {
+			options: HubOptions{MetricsServer: url, MetricsServerInsecureSkipTLSVerify: true},
+			want:    rest.TLSClientConfig{Insecure: true, CertData: []byte("cert"), KeyData: []byte("key")},
+		},
+		"no file": {
+			options: HubOptions{MetricsServer: url, MetricsServerCAFile: "/no/file"},
+			fault:   "--hub-metrics-server-ca-file: open /no/file: no such file or directory",
+		},
+		"no certificate": {
+			options: HubOptions{MetricsServer: url, MetricsServerCAFile: noCAFile},
+			fault:   "--hub-metrics-server-ca-file: the certificate authority holds no PEM certificate",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := tc.options.metricsServerConfig(hub)
+			if err != nil || tc.fault != "" {
+				if err == nil || err.Error() != tc.fault {
+					t.Fatalf("error = %v, want %q", err, tc.fault)
+				}
+				return
+			}
+			if got.Host != url || got.BearerToken != "s3cret" || got.APIPath != "" {
+				t.Errorf("config = %v", got)
+			}
+			if diff := cmp.Diff(plainTLS(tc.want), plainTLS(got.TLSClientConfig)); diff != "" {
+				t.Errorf("TLS (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// plainTLS shows what rest.TLSClientConfig hides.
+func plainTLS(c rest.TLSClientConfig) []string {
+	insecure := "verified"
+	if c.Insecure {
+		insecure = "not verified"
+	}
+	return []string{insecure, c.ServerName, c.CAFile, string(c.CAData), string(c.CertData), string(c.KeyData)}
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// codecs are how a member's answers are decoded: guarded, in time, and each event
+// of a watch within bounds.
+type codecs struct {
+	runtime.NegotiatedSerializer // guarded already
+
+	reading *Reading
+	timeout time.Duration
+	most    int64 // bytes of an event
+}
+
+// SupportedMediaTypes is as runtime.NegotiatedSerializer has it.
+func (c codecs) SupportedMediaTypes() []runtime.SerializerInfo {
+	supported := c.NegotiatedSerializer.SupportedMediaTypes()
+	for i := range supported {
+		if stream := supported[i].StreamSerializer; stream != nil {
+			copied := *stream
+			copied.Framer = framer{stream.Framer, c.most}
+			supported[i].StreamSerializer = &copied
+		}
+	}
+	return supported
+}
+
+// DecoderToVersion is as runtime.NegotiatedSerializer has it.
+func (c codecs) DecoderToVersion(d runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
+	return timed{c.NegotiatedSerializer.DecoderToVersion(d, version), c.reading, c.timeout}
+}
+
+// timed is a decoder that comes back. It has a deadline of its own: a decoder knows
+// no request.
+type timed struct {
+	runtime.Decoder
+
+	reading *Reading
+	timeout time.Duration
+}
+
+// Decode is as runtime.Decoder has it. After an error nobody may read into: it may
+// be written to still.
+func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	var object runtime.Object
+	var kind *schema.GroupVersionKind
+	var err error
+	if stuck := d.reading.within(d.timeout, func() { object, kind, err = d.Decoder.Decode(data, defaults, into) }); stuck != nil {
+		return nil, nil, stuck
+	}
+	if err != nil {
+		return nil, nil, fleet.Silencef(fleet.ReasonBadAnswer, "decoding the answer: %s", strings.Join(strings.Fields(err.Error()), " "))
+	}
+	return object, kind, nil
+}
+
+// framer bounds each frame, which is one event. That of JSON reads one to its end
+// whatever its length.
+type framer struct {
+	runtime.Framer
+
+	most int64
+}
+
+// NewFrameReader is as runtime.Framer has it.
+func (f framer) NewFrameReader(r io.ReadCloser) io.ReadCloser {
+	raw := bound(r, f.most)
+	return frames{f.Framer.NewFrameReader(raw), raw}
+}
+
+type frames struct {
+	io.ReadCloser
+
+	raw *bounded
+}
+
+// Read reads a frame, or a part of it. What it reads ahead counts for this one, so
+// that an event may be of up to twice the bytes.
+func (f frames) Read(p []byte) (int, error) {
+	n, err := f.ReadCloser.Read(p)
+	if err == nil { // the frame is whole
+		f.raw.again()
+	}
+	return n, err
+}
+
+// mostEvent bounds one event of a watch. It is what client-go decodes at most.
+const mostEvent = 16 << 20
+
+// bounded is a body that fails once it was longer than most, after decompression.
+type bounded struct {
+	io.ReadCloser
+
+	most, left int64
+}
+
+func bound(body io.ReadCloser, most int64) *bounded { return &bounded{body, most, most} }
+
+// Read reads one byte more than there may be, to know that there is one.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, b.tooLarge()
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, b.tooLarge()
+	}
+	return n, err
+}
+
+// again begins to count anew.
+func (b *bounded) again() { b.left = b.most }
+
+func (b *bounded) tooLarge() error {
+	return fleet.Silencef(fleet.ReasonTooLarge, "the answer is larger than %s (--max-member-answer)",
+		resource.NewQuantity(b.most, resource.BinarySI))
+}
+
+// isWatch is true for a request whose answer has no end, so that only each of its events can be bounded.
+func isWatch(req *http.Request) bool {
+	switch req.URL.Query().Get("watch") {
+	case "1", "true":
+		return true
+	}
+	return false
+}

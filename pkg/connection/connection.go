@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
+)
+
+// A connection that carries nothing for pingAfter is asked whether it lives,
+// and closed when it does not say so within the request deadline: a peer that
+// vanished without a word does not hold it for ever.
+const pingAfter = 5 * time.Second
+
+// Connection is a way to one API server with one set of credentials. It has a
+// transport of its own, not client-go's shared cache, so that it can be closed.
+type Connection struct {
+	digest  [sha256.Size]byte
+	base    *url.URL
+	client  *rest.RESTClient // for callers: limited
+	watch   *rest.RESTClient // for callers: an answer may last
+	http    *http.Client     // for probes: not limited
+	wire    *wire
+	codecs  codecs
+	streams *streams
+	sockets *http.Transport
+	timeout time.Duration
+}
+
+// Connect prepares a connection; the first request opens it.
+func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
+	config := rest.CopyConfig(e.Config)
+	config.UserAgent = p.options.UserAgent
+	if e.Proxy != nil {
+		config.Proxy = http.ProxyURL(e.Proxy)
+	}
+	settings, err := config.TransportConfig()
+	if err != nil {
+		return nil, fmt.Errorf("preparing credentials: %w", err)
+	}
+	sockets, err := p.sockets(settings, e.ProxyHeader)
+	if err != nil {
+		return nil, err
+	}
+	authenticated, err := transport.HTTPWrappersForConfig(settings, sockets)
+	if err != nil {
+		return nil, fmt.Errorf("preparing credentials: %w", err)
+	}
+	if config.ExecProvider != nil {
+		authenticated = &impatient{next: authenticated, pending: make(chan struct{}, mostPending)}
+	}
+	c := &Connection{
+		digest:  e.Digest(),
+		sockets: sockets,
+		timeout: p.options.Timeout,
+		wire:    &wire{next: authenticated, meter: &p.meter, most: p.options.MaxAnswer, onFail: p.onFail, secrets: e.Secrets()},
+		codecs: codecs{
+			p.options.guard.Serializer(scheme.Codecs.WithoutConversion()), p.reading,
+			p.options.Timeout, min(mostEvent, p.options.MaxAnswer),
+		},
+	}
+	c.streams = &streams{wire: c.wire, timeout: p.options.Timeout, open: map[*stream]struct{}{}}
+	c.http = &http.Client{Transport: c.wire, Timeout: p.options.Timeout, CheckRedirect: stay}
+	if err := c.prepareClient(config, p.limiter); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]string) (*http.Transport, error) {
+	tlsConfig, err := transport.TLSConfigFor(settings)
+	if err != nil {
+		return nil, fmt.Errorf("preparing TLS: %w", err)
+	}
+	dial := (&net.Dialer{Timeout: p.options.Timeout}).DialContext
+	if settings.DialHolder != nil {
+		dial = settings.DialHolder.Dial // a credential plugin closes its connections when certificates change
+	}
+	proxy := http.ProxyFromEnvironment
+	if settings.Proxy != nil {
+		proxy = settings.Proxy
+	}
+	header := http.Header{}
+	for name, values := range proxyHeader {
+		for _, value := range values {
+			header.Add(name, value)
+		}
+	}
+	return &http.Transport{
+		Proxy:               proxy,
+		ProxyConnectHeader:  header,
+		DialContext:         dial,
+		TLSClientConfig:     tlsConfig,
+		TLSHandshakeTimeout: p.options.Timeout,
+		DisableCompression:  settings.DisableCompression,
+		MaxIdleConnsPerHost: 25, // as client-go; only HTTP/1 needs more than one
+		IdleConnTimeout:     90 * time.Second,
+		ForceAttemptHTTP2:   true,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: p.options.Timeout},
+	}, nil
+}
+
+func (c *Connection) prepareClient(config *rest.Config, limiter flowcontrol.RateLimiter) error {
+	config.RateLimiter = limiter
+	config.NegotiatedSerializer = c.codecs
+	config.WarningHandlerWithContext = rest.NoWarnings{} // warnings of members are not ours to log
+	var err error
+	if c.base, _, err = rest.DefaultServerUrlFor(config); err != nil {
+		return fmt.Errorf("reading the address: %w", err)
+	}
+	if c.client, err = rest.UnversionedRESTClientForConfigAndClient(config, c.http); err != nil {
+		return fmt.Errorf("preparing the client: %w", err)
+	}
+	if c.watch, err = rest.UnversionedRESTClientForConfigAndClient(config, &http.Client{Transport: c.streams, CheckRedirect: stay}); err != nil {
+		return fmt.Errorf("preparing the client for watches: %w", err)
+	}
+	return nil
+}
+
+// Client limits its requests to the peer's budget.
+func (c *Connection) Client() rest.Interface { return c.client }
+
+// WatchClient is Client for answers that last: a watch, or a long download. Errors
+// on the way to the cluster are a [*fleet.Silence].
+func (c *Connection) WatchClient() rest.Interface { return c.watch }
+
+// Leads is true when the connection is one to the endpoint.
+func (c *Connection) Leads(e registration.Endpoint) bool { return c.digest == e.Digest() }
+
+const (
+	acceptMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	// mostProbeBytes bounds what a probe reads of an answer.
+	mostProbeBytes = 1 << 20
+)
+
+// Get asks for the metadata of one object, past the callers' limit, and reads the clock from the answer.
+func (c *Connection) Get(ctx context.Context, path string) (body []byte, code int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(path).String(), nil)
+	if err != nil {
+		return nil, 0, fmt.Errorf("asking for %s: %w", path, err)
+	}
+	req.Header.Set("Accept", acceptMetadata)
+	sent := time.Now()
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	c.wire.meter.observeClock(resp.Header, sent, time.Now())
+	body, err = io.ReadAll(io.LimitReader(resp.Body, mostProbeBytes))
+	return body, resp.StatusCode, err
+}
+
+// SawNested is true when the cluster was found to be served by fleetscale, and not otherwise since.
+func (c *Connection) SawNested() bool { return c.wire.nestedAt.Load() != nil }
+
+// CheckNested finds out whether the cluster is served by fleetscale: at the API
+// where that was seen last, or else at path. Only an answer settles it: a failure
+// leaves the matter as it was.
+func (c *Connection) CheckNested(ctx context.Context, path string) *fleet.Silence {
+	if seen := c.wire.nestedAt.Load(); seen != nil {
+		path = *seen
+	}
+	_, _, err := c.Get(ctx, path)
+	var silence *fleet.Silence
+	if errors.As(err, &silence) && silence.Reason == ReasonNestedHub {
+		return silence
+	}
+	if err == nil {
+		c.wire.nestedAt.Store(nil)
+	}
+	return nil
+}
+
+// stay does not follow redirects: an API server sends none, and credentials
+// must not go elsewhere.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Retire ends a connection. Who has just taken its client may use it for one
+// deadline more, and so do answers that last; after another one, all requests
+// have ended and so can the sockets.
+func (c *Connection) Retire() {
+	c.sockets.CloseIdleConnections()
+	time.AfterFunc(c.timeout, func() {
+		c.wire.ended.Store(true)
+		c.streams.end()
+		time.AfterFunc(c.timeout, c.sockets.CloseIdleConnections)
+	})
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package connection reaches one cluster's API server, which may be slow, wrong
+// or hostile, so that neither whoever asks nor anybody else comes to harm by it.
+//
+// A [Peer] is what outlives its connections: the budget of requests, the meter,
+// the clock, the bound on decoders. A [Connection] is one way to it, with one set
+// of credentials. Each request of any client of it
+//
+//   - ends within [Options].Timeout; one of [Connection.WatchClient] has begun to
+//     be answered by then, and ends with the connection;
+//   - waits no longer than that for the budget of requests;
+//   - is answered by no more bytes than [Options].MaxAnswer after decompression,
+//     and each event of a watch by no more than 16 MiB;
+//   - is decoded within bounds of time, by package guard's leave ([Decode] does the
+//     same for what was asked for as bytes);
+//   - follows no redirect, and shows no secret in an error;
+//   - is counted and timed once.
+//
+// Nothing here decides whether a member is healthy: a request that fails is told,
+// and package member looks.
+package connection

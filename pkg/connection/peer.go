@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/guard"
+)
+
+// Options say how clusters are asked.
+type Options struct {
+	// UserAgent of every request.
+	UserAgent string
+	// QPS and Burst limit the callers' requests to each cluster (50, 100).
+	QPS   float32
+	Burst int
+	// MaxAnswer bounds the bytes of each answer after decompression (128 MiB), and
+	// those of each event of a watch, which are 16 MiB at most.
+	MaxAnswer int64
+	// Timeout bounds every request (5 s), and then the time in which its answer is decoded.
+	Timeout time.Duration
+
+	guard *guard.Scheme // of what answers are made of
+}
+
+// DefaultMaxAnswer is that of [Options.MaxAnswer]: a list of 200 000 PodMetrics, and more.
+const DefaultMaxAnswer = 128 << 20
+
+// WithDefaults gives what is zero its default.
+func (o Options) WithDefaults() Options {
+	o.UserAgent = cmp.Or(o.UserAgent, rest.DefaultKubernetesUserAgent())
+	o.QPS = cmp.Or(o.QPS, 50)
+	o.Burst = cmp.Or(o.Burst, 100)
+	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
+	o.guard = guard.SchemeOf(scheme.Scheme)
+	return o
+}
+
+// Peer is one cluster, as all connections to it know it.
+type Peer struct {
+	options Options
+	meter   meter
+	limiter limiter
+	reading *Reading
+	onFail  func(fleet.Reason)
+}
+
+// NewPeer is for the cluster of that name. The options are those of
+// [Options.WithDefaults]. onFail is called for each request that fails, and must
+// not block; metrics may be nil.
+func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)) *Peer {
+	return &Peer{
+		options: o,
+		meter:   meter{cluster: name, metrics: metrics},
+		limiter: limiter{flowcontrol.NewTokenBucketRateLimiter(o.QPS, o.Burst), o.Timeout},
+		reading: NewReading(),
+		onFail:  onFail,
+	}
+}
+
+// Reading decodes what was asked for as bytes; the clients use it for what they decode themselves.
+func (p *Peer) Reading() *Reading { return p.reading }
+
+// LastSuccess is when the cluster last answered any request; zero if never.
+func (p *Peer) LastSuccess() time.Time { return p.meter.lastSuccess() }
+
+// Close ends the counting and deletes the cluster's series.
+func (p *Peer) Close() { p.meter.close() }
+
+// limiter bounds the time spent waiting for our own limit, and says whose limit it is.
+type limiter struct {
+	flowcontrol.RateLimiter
+
+	timeout time.Duration
+}
+
+func (l limiter) Wait(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	if err := l.RateLimiter.Wait(bounded); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fleet.Silencef(fleet.ReasonRateLimited, "our own limit of requests to this cluster (--member-qps, --member-burst) is reached")
+	}
+	return nil
+}

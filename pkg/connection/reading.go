@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+const (
+	// mostReading bounds the answers of one member that are decoded at one time.
+	mostReading = 8
+	// mostStuck bounds those of them that nobody waits for any more.
+	mostStuck = 4
+)
+
+var (
+	errStuck     error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer could not be decoded within the deadline")
+	errNoneRead  error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer was not decoded: too many of this cluster's answers are being decoded still")
+	errMostStuck error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer was not decoded: %d earlier ones could not be, and are being decoded still", mostStuck)
+)
+
+// Reading has a member's answers decoded, so that whoever waits for one need not
+// wait for a decoder that does not come back: nothing can stop it. After some
+// such answers no other is decoded, until one of them is done.
+type Reading struct {
+	places chan struct{} // holds a token for each decoder
+	stuck  atomic.Int32
+}
+
+// NewReading returns one for one member.
+func NewReading() *Reading { return &Reading{places: make(chan struct{}, mostReading)} }
+
+// Decode decodes an answer until ctx ends. What read writes to may be written to
+// after that, when Decode has returned an error: it must be nobody else's.
+func Decode[T any](ctx context.Context, r *Reading, read func() (T, error)) (T, error) {
+	var value T
+	var err error
+	if stopped := r.do(ctx.Done(), func() { value, err = read() }); stopped != nil {
+		if cause := context.Cause(ctx); ctx.Err() != nil && !errors.Is(cause, context.DeadlineExceeded) {
+			stopped = cause
+		}
+		return *new(T), stopped
+	}
+	return value, err
+}
+
+// within is do with a deadline of its own.
+func (r *Reading) within(timeout time.Duration, read func()) error {
+	end := make(chan struct{})
+	timer := time.AfterFunc(timeout, func() { close(end) })
+	defer timer.Stop()
+	return r.do(end, read)
+}
+
+// States of a decoder.
+const (
+	decoding int32 = iota
+	abandoned
+	done
+)
+
+// do returns nil once read has returned. What read wrote may be read only then.
+func (r *Reading) do(end <-chan struct{}, read func()) error {
+	if r.stuck.Load() >= mostStuck {
+		return errMostStuck
+	}
+	select {
+	case r.places <- struct{}{}:
+	case <-end:
+		return errNoneRead
+	}
+	var state atomic.Int32
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		read()
+		<-r.places
+		if !state.CompareAndSwap(decoding, done) {
+			r.stuck.Add(-1)
+		}
+	}()
+	select {
+	case <-over:
+		return nil
+	case <-end:
+	}
+	r.stuck.Add(1)
+	if state.CompareAndSwap(decoding, abandoned) {
+		return errStuck
+	}
+	r.stuck.Add(-1) // it was done at the same moment
+	<-over
+	return nil
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// ReasonNestedHub is for a cluster that is itself served by fleetscale.
+const ReasonNestedHub fleet.Reason = "NestedHub"
+
+var errReplaced = errors.New("the connection was replaced or the cluster has left; ask its Member for a client again")
+
+// wire is the outermost transport of a connection: every request to a member
+// passes it. It counts and times, bounds what is read of an answer, and turns what
+// another hub serves into an error.
+type wire struct {
+	next   http.RoundTripper
+	meter  *meter
+	most   int64 // bytes of an answer, decompressed
+	ended  atomic.Bool
+	onFail func(fleet.Reason)
+	// secrets are what no error may show: servers and proxies repeat what they were sent.
+	secrets []string
+	// nestedAt is the API in whose answers the hub's header was seen last; nil when it was not.
+	nestedAt atomic.Pointer[string]
+}
+
+// RoundTrip sends one request.
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	if w.ended.Load() {
+		return nil, errReplaced
+	}
+	start := time.Now()
+	resp, err := w.send(req)
+	if err != nil {
+		w.done(resultOf(nil, err), start)
+		return nil, w.redact(err)
+	}
+	resp.Body = &meteredBody{ReadCloser: resp.Body, done: func(err error) { w.done(resultOf(resp, err), start) }}
+	return resp, nil
+}
+
+// send neither counts nor redacts.
+func (w *wire) send(req *http.Request) (*http.Response, error) {
+	resp, err := w.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if len(resp.Header[fleet.HubHeader]) > 0 {
+		return nil, w.nested(req, resp)
+	}
+	if !isWatch(req) {
+		resp.Body = bound(resp.Body, w.most)
+	}
+	return resp, nil
+}
+
+func (w *wire) nested(req *http.Request, resp *http.Response) error {
+	_ = resp.Body.Close() // nothing in it is wanted
+	api := apiOf(req.URL.Path)
+	w.nestedAt.Store(&api)
+	return &fleet.Silence{Reason: ReasonNestedHub,
+		Detail: "the cluster is itself served by fleetscale (" + api + "): its answers hold other clusters' items; register those clusters here instead"}
+}
+
+// redact rewords an error that shows a secret; it stays the same error otherwise.
+func (w *wire) redact(err error) error {
+	text := err.Error()
+	for _, secret := range w.secrets {
+		text = strings.ReplaceAll(text, secret, "[redacted]")
+	}
+	if text == err.Error() {
+		return err
+	}
+	return &reworded{err, text}
+}
+
+// reworded is an error with other words.
+type reworded struct {
+	error
+
+	text string
+}
+
+func (r *reworded) Error() string { return r.text }
+func (r *reworded) Unwrap() error { return r.error }
+
+func (w *wire) done(result string, start time.Time) {
+	w.meter.observe(result, time.Since(start))
+	if result != resultAnswered && result != resultCanceled {
+		w.onFail(fleet.Reason(result))
+	}
+}
+
+// apiOf is the part of a path that names the API: what is behind it decides who
+// answers. Asking for it alone costs next to nothing.
+func apiOf(path string) string {
+	const group, version = 2, 3 // "/apis/<group>/<version>"
+	before, after, found := strings.Cut(path, "/apis/")
+	if !found {
+		return path
+	}
+	parts := strings.SplitN("/apis/"+after, "/", version+2)
+	return before + strings.Join(parts[:min(len(parts), version+1)], "/")
+}
+
+// meteredBody reports once how reading an answer ended.
+type meteredBody struct {
+	io.ReadCloser
+
+	once sync.Once
+	done func(error)
+}
+
+func (b *meteredBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.finish(err)
+	}
+	return n, err
+}
+
+func (b *meteredBody) Close() error {
+	b.finish(io.EOF)
+	return b.ReadCloser.Close()
+}
+
+func (b *meteredBody) finish(err error) {
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	b.once.Do(func() { b.done(err) })
+}

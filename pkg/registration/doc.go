@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package registration says which objects of the hub register clusters, and
+// what they mean. It asks nobody and opens nothing: package watcher below it
+// keeps the objects, package member asks the clusters.
+//
+//	Secret    one namespace, label fleetscale.io/member=true, a kubeconfig in it
+//	Cluster   cluster.karmada.io/v1alpha1, syncMode Push, with the Secret that it refers to
+//
+// Each kind is a [Source]: which objects, and how one is read. What comes of any
+// object is a [Registration], whatever the object holds: with the way to an API
+// server, or refused with all that is wrong with it and how to mend that. So one
+// bad registration is listed with its reason, and no other suffers from it.
+//
+// A further kind is one file with a Source, its place in [Sources], and a folder
+// of golden objects in testdata; what holds for every Source is in the test of
+// that name, which runs over them.
+//
+// Who may write a registration is not trusted: no command, file or unverified
+// server without [Policy]'s leave, and no message repeats what may be a secret.
+package registration

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+)
+
+// endpoint is where a cluster's API server is and how to be let in. The
+// configuration holds data only, no functions, so that it can be compared.
+type Endpoint struct {
+	Config *rest.Config
+	Proxy  *url.URL // nil: as the environment says
+	// ProxyHeader is sent to the proxy.
+	ProxyHeader map[string][]string
+}
+
+// Digest tells two endpoints apart. Objects change for many reasons; only a
+// change of the digest is a change of connection.
+func (e Endpoint) Digest() [sha256.Size]byte {
+	c := e.Config
+	plain := struct {
+		Host               string
+		TLS                rest.TLSClientConfig
+		CA, Cert, Key      []byte // TLSClientConfig's own encoding leaves nothing out, but may come to
+		Token, TokenFile   string
+		Username, Password string
+		Impersonate        rest.ImpersonationConfig
+		Exec               any
+		ExecConfig         []byte
+		Proxy              string
+		ProxyHeader        map[string][]string
+		DisableCompression bool
+	}{
+		Host: c.Host, TLS: c.TLSClientConfig, CA: c.CAData, Cert: c.CertData, Key: c.KeyData,
+		Token: c.BearerToken, TokenFile: c.BearerTokenFile,
+		Username: c.Username, Password: c.Password,
+		Impersonate: c.Impersonate, ProxyHeader: e.ProxyHeader, DisableCompression: c.DisableCompression,
+	}
+	if e.Proxy != nil {
+		plain.Proxy = e.Proxy.String()
+	}
+	if exec := c.ExecProvider; exec != nil {
+		plain.Exec = *exec
+		if unknown, ok := exec.Config.(*runtime.Unknown); ok {
+			plain.ExecConfig = unknown.Raw
+		}
+	}
+	encoded, err := json.Marshal(plain)
+	if err != nil {
+		panic(fmt.Sprintf("an endpoint is plain data and can be encoded: %v", err))
+	}
+	return sha256.Sum256(encoded)
+}
+
+// Secrets are the texts that must never be shown, though a server or proxy may
+// repeat them to us.
+func (e Endpoint) Secrets() []string {
+	all := []string{e.Config.BearerToken, e.Config.Password}
+	if e.Proxy != nil {
+		password, _ := e.Proxy.User.Password()
+		all = append(all, password)
+	}
+	for _, values := range e.ProxyHeader {
+		all = append(all, values...)
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// parseServer reads an API server's address. An address without a scheme is https.
+func parseServer(server string) (u *url.URL, ok bool) {
+	if !strings.Contains(server, "://") {
+		server = "https://" + server
+	}
+	u, err := url.Parse(server)
+	if err != nil || u.Hostname() == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http") {
+		return nil, false
+	}
+	return u, true
+}
+
+// parseProxy reads a proxy's address, which may hold a user and password. The
+// empty address is none.
+func parseProxy(proxy string) (u *url.URL, ok bool) {
+	if proxy == "" {
+		return nil, true
+	}
+	u, err := url.Parse(proxy)
+	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return nil, false
+	}
+	return u, true
+}
+
+// certificateFaults says what is wrong with the certificates, without showing any of them.
+func certificateFaults(c rest.TLSClientConfig) []string {
+	var faults []string
+	if len(c.CAData) > 0 && !x509.NewCertPool().AppendCertsFromPEM(c.CAData) {
+		faults = append(faults, "the certificate authority holds no PEM certificate")
+	}
+	if (len(c.CertData) > 0) != (len(c.KeyData) > 0) && c.CertFile == "" && c.KeyFile == "" {
+		faults = append(faults, "client certificate and client key must be given together")
+	}
+	if len(c.CertData) > 0 && len(c.KeyData) > 0 {
+		if _, err := tls.X509KeyPair(c.CertData, c.KeyData); err != nil {
+			faults = append(faults, "client certificate and client key are no matching pair in PEM")
+		}
+	}
+	return faults
+}

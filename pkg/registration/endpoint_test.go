@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+func TestDigest(t *testing.T) {
+	ca, key := selfSigned()
+	base := func() *clientcmdapi.Config {
+		return &clientcmdapi.Config{
+			Clusters:  map[string]*clientcmdapi.Cluster{"c": {Server: "https://a"}},
+			AuthInfos: map[string]*clientcmdapi.AuthInfo{"u": {Exec: &clientcmdapi.ExecConfig{Command: "aws"}}},
+		}
+	}
+	edits := map[string]func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo){
+		"nothing":     func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo) {},
+		"server":      func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.Server = "https://b" },
+		"authority":   func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.CertificateAuthorityData = ca },
+		"CA file":     func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.CertificateAuthority = "/f" },
+		"server name": func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.TLSServerName = "n" },
+		"insecure":    func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.InsecureSkipTLSVerify = true },
+		"proxy":       func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.ProxyURL = "http://p" },
+		"compression": func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.DisableCompression = true },
+		"certificate": func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
+			u.ClientCertificateData, u.ClientKeyData = ca, key
+		},
+		"files":         func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.ClientCertificate, u.ClientKey = "/c", "/k" },
+		"token":         func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Token = "t" },
+		"token file":    func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.TokenFile = "/t" },
+		"user":          func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Username = "me" },
+		"password":      func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Password = "pw" },
+		"impersonation": func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.ImpersonateGroups = []string{"g"} },
+		"command":       func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Exec.Args = []string{"x"} },
+		"command's env": func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
+			u.Exec.Env = []clientcmdapi.ExecEnvVar{{Name: "a", Value: "b"}}
+		},
+		"command's extension": func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+			c.Extensions = map[string]runtime.Object{execExtension: &runtime.Unknown{Raw: []byte(`{"a":1}`)}}
+		},
+	}
+	seen := map[[32]byte]string{}
+	add := func(name string, e Endpoint) {
+		d := e.Digest()
+		if other, taken := seen[d]; taken {
+			t.Errorf("%s and %s have one digest", name, other)
+		}
+		seen[d] = name
+		if d != e.Digest() {
+			t.Errorf("%s: the digest changes by itself", name)
+		}
+	}
+	for name, edit := range edits {
+		c := base()
+		edit(c.Clusters["c"], c.AuthInfos["u"])
+		e, faults := buildEndpoint(c.Clusters["c"], c.AuthInfos["u"])
+		if len(faults) > 0 {
+			t.Fatalf("%s: %v", name, faults)
+		}
+		add(name, e)
+	}
+	add("proxy header", Endpoint{Config: &rest.Config{Host: "https://a"}, ProxyHeader: map[string][]string{"X": {"1"}}})
+	add("another proxy header", Endpoint{Config: &rest.Config{Host: "https://a"}, ProxyHeader: map[string][]string{"X": {"2"}}})
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+)
+
+// karmada are the Clusters of a Karmada control plane.
+type karmada struct{ options Options }
+
+func (k karmada) Name() string { return "karmada" }
+
+func (k karmada) Watch() Watch {
+	return Watch{What: "Karmada's Clusters", Resource: schema.GroupVersionResource{Group: "cluster.karmada.io", Version: "v1alpha1", Resource: "clusters"}}
+}
+
+func (k karmada) Read(u *unstructured.Unstructured) Object {
+	c := &karmadaCluster{policy: k.options.Policy}
+	c.unreadable = decode(u, c, reasonInvalidCluster)
+	return c
+}
+
+// karmadaCluster is what is read of a Karmada Cluster, and nothing else of it.
+type karmadaCluster struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec karmadaSpec `json:"spec"`
+
+	policy     Policy
+	unreadable []Fault
+}
+
+type karmadaSpec struct {
+	// ID is the uid of the cluster's namespace kube-system, as Karmada saw it.
+	ID                          string            `json:"id"`
+	SyncMode                    string            `json:"syncMode"`
+	APIEndpoint                 string            `json:"apiEndpoint"`
+	SecretRef                   karmadaSecretRef  `json:"secretRef"`
+	InsecureSkipTLSVerification bool              `json:"insecureSkipTLSVerification"`
+	ProxyURL                    string            `json:"proxyURL"`
+	ProxyHeader                 map[string]string `json:"proxyHeader"`
+	Provider                    string            `json:"provider"`
+	Region                      string            `json:"region"`
+	Zone                        string            `json:"zone"` // deprecated in favour of zones
+	Zones                       []string          `json:"zones"`
+}
+
+type karmadaSecretRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// pull is true when the cluster asks Karmada, which has no way to it.
+func (s karmadaSpec) pull() bool { return s.SyncMode == "Pull" }
+
+// valid is true when there may be a Secret of that name.
+func (r karmadaSecretRef) valid() bool {
+	return len(validation.IsDNS1123Label(r.Namespace)) == 0 && len(validation.IsDNS1123Subdomain(r.Name)) == 0
+}
+
+func (c *karmadaCluster) Credentials() Reference {
+	if ref := c.Spec.SecretRef; ref.valid() && !c.Spec.pull() {
+		return Reference{Namespace: ref.Namespace, Name: ref.Name, By: "spec.secretRef"}
+	}
+	return Reference{}
+}
+
+func (c *karmadaCluster) Register(creds Credentials) Registration {
+	kind := schema.GroupVersionKind{Group: "cluster.karmada.io", Version: "v1alpha1", Kind: "Cluster"}
+	r := registrationOf(kind, &c.ObjectMeta, reasonInvalidCluster)
+	r.DeclaredID = types.UID(c.Spec.ID)
+	r.Topology = c.Spec.topology(r.Topology)
+	r.Faults = slices.Concat(c.unreadable, checkName(r.Name, "join the cluster under another name"), r.Faults, c.Spec.faults(c.policy))
+	switch {
+	case r.Refused():
+	case creds.Awaiting != "":
+		r.Awaiting = creds.Awaiting
+	case creds.Data == nil:
+		r.Faults = []Fault{faultf(ReasonMissingCredentials, "%s does not exist", c.Credentials())}
+	default:
+		r.Endpoint, r.Faults = c.Spec.endpoint(creds.Data)
+	}
+	return r
+}
+
+// topology is what the spec says of the place, and else what any registration may.
+func (s karmadaSpec) topology(t Topology) Topology {
+	t.Provider = cmp.Or(s.Provider, t.Provider)
+	t.Region = cmp.Or(s.Region, t.Region)
+	if s.Zone != "" {
+		t.Zones = []string{s.Zone}
+	}
+	if len(s.Zones) > 0 {
+		t.Zones = s.Zones
+	}
+	return t
+}
+
+// faults are those that need no credentials to be seen.
+func (s karmadaSpec) faults(policy Policy) []Fault {
+	if s.pull() {
+		return []Fault{faultf(reasonPullMode,
+			"the Cluster's syncMode is Pull: the hub is given no way to its API server; if there is one, register the cluster with a Secret labelled %s=true as well", MemberLabel)}
+	}
+	var faults []Fault
+	server, ok := parseServer(s.APIEndpoint)
+	if !ok {
+		faults = append(faults, faultf(reasonInvalidCluster, "spec.apiEndpoint must be the address of an API server"))
+	}
+	if _, ok := parseProxy(s.ProxyURL); !ok {
+		faults = append(faults, faultf(reasonInvalidCluster, "spec.proxyURL must be an http, https or socks5 URL"))
+	}
+	if !s.SecretRef.valid() {
+		faults = append(faults, faultf(ReasonMissingCredentials, "spec.secretRef names no Secret"))
+	}
+	if !policy.AllowInsecure && (s.InsecureSkipTLSVerification || ok && server.Scheme == "http") {
+		faults = append(faults, faultf(reasonInsecureNotAllowed,
+			"the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-member-tls"))
+	}
+	return faults
+}
+
+// endpoint joins a spec without faults and the data of its Secret.
+func (s karmadaSpec) endpoint(data map[string][]byte) (Endpoint, []Fault) {
+	name := s.SecretRef.Namespace + "/" + s.SecretRef.Name
+	server, _ := parseServer(s.APIEndpoint)
+	proxy, _ := parseProxy(s.ProxyURL)
+	config := &rest.Config{
+		Host:            server.String(),
+		BearerToken:     strings.TrimSpace(string(data["token"])),
+		TLSClientConfig: rest.TLSClientConfig{CAData: data["caBundle"]},
+	}
+	var faults []Fault
+	if config.BearerToken == "" {
+		faults = append(faults, faultf(ReasonMissingCredentials, "Secret %s has no key token", name))
+	}
+	if s.InsecureSkipTLSVerification {
+		setInsecure(config)
+	} else if len(config.CAData) == 0 {
+		faults = append(faults, faultf(ReasonMissingCredentials, "Secret %s has no key caBundle", name))
+	}
+	for _, text := range certificateFaults(config.TLSClientConfig) {
+		faults = append(faults, faultf(ReasonMissingCredentials, "Secret %s: %s", name, text))
+	}
+	if len(faults) > 0 {
+		return Endpoint{}, faults
+	}
+	return Endpoint{Config: config, Proxy: proxy, ProxyHeader: s.proxyHeader()}, nil
+}
+
+// proxyHeader splits Karmada's comma-separated values.
+func (s karmadaSpec) proxyHeader() map[string][]string {
+	header := make(map[string][]string, len(s.ProxyHeader))
+	for name, list := range s.ProxyHeader {
+		for value := range strings.SplitSeq(list, ",") {
+			header[name] = append(header[name], strings.TrimSpace(value))
+		}
+	}
+	return header
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// execExtension is the name under which a kubeconfig's cluster carries what a
+// credential plugin wants to know of it.
+const execExtension = "client.authentication.k8s.io/exec"
+
+// parseKubeconfig reads one context, the current one unless named, into an
+// endpoint. It opens no file and runs no command. All faults are returned at
+// once; none of them repeats the kubeconfig's contents beyond names, since
+// even a parser's message may hold a piece of a key.
+func parseKubeconfig(data []byte, contextName string, policy Policy) (Endpoint, []Fault) {
+	kubeconfig, err := clientcmd.Load(data)
+	if err != nil {
+		return Endpoint{}, []Fault{faultf(reasonInvalidKubeconfig,
+			"the kubeconfig cannot be parsed; `kubectl --kubeconfig FILE config view` shows where it is wrong")}
+	}
+	cluster, user, faults := chooseContext(kubeconfig, contextName)
+	if len(faults) > 0 {
+		return Endpoint{}, faults
+	}
+	faults = slices.Concat(execFaults(user, policy), fileFaults(cluster, user, policy))
+	e, wrong := buildEndpoint(cluster, user)
+	faults = append(faults, wrong...)
+	if e.Config != nil && !policy.AllowInsecure {
+		faults = append(faults, insecureFaults(e.Config)...)
+	}
+	if len(faults) > 0 {
+		return Endpoint{}, faults
+	}
+	return e, nil
+}
+
+func chooseContext(c *clientcmdapi.Config, name string) (*clientcmdapi.Cluster, *clientcmdapi.AuthInfo, []Fault) {
+	if name == "" {
+		name = c.CurrentContext
+	}
+	if name == "" {
+		return nil, nil, []Fault{faultf(reasonInvalidKubeconfig,
+			"the kubeconfig has no current-context; set it, or name a context in the annotation %s", contextAnnotation)}
+	}
+	context, ok := c.Contexts[name]
+	if !ok || context == nil {
+		return nil, nil, []Fault{faultf(reasonInvalidKubeconfig, "the kubeconfig has no context %q", shorten(name))}
+	}
+	cluster, user := c.Clusters[context.Cluster], c.AuthInfos[context.AuthInfo]
+	var faults []Fault
+	if cluster == nil {
+		faults = append(faults, faultf(reasonInvalidKubeconfig, "context %q names the cluster %q, which the kubeconfig does not hold", shorten(name), shorten(context.Cluster)))
+	}
+	if user == nil {
+		faults = append(faults, faultf(reasonInvalidKubeconfig, "context %q names the user %q, which the kubeconfig does not hold", shorten(name), shorten(context.AuthInfo)))
+	}
+	return cluster, user, faults
+}
+
+func execFaults(user *clientcmdapi.AuthInfo, policy Policy) []Fault {
+	var faults []Fault
+	if user.Exec != nil && !slices.Contains(policy.AllowedExecCommands, user.Exec.Command) {
+		faults = append(faults, faultf(reasonExecNotAllowed,
+			"the kubeconfig's user runs the command %q for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands",
+			shorten(user.Exec.Command)))
+	}
+	if user.AuthProvider != nil {
+		faults = append(faults, faultf(reasonAuthProviderNotAllowed,
+			"the kubeconfig's user has the auth-provider %q; use a token or a client certificate", shorten(user.AuthProvider.Name)))
+	}
+	return faults
+}
+
+func fileFaults(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, policy Policy) []Fault {
+	if policy.AllowFiles {
+		return nil
+	}
+	var fields []string
+	for _, f := range []struct{ field, file string }{
+		{"certificate-authority", cluster.CertificateAuthority},
+		{"tokenFile", user.TokenFile},
+		{"client-certificate", user.ClientCertificate},
+		{"client-key", user.ClientKey},
+	} {
+		if f.file != "" {
+			fields = append(fields, f.field)
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return []Fault{faultf(reasonFileNotAllowed,
+		"the kubeconfig refers to files (%s); put their contents into it (`kubectl config view --flatten --raw`, or token in place of tokenFile), or allow files with --allow-kubeconfig-files",
+		strings.Join(fields, ", "))}
+}
+
+func insecureFaults(c *rest.Config) []Fault {
+	var faults []Fault
+	if c.Insecure {
+		faults = append(faults, faultf(reasonInsecureNotAllowed,
+			"the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls"))
+	}
+	if strings.HasPrefix(c.Host, "http://") {
+		faults = append(faults, faultf(reasonInsecureNotAllowed,
+			"the API server's address is http, so credentials would travel in clear; use https, or allow it with --allow-insecure-member-tls"))
+	}
+	return faults
+}
+
+// buildEndpoint writes the configuration out field by field: client-go's own
+// way from a kubeconfig to a configuration opens the files that it names.
+func buildEndpoint(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) (Endpoint, []Fault) {
+	server, serverOK := parseServer(cluster.Server)
+	proxy, proxyOK := parseProxy(cluster.ProxyURL)
+	var wrong []Fault
+	if !serverOK {
+		wrong = append(wrong, faultf(reasonInvalidKubeconfig, "the cluster's server must be an https URL without user and password"))
+	}
+	if !proxyOK {
+		wrong = append(wrong, faultf(reasonInvalidKubeconfig, "the cluster's proxy-url must be an http, https or socks5 URL"))
+	}
+	if user.Username != "" && (user.Token != "" || user.TokenFile != "") {
+		wrong = append(wrong, faultf(reasonInvalidKubeconfig, "the user has both a token and a username; keep one"))
+	}
+	if len(wrong) > 0 {
+		return Endpoint{}, wrong
+	}
+	config := &rest.Config{
+		Host:               server.String(),
+		BearerToken:        user.Token,
+		BearerTokenFile:    user.TokenFile,
+		Username:           user.Username,
+		Password:           user.Password,
+		DisableCompression: cluster.DisableCompression,
+		ExecProvider:       execProvider(cluster, user),
+		Impersonate: rest.ImpersonationConfig{
+			UserName: user.Impersonate, UID: user.ImpersonateUID,
+			Groups: user.ImpersonateGroups, Extra: user.ImpersonateUserExtra,
+		},
+		TLSClientConfig: rest.TLSClientConfig{
+			ServerName: cluster.TLSServerName,
+			CAData:     cluster.CertificateAuthorityData, CAFile: cluster.CertificateAuthority,
+			CertData: user.ClientCertificateData, CertFile: user.ClientCertificate,
+			KeyData: user.ClientKeyData, KeyFile: user.ClientKey,
+		},
+	}
+	if cluster.InsecureSkipTLSVerify {
+		setInsecure(config)
+	}
+	for _, text := range certificateFaults(config.TLSClientConfig) {
+		wrong = append(wrong, Fault{reasonInvalidKubeconfig, text})
+	}
+	return Endpoint{Config: config, Proxy: proxy}, wrong
+}
+
+// setInsecure drops the certificate authority too: client-go refuses to have both.
+func setInsecure(c *rest.Config) {
+	c.Insecure = true
+	c.CAData, c.CAFile = nil, ""
+}
+
+// execProvider never asks at a terminal, whatever the kubeconfig says.
+func execProvider(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) *clientcmdapi.ExecConfig {
+	if user.Exec == nil {
+		return nil
+	}
+	exec := user.Exec.DeepCopy()
+	exec.InteractiveMode = clientcmdapi.NeverExecInteractiveMode
+	exec.StdinUnavailable = true
+	exec.Config = cluster.Extensions[execExtension]
+	return exec
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// refusedSecrets holds each way to be refused, with the words that people read.
+func refusedSecrets(t testing.TB) map[string]struct {
+	secret *corev1.Secret
+	want   string
+} {
+	ca, _ := selfSigned()
+	user := func(edit func(*clientcmdapi.AuthInfo)) *corev1.Secret {
+		return secretWith(kubeconfigWith(t, onUser(edit)))
+	}
+	cluster := func(edit func(*clientcmdapi.Cluster)) *corev1.Secret {
+		return secretWith(kubeconfigWith(t, onCluster(edit)))
+	}
+	return map[string]struct {
+		secret *corev1.Secret
+		want   string
+	}{
+		"a name with dots": {
+			secretWith(kubeconfigWith(t), named("east.example.com")),
+			`InvalidName: "east.example.com" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name`,
+		},
+		"a name too long": {
+			secretWith(kubeconfigWith(t), named(strings.Repeat("e", 64))),
+			`InvalidName: "` + strings.Repeat("e", 64) + `" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name`,
+		},
+		"an annotation that is no name": {
+			secretWith(kubeconfigWith(t), annotated(NameAnnotation, "East")),
+			`InvalidName: "East" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name`,
+		},
+		"no kubeconfig": {
+			secretWith(nil),
+			`InvalidKubeconfig: the Secret has no key "kubeconfig"; put a kubeconfig there, or name another key in the annotation fleetscale.io/kubeconfig-key`,
+		},
+		"no such key": {
+			secretWith(kubeconfigWith(t), annotated(keyAnnotation, "value")),
+			`InvalidKubeconfig: the Secret has no key "value"; put a kubeconfig there, or name another key in the annotation fleetscale.io/kubeconfig-key`,
+		},
+		"no YAML; its contents are not repeated": {
+			secretWith([]byte("users: [token: s3cret")),
+			"InvalidKubeconfig: the kubeconfig cannot be parsed; `kubectl --kubeconfig FILE config view` shows where it is wrong",
+		},
+		"no current-context": {
+			secretWith(kubeconfigWith(t, func(c *clientcmdapi.Config) { c.CurrentContext = "" })),
+			"InvalidKubeconfig: the kubeconfig has no current-context; set it, or name a context in the annotation fleetscale.io/kubeconfig-context",
+		},
+		"no such context": {
+			secretWith(kubeconfigWith(t), annotated(contextAnnotation, "d")),
+			`InvalidKubeconfig: the kubeconfig has no context "d"`,
+		},
+		"a context that leads nowhere": {
+			secretWith(kubeconfigWith(t, func(c *clientcmdapi.Config) { c.Clusters, c.AuthInfos = nil, nil })),
+			`InvalidKubeconfig: context "c" names the cluster "c", which the kubeconfig does not hold; context "c" names the user "u", which the kubeconfig does not hold`,
+		},
+		"no server": {
+			cluster(func(c *clientcmdapi.Cluster) { c.Server = "" }),
+			"InvalidKubeconfig: the cluster's server must be an https URL without user and password",
+		},
+		"a server with a password": {
+			cluster(func(c *clientcmdapi.Cluster) { c.Server = "https://me:s3cret@10.0.0.1" }),
+			"InvalidKubeconfig: the cluster's server must be an https URL without user and password",
+		},
+		"a proxy that is none": {
+			cluster(func(c *clientcmdapi.Cluster) { c.ProxyURL = "ftp://me:s3cret@proxy" }),
+			"InvalidKubeconfig: the cluster's proxy-url must be an http, https or socks5 URL",
+		},
+		"an authority that is none": {
+			cluster(func(c *clientcmdapi.Cluster) { c.CertificateAuthorityData = []byte("s3cret") }),
+			"InvalidKubeconfig: the certificate authority holds no PEM certificate",
+		},
+		"a certificate without its key": {
+			user(func(u *clientcmdapi.AuthInfo) { u.ClientCertificateData = ca }),
+			"InvalidKubeconfig: client certificate and client key must be given together",
+		},
+		"a certificate with something else as its key": {
+			user(func(u *clientcmdapi.AuthInfo) { u.ClientCertificateData, u.ClientKeyData = ca, []byte("s3cret") }),
+			"InvalidKubeconfig: client certificate and client key are no matching pair in PEM",
+		},
+		"a token and a username": {
+			user(func(u *clientcmdapi.AuthInfo) { u.Username = "me" }),
+			"InvalidKubeconfig: the user has both a token and a username; keep one",
+		},
+		"a command": {
+			user(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }),
+			`ExecNotAllowed: the kubeconfig's user runs the command "aws" for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands`,
+		},
+		"an auth-provider": {
+			user(func(u *clientcmdapi.AuthInfo) { u.AuthProvider = &clientcmdapi.AuthProviderConfig{Name: "oidc"} }),
+			`AuthProviderNotAllowed: the kubeconfig's user has the auth-provider "oidc"; use a token or a client certificate`,
+		},
+		"files": {
+			secretWith(kubeconfigWith(t, func(c *clientcmdapi.Config) {
+				c.Clusters["c"].CertificateAuthority = "/etc/ca"
+				*c.AuthInfos["u"] = clientcmdapi.AuthInfo{TokenFile: "/etc/token", ClientCertificate: "/etc/cert", ClientKey: "/etc/key"}
+			})),
+			"FileNotAllowed: the kubeconfig refers to files (certificate-authority, tokenFile, client-certificate, client-key); put their contents into it (`kubectl config view --flatten --raw`, or token in place of tokenFile), or allow files with --allow-kubeconfig-files",
+		},
+		"an unverified server": {
+			cluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify = true }),
+			"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls",
+		},
+		"an http server": {
+			cluster(func(c *clientcmdapi.Cluster) { c.Server = "http://10.0.0.1" }),
+			"InsecureNotAllowed: the API server's address is http, so credentials would travel in clear; use https, or allow it with --allow-insecure-member-tls",
+		},
+		"everything at once": {
+			secretWith(kubeconfigWith(t, func(c *clientcmdapi.Config) {
+				c.Clusters["c"].InsecureSkipTLSVerify = true
+				*c.AuthInfos["u"] = clientcmdapi.AuthInfo{
+					TokenFile: "/etc/token", Exec: &clientcmdapi.ExecConfig{Command: "sh"}, AuthProvider: &clientcmdapi.AuthProviderConfig{Name: "gcp"},
+				}
+			}), named("a.b")),
+			`InvalidName: "a.b" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name; ` +
+				`ExecNotAllowed: the kubeconfig's user runs the command "sh" for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands; ` +
+				`AuthProviderNotAllowed: the kubeconfig's user has the auth-provider "gcp"; use a token or a client certificate; ` +
+				"FileNotAllowed: the kubeconfig refers to files (tokenFile); put their contents into it (`kubectl config view --flatten --raw`, or token in place of tokenFile), or allow files with --allow-kubeconfig-files; " +
+				"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls",
+		},
+	}
+}
+
+func TestRefusedSecrets(t *testing.T) {
+	for name, tc := range refusedSecrets(t) {
+		t.Run(name, func(t *testing.T) {
+			got := register(t, tc.secret, Options{Access: Write})
+			if !got.Refused() {
+				t.Fatal("it is accepted")
+			}
+			if diff := cmp.Diff(tc.want, got.Refusal().Error()); diff != "" {
+				t.Errorf("refusal (-want +got):\n%s", diff)
+			}
+			if got.Endpoint.Config != nil {
+				t.Error("a refused registration has an endpoint")
+			}
+		})
+	}
+}
+
+// FuzzSecret holds for any text in the Secret: there is an answer; a usable
+// one runs no command, opens no file and verifies its server; a refused one
+// says why without repeating the text.
+func FuzzSecret(f *testing.F) {
+	for _, tc := range refusedSecrets(f) {
+		f.Add(tc.secret.Data["kubeconfig"], tc.secret.Name, "")
+	}
+	f.Add(kubeconfigWith(f), "east", "c")
+	f.Add([]byte(`{"current-context":"c","contexts":[{"name":"c"}],"clusters":null}`), "east", "")
+	f.Fuzz(func(t *testing.T, kubeconfig []byte, name, context string) {
+		r := register(t, secretWith(kubeconfig, named(name), annotated(contextAnnotation, context)), Options{Access: Read})
+		if r.Refused() {
+			if message := r.Refusal().Error(); strings.Contains(message, "s3cret") && !strings.Contains(name+context, "s3cret") {
+				t.Errorf("the refusal repeats a secret: %s", message)
+			}
+			return
+		}
+		checkHarmless(t, r.Endpoint)
+	})
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// Sources are all kinds of registrations, in the order of their precedence: of
+// two registrations that want one cluster or one name, that of the earlier
+// source gets it.
+func Sources(o Options) []Source {
+	return []Source{secrets{o}, karmada{o}}
+}
+
+// Source is one kind of registrations.
+type Source interface {
+	// Name is one lower-case word, for names and metrics.
+	Name() string
+	// Watch selects the objects of this kind.
+	Watch() Watch
+	// Read reads one of them, and keeps no more of it than its registration needs.
+	Read(*unstructured.Unstructured) Object
+}
+
+// Watch selects objects of the hub.
+type Watch struct {
+	// What the objects are, for people: "Karmada's Clusters".
+	What string
+	// Resource may come and go, unless it is of the core API.
+	Resource schema.GroupVersionResource
+	// Namespace of the objects; empty: of all namespaces, or of none.
+	Namespace     string
+	LabelSelector string
+}
+
+// Object is an object as its source has read it. It does not change.
+type Object interface {
+	// Credentials names the Secret without which the object cannot be understood; the zero Reference if it says all itself.
+	Credentials() Reference
+	// Register is what the object says, with the Secret that Credentials names.
+	Register(Credentials) Registration
+}
+
+// Reference names a Secret.
+type Reference struct {
+	Namespace, Name string
+	// By is what names it: "spec.secretRef".
+	By string
+}
+
+func (r Reference) String() string {
+	return fmt.Sprintf("Secret %s/%s, which %s names,", r.Namespace, r.Name, r.By)
+}
+
+// Credentials are what is known of the Secret that an object refers to.
+type Credentials struct {
+	// Data of the Secret; nil: there is none, or Awaiting says more.
+	Data map[string][]byte
+	// Awaiting, unless empty, says why nothing is known yet.
+	Awaiting string
+}
+
+// Options say which objects are registrations, and what they may say.
+type Options struct {
+	// Namespace of the registration Secrets.
+	Namespace string
+	// Access chooses among a Secret's kubeconfigs.
+	Access Access
+	Policy Policy
+}
+
+// Access says which of a registration's credentials a program uses.
+type Access int
+
+const (
+	// Write uses the key kubeconfig.
+	Write Access = iota
+	// Read prefers the key kubeconfig-read.
+	Read
+)
+
+// Policy is what a registration may make us do beside opening a verified TLS
+// connection. The zero value allows nothing of it.
+type Policy struct {
+	// AllowedExecCommands are the credential plugins that may be run, spelled
+	// as in the kubeconfig's command. Arguments and environment are the
+	// registration's: allowing a command allows all of them.
+	AllowedExecCommands []string
+	// AllowFiles lets a kubeconfig name files of our container.
+	AllowFiles bool
+	// AllowInsecure lets a registration do without TLS verification.
+	AllowInsecure bool
+}
+
+// decode reads those fields of an object that into has, and drops the rest: a
+// status alone may be tens of kilobytes. A field that holds what it cannot is a
+// fault; name and uid are read in any case.
+func decode(u *unstructured.Unstructured, into metav1.Object, reason fleet.Reason) []Fault {
+	data, err := json.Marshal(u.Object)
+	if err == nil {
+		err = utiljson.Unmarshal(data, into)
+	}
+	into.SetName(u.GetName())
+	into.SetNamespace(u.GetNamespace())
+	into.SetUID(u.GetUID())
+	into.SetManagedFields(nil)
+	delete(into.GetAnnotations(), corev1.LastAppliedConfigAnnotation) // another copy of all that is in it
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong):
+		kind, _, _ := strings.Cut(wrong.Value, " ") // of a number, what follows is the number
+		return []Fault{faultf(reason, "%s cannot be of type %s", wrong.Field, kind)}
+	default:
+		return []Fault{faultf(reason, "the object cannot be read")}
+	}
+}

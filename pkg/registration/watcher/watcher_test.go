@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package watcher
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
+)
+
+var (
+	thingsResource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}
+	secretResource = corev1.SchemeGroupVersion.WithResource("secrets")
+)
+
+// things are a source such as might come: objects of all namespaces, each with credentials beside it.
+type things struct{}
+
+func (things) Name() string { return "thing" }
+
+func (things) Watch() registration.Watch {
+	return registration.Watch{What: "the Things", Resource: thingsResource}
+}
+
+func (things) Read(u *unstructured.Unstructured) registration.Object {
+	return thing{registration.Reference{Namespace: u.GetNamespace(), Name: u.GetName() + "-secret", By: "its name"}}
+}
+
+type thing struct{ ref registration.Reference }
+
+func (t thing) Credentials() registration.Reference { return t.ref }
+
+func (t thing) Register(c registration.Credentials) registration.Registration {
+	r := registration.Registration{Name: t.ref.Name, Awaiting: c.Awaiting}
+	if c.Awaiting == "" {
+		r.Faults = []registration.Fault{{Reason: "Token", Message: string(c.Data["token"])}}
+	}
+	return r
+}
+
+// hub is one whose API of Things may come and go.
+type hub struct {
+	*dynamicfake.FakeDynamicClient
+
+	typed *fake.Clientset
+}
+
+func newHub() *hub {
+	kinds := map[schema.GroupVersionResource]string{thingsResource: "ThingList", secretResource: "SecretList"}
+	return &hub{dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds), fake.NewClientset()}
+}
+
+func (h *hub) serve(resources ...string) {
+	list := &metav1.APIResourceList{GroupVersion: "example.com/v1"}
+	for _, r := range resources {
+		list.APIResources = append(list.APIResources, metav1.APIResource{Name: r})
+	}
+	h.typed.Lock()
+	defer h.typed.Unlock()
+	h.typed.Resources = []*metav1.APIResourceList{list}
+}
+
+func (h *hub) create(t *testing.T, resource schema.GroupVersionResource, kind, name string, content map[string]any) {
+	t.Helper()
+	u := &unstructured.Unstructured{Object: map[string]any{"data": content}}
+	u.SetAPIVersion(resource.GroupVersion().String())
+	u.SetKind(kind)
+	u.SetName(name)
+	u.SetNamespace("shop")
+	if _, err := h.Resource(resource).Namespace("shop").Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// seen is what the watcher has told so far.
+type seen struct {
+	mu            sync.Mutex
+	registrations map[string]string
+}
+
+func (s *seen) changed(_ context.Context, k registration.Key, r *registration.Registration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case r == nil:
+		delete(s.registrations, k.String())
+	case r.Awaiting != "":
+		s.registrations[k.String()] = r.Awaiting
+	default:
+		s.registrations[k.String()] = r.Refusal().Error()
+	}
+}
+
+func (s *seen) becomes(t *testing.T, want string) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		s.mu.Lock()
+		got := fmt.Sprint(s.registrations)
+		s.mu.Unlock()
+		if got == want {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("after 10 s: %s, want %s", got, want)
+		}
+	}
+}
+
+// A further source needs nothing here: its API comes and goes, its objects are told apart by namespaces, and the Secrets
+// that they refer to are followed.
+func TestFurtherSource(t *testing.T) {
+	h, s := newHub(), &seen{registrations: map[string]string{}}
+	w := New(Options{Hub: h.typed, HubDynamic: h, Sources: []registration.Source{things{}}, Timeout: time.Second, Period: 5 * time.Millisecond})
+	if diff := cmp.Diff([]string{"the hub's word whether it serves the Things"}, w.Awaited()); diff != "" {
+		t.Errorf("awaited at first (-want +got):\n%s", diff)
+	}
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))))
+	synced := make(chan struct{}, 1000)
+	ended := make(chan struct{})
+	go func() {
+		w.Run(ctx, s.changed, func() { synced <- struct{}{} })
+		close(ended)
+	}()
+	<-synced // there is no such API
+	if awaited := w.Awaited(); len(awaited) > 0 {
+		t.Errorf("awaited while there is no such API: %v", awaited)
+	}
+
+	h.create(t, thingsResource, "Thing", "east", nil)
+	h.serve("widgets", "things")
+	s.becomes(t, "map[thing.shop.east:Token]") // there is no such Secret
+	h.create(t, secretResource, "Secret", "east-secret", map[string]any{"token": "czNjcmV0"})
+	s.becomes(t, "map[thing.shop.east:Token: s3cret]")
+	if err := h.Resource(thingsResource).Namespace("shop").Delete(t.Context(), "east", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.becomes(t, "map[]")
+	h.create(t, thingsResource, "Thing", "east", nil)
+	s.becomes(t, "map[thing.shop.east:Token: s3cret]")
+	h.serve("widgets")
+	s.becomes(t, "map[]")
+	cancel()
+	<-ended
+	if len(w.sources[0].credentials) > 0 {
+		t.Errorf("%d Secrets are followed for objects that are gone", len(w.sources[0].credentials))
+	}
+}
+
+func TestFollowerTellsWhatHappened(t *testing.T) {
+	object := func(namespace, name string) any {
+		u := &unstructured.Unstructured{}
+		u.SetNamespace(namespace)
+		u.SetName(name)
+		return u
+	}
+	var told []string
+	f := newFollower(newHub(), registration.Watch{Namespace: "ns"}, "", (*unstructured.Unstructured).GetName, following{
+		changed: func(name string) { told = append(told, name) },
+		synced:  func() { told = append(told, "synced") },
+	})
+	steps := []struct {
+		what  string
+		do    func() error
+		names string
+		told  string // in order, but for what one replacement tells
+	}{
+		{"the first list", func() error { return f.Replace([]any{object("ns", "a"), object("ns", "b")}, "1") }, "a b", "a b synced"},
+		{"one comes", func() error { return f.Add(object("ns", "c")) }, "a b c", "c"},
+		{"one changes", func() error { return f.Update(object("ns", "a")) }, "a b c", "a"},
+		{"one goes", func() error { return f.Delete(object("ns", "a")) }, "b c", "a"},
+		{"another list, without b", func() error { return f.Replace([]any{object("ns", "c"), object("ns", "d")}, "2") }, "c d", "b c d"},
+		{"nothing", f.Resync, "c d", ""},
+		{"one of another namespace", func() error { return f.Add(object("other", "c")) }, "c d other/c", "other/c"},
+	}
+	for _, step := range steps {
+		told = nil
+		if err := step.do(); err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		if last := len(told) - 1; last > 0 && told[last] == "synced" {
+			slices.Sort(told[:last])
+		} else {
+			slices.Sort(told)
+		}
+		names := f.names()
+		slices.Sort(names)
+		if diff := cmp.Diff([]string{step.names, step.told}, []string{strings.Join(names, " "), strings.Join(told, " ")}); diff != "" {
+			t.Errorf("%s: names, told (-want +got):\n%s", step.what, diff)
+		}
+	}
+}
+
+// What cannot be read is named with the reason, until it can.
+func TestTroubleIsNamed(t *testing.T) {
+	failed := 0
+	f := newFollower(newHub(), registration.Watch{}, "", (*unstructured.Unstructured).GetName, following{failed: func() { failed++ }})
+	f.note(t.Context(), fleet.Silencef(fleet.ReasonTimeout, "late"))
+	if got := f.why("the Things"); got != "the Things (Timeout: late)" || failed != 1 {
+		t.Errorf("awaited: %q, told %d times", got, failed)
+	}
+	f.note(t.Context(), nil)
+	if got := f.why("the Things"); got != "the Things" {
+		t.Errorf("awaited: %q", got)
+	}
+}
