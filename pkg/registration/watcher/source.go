@@ -73,7 +73,10 @@ func (s *source) run(ctx context.Context) {
 			s.trouble.Store(&text)
 		case served:
 			absences = 0
-			s.appear(ctx)
+			if s.objects.Load() == nil {
+				klog.FromContext(ctx).Info("Registrations are served, and followed from now on", "source", s.Name(), "objects", s.watch.What)
+				s.appear(ctx)
+			}
 		default:
 			absences++
 			s.disappear(ctx, absences)
@@ -101,12 +104,8 @@ func (s *source) served(ctx context.Context) (bool, error) {
 	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == s.watch.Resource.Resource }), nil
 }
 
-// appear begins to follow the objects, unless it does.
+// appear begins to follow the objects.
 func (s *source) appear(ctx context.Context) {
-	if s.objects.Load() != nil {
-		return
-	}
-	klog.FromContext(ctx).Info("Registrations are followed", "source", s.Name(), "objects", s.watch.What)
 	f := newFollower(s.of.options.HubDynamic, s.watch, "", s.Read, following{
 		changed: func(object string) { s.of.queue.Add(s.key(object)) },
 		synced:  func() { s.of.queue.Add(s.mark()) },
