@@ -228,6 +228,11 @@ func (c *conformance) keepsLittle(t *testing.T) {
 		if diff := cmp.Diff(before, u); diff != "" {
 			t.Errorf("%s: reading it changed it (-was +is):\n%s", e.file, diff)
 		}
+		broken := before.DeepCopy()
+		broken.Object["metadata"].(map[string]any)["creationTimestamp"] = "noon"
+		if r := c.register(t, broken, e, stances[0].options); !r.Refused() { // whose it is, is known all the same
+			t.Errorf("%s: what cannot be read is accepted", e.file)
+		}
 		u.Object["metadata"], u.Object["spec"], u.Object["data"] = nil, nil, nil
 		if diff := cmp.Diff(want, render(t, object.Register(e.credentials(object)))); diff != "" {
 			t.Errorf("%s: what was read holds on to it (-was +is):\n%s", e.file, diff)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,8 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 
@@ -60,12 +63,31 @@ func (t thing) Register(c registration.Credentials) registration.Registration {
 type hub struct {
 	*dynamicfake.FakeDynamicClient
 
-	typed *fake.Clientset
+	typed   *fake.Clientset
+	watches atomic.Int64 // that are open
+}
+
+// counted is a watch that tells when it is stopped.
+type counted struct {
+	watch.Interface
+
+	stop func()
+}
+
+func (c counted) Stop() {
+	c.Interface.Stop()
+	c.stop()
 }
 
 func newHub() *hub {
 	kinds := map[schema.GroupVersionResource]string{thingsResource: "ThingList", secretResource: "SecretList"}
-	return &hub{dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds), fake.NewClientset()}
+	h := &hub{FakeDynamicClient: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds), typed: fake.NewClientset()}
+	h.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
+		w, err := h.Tracker().Watch(action.GetResource(), action.GetNamespace())
+		h.watches.Add(1)
+		return true, counted{w, sync.OnceFunc(func() { h.watches.Add(-1) })}, err
+	})
+	return h
 }
 
 func (h *hub) serve(resources ...string) {
@@ -111,13 +133,20 @@ func (s *seen) changed(_ context.Context, k registration.Key, r *registration.Re
 
 func (s *seen) becomes(t *testing.T, want string) {
 	t.Helper()
+	eventually(t, want, func() string {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return fmt.Sprint(s.registrations)
+	})
+}
+
+func eventually(t *testing.T, want string, see func() string) {
+	t.Helper()
 	deadline := time.After(10 * time.Second)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		s.mu.Lock()
-		got := fmt.Sprint(s.registrations)
-		s.mu.Unlock()
+		got := see()
 		if got == want {
 			return
 		}
@@ -158,10 +187,13 @@ func TestFurtherSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.becomes(t, "map[]")
+	open := func() string { return fmt.Sprintf("%d watches", h.watches.Load()) }
+	eventually(t, "1 watches", open) // of Things, and of no Secret
 	h.create(t, thingsResource, "Thing", "east", nil)
 	s.becomes(t, "map[thing.shop.east:Token: s3cret]")
 	h.serve("widgets")
 	s.becomes(t, "map[]")
+	eventually(t, "0 watches", open)
 	cancel()
 	<-ended
 	if len(w.sources[0].credentials) > 0 {
