@@ -16,8 +16,11 @@ import (
 
 // FuzzAcceptedRegistrationsConnect holds for any kubeconfig that is accepted: a connection can be prepared.
 func FuzzAcceptedRegistrationsConnect(f *testing.F) {
-	const kubeconfig = `{"current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],"clusters":[{"name":"c","cluster":`
-	for _, cluster := range []string{`{"server":"https://10.0.0.1:6443"}`, `{"server":"a","proxy-url":"socks5://b"}`, `{"server":"https://[::1]/x","tls-server-name":"n"}`} {
+	const kubeconfig = `{"current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],` +
+		`"clusters":[{"name":"c","cluster":`
+	for _, cluster := range []string{
+		`{"server":"https://10.0.0.1:6443"}`, `{"server":"a","proxy-url":"socks5://b"}`, `{"server":"https://[::1]/x","tls-server-name":"n"}`,
+	} {
 		for _, user := range []string{`{"token":"t"}`, `{"username":"u","password":"p"}`, `{"as":"x"}`, `{}`} {
 			f.Add([]byte(kubeconfig + cluster + `}],"users":[{"name":"u","user":` + user + `}]}`))
 		}

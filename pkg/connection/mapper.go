@@ -77,23 +77,27 @@ func lookUp[T any](m *Mapper, look func() (T, error)) (T, error) {
 	return found, err
 }
 
-// KindFor is as meta.RESTMapper has it, and so are the others.
+// KindFor is as meta.RESTMapper has it.
 func (m *Mapper) KindFor(r schema.GroupVersionResource) (schema.GroupVersionKind, error) {
 	return lookUp(m, func() (schema.GroupVersionKind, error) { return m.deferred.KindFor(r) })
 }
 
+// KindsFor is as meta.RESTMapper has it.
 func (m *Mapper) KindsFor(r schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
 	return lookUp(m, func() ([]schema.GroupVersionKind, error) { return m.deferred.KindsFor(r) })
 }
 
+// ResourceFor is as meta.RESTMapper has it.
 func (m *Mapper) ResourceFor(r schema.GroupVersionResource) (schema.GroupVersionResource, error) {
 	return lookUp(m, func() (schema.GroupVersionResource, error) { return m.deferred.ResourceFor(r) })
 }
 
+// ResourcesFor is as meta.RESTMapper has it.
 func (m *Mapper) ResourcesFor(r schema.GroupVersionResource) ([]schema.GroupVersionResource, error) {
 	return lookUp(m, func() ([]schema.GroupVersionResource, error) { return m.deferred.ResourcesFor(r) })
 }
 
+// RESTMapping is as meta.RESTMapper has it.
 func (m *Mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	return lookUp(m, func() (*meta.RESTMapping, error) { return m.deferred.RESTMapping(gk, versions...) })
 }
@@ -139,6 +143,7 @@ func (m *Mapper) keep(key mappingKey, found []*meta.RESTMapping, reading int) {
 	m.found[key] = found
 }
 
+// ResourceSingularizer is as meta.RESTMapper has it.
 func (m *Mapper) ResourceSingularizer(resource string) (string, error) {
 	return m.deferred.ResourceSingularizer(resource)
 }

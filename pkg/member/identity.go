@@ -47,7 +47,8 @@ func (c claim) lost(names map[registration.Key]string) bool { return names[c.key
 func rule(claims []claim, names map[registration.Key]string) map[registration.Key]*fleet.Silence {
 	sorted := slices.Clone(claims)
 	slices.SortFunc(sorted, func(a, b claim) int {
-		return cmp.Or(cmp.Compare(number(a.moves()), number(b.moves())), cmp.Compare(number(a.lost(names)), number(b.lost(names))), a.key.Compare(b.key))
+		return cmp.Or(cmp.Compare(number(a.moves()), number(b.moves())),
+			cmp.Compare(number(a.lost(names)), number(b.lost(names))), a.key.Compare(b.key))
 	})
 	used := allot(sorted, names)
 	holders := make(map[string]claim, len(sorted))

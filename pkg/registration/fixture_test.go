@@ -11,6 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"io"
 	"maps"
 	"math/big"
@@ -141,7 +142,7 @@ func readExample(t testing.TB, file string) example {
 		u := &unstructured.Unstructured{}
 		err := decoder.Decode(&u.Object)
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return e
 		case err != nil:
 			t.Fatalf("%s: %v", file, err)

@@ -15,13 +15,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+var karmadaVersion = schema.GroupVersion{Group: "cluster.karmada.io", Version: "v1alpha1"}
+
 // karmada are the Clusters of a Karmada control plane.
 type karmada struct{ options Options }
 
 func (k karmada) Name() string { return "karmada" }
 
 func (k karmada) Watch() Watch {
-	return Watch{What: "Karmada's Clusters", Resource: schema.GroupVersionResource{Group: "cluster.karmada.io", Version: "v1alpha1", Resource: "clusters"}}
+	return Watch{What: "Karmada's Clusters", Resource: karmadaVersion.WithResource("clusters")}
 }
 
 func (k karmada) Read(u *unstructured.Unstructured) Object {
@@ -76,8 +78,7 @@ func (c *karmadaCluster) Credentials() Reference {
 }
 
 func (c *karmadaCluster) Register(creds Credentials) Registration {
-	kind := schema.GroupVersionKind{Group: "cluster.karmada.io", Version: "v1alpha1", Kind: "Cluster"}
-	r := registrationOf(kind, &c.ObjectMeta, reasonInvalidCluster)
+	r := registrationOf(karmadaVersion.WithKind("Cluster"), &c.ObjectMeta, reasonInvalidCluster)
 	r.DeclaredID = types.UID(c.Spec.ID)
 	r.Topology = c.Spec.topology(r.Topology)
 	r.Faults = slices.Concat(c.unreadable, checkName(r.Name, "join the cluster under another name"), r.Faults, c.Spec.faults(c.policy))

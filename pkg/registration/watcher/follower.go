@@ -52,7 +52,9 @@ type following struct {
 }
 
 // newFollower follows the objects, or only the one of that name, once it is started.
-func newFollower[T any](hub dynamic.Interface, what registration.Watch, name string, keep func(*unstructured.Unstructured) T, tell following) *follower[T] {
+func newFollower[T any](
+	hub dynamic.Interface, what registration.Watch, name string, keep func(*unstructured.Unstructured) T, tell following,
+) *follower[T] {
 	f := &follower[T]{namespace: what.Namespace, keep: keep, tell: tell, objects: map[string]T{}}
 	objects := hub.Resource(what.Resource).Namespace(what.Namespace)
 	narrow := func(o *metav1.ListOptions) {

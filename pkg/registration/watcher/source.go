@@ -172,7 +172,9 @@ func (s *source) follow(ctx context.Context, object string, ref registration.Ref
 	secrets := registration.Watch{
 		What: "credentials of a registration", Resource: corev1.SchemeGroupVersion.WithResource("secrets"), Namespace: ref.Namespace,
 	}
-	f := newFollower(s.of.options.HubDynamic, secrets, ref.Name, dataOf, following{changed: func(string) { again() }, synced: again, failed: again})
+	f := newFollower(s.of.options.HubDynamic, secrets, ref.Name, dataOf, following{
+		changed: func(string) { again() }, synced: again, failed: again,
+	})
 	f.start(ctx, &s.of.running)
 	return &credentialWatch{f, ref}
 }
