@@ -11,7 +11,7 @@ import (
 // Lapse is what of the last step must not be carried out any more. A recorded step is an intention: what it rested on may
 // have changed since, as the program ended in between, or a cluster refused it.
 type Lapse struct {
-	// Orders are the sites that were told to run nothing, and may not do without their replicas any more.
+	// Orders are the sites that were told to run nothing, still run something, and may not do without it any more.
 	Orders map[string]bool
 	// Bounds: a maximum that is still to be lowered would take Pods away that run by now, and nothing calls for that; or one
 	// that a site refuses would be more than is left for it. Then maxima fall no further than to what runs, and none grows
@@ -26,7 +26,7 @@ func Lapsed(s Snapshot) Lapse {
 	p.observe()
 	lapse := Lapse{Orders: map[string]bool{}, Bounds: p.outgrown() || !p.ordained(false) && slices.ContainsFunc(s.Sites, p.cutsRunning)}
 	for _, site := range s.Sites {
-		if site.Ordered != nil && *site.Ordered == 0 && !p.maySleep(site) {
+		if site.Ordered != nil && *site.Ordered == 0 && site.Current > 0 && !p.maySleep(site) {
 			lapse.Orders[site.Name] = true
 		}
 	}

@@ -173,6 +173,7 @@ func (p *plan) enter(i int, state v1alpha1.ClusterState) {
 func (p *plan) finish() Step {
 	bumped := p.bumped()
 	for i := range p.sites {
+		p.rouse(i)
 		p.enter(i, p.state(i))
 		site := p.sites[i]
 		step := SiteStep{Min: int32(p.mins[i]), Max: int32(p.maxes[i]), Bumped: bumped[i], Scale: p.scale[i], State: site.State, Since: site.Since}
@@ -187,6 +188,13 @@ func (p *plan) finish() Step {
 	p.step.Unweighted = p.policy != Duplicated && p.unweighted && !p.policy.fills()
 	p.step.Memory.UnreachableMax = p.beyond()
 	return p.step
+}
+
+// rouse has a cluster run its minimum that was at zero when it went out of sight, and may not be there any more.
+func (p *plan) rouse(i int) {
+	if s := p.sites[i]; s.Asleep && s.Current == 0 && p.maxes[i] > 0 && p.scale[i] == nil && !p.toZero() {
+		p.scale[i] = new(int32(p.mins[i]))
+	}
 }
 
 // restrain says of the sites that can be told who may not shrink for now, or only later.

@@ -64,6 +64,8 @@ type Site struct {
 	Stands int32
 	// Ordered is what the last step told its workload to run, where that has not come true; otherwise nil.
 	Ordered *int32
+	// Asleep: it runs nothing, and that was the hub's doing, before it went out of sight. While it is in sight State says so.
+	Asleep bool
 	// Balks: its workload refused lately to be scaled.
 	Balks bool
 	// Recovered: it refused what was written to it, and does so no more.

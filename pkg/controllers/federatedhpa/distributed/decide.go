@@ -125,7 +125,7 @@ func (s *site) snapshot(in *situation) assignment.Site {
 	site := assignment.Site{
 		Name: s.Facts.Name, Preference: s.Preference, Presence: s.presence,
 		State: s.Before.State, Min: lower, Max: upper, Current: s.current(),
-		Stands: stands, Ordered: s.order(), Balks: s.balks, Recovered: s.recovered,
+		Stands: stands, Ordered: s.order(), Asleep: s.asleep(), Balks: s.balks, Recovered: s.recovered,
 		Unschedulable: s.unschedulable(), Additional: s.Room(s.current()),
 		SchedulableSince: sight.Time(s.Before.SchedulableSince), SaturatedFirst: sight.Time(s.Before.SaturatedFirst),
 	}
@@ -258,6 +258,9 @@ func (in *situation) stay(step *assignment.Step) {
 		next := step.Sites[s.Facts.Name]
 		next.Min, next.Max = s.assigned.lower, s.assigned.upper
 		next.Scale, next.SchedulableSince, next.SaturatedFirst = s.order(), sight.Time(s.Before.SchedulableSince), sight.Time(s.Before.SaturatedFirst)
+		if s.asleep() {
+			next.Scale = new(int32(0))
+		}
 		next.State, next.Since = v1alpha1.ClusterExcluded, in.Now // until it gets its first bounds
 		if s.Before.State != "" && s.Before.Since != nil {
 			next.State, next.Since = s.Before.State, s.Before.Since.Time

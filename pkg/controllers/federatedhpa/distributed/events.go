@@ -93,7 +93,7 @@ func (p *plan) moved(status *v1alpha1.FederatedHPAStatus) string {
 		if value(c.AssignedMin) != lower || value(c.AssignedMax) != upper {
 			all = append(all, fmt.Sprintf("%s: %d-%d to %d-%d", c.Name, lower, upper, *c.AssignedMin, *c.AssignedMax))
 		}
-		if c.AssignedReplicas != nil {
+		if c.AssignedReplicas != nil && *c.AssignedReplicas != value(c.CurrentReplicas) {
 			all = append(all, fmt.Sprintf("%s: %d to %d replicas", c.Name, value(c.CurrentReplicas), *c.AssignedReplicas))
 		}
 	}

@@ -130,6 +130,12 @@ func (s *site) order() *int32 {
 	return told
 }
 
+// asleep: the hub took the cluster to zero before it went out of sight, and there it still is.
+func (s *site) asleep() bool {
+	told := s.assigned.replicas
+	return s.presence == assignment.Present && s.Before.State == v1alpha1.ClusterUnreachable && told != nil && *told == 0 && s.current() == 0
+}
+
 // owns: there is an autoscaler of ours; one that is to become ours is none yet.
 func (s *site) owns() bool { return s.own != nil && claims.Ours(s.own, s.owner) }
 

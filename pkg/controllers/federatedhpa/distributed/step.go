@@ -61,7 +61,9 @@ func (s *site) isEmpty() bool {
 }
 
 func (s *site) finishSilent(in *situation, next *assignment.SiteStep) {
-	next.Scale = s.order()
+	if next.Scale = s.order(); s.Before.State == v1alpha1.ClusterScaledToZero {
+		next.Scale = new(int32(0)) // so that it is known when the cluster is back
+	}
 	s.asItIs(in, next)
 	if in.replaced(s, *next) && s.here() && s.own == nil {
 		next.Min, next.Max = 0, 0 // it has none, and the others have its part

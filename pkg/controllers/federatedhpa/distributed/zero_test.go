@@ -46,6 +46,23 @@ func TestToZeroAndBack(t *testing.T) {
 	same(t, "heard", []string{"ScaledFromZero: a: 0 to 1 replicas", "ClusterStateChanged: cluster a is Active"}, w.heard())
 }
 
+// What the hub took to zero begins again when it may not be there any more, also if the cluster was out of sight when that was
+// decided.
+func TestFromZeroAfterAnAbsence(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(2, 15))
+	w.uses = func(*member) int32 { return 20 }
+	w.well(30)
+	same(t, "at zero", "a ScaledToZero 1-5 current 0 ready 0", w.clusters()[0])
+	w.member("a").silence = silence()
+	w.well(30) // longer than the grace
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZero = false })
+	w.well(3)
+	w.member("a").silence = nil
+	w.well(4)
+	same(t, "there is", map[string]string{"a": "web 1-5, runs 1", "b": "web 1-5, runs 1", "c": "web 1-5, runs 1"}, w.has())
+	same(t, "intended", map[string]string{"a": "1-5", "b": "1-5", "c": "1-5"}, w.intends())
+}
+
 // A cluster that was told to run nothing, by us or by somebody else meanwhile, is told once.
 func TestToZeroIsWrittenOnce(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero)
