@@ -43,6 +43,8 @@
 //	             pkg/admission     what may be stored, and why not
 //	             pkg/registration  which objects register members, and what they mean
 //	             pkg/guard         what may be decoded, and why not
+//	             pkg/compact       what many Pods have in common, kept once
+//	             pkg/wire          what is read and written by hand: protobuf, lists of PodMetrics
 //	0 words      pkg/apis          API types and their defaults
 //	             pkg/fleet         answers with their coverage
 //	             pkg/version       which build a program is

@@ -19,6 +19,7 @@ var rings = map[string]int{
 	"pkg/assignment":   1,
 	"pkg/capacity/fit": 1,
 	"pkg/claims":       1,
+	"pkg/compact":      1,
 	"pkg/cronplan":     1,
 	"pkg/guard":        1,
 	"pkg/memberhpa":    1,
@@ -27,6 +28,7 @@ var rings = map[string]int{
 	"pkg/replicas":     1,
 	"pkg/schedule":     1,
 	"pkg/summary":      1,
+	"pkg/wire":         1,
 
 	"pkg/capacity":             2,
 	"pkg/certs":                2,
@@ -68,19 +70,22 @@ var rings = map[string]int{
 
 // neighbours are the only imports allowed inside one ring.
 var neighbours = map[string][]string{
-	"pkg/admission": {"pkg/claims", "pkg/schedule"},
-	"pkg/capacity":  {"pkg/member", "pkg/mirror", "pkg/pods"},
-	"pkg/command":   {"pkg/connection", "pkg/member"},
-	"pkg/cronplan":  {"pkg/schedule"},
+	"pkg/admission":    {"pkg/claims", "pkg/schedule"},
+	"pkg/capacity":     {"pkg/member", "pkg/mirror", "pkg/pods"},
+	"pkg/capacity/fit": {"pkg/compact"},
+	"pkg/command":      {"pkg/connection", "pkg/member"},
+	"pkg/cronplan":     {"pkg/schedule"},
 	"pkg/controllers/federatedhpa": {"pkg/controllers/federatedhpa/central", "pkg/controllers/federatedhpa/distributed",
 		"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
 	"pkg/controllers/federatedhpa/central":     {"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
 	"pkg/controllers/federatedhpa/distributed": {"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
+	"pkg/guard":     {"pkg/wire"},
 	"pkg/member":    {"pkg/connection", "pkg/registration/watcher"},
 	"pkg/memberhpa": {"pkg/assignment"},
 	"pkg/mirror":    {"pkg/connection", "pkg/member"},
 	"pkg/pods":      {"pkg/member", "pkg/mirror"},
 	"pkg/relay":     {"pkg/connection", "pkg/member"},
+	"pkg/replicas":  {"pkg/compact"},
 	"pkg/usage":     {"pkg/connection"},
 	"pkg/workload":  {"pkg/capacity", "pkg/connection", "pkg/member", "pkg/mirror", "pkg/pods"},
 }

@@ -10,13 +10,16 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
+	"github.com/fleetscale/fleetscale/pkg/pods"
 )
 
 // Options of an Estimator.
 type Options struct {
+	// Pods knows the members' Pods, those of all their namespaces too. The caller runs it.
+	Pods *pods.Store
 	// Hub is where Karmada's Clusters may be. Nil: they are not asked for.
 	Hub dynamic.Interface
-	// KeepFor is how long a member is read after it was last asked for. Zero: the mirrors' default.
+	// KeepFor is how long a member's nodes and quotas are read after they were last asked for. Zero: the mirrors' default.
 	KeepFor time.Duration
 	// Timeout bounds a request to the hub (5 s).
 	Timeout time.Duration

@@ -4,9 +4,7 @@ package capacity
 
 import (
 	"context"
-	"runtime"
 	"slices"
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,9 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
@@ -32,7 +30,7 @@ func expect(t *testing.T, e *Estimator, m *fakeMember, want string) {
 
 func TestEstimateFollowsTheMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, e := newFakeMember(), New(Options{})
+		m, e := newFakeMember(), estimatorOf(Options{})
 		stop := run(t, e)
 		if asked := m.asked(); asked != nil {
 			t.Errorf("asked before there was a question: %v", asked)
@@ -75,7 +73,7 @@ func TestEstimateHeedsQuotas(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m, e := newFakeMember(), New(Options{})
+				m, e := newFakeMember(), estimatorOf(Options{})
 				m.lists[quotasPath] = &corev1.ResourceQuotaList{Items: []corev1.ResourceQuota{{
 					ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "few"},
 					Spec:       corev1.ResourceQuotaSpec{Scopes: tc.scopes},
@@ -96,7 +94,7 @@ func TestEstimateOfWhatCanNotBeReadIsUnknown(t *testing.T) {
 	} {
 		t.Run(resource, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m, e := newFakeMember(), New(Options{})
+				m, e := newFakeMember(), estimatorOf(Options{})
 				m.refused = resource
 				defer run(t, e)()
 				began := time.Now()
@@ -117,7 +115,7 @@ func TestEstimateOfWhatCanNotBeReadIsUnknown(t *testing.T) {
 
 func TestEstimateOfASilentMemberExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, e := newFakeMember(), New(Options{})
+		m, e := newFakeMember(), estimatorOf(Options{})
 		defer run(t, e)()
 		expect(t, e, m, "3")
 		synctest.Wait()
@@ -136,7 +134,7 @@ func TestEstimateOfASilentMemberExpires(t *testing.T) {
 
 func TestEstimateSaysWhenItWasSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, e := newFakeMember(), New(Options{})
+		m, e := newFakeMember(), estimatorOf(Options{})
 		defer run(t, e)()
 		expect(t, e, m, "3")
 		synctest.Wait()
@@ -154,7 +152,7 @@ func TestEstimateIsAsOldAsItsOldestPart(t *testing.T) {
 	for name, path := range map[string]string{"nodes": nodesPath, "pods": podsPath, "resourcequotas": quotasPath} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m, e := newFakeMember(), New(Options{})
+				m, e := newFakeMember(), estimatorOf(Options{})
 				defer run(t, e)()
 				expect(t, e, m, "3")
 				time.Sleep(time.Second)
@@ -172,9 +170,27 @@ func TestEstimateIsAsOldAsItsOldestPart(t *testing.T) {
 	}
 }
 
+// Decisions on replicas may rest on Pods that were seen long ago, estimates may not.
+func TestPodsThatWereSeenLongAgoAreUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, e := newFakeMember(), estimatorOf(Options{})
+		defer run(t, e)()
+		expect(t, e, m, "3")
+		synctest.Wait()
+		m.set(func() {
+			m.refused = "pods"
+			m.watches[podsPath].Close()
+		})
+		time.Sleep(2*time.Minute + 59*time.Second)
+		expect(t, e, m, "3")
+		time.Sleep(2 * time.Second)
+		expect(t, e, m, "Forbidden: pods can not be read: not for you")
+	})
+}
+
 func TestEstimateWaitsNoLongerThanAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, e := newFakeMember(), New(Options{})
+		m, e := newFakeMember(), estimatorOf(Options{})
 		m.hang = true
 		stop := run(t, e)
 		began := time.Now()
@@ -188,7 +204,7 @@ func TestEstimateWaitsNoLongerThanAsked(t *testing.T) {
 
 func TestMemberIsReadOnlyWhileAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, e := newFakeMember(), New(Options{KeepFor: time.Minute})
+		m, e := newFakeMember(), estimatorOf(Options{KeepFor: time.Minute})
 		defer run(t, e)()
 		expect(t, e, m, "3")
 		time.Sleep(2 * time.Minute)
@@ -204,24 +220,46 @@ func TestMemberIsReadOnlyWhileAskedFor(t *testing.T) {
 	})
 }
 
-// What is kept of thirty thousand Pods: their owners have ten each, as Deployments do.
-func BenchmarkPodRecord(b *testing.B) {
-	const pods = 30_000
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	records := make([]*podRecord, 0, pods)
-	for i := range pods {
-		p := pod("shop-6c5d4f7b8-" + strconv.Itoa(100_000+i))
-		p.Spec.NodeName = "node" + strconv.Itoa(i%1000)
-		p.Labels = map[string]string{"app.kubernetes.io/name": "shop", "pod-template-hash": strconv.Itoa(i / 10)}
-		records = append(records, &podRecord{p.Name, fit.PodOf(p)})
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	for b.Loop() {
-		records[0].Key()
-	}
-	runtime.KeepAlive(records)
-	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/pods, "B/pod")
+// Pods of one namespace and of all are watched once, whoever asks; and what was last seen of all counts for as long.
+func TestPodsAreWatchedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, e := newFakeMember(), estimatorOf(Options{})
+		const ofShop = "/api/v1/namespaces/shop/pods"
+		m.lists[ofShop] = &corev1.PodList{}
+		store := e.members.pods
+		defer run(t, e)()
+		decides := func() {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			if l := store.Ask(ctx, m, "shop", labels.Everything()); !l.Known || l.Silent != nil || len(l.Pods) != 0 {
+				t.Errorf("the Pods of a namespace are %+v", l)
+			}
+			if l := store.Ask(ctx, m, "other", labels.Everything()); !l.Known || len(l.Pods) != 1 {
+				t.Errorf("the Pods of a namespace are %+v", l)
+			}
+		}
+		m.lists["/api/v1/namespaces/other/pods"] = m.lists[podsPath]
+		decides()
+		expect(t, e, m, "3")
+		for range 20 {
+			time.Sleep(15 * time.Second)
+			decides()
+			expect(t, e, m, "3")
+		}
+		if _, err := m.watches[ofShop].Write([]byte("\n")); err == nil {
+			t.Error("the Pods of a namespace are watched beside all")
+		}
+		m.asked()
+		for range 24 { // nobody asks for room
+			time.Sleep(15 * time.Second)
+			decides()
+		}
+		if _, err := m.watches[podsPath].Write([]byte("\n")); err == nil {
+			t.Error("all Pods are watched though nobody asks for room")
+		}
+		if asked := m.asked(); slices.Contains(asked, podsPath+" watch=false") || !slices.Contains(asked, ofShop+" watch=true") {
+			t.Errorf("asked %q", asked)
+		}
+	})
 }

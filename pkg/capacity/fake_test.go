@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
+	"github.com/fleetscale/fleetscale/pkg/pods"
 )
 
 // fakeMember is a cluster without a network, so that it lives in a test's bubble of time.
@@ -174,12 +176,23 @@ func (m *fakeMember) asked() []string {
 	return all
 }
 
-// run has an estimator at work until the test, or what it returns, ends it.
+// estimatorOf is one with Pods of its own.
+func estimatorOf(o Options) *Estimator {
+	o.Pods = pods.New(pods.Options{KeepFor: o.KeepFor})
+	return New(o)
+}
+
+// run has an estimator and its Pods at work until the test, or what it returns, ends them.
 func run(t *testing.T, e *Estimator) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- e.Run(ctx) }()
+	go func() {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return e.members.pods.Run(ctx) })
+		group.Go(func() error { return e.Run(ctx) })
+		done <- group.Wait()
+	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {

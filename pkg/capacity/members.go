@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
+	"github.com/fleetscale/fleetscale/pkg/pods"
 )
 
 // maxAge is how long what was last seen of a member counts: its own scheduler goes on without us.
@@ -23,8 +24,8 @@ const maxAge = 3 * time.Minute
 
 // members reads what members have and run.
 type members struct {
+	pods   *pods.Store
 	nodes  *mirror.Mirror[*corev1.Node, *nodeRecord]
-	pods   *mirror.Mirror[*corev1.Pod, *podRecord]
 	quotas *mirror.Mirror[*corev1.ResourceQuota, *quotaRecord]
 }
 
@@ -32,8 +33,8 @@ var _ source = (*members)(nil)
 
 func newMembers(o Options) *members {
 	return &members{
+		pods:   o.Pods,
 		nodes:  newMirror(o, "nodes", func(n *corev1.Node) *nodeRecord { return &nodeRecord{fit.NodeOf(n)} }),
-		pods:   newMirror(o, "pods", func(p *corev1.Pod) *podRecord { return &podRecord{p.Name, fit.PodOf(p)} }),
 		quotas: newMirror(o, "resourcequotas", newQuotaRecord),
 	}
 }
@@ -48,33 +49,32 @@ func newMirror[O runtime.Object, T mirror.Object](o Options, resource string, ke
 func (s *members) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.nodes.Run(ctx) })
-	group.Go(func() error { return s.pods.Run(ctx) })
 	group.Go(func() error { return s.quotas.Run(ctx) })
 	return group.Wait()
 }
 
 func (s *members) estimate(ctx context.Context, m mirror.Member, w fit.Workload) Estimate {
 	var nodes mirror.Answer[*nodeRecord]
-	var pods mirror.Answer[*podRecord]
+	var running mirror.Answer[*pods.Record]
 	var quotas mirror.Answer[*quotaRecord]
 	var asked sync.WaitGroup
 	asked.Go(func() { nodes = s.nodes.Ask(ctx, m, "") })
-	asked.Go(func() { pods = s.pods.Ask(ctx, m, "") })
+	asked.Go(func() { running = s.pods.AskAll(ctx, m) })
 	asked.Go(func() { quotas = s.quotas.Ask(ctx, m, w.Namespace) })
 	asked.Wait()
 	switch {
 	case !nodes.Known:
 		return unknown(because("nodes", nodes.Silence))
-	case !pods.Known:
-		return unknown(because("pods", pods.Silence))
+	case !running.Known, running.Silence != nil && time.Since(running.AsOf) > maxAge:
+		return unknown(because("pods", running.Silence))
 	case !quotas.Known:
 		return unknown(because("resourcequotas", quotas.Silence))
 	}
-	c := fit.Cluster{Nodes: records(nodes), Pods: records(pods)}
+	c := fit.Cluster{Nodes: nodesOf(nodes), Pods: pods.Rooms(running.Objects)}
 	for _, q := range quotas.Objects {
 		c.Quotas = append(c.Quotas, q.quota)
 	}
-	return Estimate{Additional: fit.Estimate(c, w), Known: true, AsOf: earliest(nodes.AsOf, pods.AsOf, quotas.AsOf)}
+	return Estimate{Additional: fit.Estimate(c, w), Known: true, AsOf: earliest(nodes.AsOf, running.AsOf, quotas.AsOf)}
 }
 
 // because says which of the things that an estimate needs is missing.
@@ -91,16 +91,10 @@ func earliest(first time.Time, others ...time.Time) time.Time {
 	return first
 }
 
-// record is what is kept of an object that package fit wants to know as an R.
-type record[R any] interface {
-	mirror.Object
-	record() *R
-}
-
-func records[T record[R], R any](a mirror.Answer[T]) iter.Seq[*R] {
-	return func(yield func(*R) bool) {
-		for _, object := range a.Objects {
-			if !yield(object.record()) {
+func nodesOf(a mirror.Answer[*nodeRecord]) iter.Seq[*fit.Node] {
+	return func(yield func(*fit.Node) bool) {
+		for _, r := range a.Objects {
+			if !yield(&r.node) {
 				return
 			}
 		}

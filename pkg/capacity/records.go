@@ -13,23 +13,9 @@ import (
 // nodeRecord is what is kept of a node.
 type nodeRecord struct{ node fit.Node }
 
-var _ record[fit.Node] = (*nodeRecord)(nil)
+var _ mirror.Object = (*nodeRecord)(nil)
 
-func (r *nodeRecord) Key() mirror.Key   { return mirror.Key{Name: r.node.Name.Value()} }
-func (r *nodeRecord) record() *fit.Node { return &r.node }
-
-// podRecord is what is kept of a Pod.
-type podRecord struct {
-	name string
-	pod  fit.Pod
-}
-
-var _ record[fit.Pod] = (*podRecord)(nil)
-
-func (r *podRecord) Key() mirror.Key {
-	return mirror.Key{Namespace: r.pod.Namespace.Value(), Name: r.name}
-}
-func (r *podRecord) record() *fit.Pod { return &r.pod }
+func (r *nodeRecord) Key() mirror.Key { return mirror.Key{Name: r.node.Name.Value()} }
 
 // quotaRecord is what is kept of a ResourceQuota.
 type quotaRecord struct{ quota corev1.ResourceQuota }

@@ -55,7 +55,7 @@ func TestSummaryOfTheHubStandsIn(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m, e := newFakeMember(), New(Options{Hub: hubWith(clusterOf(t, tc.cluster))})
+				m, e := newFakeMember(), estimatorOf(Options{Hub: hubWith(clusterOf(t, tc.cluster))})
 				m.refused = "nodes"
 				defer run(t, e)()
 				expect(t, e, m, tc.want)
@@ -67,7 +67,7 @@ func TestSummaryOfTheHubStandsIn(t *testing.T) {
 func TestWhatTheMemberSaysComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := hubWith(clusterOf(t, "metadata: {name: east}\nstatus:\n  conditions: "+isReady+"\n  resourceSummary:\n    "+aSummary))
-		m, e := newFakeMember(), New(Options{Hub: hub})
+		m, e := newFakeMember(), estimatorOf(Options{Hub: hub})
 		defer run(t, e)()
 		expect(t, e, m, "3")
 		if asked := hub.Actions(); len(asked) > 0 {

@@ -11,10 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
-)
 
-// protobufMagic leads an object in protobuf; its envelope follows.
-var protobufMagic = []byte("k8s\x00")
+	"github.com/fleetscale/fleetscale/pkg/wire"
+)
 
 var (
 	errNeither   = errors.New("it is neither a Kubernetes object in protobuf nor a JSON object")
@@ -65,7 +64,7 @@ func (d decoder) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 func (s *Scheme) Check(data []byte) error { return s.check(data, nil, nil) }
 
 func (s *Scheme) check(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) error {
-	enveloped, isProtobuf := bytes.CutPrefix(data, protobufMagic)
+	enveloped, isProtobuf := bytes.CutPrefix(data, []byte(wire.Magic))
 	isObject := isProtobuf || bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
 	switch harmless := !suspicious(data, !isProtobuf); {
 	case !isObject && (!harmless || bytes.ContainsRune(data, '\\')): // YAML has more ways to write a digit

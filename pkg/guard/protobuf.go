@@ -2,7 +2,11 @@
 
 package guard
 
-import "google.golang.org/protobuf/encoding/protowire"
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/fleetscale/fleetscale/pkg/wire"
+)
 
 // Protobuf refuses a message of the type, without an envelope, that holds a
 // harmful quantity: with a [*HarmfulError]. Other errors are for what is no protobuf.
@@ -60,26 +64,12 @@ func (n *node) entry(content []byte) error {
 	})
 }
 
-// eachField yields the fields of bytes of a message. It is stricter than the
-// decoders of the API machinery, which truncate numbers: what they would take for a
-// field never passes unseen. Groups are skipped, here and there.
+// eachField visits the fields of bytes of a message.
 func eachField(message []byte, visit func(protowire.Number, []byte) error) error {
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return protowire.ParseError(n)
+	return wire.EachField(message, func(f wire.Field) error {
+		if f.Kind != protowire.BytesType {
+			return nil
 		}
-		message = message[n:]
-		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
-			return protowire.ParseError(n)
-		}
-		if kind == protowire.BytesType {
-			content, _ := protowire.ConsumeBytes(message)
-			if err := visit(number, content); err != nil {
-				return err
-			}
-		}
-		message = message[n:]
-	}
-	return nil
+		return visit(f.Number, f.Bytes)
+	})
 }

@@ -4,8 +4,9 @@ package hubmetrics
 
 import (
 	"bytes"
-	"encoding/binary"
+	"errors"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 // Most of what a question for usage costs is making objects of what nobody
@@ -22,146 +24,114 @@ import (
 // over. Where something out of the ordinary is come upon it gives up, and the list
 // is decoded as any other: what is wrong with it is said in the usual words.
 
-// protobufMagic leads a Kubernetes object in protobuf; the envelope follows.
-var protobufMagic = []byte("k8s\x00")
+// errUnusual gives up.
+var errUnusual = errors.New("a list with something out of the ordinary")
 
-// skim reads a PodMetricsList of v1beta1. It is false if it can not be skimmed.
+// skim reads a PodMetricsList of v1beta1. It is false if it cannot be skimmed.
 func skim(body []byte, resource corev1.ResourceName, container string) ([]podUse, bool) {
-	enveloped, found := bytes.CutPrefix(body, protobufMagic)
+	enveloped, found := bytes.CutPrefix(body, []byte(wire.Magic))
 	var envelope runtime.Unknown
 	if !found || envelope.Unmarshal(enveloped) != nil || envelope.ContentEncoding != "" ||
 		envelope.APIVersion != metricsv1beta1.SchemeGroupVersion.String() || envelope.Kind != "PodMetricsList" {
 		return nil, false
 	}
 	var pods []podUse
-	ok := eachValue(envelope.Raw, func(field int, value []byte) bool {
-		if field != 2 { // items
-			return true
+	err := wire.EachField(envelope.Raw, func(f wire.Field) error {
+		switch {
+		case f.Kind != protowire.BytesType:
+			return errUnusual
+		case f.Number != 2: // items
+			return nil
 		}
 		pods = append(pods, podUse{use: use{container: container}})
-		return pods[len(pods)-1].skim(value, resource)
+		return pods[len(pods)-1].skim(f.Bytes, resource)
 	})
-	return pods, ok
+	return pods, err == nil
 }
 
-func (p *podUse) skim(item []byte, resource corev1.ResourceName) bool {
-	return eachValue(item, func(field int, value []byte) bool {
-		switch field {
-		case 1:
-			return eachField(value, p.skimMeta)
-		case 2:
-			return p.at.Unmarshal(value) == nil
-		case 3:
-			return p.window.Unmarshal(value) == nil
-		case 4:
-			return p.use.skim(value, resource)
-		default:
-			return true
+func (p *podUse) skim(item []byte, resource corev1.ResourceName) error {
+	return wire.EachField(item, func(f wire.Field) error {
+		switch {
+		case f.Kind != protowire.BytesType:
+			return errUnusual
+		case f.Number == 1:
+			return wire.EachField(f.Bytes, p.skimMeta)
+		case f.Number == 2:
+			return p.at.Unmarshal(f.Bytes)
+		case f.Number == 3:
+			return p.window.Unmarshal(f.Bytes)
+		case f.Number == 4:
+			return p.use.skim(f.Bytes, resource)
 		}
+		return nil
 	})
 }
 
-func (p *podUse) skimMeta(field int, value []byte) bool {
-	switch field {
-	case 1:
-		p.name = string(value)
-		return value != nil
-	case 11:
-		return skimMark(value, fleet.ClusterLabel, &p.label)
-	case 12:
-		return skimMark(value, queryFromAnnotation, &p.annotation)
-	default:
-		return true
+func (p *podUse) skimMeta(f wire.Field) error {
+	switch isNumber := f.Kind == protowire.VarintType; {
+	case !isNumber && f.Kind != protowire.BytesType, isNumber && (f.Number == 1 || f.Number == 11 || f.Number == 12):
+		return errUnusual
+	case f.Number == 1:
+		p.name = string(f.Bytes)
+	case f.Number == 11:
+		return skimMark(f.Bytes, fleet.ClusterLabel, &p.label)
+	case f.Number == 12:
+		return skimMark(f.Bytes, queryFromAnnotation, &p.annotation)
 	}
+	return nil
 }
 
 // skimMark reads one entry of a map, into mark if it is the one of that key.
-func skimMark(entry []byte, key string, mark *string) bool {
-	k, v, ok := skimEntry(entry)
-	if ok && string(k) == key {
+func skimMark(entry []byte, key string, mark *string) error {
+	k, v, err := skimEntry(entry)
+	if err == nil && string(k) == key {
 		*mark = string(v)
 	}
-	return ok && entry != nil
+	return err
 }
 
-func (u *use) skim(container []byte, name corev1.ResourceName) bool {
+func (u *use) skim(container []byte, name corev1.ResourceName) error {
 	var title string
 	var quantity resource.Quantity
 	has := false
-	ok := eachValue(container, func(field int, value []byte) bool {
-		switch field {
-		case 1:
-			title = string(value)
-		case 2:
-			k, v, ok := skimEntry(value)
-			if !ok || string(k) != string(name) {
-				return ok
+	err := wire.EachField(container, func(f wire.Field) error {
+		switch {
+		case f.Kind != protowire.BytesType:
+			return errUnusual
+		case f.Number == 1:
+			title = string(f.Bytes)
+		case f.Number == 2:
+			k, v, err := skimEntry(f.Bytes)
+			if err != nil || string(k) != string(name) {
+				return err
 			}
 			quantity, has = resource.Quantity{}, true
-			return guard.Quantity(v) == nil && quantity.Unmarshal(v) == nil
+			if err := guard.Quantity(v); err != nil {
+				return err
+			}
+			return quantity.Unmarshal(v)
 		}
-		return true
+		return nil
 	})
 	u.add(title, has, quantity.MilliValue())
-	return ok
+	return err
 }
 
 // skimEntry reads one entry of a map.
-func skimEntry(entry []byte) (key, value []byte, ok bool) {
-	ok = eachValue(entry, func(field int, v []byte) bool {
-		switch field {
-		case 1:
-			key = v
-		case 2:
-			value = v
+func skimEntry(entry []byte) (key, value []byte, err error) {
+	err = wire.EachField(entry, func(f wire.Field) error {
+		switch {
+		case f.Kind != protowire.BytesType:
+			return errUnusual
+		case f.Number == 1:
+			key = f.Bytes
+		case f.Number == 2:
+			value = f.Bytes
 		}
-		return true
+		return nil
 	})
-	return key, value, ok
+	return key, value, err
 }
-
-// eachValue is eachField of a message that has no numbers.
-func eachValue(message []byte, f func(field int, value []byte) bool) bool {
-	return eachField(message, func(field int, value []byte) bool { return value != nil && f(field, value) })
-}
-
-// eachField calls f with each field of a message in order: with the value of a string or a message, and with nil for a
-// number. It is false if the message is not well formed or has other fields, or as soon as f is.
-func eachField(message []byte, f func(field int, value []byte) bool) bool {
-	for len(message) > 0 {
-		tag, n := binary.Uvarint(message)
-		if n <= 0 || tag>>3 == 0 || tag>>3 > maxField {
-			return false
-		}
-		message = message[n:]
-		number, n := binary.Uvarint(message)
-		if n <= 0 {
-			return false
-		}
-		message = message[n:]
-		var value []byte
-		switch tag & 7 {
-		case wireVarint:
-		case wireBytes:
-			if number > uint64(len(message)) {
-				return false
-			}
-			value, message = message[:number:number], message[number:]
-		default:
-			return false
-		}
-		if !f(int(tag>>3), value) {
-			return false
-		}
-	}
-	return true
-}
-
-const (
-	wireVarint = 0
-	wireBytes  = 2
-	maxField   = 1<<29 - 1
-)
 
 // podUse is what is wanted of one PodMetrics.
 type podUse struct {

@@ -18,6 +18,7 @@ import (
 	metricsscheme "k8s.io/metrics/pkg/client/clientset/versioned/scheme"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 // randomList is of Pods with whatever metadata there may be.
@@ -170,7 +171,7 @@ func envelope(t *testing.T, u runtime.Unknown) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(protobufMagic) + string(body)
+	return wire.Magic + string(body)
 }
 
 // FuzzSkim: what can be decoded is skimmed as it is decoded, or not at all.
@@ -194,7 +195,7 @@ func FuzzSkim(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, ok := skim(append(slices.Clone(protobufMagic), body...), corev1.ResourceCPU, container)
+		got, ok := skim(append([]byte(wire.Magic), body...), corev1.ResourceCPU, container)
 		if !ok || unreadable != nil {
 			return
 		}
@@ -202,4 +203,33 @@ func FuzzSkim(f *testing.F) {
 			t.Errorf("skimmed %+v, decoded %+v: %s", got, want, cmp.Diff(list, metricsv1beta1.PodMetricsList{}))
 		}
 	})
+}
+
+// BenchmarkSkim reads one list of 2 000 Pods of two containers, as a hub writes it.
+func BenchmarkSkim(b *testing.B) {
+	list := &metricsv1beta1.PodMetricsList{}
+	for i := range 2_000 {
+		used := func(n int64) corev1.ResourceList {
+			return corev1.ResourceList{
+				corev1.ResourceCPU:    *resource.NewScaledQuantity(n*7919+1, resource.Nano),
+				corev1.ResourceMemory: *resource.NewQuantity(n*4096+4096, resource.BinarySI),
+			}
+		}
+		list.Items = append(list.Items, metricsv1beta1.PodMetrics{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "web-5d4f8c7b6d-" + strconv.Itoa(i), Namespace: "shop",
+				Labels:      map[string]string{"app": "web", "pod-template-hash": "5d4f8c7b6d", "team": "payments", fleet.ClusterLabel: "east"},
+				Annotations: map[string]string{queryFromAnnotation: "east"},
+			},
+			Timestamp: metav1.NewTime(noon), Window: metav1.Duration{Duration: 15 * time.Second},
+			Containers: []metricsv1beta1.ContainerMetrics{{Name: "app", Usage: used(int64(i))}, {Name: "proxy", Usage: used(1)}},
+		})
+	}
+	body := encode(b, metricsscheme.Scheme, runtime.ContentTypeProtobuf, list)
+	b.ReportAllocs()
+	for b.Loop() {
+		if pods, ok := skim(body, corev1.ResourceCPU, ""); !ok || len(pods) != 2_000 {
+			b.Fatalf("%d Pods, %v", len(pods), ok)
+		}
+	}
 }

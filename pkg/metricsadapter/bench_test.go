@@ -140,6 +140,36 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
+// BenchmarkWriters is the writing of one list of 2 000 pods, and nothing else of an answer.
+func BenchmarkWriters(b *testing.B) {
+	h := benchmarkHub(b, 2, 2_000)
+	q := everything
+	q.Namespace = "shop"
+	answer := h.adapter.usage.Pods(b.Context(), q)
+	items := inOrder(answer, answer.Coverage().Answered, question{Question: q, fields: fields.Everything()})
+	group, err := h.adapter.group()
+	if err != nil {
+		b.Fatal(err)
+	}
+	all, err := newWriters(group.NegotiatedSerializer)
+	if err != nil {
+		b.Fatal(err)
+	}
+	list := &podList{items: items, writers: all}
+	for _, form := range []string{asJSON, asProtobuf} {
+		info, _ := runtime.SerializerInfoForMediaType(group.NegotiatedSerializer.SupportedMediaTypes(), form)
+		id := group.NegotiatedSerializer.EncoderForVersion(info.Serializer, metricsv1beta1.SchemeGroupVersion).Identifier()
+		b.Run(form, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := list.CacheEncode(id, nil, io.Discard); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // cpuTime is what the process has used so far.
 func cpuTime(b *testing.B) time.Duration {
 	var used syscall.Rusage

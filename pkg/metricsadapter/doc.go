@@ -21,8 +21,8 @@
 // The life of a question for usage: conversation.go (what the HTTP exchange
 // needs beside the object) → question.go (who is asked for what) → package
 // usage → coverage.go (what must be said) → merged.go (all in one order) →
-// podlist.go, podjson.go, podprotobuf.go (pods, for programs) or pods.go,
-// nodes.go (objects) → table.go (for people).
+// podlist.go and package wire (pods, for programs) or pods.go, nodes.go
+// (objects) → table.go (for people).
 //
 // And of one for a metric: dynamic.go (the API) → custom.go, external.go (what
 // is asked) → package relay → relayed.go (may this be served) → package merge.

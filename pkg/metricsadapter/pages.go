@@ -5,13 +5,12 @@ package metricsadapter
 import (
 	"io"
 	"sync"
+
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
-// An answer is written in pages of this size, with room for a last large item.
-const (
-	pageBytes = 64 << 10
-	pageRoom  = 4 << 10
-)
+// pageRoom is for a last large item.
+const pageRoom = 4 << 10
 
 // pages lends memory to write answers in. Without it, most of the garbage of an
 // answer is what it was written in.
@@ -19,23 +18,26 @@ type pages struct {
 	pool sync.Pool
 }
 
+var _ wire.Pages = (*pages)(nil)
+
 func newPages() *pages {
-	return &pages{sync.Pool{New: func() any { return new([pageBytes + pageRoom]byte) }}}
+	return &pages{sync.Pool{New: func() any { return new([wire.PageBytes + pageRoom]byte) }}}
 }
 
-func (p *pages) lend() []byte { return p.pool.Get().(*[pageBytes + pageRoom]byte)[:0] }
+// Lend returns an empty page.
+func (p *pages) Lend() []byte { return p.pool.Get().(*[wire.PageBytes + pageRoom]byte)[:0] }
 
 // takeBack is for a page that nobody reads any more. One that has grown is not kept.
 func (p *pages) takeBack(page []byte) {
-	if cap(page) == pageBytes+pageRoom {
-		p.pool.Put((*[pageBytes + pageRoom]byte)(page[:cap(page)]))
+	if cap(page) == wire.PageBytes+pageRoom {
+		p.pool.Put((*[wire.PageBytes + pageRoom]byte)(page[:cap(page)]))
 	}
 }
 
-// writeAll takes those pages back that were written as a whole. Where a write
+// WriteAll takes those pages back that were written as a whole. Where a write
 // fails, as when a client goes away, the connection may still read the page,
 // and must not find the answer to somebody else there.
-func (p *pages) writeAll(w io.Writer, all ...[]byte) (size int, err error) {
+func (p *pages) WriteAll(w io.Writer, all ...[]byte) (size int, err error) {
 	for _, page := range all {
 		n, err := w.Write(page)
 		size += n

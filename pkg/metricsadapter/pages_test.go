@@ -8,6 +8,8 @@ import (
 	"io"
 	"testing"
 	"unsafe"
+
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 // breaks takes so many bytes, and then fails.
@@ -28,14 +30,14 @@ func comeBack(t *testing.T, use func(*pages, []byte)) (n int) {
 	t.Helper()
 	for range 200 {
 		memory := newPages()
-		page := memory.lend()
-		if len(page) != 0 || cap(page) != pageBytes+pageRoom {
+		page := memory.Lend()
+		if len(page) != 0 || cap(page) != wire.PageBytes+pageRoom {
 			t.Fatalf("a page has %d bytes of %d", len(page), cap(page))
 		}
 		page = append(page, "an answer"...)
 		first := unsafe.SliceData(page)
 		use(memory, page)
-		next := memory.lend()
+		next := memory.Lend()
 		if len(next) != 0 {
 			t.Fatalf("a page is lent with %d bytes in it", len(next))
 		}
@@ -51,13 +53,13 @@ func TestPagesAreLentAgainOnceTheyAreWritten(t *testing.T) {
 		use   func(*pages, []byte)
 		again bool
 	}{
-		"written":              {func(p *pages, page []byte) { _, _ = p.writeAll(io.Discard, page) }, true},
+		"written":              {func(p *pages, page []byte) { _, _ = p.WriteAll(io.Discard, page) }, true},
 		"not written":          {func(*pages, []byte) {}, false},
-		"the client went away": {func(p *pages, page []byte) { _, _ = p.writeAll(&breaks{}, page) }, false},
-		"... within it":        {func(p *pages, page []byte) { _, _ = p.writeAll(&breaks{5}, page) }, false},
-		"... before it":        {func(p *pages, page []byte) { _, _ = p.writeAll(&breaks{}, []byte("head"), page) }, false},
-		"... after it":         {func(p *pages, page []byte) { _, _ = p.writeAll(&breaks{9}, page, []byte("tail")) }, true},
-		"a part of it":         {func(p *pages, page []byte) { _, _ = p.writeAll(io.Discard, page[:9:9]) }, false},
+		"the client went away": {func(p *pages, page []byte) { _, _ = p.WriteAll(&breaks{}, page) }, false},
+		"... within it":        {func(p *pages, page []byte) { _, _ = p.WriteAll(&breaks{5}, page) }, false},
+		"... before it":        {func(p *pages, page []byte) { _, _ = p.WriteAll(&breaks{}, []byte("head"), page) }, false},
+		"... after it":         {func(p *pages, page []byte) { _, _ = p.WriteAll(&breaks{9}, page, []byte("tail")) }, true},
+		"a part of it":         {func(p *pages, page []byte) { _, _ = p.WriteAll(io.Discard, page[:9:9]) }, false},
 	} {
 		if n := comeBack(t, tc.use); (n > 0) != tc.again {
 			t.Errorf("%s: %d of 200 pages are lent again, want any: %v", name, n, tc.again)
@@ -68,10 +70,10 @@ func TestPagesAreLentAgainOnceTheyAreWritten(t *testing.T) {
 func TestPageThatHasGrownIsNotKept(t *testing.T) {
 	for range 200 {
 		memory := newPages()
-		page := append(memory.lend(), make([]byte, pageBytes+pageRoom+1)...)
+		page := append(memory.Lend(), make([]byte, wire.PageBytes+pageRoom+1)...)
 		first := unsafe.SliceData(page)
-		_, _ = memory.writeAll(io.Discard, page)
-		if unsafe.SliceData(memory.lend()) == first {
+		_, _ = memory.WriteAll(io.Discard, page)
+		if unsafe.SliceData(memory.Lend()) == first {
 			t.Fatal("a page that has grown is lent again")
 		}
 	}
@@ -79,10 +81,10 @@ func TestPageThatHasGrownIsNotKept(t *testing.T) {
 
 func TestWriteAllTellsWhatWasWritten(t *testing.T) {
 	var w bytes.Buffer
-	if n, err := newPages().writeAll(&w, []byte("one"), nil, []byte("two")); n != 6 || err != nil || w.String() != "onetwo" {
-		t.Errorf("writeAll = %d, %v, and wrote %q", n, err, w.String())
+	if n, err := newPages().WriteAll(&w, []byte("one"), nil, []byte("two")); n != 6 || err != nil || w.String() != "onetwo" {
+		t.Errorf("WriteAll = %d, %v, and wrote %q", n, err, w.String())
 	}
-	if n, err := newPages().writeAll(&breaks{4}, []byte("one"), []byte("two"), []byte("")); n != 4 || err == nil {
-		t.Errorf("writeAll = %d, %v to a client that went away after 4 bytes", n, err)
+	if n, err := newPages().WriteAll(&breaks{4}, []byte("one"), []byte("two"), []byte("")); n != 4 || err == nil {
+		t.Errorf("WriteAll = %d, %v to a client that went away after 4 bytes", n, err)
 	}
 }

@@ -11,13 +11,15 @@ import (
 	"k8s.io/metrics/pkg/apis/metrics"
 	metricsv1 "k8s.io/metrics/pkg/apis/metrics/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 // podList is a list of pods on its way out. In JSON and protobuf, which is what
-// programs ask for, it is written straight from memory: to make objects of the
-// pods and encode those costs three to ten times as much. The bytes are those
-// that the API server's library would write, and the tests hold that. In any
-// other form the library writes it, from objects.
+// programs ask for, package wire writes it straight from memory: to make objects
+// of the pods and encode those costs three to ten times as much. The bytes are
+// those that the API server's library would write, and the tests hold that. In
+// any other form the library writes it, from objects.
 //
 // To the library it is an object that knows its own encoding.
 type podList struct {
@@ -35,15 +37,17 @@ type writers map[runtime.Identifier]writer
 type writer struct {
 	// empty is the list without items, as the library writes it.
 	empty []byte
-	write func(w io.Writer, empty []byte, items []found, memory *pages) error
+	write write
 	// memory is that of all writers.
 	memory *pages
 }
 
+type write = func(w io.Writer, empty []byte, items []found, memory wire.Pages) error
+
 func newWriters(serializer runtime.NegotiatedSerializer) (writers, error) {
 	all, memory := writers{}, newPages()
-	for mediaType, write := range map[string]func(io.Writer, []byte, []found, *pages) error{
-		runtime.ContentTypeJSON: writeJSON, runtime.ContentTypeProtobuf: writeProtobuf,
+	for mediaType, write := range map[string]write{
+		runtime.ContentTypeJSON: wire.WriteJSON[found], runtime.ContentTypeProtobuf: wire.WriteProtobuf[found],
 	} {
 		info, _ := runtime.SerializerInfoForMediaType(serializer.SupportedMediaTypes(), mediaType)
 		for _, version := range []schema.GroupVersion{metricsv1.SchemeGroupVersion, metricsv1beta1.SchemeGroupVersion} {
@@ -92,4 +96,22 @@ func podObjects(items []found) *metrics.PodMetricsList {
 		item.pod(&list.Items[i])
 	}
 	return list
+}
+
+// AppendTo has the form write the pod.
+func (f found) AppendTo(b []byte, form wire.Form) []byte {
+	b = form.Begin(b, f.Namespace(), f.Name())
+	for key, value := range f.labels() {
+		b = form.Label(b, key, value)
+	}
+	b = form.Annotation(b, karmadaClusterAnnotation, f.cluster.name)
+	b = form.Measured(b, f.Timestamp().Time, f.Window())
+	for name, used := range f.Containers() {
+		b = form.Container(b, name)
+		for resource, number := range used.All() {
+			b = form.Use(b, resource, number)
+		}
+		b = form.EndContainer(b)
+	}
+	return form.End(b)
 }

@@ -3,6 +3,7 @@
 package mirror
 
 import (
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -11,9 +12,9 @@ import (
 const (
 	// all stands for all namespaces.
 	all = ""
-	// fewNamespaces of a member are followed one by one. Where it is asked for
-	// more, one watch of all takes the place of those: a watch costs a member, and
-	// us, more than some objects that nobody asks for.
+	// fewNamespaces of a member are followed one by one. While it is asked for
+	// more, or for all, one watch of all takes the place of those: a watch costs a
+	// member, and us, more than some objects that nobody asks for.
 	fewNamespaces = 16
 	// pagesEach bounds the pages that are read from one member at one time, so that
 	// a slow one does not take the places of all others.
@@ -26,25 +27,39 @@ type cluster[O runtime.Object, T Object] struct {
 	member       Member
 	pages, turns chan struct{}
 	feeds        map[string]*feed[O, T] // by namespace; all has its own
+	asked        map[string]time.Time   // by namespace, when it was last asked for; until sweep forgets it
 }
 
 func newCluster[O runtime.Object, T Object](o *Options[O, T], member Member, pages chan struct{}) *cluster[O, T] {
 	return &cluster[O, T]{
-		o: o, member: member, pages: pages, turns: make(chan struct{}, pagesEach), feeds: map[string]*feed[O, T]{},
+		o: o, member: member, pages: pages, turns: make(chan struct{}, pagesEach),
+		feeds: map[string]*feed[O, T]{}, asked: map[string]time.Time{},
 	}
 }
 
 // feed is the one to answer for a namespace, which is begun if need be.
 func (c *cluster[O, T]) feed(namespace string, now time.Time, start func(*feed[O, T])) *feed[O, T] {
+	c.asked[namespace] = now
 	f := c.choose(namespace)
 	if f == nil {
-		f = c.begin(namespace, now, start)
+		f = c.begin(namespace, start)
 	}
-	f.asked = now
-	if len(c.feeds) > fewNamespaces && c.feeds[all] == nil {
-		c.begin(all, now, start).standsIn = true
+	if c.needsAll() && c.feeds[all] == nil {
+		c.begin(all, start)
 	}
 	return f
+}
+
+// needsAll is true while all namespaces are asked for, or too many of them to follow one by one.
+func (c *cluster[O, T]) needsAll() bool {
+	_, asked := c.asked[all]
+	return asked || len(c.asked) > fewNamespaces
+}
+
+// asksForOne is true while some single namespace is asked for.
+func (c *cluster[O, T]) asksForOne() bool {
+	_, ofAll := c.asked[all]
+	return len(c.asked) > 1 || len(c.asked) == 1 && !ofAll
 }
 
 // choose prefers the feed of all namespaces, unless it may not be had, or has yet to come and the namespace's own is there.
@@ -56,25 +71,50 @@ func (c *cluster[O, T]) choose(namespace string) *feed[O, T] {
 	return whole
 }
 
-func (c *cluster[O, T]) begin(namespace string, asked time.Time, start func(*feed[O, T])) *feed[O, T] {
+func (c *cluster[O, T]) begin(namespace string, start func(*feed[O, T])) *feed[O, T] {
 	f := newFeed(c.o, c.member, namespace, c.pages, c.turns)
-	f.asked = asked
 	c.feeds[namespace] = f
 	start(f)
 	return f
 }
 
-// sweep ends the feeds that nobody asked for, and those of namespaces that the one of all answers for. It begins those
-// anew whose objects are too old.
+// sweep forgets what nobody asks for any more, and ends the feeds that are of no use. It begins those anew whose objects
+// are too old, or that are to take the place of the one of all.
 func (c *cluster[O, T]) sweep(now time.Time, start func(*feed[O, T])) {
-	for namespace, f := range c.feeds {
-		switch {
-		case now.Sub(f.asked) >= c.o.KeepFor, c.choose(namespace) != f:
-			f.stop()
-			delete(c.feeds, namespace)
-		case f.expired(now):
-			f.stop()
-			c.begin(namespace, f.asked, start).standsIn = f.standsIn
+	maps.DeleteFunc(c.asked, func(_ string, asked time.Time) bool { return now.Sub(asked) >= c.o.KeepFor })
+	if !c.needsAll() {
+		for namespace := range c.asked {
+			if c.feeds[namespace] == nil {
+				c.begin(namespace, start)
+			}
 		}
 	}
+	for namespace, f := range c.feeds {
+		switch {
+		case !c.useful(namespace, f):
+			f.stop()
+			delete(c.feeds, namespace)
+		case f.expired(now, namespace == all && c.asksForOne()):
+			f.stop()
+			c.begin(namespace, start)
+		}
+	}
+}
+
+// useful is true for the feed that answers for what is asked for. That of all namespaces does so until those that take
+// its place have come.
+func (c *cluster[O, T]) useful(namespace string, f *feed[O, T]) bool {
+	if namespace != all {
+		_, asked := c.asked[namespace]
+		return asked && (!c.needsAll() || c.choose(namespace) == f)
+	}
+	if c.needsAll() {
+		return true
+	}
+	for namespace := range c.asked {
+		if !c.feeds[namespace].live() {
+			return true
+		}
+	}
+	return false
 }

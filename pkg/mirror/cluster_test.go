@@ -249,6 +249,88 @@ func TestASilentMemberOfManyNamespaces(t *testing.T) {
 	})
 }
 
+// Who asks for all has all followed at once, and only for as long: those who ask for one namespace never wait for it.
+func TestAllIsFollowedWhileItIsAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(3)
+		r := start(t)
+		watches := func(when string, want int) {
+			t.Helper()
+			r.expectTeams(east, 2, "")
+			if n := east.watched(); n != want {
+				t.Errorf("%s: %d watches, want %d", when, n, want)
+			}
+		}
+		r.expectTeams(east, 2, "")
+		pass(0)
+		watches("before", 2)
+		r.expect(east, all, east.holds(all))
+		pass(time.Minute)
+		watches("all are asked for", 1)
+		r.expect(east, team(2), "team-02/a=0")
+		east.asked()
+		east.set(func() {
+			east.handle = func(r *http.Request) (*http.Response, error) {
+				if r.URL.Query().Get("watch") == "" {
+					time.Sleep(45 * time.Second) // longer than it takes to see that nobody asks for all any more
+				}
+				return nil, nil
+			}
+		})
+		for range 20 {
+			began := time.Now()
+			pass(30 * time.Second)
+			r.expectTeams(east, 2, "")
+			if took := time.Since(began); took > 30*time.Second {
+				t.Errorf("answers took %v", took-30*time.Second)
+			}
+		}
+		watches("nobody asks for all any more", 2)
+		if whole, others := east.ofAll(); len(whole) > 0 || others > 3*2 { // the third is not asked for any more
+			t.Errorf("asked for %q, and %d times for one namespace", whole, others)
+		}
+		east.put("team-01/a", "1")
+		pass(0)
+		r.expect(east, team(1), "team-01/a=1")
+	})
+}
+
+// Where there are no longer many, they are followed one by one again.
+func TestManyNamespacesBecomeFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(fewNamespaces + 1)
+		r := start(t)
+		r.expectTeams(east, fewNamespaces+1, "")
+		for range 7 {
+			pass(time.Minute)
+			r.expectTeams(east, 3, "")
+		}
+		if n := east.watched(); n != 3 {
+			t.Errorf("%d watches, want 3", n)
+		}
+	})
+}
+
+// Who asks for one namespace is answered though all may no longer be seen, which somebody else asks for.
+func TestAllThatIsAskedForIsForbiddenLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := teams(2)
+		r := start(t)
+		r.expect(east, all, east.holds(all))
+		r.expectTeams(east, 2, "")
+		east.set(func() { east.handle = forbidAll })
+		east.breakWatches(true)
+		for range 4 {
+			pass(30 * time.Second)
+			r.ask(east, all)
+		}
+		r.expectTeams(east, 2, "")
+		if a := r.ask(east, all); a.Known || a.Silence == nil || a.Silence.Reason != fleet.ReasonForbidden {
+			t.Errorf("all of it: %s", tell(a))
+		}
+	})
+}
+
 // Whatever is asked for, and whatever happens, answers are what the member has, once it is quiet.
 func TestManyNamespacesThatChange(t *testing.T) {
 	for seed := range uint64(8) {

@@ -9,9 +9,11 @@
 //
 //	  - A namespace of a member that nobody asked for in [Options].KeepFor is no
 //	    longer watched, and what was known of it is forgotten.
-//	  - Where many namespaces of a member are asked for, all are followed by one
-//	    watch, if the member allows it, until nobody asks for any. So watches do not
-//	    grow with the namespaces, and what is kept is bounded by what the member has.
+//	  - While many namespaces of a member are asked for, or all at once, they are
+//	    followed by one watch, if the member allows it. So watches do not grow with
+//	    the namespaces, no object is kept twice, and what is kept is bounded by what
+//	    the member has. Then each is followed by itself again. While one takes the
+//	    other's place, both are there for half a minute.
 //	  - A first question waits for the first list; others are answered from memory
 //	    and wait for nobody.
 //	  - A member that can not be seen keeps the objects that were seen last, until

@@ -50,7 +50,8 @@ type fakeMember struct {
 	revision int
 	oldest   int           // watches from before it are refused
 	history  []change      // all of it
-	watchers map[int]*pipe // by when they began
+	watchers map[int]*pipe // in the order in which they began
+	begun    int           // watches
 	silence  error
 	success  time.Time                                   // the last one, for State; zero: now
 	handle   func(*http.Request) (*http.Response, error) // in place of all this, unless it returns nil, nil
@@ -307,7 +308,8 @@ func (m *fakeMember) watch(r *http.Request) *http.Response {
 	reader, writer := io.Pipe()
 	w := &pipe{PipeWriter: writer, namespace: namespaceOf(r), ended: make(chan struct{}), wake: make(chan struct{}, 1)}
 	w.end = sync.OnceFunc(func() { close(w.ended) })
-	id := len(m.requests)*1000 + len(m.watchers)
+	m.begun++
+	id := m.begun
 	m.watchers[id] = w
 	go func() {
 		m.send(w, since)

@@ -28,10 +28,7 @@ type feed[O runtime.Object, T Object] struct {
 	tried chan struct{}
 	once  sync.Once
 
-	// Mirror.mu guards these.
-	asked    time.Time
-	stop     context.CancelFunc
-	standsIn bool // for feeds of single namespaces
+	stop context.CancelFunc // Mirror.mu guards it
 
 	// mu guards the rest. It is never held while anything is waited for.
 	mu       sync.Mutex
@@ -82,12 +79,12 @@ func (f *feed[O, T]) refused() bool {
 	return !f.known && f.forbidden()
 }
 
-// expired is true when what is known is worth nothing any more: it is too old, or all namespaces may not be seen any
-// more, while the single ones that were asked for perhaps may.
-func (f *feed[O, T]) expired(now time.Time) bool {
+// expired is true when what is known is worth nothing any more: it is too old, or, for a feed that stands in for those
+// of single namespaces, all of them may not be seen any more, while the single ones perhaps may.
+func (f *feed[O, T]) expired(now time.Time, standsIn bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.known && (f.tooOld(now) || f.standsIn && f.forbidden())
+	return f.known && (f.tooOld(now) || standsIn && f.forbidden())
 }
 
 func (f *feed[O, T]) forbidden() bool {

@@ -17,7 +17,6 @@ import (
 func BenchmarkListing(b *testing.B) {
 	for _, each := range []int{2, 10, 100} {
 		b.Run(fmt.Sprintf("pods=%d", each), func(b *testing.B) {
-			k := &keeper{}
 			answer := mirror.Answer[*Record]{Known: true}
 			for workload := range 10 {
 				for i := range each {
@@ -25,7 +24,7 @@ func BenchmarkListing(b *testing.B) {
 					p.Namespace, p.Name = "shop", fmt.Sprintf("app-%d-%04d", workload, i)
 					p.Labels = map[string]string{"app": fmt.Sprintf("app-%d", workload), "team": "shop"}
 					p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: fmt.Sprintf("app-%d", workload), Controller: new(true)}}
-					answer.Objects = append(answer.Objects, k.keep(p))
+					answer.Objects = append(answer.Objects, recordOf(p))
 				}
 			}
 			selector := labels.SelectorFromSet(labels.Set{"app": "app-7"})

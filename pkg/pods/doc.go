@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package pods knows the Pods of the fleet's members: those of the namespaces
-// that somebody asks for, as compact records. How they are read, and for how
-// long they are kept, is package mirror's.
+// that somebody asks for, or all of a member, as compact records. How they are
+// read, and for how long they are kept, is package mirror's.
 //
-//	Record ──► template: namespace, owner, requests, labels
+//	Record ──► template: namespace, requests, labels
 //
-// A template is shared by all records that have the same, and goes with the last of
-// them; so a Pod of a template that has others costs about 100 bytes.
+// One record serves both who decides on replicas and who estimates room: the Pods
+// of a member are watched, and kept, once. A template is shared by all records that
+// have the same, and goes with the last of them; so a Pod of a template that has
+// others costs about 110 bytes.
 package pods

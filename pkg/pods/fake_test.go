@@ -23,6 +23,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 // fakeMember is a cluster with Pods that never change, told in protobuf.
@@ -78,7 +79,7 @@ func protobufOf(list *corev1.PodList) []byte {
 	if err != nil {
 		panic(err)
 	}
-	return append([]byte("k8s\x00"), body...)
+	return append([]byte(wire.Magic), body...)
 }
 
 var noon = metav1.Unix(1_795_262_400, 0)

@@ -4,10 +4,12 @@ package pods
 
 import (
 	"time"
+	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -47,9 +49,14 @@ func listingOf(a mirror.Answer[*Record], selector labels.Selector) Listing {
 		return l
 	}
 	l.Pods = make([]replicas.Pod, 0, n)
+	var last unique.Handle[template]
+	var requests *replicas.Requests // of the last
 	for _, run := range chosen {
 		for _, r := range run {
-			l.add(r)
+			if requests == nil || r.template != last {
+				last, requests = r.template, new(r.template.Value().requests)
+			}
+			l.add(r, requests)
 		}
 	}
 	return l
@@ -58,7 +65,7 @@ func listingOf(a mirror.Answer[*Record], selector labels.Selector) Listing {
 // runs are the records that the selector matches, in pieces of the list, and how many there are: those of one workload
 // stand together, as a rule.
 func runs(records []*Record, selector labels.Selector) (all [][]*Record, n int) {
-	chosen := choice{selector: selector, known: map[*template]bool{}}
+	chosen := choice{selector: selector, known: map[unique.Handle[template]]bool{}}
 	begin := -1 // of the run that goes on; none
 	for i, r := range records {
 		switch has := chosen.has(r); {
@@ -77,8 +84,8 @@ func runs(records []*Record, selector labels.Selector) (all [][]*Record, n int) 
 	return all, n
 }
 
-func (l *Listing) add(r *Record) {
-	l.Pods = append(l.Pods, r.Pod())
+func (l *Listing) add(r *Record, requests *replicas.Requests) {
+	l.Pods = append(l.Pods, r.pod(requests))
 	if !r.unschedulable() {
 		return
 	}
@@ -92,30 +99,31 @@ func (l *Listing) add(r *Record) {
 // together, as a rule.
 type choice struct {
 	selector labels.Selector
-	known    map[*template]bool
-	last     *template
-	chosen   bool // of last
+	known    map[unique.Handle[template]]bool
+	last     unique.Handle[template] // that was looked at for another Pod
+	chosen   bool                    // of last
 
-	labels podLabels // that are looked at now
+	labels compact.Named // that are looked at now
 }
 
 func (c *choice) has(r *Record) bool {
-	switch {
-	case r.template.labels.personal:
-		return c.matches(r)
-	case r.template == c.last:
+	if r.template == c.last {
 		return c.chosen
 	}
 	chosen, known := c.known[r.template]
 	if !known {
-		chosen = c.matches(r)
+		labels := r.template.Value().room.Labels.Labels
+		chosen = c.matches(labels, r.name)
+		if labels.Personal() {
+			return chosen
+		}
 		c.known[r.template] = chosen
 	}
 	c.last, c.chosen = r.template, chosen
 	return chosen
 }
 
-func (c *choice) matches(r *Record) bool {
-	c.labels = podLabels{r.template.labels, r.name}
+func (c *choice) matches(labels compact.Labels, name string) bool {
+	c.labels = compact.Named{Labels: labels, Name: name}
 	return c.selector.Matches(&c.labels)
 }

@@ -8,11 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
 // counting counts how often it is asked.
@@ -50,10 +52,9 @@ func stuck(name string, since metav1.Time, edits ...func(*corev1.Pod)) *corev1.P
 }
 
 func TestListing(t *testing.T) {
-	k := &keeper{}
 	var records []*Record
 	for i := range 30 {
-		records = append(records, k.keep(deployed(i%3, i)))
+		records = append(records, recordOf(deployed(i%3, i)))
 	}
 	selector := selecting(t, "app.kubernetes.io/name=checkout-001")
 	l := listingOf(mirror.Answer[*Record]{Objects: records, Known: true, AsOf: noon.Time}, selector)
@@ -71,14 +72,30 @@ func TestListing(t *testing.T) {
 
 // Labels that number Pods are looked at in each.
 func TestListingOfNumberedPods(t *testing.T) {
-	k := &keeper{}
 	var records []*Record
 	for _, name := range []string{"db-0", "db-1", "db-2"} {
-		records = append(records, k.keep(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}}}))
+		records = append(records, recordOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}}}))
 	}
 	l := listingOf(mirror.Answer[*Record]{Objects: records}, selecting(t, "name!=db-1"))
 	if len(l.Pods) != 2 || l.Pods[0].Name != "db-0" || l.Pods[1].Name != "db-2" {
 		t.Errorf("Pods = %v", l.Pods)
+	}
+}
+
+// Each Pod has the requests of its own template, though others stand between.
+func TestListingHasTheRequestsOfEach(t *testing.T) {
+	var records []*Record
+	var want []*replicas.Requests
+	for i, cpu := range []string{"1", "1", "2", "1"} {
+		p := deployed(0, i)
+		p.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse(cpu)
+		records, want = append(records, recordOf(p)), append(want, replicas.RequestsOf(&p.Spec))
+	}
+	l := listingOf(mirror.Answer[*Record]{Objects: records, Known: true}, labels.Everything())
+	for i, p := range l.Pods {
+		if *p.Requests != *want[i] {
+			t.Errorf("Pod %d requests %v, want %v", i, p.Requests, want[i])
+		}
 	}
 }
 
@@ -101,10 +118,9 @@ func TestUnschedulable(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			k := &keeper{}
 			a := mirror.Answer[*Record]{Known: true}
 			for _, p := range tc.pods {
-				a.Objects = append(a.Objects, k.keep(p))
+				a.Objects = append(a.Objects, recordOf(p))
 			}
 			l := listingOf(a, labels.Everything())
 			if l.Unschedulable != tc.want || !l.UnschedulableSince.Equal(tc.since) {
@@ -118,16 +134,15 @@ func TestUnschedulable(t *testing.T) {
 }
 
 func TestReadyAreThoseThatRun(t *testing.T) {
-	k := &keeper{}
 	a := mirror.Answer[*Record]{}
 	for _, phase := range []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodFailed} {
 		p := deployed(0, 0)
 		p.Status.Phase = phase
-		a.Objects = append(a.Objects, k.keep(p))
+		a.Objects = append(a.Objects, recordOf(p))
 	}
 	unready := deployed(0, 1)
 	unready.Status.Conditions[1].Status = corev1.ConditionFalse
-	a.Objects = append(a.Objects, k.keep(unready))
+	a.Objects = append(a.Objects, recordOf(unready))
 	if n := listingOf(a, labels.Everything()).Ready(); n != 1 {
 		t.Errorf("%d Ready, want 1", n)
 	}

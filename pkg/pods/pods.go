@@ -30,10 +30,9 @@ type Store struct {
 
 // New returns a store that asks nobody until it runs.
 func New(o Options) *Store {
-	k := &keeper{}
 	return &Store{mirror: mirror.New(mirror.Options[*corev1.Pod, *Record]{
 		Resource: corev1.SchemeGroupVersion.WithResource("pods"),
-		Keep:     k.keep,
+		Keep:     recordOf,
 		KeepFor:  o.KeepFor, MaxAge: o.MaxAge, MaxLists: o.MaxLists,
 	})}
 }
@@ -46,4 +45,10 @@ func (s *Store) Run(ctx context.Context) error { return s.mirror.Run(ctx) }
 // that was not asked for lately, until ctx ends; otherwise it answers from memory.
 func (s *Store) Ask(ctx context.Context, m mirror.Member, namespace string, selector labels.Selector) Listing {
 	return listingOf(s.mirror.Ask(ctx, m, namespace), selector)
+}
+
+// AskAll answers for all Pods of a member; see Ask. They are watched for as long as somebody asks for all, in place of
+// those of single namespaces.
+func (s *Store) AskAll(ctx context.Context, m mirror.Member) mirror.Answer[*Record] {
+	return s.mirror.Ask(ctx, m, "")
 }

@@ -3,22 +3,26 @@
 package pods
 
 import (
+	"iter"
 	"slices"
 	"time"
+	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// Record is what is kept of a Pod, in 40 bytes and its name. What it has in
+// Record is what is kept of a Pod, in 56 bytes and its name. What it has in
 // common with others stands elsewhere, once.
 type Record struct {
 	name     string
-	template *template
+	template unique.Handle[template]
+	node     unique.Handle[string] // the zero value if it has none, or has ended
+	waiting  *fit.Waiting          // nil once it has a node
 
 	readySince, started, unschedulableSince instant
 
@@ -29,33 +33,46 @@ type Record struct {
 var _ mirror.Object = (*Record)(nil)
 
 // Key is the Pod's namespace and name.
-func (r *Record) Key() mirror.Key { return mirror.Key{Namespace: r.template.namespace, Name: r.name} }
+func (r *Record) Key() mirror.Key {
+	return mirror.Key{Namespace: r.template.Value().room.Namespace.Value(), Name: r.name}
+}
 
-// Pod is what a decision must know of it.
-func (r *Record) Pod() replicas.Pod {
+// pod is what a decision must know of it. The requests are the template's, which many share.
+func (r *Record) pod(requests *replicas.Requests) replicas.Pod {
 	return replicas.Pod{
 		Name:        r.name,
 		Phase:       phases[r.phase],
 		Terminating: r.terminating,
 		Ready:       replicas.Ready{Status: statuses[r.ready], Since: r.readySince.time()},
 		Started:     r.started.time(),
-		Requests:    r.template.requests,
+		Requests:    requests,
 	}
 }
 
-// Owner is the Pod's controller.
-func (r *Record) Owner() Owner { return r.template.owner }
+// Rooms yields what an estimate of a cluster's room must know of its Pods, one after the other in the same place.
+func Rooms(records []*Record) iter.Seq[*fit.Pod] {
+	return func(yield func(*fit.Pod) bool) {
+		var last unique.Handle[template]
+		var p fit.Pod
+		for _, r := range records {
+			if r.template != last {
+				last, p = r.template, r.template.Value().room
+			}
+			p.Labels.Name, p.Node, p.Terminating, p.Waiting = r.name, r.node, r.terminating, r.waiting
+			if !yield(&p) {
+				return
+			}
+		}
+	}
+}
 
-// Labels are the Pod's.
-func (r *Record) Labels() labels.Labels { return podLabels{r.template.labels, r.name} }
-
-// keeper makes records.
-type keeper struct{ templates shelf }
-
-func (k *keeper) keep(p *corev1.Pod) *Record {
+func recordOf(p *corev1.Pod) *Record {
+	room := fit.PodOf(p)
 	r := &Record{
 		name:        p.Name,
-		template:    k.templates.of(p),
+		template:    templateOf(p, room),
+		node:        room.Node,
+		waiting:     room.Waiting,
 		phase:       place(phases, p.Status.Phase),
 		terminating: p.DeletionTimestamp != nil,
 	}

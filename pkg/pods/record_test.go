@@ -3,15 +3,20 @@
 package pods
 
 import (
+	"strings"
 	"testing"
 	"time"
+	"unique"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
+	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -21,40 +26,56 @@ func TestRecord(t *testing.T) {
 	p := deployed(7, 42)
 	p.Status.StartTime = &start
 	p.Status.Conditions[1] = corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: noon}
-	r := (&keeper{}).keep(p)
-	requests := func(cpu, memory int64) map[corev1.ResourceName]int64 {
-		return map[corev1.ResourceName]int64{"cpu": cpu, "memory": memory * 1000}
-	}
+	r := recordOf(p)
 	want := replicas.Pod{
 		Name: "checkout-007-7d9f8b6c5d-00042", Phase: corev1.PodRunning,
 		Ready: replicas.Ready{Status: corev1.ConditionFalse, Since: noon.Time}, Started: start.Time,
-		Requests: &replicas.Requests{Containers: []replicas.ContainerRequests{
-			{Name: "app", Milli: requests(250, 512<<20)}, {Name: "proxy", Milli: requests(100, 64<<20)},
-		}},
+		Requests: replicas.RequestsOf(&p.Spec),
 	}
-	if diff := cmp.Diff(want, r.Pod()); diff != "" {
-		t.Errorf("Pod() (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, podOf(r), sameRequests); diff != "" {
+		t.Errorf("pod() (-want +got):\n%s", diff)
 	}
-	type rest struct {
-		Key   mirror.Key
-		Owner Owner
+	if want := (mirror.Key{Namespace: "shop", Name: want.Name}); r.Key() != want {
+		t.Errorf("Key() = %v, want %v", r.Key(), want)
 	}
-	got := rest{r.Key(), r.Owner()}
-	wantRest := rest{
-		mirror.Key{Namespace: "shop", Name: want.Name},
-		Owner{UID: "checkout-007", Kind: "ReplicaSet", Name: "checkout-007-7d9f8b6c5d"},
+}
+
+var sameRequests = cmpopts.EquateComparable(replicas.Requests{})
+
+// podOf is the record as it is listed.
+func podOf(r *Record) replicas.Pod {
+	return listingOf(mirror.Answer[*Record]{Objects: []*Record{r}}, labels.Everything()).Pods[0]
+}
+
+// The room of a record is that of its Pod, whatever it has in common with those before.
+func TestRooms(t *testing.T) {
+	ended := deployed(1, 1)
+	ended.Status.Phase = corev1.PodSucceeded
+	all := []*corev1.Pod{
+		deployed(1, 1), deployed(1, 2), deployed(2, 1), ended, {ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "x"}}, deployed(1, 3),
+		stuck("a", noon, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"disk": "ssd"} }),
+		stuck("b", noon, func(p *corev1.Pod) { p.DeletionTimestamp = &noon }), deployed(0, 1),
 	}
-	if diff := cmp.Diff(wantRest, got); diff != "" {
-		t.Errorf("the rest (-want +got):\n%s", diff)
+	var records []*Record
+	var want, got []fit.Pod
+	for _, p := range all {
+		records, want = append(records, recordOf(p)), append(want, fit.PodOf(p))
+	}
+	for p := range Rooms(records) {
+		got = append(got, *p)
+	}
+	comparable := cmpopts.EquateComparable(fit.Amounts{}, compact.Labels{}, unique.Handle[string]{})
+	if diff := cmp.Diff(want, got, comparable); diff != "" {
+		t.Errorf("Rooms() (-want +got):\n%s", diff)
 	}
 }
 
 func TestRecordOfABarePod(t *testing.T) {
-	r := (&keeper{}).keep(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "x"}})
-	if diff := cmp.Diff(replicas.Pod{Name: "x", Requests: &replicas.Requests{}}, r.Pod()); diff != "" {
-		t.Errorf("Pod() (-want +got):\n%s", diff)
+	r := recordOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "x"}})
+	if diff := cmp.Diff(replicas.Pod{Name: "x", Requests: replicas.RequestsOf(&corev1.PodSpec{})}, podOf(r), sameRequests); diff != "" {
+		t.Errorf("pod() (-want +got):\n%s", diff)
 	}
-	if r.Owner() != (Owner{}) || r.Labels().Has("a") || r.unschedulable() {
+	if r.Key() != (mirror.Key{Namespace: "shop", Name: "x"}) || r.unschedulable() {
 		t.Errorf("something is made of nothing: %+v", r)
 	}
 }
@@ -66,20 +87,20 @@ func TestStates(t *testing.T) {
 			if ready != "" {
 				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
 			}
-			got := (&keeper{}).keep(p).Pod()
+			got := podOf(recordOf(p))
 			if got.Phase != phase || got.Ready.Status != ready || !got.Ready.Since.IsZero() {
 				t.Errorf("phase %q and Ready %q became %q and %+v", phase, ready, got.Phase, got.Ready)
 			}
 		}
 	}
-	odd := (&keeper{}).keep(&corev1.Pod{Status: corev1.PodStatus{Phase: "Dreaming", Conditions: []corev1.PodCondition{
+	odd := podOf(recordOf(&corev1.Pod{Status: corev1.PodStatus{Phase: "Dreaming", Conditions: []corev1.PodCondition{
 		{Type: corev1.PodReady, Status: "Perhaps"}, {Type: corev1.PodReady, Status: corev1.ConditionTrue},
-	}}}).Pod()
+	}}}))
 	if odd.Phase != corev1.PodUnknown || odd.Ready.Status != corev1.ConditionUnknown {
 		t.Errorf("what nobody knows became %q and %q, want the first of each, unknown", odd.Phase, odd.Ready.Status)
 	}
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &noon}}
-	if !(&keeper{}).keep(p).Pod().Terminating {
+	if !podOf(recordOf(p)).Terminating {
 		t.Error("a Pod with a deletion timestamp is not terminating")
 	}
 }
@@ -89,10 +110,6 @@ func TestTemplates(t *testing.T) {
 	edits := map[string]func(*corev1.Pod){
 		"none":              func(*corev1.Pod) {},
 		"namespace":         func(p *corev1.Pod) { p.Namespace = "cart" },
-		"owner's UID":       func(p *corev1.Pod) { p.OwnerReferences[0].UID = "x" },
-		"owner's kind":      func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "Job" },
-		"owner's name":      func(p *corev1.Pod) { p.OwnerReferences[0].Name = "x" },
-		"no controller":     func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil },
 		"container's name":  func(p *corev1.Pod) { p.Spec.Containers[0].Name = "x" },
 		"one container":     func(p *corev1.Pod) { p.Spec.Containers = p.Spec.Containers[:1] },
 		"a request":         func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("1") },
@@ -103,59 +120,20 @@ func TestTemplates(t *testing.T) {
 		"a label's key":     func(p *corev1.Pod) { p.Labels["x"] = "" },
 		"a label more":      func(p *corev1.Pod) { p.Labels["y"] = "z" },
 		"the Pod's name":    func(p *corev1.Pod) { p.Labels["y"] = p.Name },
-		"the name's suffix": func(p *corev1.Pod) { p.Labels["y"] = suffixOf(p.Name) },
+		"the name's suffix": func(p *corev1.Pod) { p.Labels["y"] = p.Name[strings.LastIndexByte(p.Name, '-')+1:] },
 	}
-	k := &keeper{}
-	seen := map[*template]string{}
+	seen := map[unique.Handle[template]]string{}
 	for name, edit := range edits {
 		p, twin := deployed(1, 1), deployed(1, 2)
 		edit(p)
 		edit(twin)
-		r := k.keep(p)
+		r := recordOf(p)
 		if other, taken := seen[r.template]; taken {
 			t.Errorf("%s and %s have one template", name, other)
 		}
 		seen[r.template] = name
-		if r.template != k.keep(twin).template {
+		if r.template != recordOf(twin).template {
 			t.Errorf("%s: two Pods that have it in common have two templates", name)
 		}
-	}
-}
-
-func TestLabels(t *testing.T) {
-	numbered := map[string]string{
-		"app": "db", "apps.kubernetes.io/pod-index": "7", "statefulset.kubernetes.io/pod-name": "db-7", "empty": "", "seven": "7",
-	}
-	tests := map[string]struct {
-		name, selector string
-		want           bool
-	}{
-		"value":                 {"db-7", "app=db", true},
-		"other value":           {"db-7", "app=web", false},
-		"its name":              {"db-7", "statefulset.kubernetes.io/pod-name=db-7", true},
-		"another's name":        {"db-7", "statefulset.kubernetes.io/pod-name=db-8", false},
-		"its number":            {"db-7", "apps.kubernetes.io/pod-index in (6,7)", true},
-		"another's number":      {"db-7", "apps.kubernetes.io/pod-index in (6,8)", false},
-		"a number as it stands": {"db-17", "apps.kubernetes.io/pod-index=7", true},
-		"there":                 {"db-7", "empty", true},
-		"empty":                 {"db-7", "empty=", true},
-		"not there":             {"db-7", "!none", true},
-		"not that":              {"db-7", "app!=db", false},
-		"name without a dash":   {"db", "app=db,seven=7", true},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			selector, err := labels.Parse(tc.selector)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := (&keeper{}).keep(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: tc.name, Labels: numbered}})
-			if got := selector.Matches(r.Labels()); got != tc.want {
-				t.Errorf("%s matches %s = %v, want %v", tc.selector, tc.name, got, tc.want)
-			}
-			if want := selector.Matches(labels.Set(numbered)); want != tc.want {
-				t.Errorf("the test is wrong: want %v", want)
-			}
-		})
 	}
 }

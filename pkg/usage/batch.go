@@ -10,6 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/metrics/pkg/apis/metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/compact"
 )
 
 // Batch is one member's answer to one question: samples in (namespace, name)
@@ -25,7 +27,7 @@ type Batch struct {
 type record struct {
 	namespace string
 	name      string
-	labels    labelSet
+	labels    compact.Labels
 	shape     shape
 	// at is in nanoseconds of the Unix epoch, as the member's clock told it.
 	at     int64
@@ -87,7 +89,7 @@ func (b *Batch) inNamespace(name string) *Batch {
 // unlabelled is true when there are samples and none bears a label: then the
 // member may be one whose metrics API leaves labels out.
 func (b *Batch) unlabelled() bool {
-	return b.Len() > 0 && !slices.ContainsFunc(b.records, func(r record) bool { return !r.labels.empty() })
+	return b.Len() > 0 && !slices.ContainsFunc(b.records, func(r record) bool { return !r.labels.Empty() })
 }
 
 // compare looks for a sample that both batches hold: if it bears another time
@@ -123,7 +125,7 @@ func (s Sample) Namespace() string { return s.namespace }
 func (s Sample) Name() string { return s.name }
 
 // AllLabels yields the labels by key.
-func (s Sample) AllLabels() iter.Seq2[string, string] { return s.labels.all(s.name) }
+func (s Sample) AllLabels() iter.Seq2[string, string] { return s.labels.All(s.name) }
 
 // Window is the time over which the usage was measured.
 func (s Sample) Window() time.Duration { return s.window }

@@ -5,7 +5,6 @@ package usage
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"runtime"
 	"strings"
@@ -147,24 +146,6 @@ func FuzzQuantitySurvives(f *testing.F) {
 			if got := usage.list()["cpu"]; got.Cmp(q) != 0 || got.Format != q.Format {
 				t.Errorf("%q came back as %s (%s), want format %s", text, got.String(), got.Format, q.Format)
 			}
-		}
-	})
-}
-
-func FuzzLabelsSurvive(f *testing.F) {
-	f.Add("app", "web", "web-0")
-	f.Add("apps.kubernetes.io/pod-index", "7", "web-7")
-	f.Add("name", "web-0", "web-0")
-	f.Fuzz(func(t *testing.T, key, value, name string) {
-		want := map[string]string{key: value, "batch.kubernetes.io/job-completion-index": value, "z": name}
-		set := newLabelSet(want, name)
-		got := maps.Collect(set.all(name))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-		view := sampleLabels{set: set, name: name}
-		if !view.Has(key) || view.Get(key) != want[key] || view.Has(key+"x") != (want[key+"x"] != "") {
-			t.Errorf("lookup of %q in %v is wrong", key, want)
 		}
 	})
 }

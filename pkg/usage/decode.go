@@ -12,8 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
+	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 const (
@@ -22,9 +24,6 @@ const (
 	// accept asks for protobuf, which is decoded in a third of JSON's time.
 	accept = contentTypeProtobuf + "," + contentTypeJSON
 )
-
-// protobufMagic leads a Kubernetes object in protobuf; the envelope follows.
-var protobufMagic = []byte("k8s\x00")
 
 // decodePods makes a batch of a PodMetricsList. Its error is a *fleet.Silence:
 // an answer that cannot be read is none.
@@ -59,7 +58,7 @@ func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) e
 	}
 	switch media {
 	case contentTypeProtobuf:
-		envelope, found := bytes.CutPrefix(body, protobufMagic)
+		envelope, found := bytes.CutPrefix(body, []byte(wire.Magic))
 		if !found {
 			return badAnswer(fmt.Errorf("the protobuf lacks Kubernetes' leading bytes"))
 		}
@@ -99,7 +98,7 @@ func (b *batchBuilder) add(meta *metav1.ObjectMeta, at metav1.Time, window metav
 	r := record{
 		namespace: meta.Namespace,
 		name:      meta.Name,
-		labels:    newLabelSet(meta.Labels, meta.Name),
+		labels:    compact.LabelsOf(meta.Labels, meta.Name),
 		at:        nanoseconds(at),
 		window:    window.Duration,
 		first:     int32(len(b.b.values)),

@@ -26,6 +26,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 // fakeMember answers for one cluster, without a network.
@@ -150,7 +151,7 @@ func enveloped(raw []byte) []byte {
 	if err != nil {
 		panic(err)
 	}
-	return append(bytes.Clone(protobufMagic), body...)
+	return append([]byte(wire.Magic), body...)
 }
 
 // pod is one with two containers.

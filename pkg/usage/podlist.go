@@ -4,10 +4,11 @@ package usage
 
 import (
 	"encoding/json"
-	"iter"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 // A podList decodes a PodMetricsList. In protobuf it takes one item after the
@@ -23,17 +24,14 @@ type podList struct {
 func (l *podList) Unmarshal(raw []byte) error {
 	l.grow(countItems(raw))
 	var item metricsv1beta1.PodMetrics
-	for encoded, err := range items(raw) {
-		if err == nil {
-			item.Reset()
-			err = item.Unmarshal(encoded)
-		}
-		if err != nil {
+	return eachItem(raw, func(encoded []byte) error {
+		item.Reset()
+		if err := item.Unmarshal(encoded); err != nil {
 			return err
 		}
 		l.take(&item)
-	}
-	return nil
+		return nil
+	})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -65,48 +63,28 @@ const (
 
 // unwrap returns what is in an envelope, in its place: of a long list there need be no second one.
 func unwrap(envelope []byte) (raw []byte, err error) {
-	for raw, err = range fields(envelope, rawField) {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return raw, nil
+	err = eachOf(rawField, envelope, func(content []byte) error {
+		raw = content
+		return nil
+	})
+	return raw, err
 }
 
-// items yields the encoded items of a list, in order. After an error comes nothing more.
-func items(list []byte) iter.Seq2[[]byte, error] { return fields(list, itemsField) }
+// eachItem visits the encoded items of a list, in order.
+func eachItem(list []byte, visit func([]byte) error) error { return eachOf(itemsField, list, visit) }
 
-// fields yields what a message has in a field of bytes, each time that it has it.
-func fields(message []byte, number protowire.Number) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for len(message) > 0 {
-			field, kind, n := protowire.ConsumeTag(message)
-			if n < 0 {
-				yield(nil, protowire.ParseError(n))
-				return
-			}
-			message = message[n:]
-			if n = protowire.ConsumeFieldValue(field, kind, message); n < 0 {
-				yield(nil, protowire.ParseError(n))
-				return
-			}
-			if field == number && kind == protowire.BytesType {
-				content, _ := protowire.ConsumeBytes(message)
-				if !yield(content, nil) {
-					return
-				}
-			}
-			message = message[n:]
+// eachOf visits what a message has in a field of bytes, each time that it has it.
+func eachOf(number protowire.Number, message []byte, visit func([]byte) error) error {
+	return wire.EachField(message, func(f wire.Field) error {
+		if f.Number != number || f.Kind != protowire.BytesType {
+			return nil
 		}
-	}
+		return visit(f.Bytes)
+	})
 }
 
-// countItems is how many there are before the end, or before what can not be read.
+// countItems is how many there are before the end, or before what cannot be read.
 func countItems(list []byte) (n int) {
-	for _, err := range items(list) {
-		if err == nil {
-			n++
-		}
-	}
+	_ = eachItem(list, func([]byte) error { n++; return nil }) // who reads the items meets the error
 	return n
 }

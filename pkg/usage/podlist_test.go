@@ -22,17 +22,15 @@ func encoded(t testing.TB, list *metricsv1beta1.PodMetricsList) []byte {
 }
 
 func namesIn(raw []byte) (names []string, err error) {
-	for item, err := range items(raw) {
-		if err != nil {
-			return names, err
-		}
+	err = eachItem(raw, func(item []byte) error {
 		var pod metricsv1beta1.PodMetrics
 		if err := pod.Unmarshal(item); err != nil {
-			return names, err
+			return err
 		}
 		names = append(names, pod.Name)
-	}
-	return names, nil
+		return nil
+	})
+	return names, err
 }
 
 func TestItemsOfAList(t *testing.T) {

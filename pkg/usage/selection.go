@@ -2,7 +2,11 @@
 
 package usage
 
-import "k8s.io/apimachinery/pkg/labels"
+import (
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fleetscale/fleetscale/pkg/compact"
+)
 
 // Selection is the part of a batch that was asked for, in its order. The zero
 // Selection is empty.
@@ -16,9 +20,9 @@ func selectFrom(b *Batch, selector labels.Selector) Selection {
 	if selector.Empty() {
 		return Selection{batch: b}
 	}
-	var of sampleLabels // one for all, for each would be an allocation
+	var of compact.Named // one for all, for each would be an allocation
 	return Selection{batch: b}.Where(func(s Sample) bool {
-		of = sampleLabels{set: s.labels, name: s.name}
+		of = compact.Named{Labels: s.labels, Name: s.name}
 		return selector.Matches(&of)
 	})
 }

@@ -11,6 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/pkg/compact"
+	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 // A shape is all of a pod's usage but the numbers: its containers' names, and
@@ -39,20 +42,20 @@ type container struct {
 // newShape writes the numbers behind values, in the order in which usages reads them.
 func newShape(containers []container, values []int64) (shape, []int64) {
 	text := []byte{}
-	text = appendCount(text, len(containers))
+	text = compact.AppendNumber(text, int64(len(containers)))
 	for _, c := range containers {
-		text = appendText(text, c.name)
-		text = appendCount(text, len(c.usage))
+		text = compact.AppendText(text, c.name)
+		text = compact.AppendNumber(text, int64(len(c.usage)))
 		var resources []byte
 		for _, name := range slices.Sorted(maps.Keys(c.usage)) {
 			quantity := c.usage[name]
 			value, scale := number(quantity)
-			resources = appendText(resources, string(name))
+			resources = compact.AppendText(resources, string(name))
 			resources = append(resources, byte(-scale))
-			resources = appendText(resources, string(quantity.Format))
+			resources = compact.AppendText(resources, string(quantity.Format))
 			values = append(values, value)
 		}
-		text = appendText(text, string(resources))
+		text = compact.AppendText(text, string(resources))
 	}
 	return shape{text: unique.Make(string(text))}, values
 }
@@ -87,13 +90,13 @@ func number(q resource.Quantity) (int64, resource.Scale) {
 // usages yields each container's name and usage, in the order of the pod.
 func (s shape) usages(values []int64) iter.Seq2[string, Usage] {
 	return func(yield func(string, Usage) bool) {
-		count, rest := cutCount(s.text.Value())
+		count, rest := compact.CutNumber(s.text.Value())
 		for range count {
 			var name, resources string
-			var n int
-			name, rest = cutText(rest)
-			n, rest = cutCount(rest)
-			resources, rest = cutText(rest)
+			var n int64
+			name, rest = compact.CutText(rest)
+			n, rest = compact.CutNumber(rest)
+			resources, rest = compact.CutText(rest)
 			if !yield(name, Usage{resources: resources, values: values[:n]}) {
 				return
 			}
@@ -104,19 +107,19 @@ func (s shape) usages(values []int64) iter.Seq2[string, Usage] {
 
 // containers is their number.
 func (s shape) containers() int {
-	count, _ := cutCount(s.text.Value())
-	return count
+	count, _ := compact.CutNumber(s.text.Value())
+	return int(count)
 }
 
 // values is how many numbers usages reads.
 func (s shape) values() (n int) {
-	count, rest := cutCount(s.text.Value())
+	count, rest := compact.CutNumber(s.text.Value())
 	for range count {
-		_, rest = cutText(rest)
-		var resources int
-		resources, rest = cutCount(rest)
-		_, rest = cutText(rest)
-		n += resources
+		_, rest = compact.CutText(rest)
+		var resources int64
+		resources, rest = compact.CutNumber(rest)
+		_, rest = compact.CutText(rest)
+		n += int(resources)
 	}
 	return n
 }
@@ -128,15 +131,15 @@ type Usage struct {
 }
 
 // All yields the resources by name.
-func (u Usage) All() iter.Seq2[string, Number] {
-	return func(yield func(string, Number) bool) {
+func (u Usage) All() iter.Seq2[string, wire.Number] {
+	return func(yield func(string, wire.Number) bool) {
 		rest := u.resources
 		for _, value := range u.values {
 			var name, format string
-			name, rest = cutText(rest)
+			name, rest = compact.CutText(rest)
 			scale := -resource.Scale(rest[0])
-			format, rest = cutText(rest[1:])
-			if !yield(name, Number{value, scale, resource.Format(format)}) {
+			format, rest = compact.CutText(rest[1:])
+			if !yield(name, wire.Number{Value: value, Scale: scale, Format: resource.Format(format)}) {
 				return
 			}
 		}

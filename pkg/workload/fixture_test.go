@@ -216,7 +216,8 @@ func (s *server) join(t *testing.T) Cluster {
 		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
 		Connections: connection.Options{Timeout: 20 * time.Second}, ProbePeriod: 50 * time.Millisecond,
 	})
-	store, rooms := pods.New(pods.Options{}), capacity.New(capacity.Options{Hub: untyped, Timeout: 20 * time.Second})
+	store := pods.New(pods.Options{})
+	rooms := capacity.New(capacity.Options{Pods: store, Hub: untyped, Timeout: 20 * time.Second})
 	members := NewMembers(registry, store, rooms)
 	for _, run := range []func(context.Context) error{registry.Run, store.Run, rooms.Run, members.Run} {
 		keep(t, run)

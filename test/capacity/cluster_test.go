@@ -23,6 +23,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
 	"github.com/fleetscale/fleetscale/pkg/member"
 	"github.com/fleetscale/fleetscale/pkg/mirror"
+	"github.com/fleetscale/fleetscale/pkg/pods"
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
@@ -64,14 +65,19 @@ func start(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{client: client, estimator: capacity.New(capacity.Options{}), member: seen{client.CoreV1().RESTClient()}}
+	store := pods.New(pods.Options{})
+	c := &cluster{client: client, estimator: capacity.New(capacity.Options{Pods: store}), member: seen{client.CoreV1().RESTClient()}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- c.estimator.Run(ctx) }()
+	for _, run := range []func(context.Context) error{store.Run, c.estimator.Run} {
+		go func() { ended <- run(ctx) }()
+	}
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
 		}
 	})
 	c.furnish(t)

@@ -97,7 +97,8 @@ func addMembers(manager ctrl.Manager, o *Options) (*workload.Members, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read Karmada's summaries: %w", err)
 	}
-	store, rooms := pods.New(pods.Options{}), capacity.New(capacity.Options{Hub: hub, Timeout: o.Members.Timeout})
+	store := pods.New(pods.Options{})
+	rooms := capacity.New(capacity.Options{Pods: store, Hub: hub, Timeout: o.Members.Timeout})
 	members := workload.NewMembers(registry, store, rooms)
 	for _, run := range []func(context.Context) error{store.Run, rooms.Run, members.Run} {
 		if err := manager.Add(everywhere(run)); err != nil {

@@ -3,27 +3,34 @@
 package fit
 
 import (
+	"cmp"
+	"iter"
 	"maps"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/compact"
 )
 
 // Amounts are quantities of resources as the scheduler reckons them: fractions are rounded up, for each Pod by itself.
+// What was read of the same list is equal.
 type Amounts struct {
 	MilliCPU         int64
 	Memory           int64 // bytes
 	EphemeralStorage int64 // bytes
 	// Pods is how many Pods a node takes; 1 for what a Pod needs.
 	Pods int64
-	// Others are extended resources and huge pages, in their units; those of which there are none are left out.
-	Others map[corev1.ResourceName]int64
+	// others are extended resources and huge pages, in their units; those of which there are none are left out. Packed:
+	// for each its name and number.
+	others string
 }
 
 func amountsOf(list corev1.ResourceList) Amounts {
 	var a Amounts
-	for name, quantity := range list {
-		switch name {
+	for _, name := range slices.SortedFunc(maps.Keys(list), cmp.Compare) {
+		switch quantity := list[name]; name {
 		case corev1.ResourceCPU:
 			a.MilliCPU = quantity.MilliValue()
 		case corev1.ResourceMemory:
@@ -34,35 +41,56 @@ func amountsOf(list corev1.ResourceList) Amounts {
 			a.Pods = quantity.Value()
 		default:
 			if !quantity.IsZero() {
-				a.setOther(name, quantity.Value())
+				a.others += pack(string(name), quantity.Value())
 			}
 		}
 	}
 	return a
 }
 
-// clone shares nothing with a.
-func (a Amounts) clone() Amounts {
-	a.Others = maps.Clone(a.Others)
-	return a
+func pack(name string, value int64) string {
+	return string(compact.AppendNumber(compact.AppendText(nil, name), value))
 }
 
-// take subtracts b. What is overcommitted becomes negative.
+// eachOther yields the others by name.
+func (a Amounts) eachOther() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for rest := a.others; rest != ""; {
+			var name string
+			var value int64
+			name, rest = compact.CutText(rest)
+			value, rest = compact.CutNumber(rest)
+			if !yield(name, value) {
+				return
+			}
+		}
+	}
+}
+
+// other is how much there is of one of them.
+func (a Amounts) other(name string) int64 {
+	for n, value := range a.eachOther() {
+		if n == name {
+			return value
+		}
+	}
+	return 0
+}
+
+// take subtracts b. What is overcommitted becomes negative; of others that are not there, nothing is.
 func (a *Amounts) take(b Amounts) {
 	a.MilliCPU = minus(a.MilliCPU, b.MilliCPU)
 	a.Memory = minus(a.Memory, b.Memory)
 	a.EphemeralStorage = minus(a.EphemeralStorage, b.EphemeralStorage)
 	a.Pods = minus(a.Pods, b.Pods)
-	for name, value := range b.Others {
-		a.setOther(name, minus(a.Others[name], value))
+	if b.others == "" {
+		return
 	}
-}
-
-func (a *Amounts) setOther(name corev1.ResourceName, value int64) {
-	if a.Others == nil {
-		a.Others = map[corev1.ResourceName]int64{}
+	left := ""
+	for name, have := range a.eachOther() {
+		left += pack(name, minus(have, b.other(name)))
 	}
-	a.Others[name] = value
+	a.others = left
 }
 
 // holds is how many times all of b is in a. A resource that b has nothing of does not matter, even if a is overcommitted.
@@ -73,8 +101,8 @@ func (a Amounts) holds(b Amounts) int64 {
 		quotient(a.EphemeralStorage, b.EphemeralStorage),
 		quotient(a.Pods, b.Pods),
 	)
-	for name, value := range b.Others {
-		n = min(n, quotient(a.Others[name], value))
+	for name, value := range b.eachOther() {
+		n = min(n, quotient(a.other(name), value))
 	}
 	return n
 }

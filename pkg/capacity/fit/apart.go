@@ -77,7 +77,7 @@ func (t *term) limit(rooms *rooms, pods iter.Seq[*Pod]) limit {
 	}
 	for p := range pods {
 		room := rooms.node(p)
-		if room == nil || !t.within(p.Namespace) || !t.selector.Matches(p.Labels) {
+		if room == nil || !t.within(p.Namespace) || !t.selector.Matches(&p.Labels) {
 			continue
 		}
 		if domain, found := room.Labels[t.key]; found {

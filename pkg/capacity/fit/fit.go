@@ -13,7 +13,8 @@ import (
 // the order of Pods among those of one priority.
 type Cluster struct {
 	Nodes iter.Seq[*Node]
-	Pods  iter.Seq[*Pod] // of all namespaces; those that have ended make no difference
+	// Pods are those of all namespaces; those that have ended make no difference. One may lie where the one before did.
+	Pods iter.Seq[*Pod]
 	// Quotas are those of the workload's namespace.
 	Quotas []corev1.ResourceQuota
 }

@@ -178,26 +178,6 @@ func TestEstimateTwiceIsTheSame(t *testing.T) {
 	}
 }
 
-func TestLabelSetKnowsItsLabels(t *testing.T) {
-	tests := map[string]map[string]string{
-		"none":                  nil,
-		"one":                   {"app": "shop"},
-		"a value that is empty": {"app": "", "b": "c"},
-		"keys that begin alike": {"app": "a", "app.kubernetes.io/name": "b", "ap": "c"},
-	}
-	for name, labels := range tests {
-		t.Run(name, func(t *testing.T) {
-			set := labelSetOf(labels)
-			for _, key := range []string{"app", "ap", "app.kubernetes.io/name", "b", "", "missing"} {
-				want, found := labels[key]
-				if got, has := set.Lookup(key); got != want || has != found || set.Has(key) != found || set.Get(key) != want {
-					t.Errorf("%q: got %q, %t; want %q, %t", key, got, has, want, found)
-				}
-			}
-		})
-	}
-}
-
 var benchmarkSink int32
 
 // A thousand nodes with thirty Pods each, a hundred waiting, and a template with rules.

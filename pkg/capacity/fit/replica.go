@@ -44,7 +44,7 @@ func newReplica(w *Workload) *replica {
 
 // ours says whether a Pod is a replica of the workload.
 func (r *replica) ours(p *Pod) bool {
-	return p.Namespace == r.namespace && r.selector.Matches(p.Labels)
+	return p.Namespace == r.namespace && r.selector.Matches(&p.Labels)
 }
 
 // podOf is the Pod of a template, with the defaults that a Pod gets and a template does not: what is limited and not

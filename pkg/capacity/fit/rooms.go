@@ -26,7 +26,7 @@ func newRooms(nodes iter.Seq[*Node]) *rooms {
 	r := &rooms{at: map[unique.Handle[string]]int{}}
 	for n := range nodes {
 		r.at[n.Name] = len(r.all)
-		r.all = append(r.all, room{Node: n, free: n.Allocatable.clone()})
+		r.all = append(r.all, room{Node: n, free: n.Allocatable})
 	}
 	return r
 }
@@ -42,26 +42,27 @@ func (r *rooms) node(p *Pod) *room {
 
 // settle lets the Pods take their room: those that are bound, then those that wait and are not ours.
 func (r *rooms) settle(pods iter.Seq[*Pod], ours func(*Pod) bool) {
-	var waiting []*Pod
+	var waiting []Pod
 	for p := range pods {
 		switch room := r.node(p); {
 		case room != nil:
 			room.free.take(p.Requests)
 		case p.Waiting != nil && !p.Waiting.Blocked && !ours(p):
-			waiting = append(waiting, p)
+			waiting = append(waiting, *p)
 		}
 	}
-	slices.SortStableFunc(waiting, func(a, b *Pod) int { return cmp.Compare(b.Waiting.Priority, a.Waiting.Priority) })
+	slices.SortStableFunc(waiting, func(a, b Pod) int { return cmp.Compare(b.Waiting.Priority, a.Waiting.Priority) })
 	r.firstFit(waiting)
 }
 
 // firstFit gives each Pod room on the first node that has it. A Pod like the one before begins where that one ended:
 // room only gets less.
-func (r *rooms) firstFit(waiting []*Pod) {
+func (r *rooms) firstFit(waiting []Pod) {
 	from := 0
 	var admission *admission
-	for i, p := range waiting {
-		if i == 0 || !alike(p, waiting[i-1]) {
+	for i := range waiting {
+		p := &waiting[i]
+		if i == 0 || !alike(p, &waiting[i-1]) {
 			from, admission = 0, p.Waiting.Constraints.admission()
 		}
 		for from < len(r.all) && (r.all[from].free.holds(p.Requests) == 0 || !admission.admits(r.all[from].Node)) {
@@ -75,5 +76,5 @@ func (r *rooms) firstFit(waiting []*Pod) {
 
 // alike says whether the same nodes can take both Pods.
 func alike(a, b *Pod) bool {
-	return reflect.DeepEqual(a.Requests, b.Requests) && reflect.DeepEqual(a.Waiting.Constraints, b.Waiting.Constraints)
+	return a.Requests == b.Requests && reflect.DeepEqual(a.Waiting.Constraints, b.Waiting.Constraints)
 }

@@ -93,7 +93,7 @@ func (s *spread) count(rooms *rooms, pods iter.Seq[*Pod]) map[string]int64 {
 		}
 	}
 	for p := range pods {
-		if p.Terminating || p.Namespace != s.namespace || !s.selector.Matches(p.Labels) {
+		if p.Terminating || p.Namespace != s.namespace || !s.selector.Matches(&p.Labels) {
 			continue
 		}
 		if room := rooms.node(p); room != nil && s.counts(room.Node) {

@@ -51,8 +51,8 @@ var faults = map[string]fault{
 	"assigned replicas are not waited for":    {"view.go", "m.stands = max(0,", "m.stands = min(0,"},
 	"a drained cluster works":                 {"view.go", "m.draining = *c.Assigned == 0", "m.draining = false"},
 	"equal names are one Pod":                 {"groups.go", "return metric.Pods[m.Name]", `return metric.Pods["member-0"]`},
-	"overhead is not requested":               {"requests.go", "add(total, spec.Overhead)", ""},
-	"init containers do not reach a peak":     {"requests.go", "raise(running, peak)", ""},
+	"overhead is not requested":               {"requests.go", "resourcehelper.PodResourcesOptions{}", "resourcehelper.PodResourcesOptions{ExcludeOverhead: true}"},
+	"init containers do not reach a peak":     {"requests.go", "pod := &corev1.Pod{Spec: *spec}", "pod := &corev1.Pod{Spec: *spec}; pod.Spec.InitContainers = nil"},
 }
 
 // A comparison that can not fail proves nothing: with each of these faults it must. They are compiled into copies that
