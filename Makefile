@@ -46,7 +46,7 @@ help: ## List the targets
 .PHONY: need-go
 need-go:
 	@command -v $(GO) >/dev/null || { echo "Go is not installed, or not on PATH. Get it from https://go.dev/dl, then run make again."; exit 1; }
-	@$(GO) list -m >/dev/null 2>&1 || { echo "Go $$($(GO) env GOVERSION) can not build this: $$(sed -n 's/^go //p' go.mod) or newer is needed." \
+	@$(GO) list -m >/dev/null 2>&1 || { echo "Go $$($(GO) env GOVERSION) cannot build this: $$(sed -n 's/^go //p' go.mod) or newer is needed." \
 	    "Get it from https://go.dev/dl, or let Go fetch it itself with GOTOOLCHAIN=auto."; exit 1; }
 
 ##-- Build and see
@@ -132,15 +132,16 @@ bench-micro: need-go ## Measure packages by themselves: memory, answers, admissi
 ##-- Keep the house
 
 .PHONY: lint
-lint: need-go ## Check the code against the rules of .golangci.yml, and with go vet
+lint: need-go ## Check the code against the rules of .golangci.yml, with go vet, and every text for words that we do without
 	@$(GOLANGCI_LINT)
+	$(GO) -C tools run ./words $(CURDIR)
 	$(GO) vet ./...
 	$(GO) -C test vet ./...
 	$(TOOLS)/golangci-lint run
 	cd test && $(TOOLS)/golangci-lint run
 
 .PHONY: generate
-generate: need-go ## Write the generated files anew: code, CustomResourceDefinitions, docs/api.md
+generate: need-go ## Write the generated files again: code, CustomResourceDefinitions, docs/api.md
 	@$(OPENAPI_GEN)
 	@$(CONTROLLER_GEN)
 	@$(call GENERATE,$(CURDIR))

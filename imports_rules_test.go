@@ -25,7 +25,7 @@ type source struct {
 }
 
 // importFaults reads every Go file below root and returns what breaks the rules, in the order of the files. The error
-// is for a file that can not be read.
+// is for a file that cannot be read.
 func importFaults(root fs.FS) ([]string, error) {
 	var faults []string
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -29,7 +29,7 @@ func affinityFaults(affinity *v1alpha1.ClusterAffinity, path *field.Path) field.
 	return append(faults, clusterNamesFaults(affinity.ExcludeClusters, path.Child("exclude"))...)
 }
 
-// clusterNamesFaults refuses what can not be the name of a cluster.
+// clusterNamesFaults refuses what cannot be the name of a cluster.
 func clusterNamesFaults(names []string, path *field.Path) field.ErrorList {
 	faults := atMost(len(names), maxClusterNames, path)
 	seen := map[string]bool{}

@@ -3,7 +3,7 @@
 // Package admission says what may be stored, and why not: of a FederatedHPA and
 // of a CronFederatedHPA, alone and beside the other objects of its namespace.
 //
-//	refused   what can not work; each fault with what to write instead
+//	refused   what cannot work; each fault with what to write instead
 //	warned    what works and may surprise
 //
 // An object is mutated first, which completes it, and validated then, as the

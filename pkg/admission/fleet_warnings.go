@@ -12,7 +12,7 @@ import (
 )
 
 // fleetWarnings tells of fields that have no effect beside the others. What
-// merely repeats a default is let be: it may have been filled in, and stay when
+// merely repeats a default is ignored: it may have been filled in, and stay when
 // the mode changes.
 func fleetWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []string {
 	warnings := affinityWarnings(spec.ClusterAffinity, path.Child("clusterAffinity"))

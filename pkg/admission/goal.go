@@ -32,7 +32,7 @@ func knownTargetType(kind autoscalingv2.MetricTargetType) bool {
 	return kind == autoscalingv2.UtilizationMetricType || kind == autoscalingv2.ValueMetricType || kind == autoscalingv2.AverageValueMetricType
 }
 
-// quantityFaults refuses what is not positive, and what can not be counted in
+// quantityFaults refuses what is not positive, and what cannot be counted in
 // thousandths.
 func quantityFaults(value *resource.Quantity, path *field.Path) field.ErrorList {
 	switch {
@@ -47,7 +47,7 @@ func quantityFaults(value *resource.Quantity, path *field.Path) field.ErrorList 
 }
 
 // objectTargetFaults holds the type to the field that is set. Kubernetes
-// accepts other pairs, and can not compute them.
+// accepts other pairs, and cannot compute them.
 func objectTargetFaults(target autoscalingv2.MetricTarget, path *field.Path) field.ErrorList {
 	goal := goalField(autoscalingv2.ObjectMetricSourceType, target)
 	switch {
@@ -129,7 +129,7 @@ func targetWarnings(s source) []string {
 	}
 	goal := goalField(s.kind, s.target)
 	if s.kind != autoscalingv2.ObjectMetricSourceType && goal != "" && s.target.Type != fitting(goal) {
-		warnings = append(warnings, fmt.Sprintf("%s: %s is not heeded, because %s is set: write %s", path.Child("type"), s.target.Type, goal, fitting(goal)))
+		warnings = append(warnings, fmt.Sprintf("%s: %s is ignored, because %s is set: write %s", path.Child("type"), s.target.Type, goal, fitting(goal)))
 	}
 	return warnings
 }

@@ -78,7 +78,7 @@ func claimed(found []claims.Claim) []string {
 	return warnings
 }
 
-// zeroFaults refuses a minimum of 0 for a FederatedHPA that can not have it.
+// zeroFaults refuses a minimum of 0 for a FederatedHPA that cannot have it.
 func (k Neighbours) zeroFaults(c *v1alpha1.CronFederatedHPA, path *field.Path) field.ErrorList {
 	var faults field.ErrorList
 	for _, f := range k.FederatedHPAs {
@@ -87,7 +87,7 @@ func (k Neighbours) zeroFaults(c *v1alpha1.CronFederatedHPA, path *field.Path) f
 		}
 		for i, rule := range c.Spec.Rules {
 			if zero(rule.TargetMinReplicas) {
-				fault := fmt.Sprintf("FederatedHPA %q has no Object or External metric, without which it can not have 0: write 1 or more, or add such a metric there first", f.Name)
+				fault := fmt.Sprintf("FederatedHPA %q has no Object or External metric, without which it cannot have 0: write 1 or more, or add such a metric there first", f.Name)
 				faults = append(faults, field.Invalid(path.Index(i).Child("targetMinReplicas"), *rule.TargetMinReplicas, fault).WithOrigin(ruleCronZero))
 			}
 		}

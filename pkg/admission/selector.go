@@ -23,7 +23,7 @@ const (
 	maxSelectorValues   = 100
 )
 
-// selectorFaults refuses a selector that can not be read.
+// selectorFaults refuses a selector that cannot be read.
 func selectorFaults(selector *metav1.LabelSelector, path *field.Path, rule string) field.ErrorList {
 	if selector == nil {
 		return nil

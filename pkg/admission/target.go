@@ -93,7 +93,7 @@ func isAutoscaler(kind string) bool {
 	}, kind)
 }
 
-// scalableFaults refuses what can not have a scale subresource. Groups without
+// scalableFaults refuses what cannot have a scale subresource. Groups without
 // a dot are Kubernetes' own: of a CustomResourceDefinition's group one is asked.
 func scalableFaults(target autoscalingv2.CrossVersionObjectReference, path *field.Path) field.ErrorList {
 	switch group := claims.Group(target); {

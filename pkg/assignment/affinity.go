@@ -21,7 +21,7 @@ type ClusterFacts struct {
 }
 
 // Matches says whether the affinity selects the cluster: by labels and fields and names, and not excluded. What is
-// absent or empty selects every cluster; so does no affinity at all. The error is for an affinity that can not be read,
+// absent or empty selects every cluster; so does no affinity at all. The error is for an affinity that cannot be read,
 // whichever the cluster.
 //
 // A cluster that has no value for a field is in no list: In does not hold for it, NotIn does.

@@ -17,7 +17,7 @@ const assignCases = 200_000
 
 var assignments = []Policy{Duplicated, StaticWeighted, DynamicWeighted, Aggregated, Prioritized}
 
-// randomAssignment is of a small fleet; plain: without thresholds and with all that runs counted anew.
+// randomAssignment is of a small fleet; plain: without thresholds and with all that runs counted again.
 func randomAssignment(r *rand.Rand, plain bool) AssignQuestion {
 	d := randomDistribution(r, plain)
 	q := AssignQuestion{Policy: assignments[r.IntN(len(assignments))], UID: d.UID, Max: d.Total + 1, ScalingToZero: r.IntN(2) == 0}

@@ -19,7 +19,7 @@ type Destination struct {
 	Limit *int32
 	// Load is what the cluster carries: the mean of its metric times its replicas, in any unit that all share.
 	Load int64
-	// Held: the replicas can not be written now, so they stay as they are, and the others divide the rest.
+	// Held: the replicas cannot be written now, so they stay as they are, and the others divide the rest.
 	Held bool
 }
 

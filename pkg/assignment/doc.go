@@ -15,14 +15,14 @@
 // rounded down and the heaviest of the rounded get the rest; or by filling one cluster after another up to what it can
 // host. Equal clusters stand in the order of a hash of the object's uid and their names (roster.go). So the same input
 // gives the same result, in whatever order it is given. The share of a cluster may shrink by one when the total grows by
-// one; that is why neither mode divides anew what is divided already, but only what is added or taken away (level.go).
+// one; that is why neither mode divides again what is divided already, but only what is added or taken away (level.go).
 //
 // # Steps of distributed mode
 //
 // [Next] tries in this order, and what can be done first is the step:
 //
 //	step_bounds.go     the split for a new spec; clusters that go, fall silent for long, or come back
-//	step_spill.go      what a cluster can not host goes to others; the cluster is Saturated until it could host more
+//	step_spill.go      what a cluster cannot host goes to others; the cluster is Saturated until it could host more
 //	step_drain.go      priorities: high ones are held until low ones are empty, and low ones are helped to be
 //	step_zero.go       clusters that run nothing: up, down, and their minima
 //	step_rebalance.go  maxima follow capacity

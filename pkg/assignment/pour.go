@@ -33,7 +33,7 @@ func (r *roster) pourBy(total int64, x, limits []int64, weight func(member) int6
 	return left
 }
 
-// divide divides the total anew: the floors first, as far as it reaches, and the rest on top by the policy.
+// divide divides the total again: the floors first, as far as it reaches, and the rest on top by the policy.
 func (r *roster) divide(total int64, limits []int64) (x []int64, left int64) {
 	return r.divideAbove(make([]int64, len(limits)), total, limits)
 }

@@ -24,7 +24,7 @@ func TestPreferences(t *testing.T) {
 		"nobody says anything": {StaticWeighted, nil, result{"east": indifferent, "west": indifferent}},
 		"one is named, the other is excluded": {StaticWeighted, []entry{{TargetCluster: of("east"), StaticWeight: new(int32(2))}},
 			result{"east": {Weight: 2, Ceiling: none}}},
-		"likewise with priorities": {Prioritized, []entry{{TargetCluster: of("west"), Priority: new(int32(-2))}},
+		"and the same with priorities": {Prioritized, []entry{{TargetCluster: of("west"), Priority: new(int32(-2))}},
 			result{"west": {Priority: -2, Ceiling: none}}},
 		"other policies exclude nobody": {Aggregated, []entry{{TargetCluster: of("east"), AutoscalingMaxThreshold: new(int32(2))}},
 			result{"east": {Ceiling: 2}, "west": indifferent}},

@@ -17,7 +17,7 @@ type claim struct {
 
 // share divides the total in proportion to weights. Each claim gets its quota rounded down; what rounding leaves goes, one
 // each, to the heaviest of those that were rounded. A claim whose part exceeds its room gets its room, and the others
-// divide the rest anew. The result is in the order of the claims; left is what found no room or no weight.
+// divide the rest again. The result is in the order of the claims; left is what found no room or no weight.
 func share(total int64, claims []claim) (x []int64, left int64) {
 	x = make([]int64, len(claims))
 	open := make([]int, 0, len(claims)) // of those still to be given, the heaviest first

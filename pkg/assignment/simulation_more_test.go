@@ -56,8 +56,8 @@ func recalled(t *testing.T, s Snapshot) Snapshot {
 	} else if err := json.Unmarshal(text, &stored); err != nil {
 		t.Fatal(err)
 	}
-	anew := s
-	anew.Memory, anew.Sites = *stored.Assignment, nil
+	again := s
+	again.Memory, again.Sites = *stored.Assignment, nil
 	for i, site := range s.Sites {
 		c := stored.Clusters[i]
 		fresh := Site{Name: site.Name, Preference: site.Preference, Presence: site.Presence, State: c.State, Min: *c.AssignedMin, Max: *c.AssignedMax,
@@ -68,9 +68,9 @@ func recalled(t *testing.T, s Snapshot) Snapshot {
 		if c.SchedulableSince != nil {
 			fresh.SchedulableSince = &c.SchedulableSince.Time
 		}
-		anew.Sites = append(anew.Sites, fresh)
+		again.Sites = append(again.Sites, fresh)
 	}
-	return anew
+	return again
 }
 
 // rest is how a fleet is in the end.

@@ -102,11 +102,11 @@ type Action string
 
 // The actions, in the order in which they are tried. A step is of one action; empty: nothing is to be done.
 const (
-	// Initialized: the bounds were split for a spec, or anew for other clusters.
+	// Initialized: the bounds were split for a spec, or again for other clusters.
 	Initialized Action = "BoundsSplit"
 	// FailedOver: clusters took the bounds of others over, or gave them back.
 	FailedOver Action = "BoundsTakenOver"
-	// Spilled: the part of a maximum that its cluster can not host went to others.
+	// Spilled: the part of a maximum that its cluster cannot host went to others.
 	Spilled Action = "MaximumSpilled"
 	// Drained: a cluster of low priority was emptied before one of a higher priority.
 	Drained Action = "LowPriorityDrained"
@@ -127,7 +127,7 @@ type Step struct {
 	Action Action
 	Sites  map[string]SiteStep // of every site of the snapshot
 	Memory v1alpha1.AssignmentStatus
-	// AllSaturated: a cluster can not host its replicas, and no other can take them.
+	// AllSaturated: a cluster cannot host its replicas, and no other can take them.
 	AllSaturated bool
 	// Unassigned is the part of Max that the ceilings of the clusters leave to nobody.
 	Unassigned int32

@@ -111,7 +111,7 @@ func (p *plan) adopt(bounds map[string]Bounds) {
 }
 
 // failOver makes the maxima add up again after clusters have gone or come back: what is missing is divided on top of what
-// the others have, what is too much is taken where nothing runs. Static weights are split anew.
+// the others have, what is too much is taken where nothing runs. Static weights are split again.
 func (p *plan) failOver() Action {
 	if p.policy == Duplicated {
 		return ""
@@ -208,7 +208,7 @@ func (p *plan) base() []int64 {
 	return base
 }
 
-// shrink takes n from the maxima: from clusters that were away, all that nothing runs in; then likewise from the others,
+// shrink takes n from the maxima: from clusters that were away, all that nothing runs in; then the same from the others,
 // in proportion; then from what runs, where it is filled last. None falls below its floor.
 func (p *plan) shrink(n int64, floors []int64) {
 	if floors == nil {

@@ -13,7 +13,7 @@ import (
 // restAfterScaling is how long the bounds of a cluster stay after its autoscaler has scaled it.
 const restAfterScaling = 120 * time.Second
 
-// followDemand moves maxima from clusters that do not need theirs, or can not use them, to clusters that want more; if
+// followDemand moves maxima from clusters that do not need theirs, or cannot use them, to clusters that want more; if
 // there are none, minima.
 func (p *plan) followDemand() Action {
 	if p.moveMaxima() || p.moveMinima() {
@@ -70,7 +70,7 @@ func (p *plan) demand(s Site) int64 {
 	return max(1, wants-int64(s.Max))
 }
 
-// offers is what the site can not use of its maximum, or half of what it does not need.
+// offers is what the site cannot use of its maximum, or half of what it does not need.
 func (p *plan) offers(s Site) (stuck, idle int64) {
 	switch spare := int64(s.Max - max(s.Current, s.Desired, s.Min, 1)); {
 	case !p.rested(s):

@@ -71,7 +71,7 @@ func (p *plan) startReceiver(i int) {
 	}
 }
 
-// receivers are the clusters that may take what a donor can not host, the first first: by the policy's order, but with
+// receivers are the clusters that may take what a donor cannot host, the first first: by the policy's order, but with
 // Prioritized those below the donor before those above it.
 func (p *plan) receivers(donor int) []int {
 	var below, above []int

@@ -14,7 +14,7 @@ import (
 )
 
 // TestStories plays the stories in testdata/stories, and compares what happens with what is written there. After a change
-// that is meant to change them, `go test ./pkg/assignment -run TestStories -rewrite` writes them anew: commit only what you
+// that is meant to change them, `go test ./pkg/assignment -run TestStories -rewrite` writes them again: commit only what you
 // understand.
 //
 // A story has scenes, each with one fleet, whose members' autoscalers are simulated. It begins at 12:00:00.

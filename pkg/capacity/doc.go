@@ -10,7 +10,7 @@
 //	  - A member is read only while somebody asks for it, and for some minutes after: its nodes and the Pods of all its
 //	    namespaces, as records of some hundred bytes. The Pods are those that decisions on replicas rest on: they are
 //	    watched once.
-//	  - What can not be read is unknown, with the reason: a part of what is needed is never taken for all of it, and what was
+//	  - What cannot be read is unknown, with the reason: a part of what is needed is never taken for all of it, and what was
 //	    known counts for three minutes. That rights are missing is such a reason, and nothing to be told of again and again.
 //	  - Beside what [fit.Estimate] leaves out: nodes that an autoscaler would add do not count.
 package capacity

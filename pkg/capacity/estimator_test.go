@@ -88,9 +88,9 @@ func TestEstimateHeedsQuotas(t *testing.T) {
 
 func TestEstimateOfWhatCanNotBeReadIsUnknown(t *testing.T) {
 	for resource, want := range map[string]string{
-		"nodes":          "Forbidden: nodes can not be read: not for you",
-		"pods":           "Forbidden: pods can not be read: not for you",
-		"resourcequotas": "Forbidden: resourcequotas can not be read: not for you",
+		"nodes":          "Forbidden: nodes cannot be read: not for you",
+		"pods":           "Forbidden: pods cannot be read: not for you",
+		"resourcequotas": "Forbidden: resourcequotas cannot be read: not for you",
 	} {
 		t.Run(resource, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestEstimateOfASilentMemberExpires(t *testing.T) {
 		time.Sleep(2*time.Minute + 59*time.Second)
 		expect(t, e, m, "3")
 		time.Sleep(2 * time.Second)
-		expect(t, e, m, "Timeout: nodes can not be read: no answer")
+		expect(t, e, m, "Timeout: nodes cannot be read: no answer")
 		m.set(func() { m.silence = nil })
 		time.Sleep(time.Minute)
 		expect(t, e, m, "3")
@@ -184,7 +184,7 @@ func TestPodsThatWereSeenLongAgoAreUnknown(t *testing.T) {
 		time.Sleep(2*time.Minute + 59*time.Second)
 		expect(t, e, m, "3")
 		time.Sleep(2 * time.Second)
-		expect(t, e, m, "Forbidden: pods can not be read: not for you")
+		expect(t, e, m, "Forbidden: pods cannot be read: not for you")
 	})
 }
 
@@ -194,7 +194,7 @@ func TestEstimateWaitsNoLongerThanAsked(t *testing.T) {
 		m.hang = true
 		stop := run(t, e)
 		began := time.Now()
-		expect(t, e, m, "NotListed: nodes can not be read: being listed for the first time")
+		expect(t, e, m, "NotListed: nodes cannot be read: being listed for the first time")
 		if waited := time.Since(began); waited != 5*time.Second {
 			t.Errorf("waited %v, want 5s", waited)
 		}

@@ -79,7 +79,7 @@ func (s *members) estimate(ctx context.Context, m mirror.Member, w fit.Workload)
 
 // because says which of the things that an estimate needs is missing.
 func because(resource string, why *fleet.Silence) *fleet.Silence {
-	return &fleet.Silence{Reason: why.Reason, Detail: fmt.Sprintf("%s can not be read: %s", resource, why.Detail)}
+	return &fleet.Silence{Reason: why.Reason, Detail: fmt.Sprintf("%s cannot be read: %s", resource, why.Detail)}
 }
 
 func earliest(first time.Time, others ...time.Time) time.Time {

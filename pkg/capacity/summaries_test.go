@@ -40,7 +40,7 @@ const (
 )
 
 func TestSummaryOfTheHubStandsIn(t *testing.T) {
-	const refused = "Forbidden: nodes can not be read: not for you"
+	const refused = "Forbidden: nodes cannot be read: not for you"
 	tests := map[string]struct {
 		cluster string
 		want    string
@@ -49,7 +49,7 @@ func TestSummaryOfTheHubStandsIn(t *testing.T) {
 		"another cluster":     {"metadata: {name: west}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary:\n    " + aSummary, refused},
 		"not Ready":           {"metadata: {name: east}\nstatus:\n  conditions: [{type: Ready, status: Unknown}]\n  resourceSummary:\n    " + aSummary, refused},
 		"without a summary":   {"metadata: {name: east}\nstatus:\n  conditions: " + isReady, refused},
-		"that takes for ever": {"metadata: {name: east}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary: {allocatable: {cpu: \"1e-2147483648\"}}", refused},
+		"that takes forever":  {"metadata: {name: east}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary: {allocatable: {cpu: \"1e-2147483648\"}}", refused},
 		"with one unreadable": {"metadata: {name: east}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary: {allocatable: 7}", refused},
 	}
 	for name, tc := range tests {

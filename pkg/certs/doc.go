@@ -20,7 +20,7 @@
 // So whatever certificate a replica serves, and however late an API server
 // reads its configuration, the one trusts the other. There is no leader: every
 // replica does all of this, and a write that comes second is refused by the hub
-// and thought over again. The key of an authority is never kept.
+// and reconsidered. The key of an authority is never kept.
 //
 // Certificates of files or of cert-manager need none of this.
 package certs

@@ -151,7 +151,7 @@ func TestWhoReadTooEarlyOverwritesNothing(t *testing.T) {
 	}
 }
 
-// A target that can not be read or written holds the next certificate back,
+// A target that cannot be read or written holds the next certificate back,
 // until there is no other.
 func TestNothingIsServedThatATargetDoesNotTrust(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodPut} {

@@ -210,7 +210,7 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-// One equality of references: it is one, and heeds all but the version.
+// One equality of references: it is one, and compares all but the version.
 func TestSame(t *testing.T) {
 	var all []autoscalingv2.CrossVersionObjectReference
 	for _, apiVersion := range []string{"apps/v1", "apps/v1beta1", "argoproj.io/v1", "v1", "", "a/b/c"} {

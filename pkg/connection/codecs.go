@@ -124,7 +124,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// again begins to count anew.
+// again begins to count again.
 func (b *bounded) again() { b.left = b.most }
 
 func (b *bounded) tooLarge() error {

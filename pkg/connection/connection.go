@@ -24,7 +24,7 @@ import (
 
 // A connection that carries nothing for pingAfter is asked whether it lives,
 // and closed when it does not say so within the request deadline: a peer that
-// vanished without a word does not hold it for ever.
+// vanished without a word does not hold it forever.
 const pingAfter = 5 * time.Second
 
 // Connection is a way to one API server with one set of credentials. It has a

@@ -117,7 +117,7 @@ func (letters) Read(p []byte) (int, error) { return copy(p, "aaaaaaaaaaaaaaaa"),
 
 const evil = "1e-2147483648"
 
-// evilPod is one whose memory takes for ever to read.
+// evilPod is one whose memory takes forever to read.
 func evilPod(t *testing.T, contentType string) []byte {
 	t.Helper()
 	stand := resource.MustParse("1234567890123") // as long as the evil one

@@ -11,7 +11,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// checkAgain is when a target is read anew that was not there.
+// checkAgain is when a target is read again that was not there.
 const checkAgain = time.Minute
 
 // Situation is all that a decision rests on.

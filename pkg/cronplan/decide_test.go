@@ -305,7 +305,7 @@ func TestTargetOfAnotherKind(t *testing.T) {
 }
 
 // A clock that was years ahead leaves a rule waiting; to suspend it and to let
-// it go on has it begin anew.
+// it go on has it begin again.
 func TestRuleThatBeginsAnewAfterAClockGoneWrong(t *testing.T) {
 	s := tell(t, deployment, sets("r", "0 9 * * *", 7))
 	suspend := func(on bool) { s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].Suspend = &on }) }
@@ -524,7 +524,7 @@ func TestZonesSideBySide(t *testing.T) {
 	}
 }
 
-// A rule that can not run does not keep the others from running.
+// A rule that cannot run does not keep the others from running.
 func TestFaultyRules(t *testing.T) {
 	s := tell(t, deployment, sets("good", "0 9 * * *", 7), sets("bad", "61 * * * *", 1), sets("good", "0 9 * * *", 1), ruleSpec{Name: "empty", Schedule: "0 9 * * *"}, sets("lost", "0 9 * * *", 2))
 	s.object.Spec.Rules[4].TimeZone = new("Asia/Nowhere")

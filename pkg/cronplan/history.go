@@ -98,7 +98,7 @@ func (h *history) resume(since, now time.Time) {
 	h.stored.ScheduleHash, h.stored.TimeZone = h.rule.hash, h.rule.Zone
 	begins := changed || h.next().IsZero()
 	// Should the clock have been set back, what ran then does not hold up a rule
-	// that begins anew. People have no other way to get over a clock gone wrong.
+	// that begins again. People have no other way to get over a clock gone wrong.
 	if changed || begins && timeOf(h.stored.LastScheduleTime).After(now) {
 		h.stored.LastScheduleTime = nil
 	}

@@ -24,7 +24,7 @@ func inOrder(runs []run) {
 type settled struct {
 	run
 	applied Values // what the target has from this run in the end
-	by      *run   // set all that this run sets anew; nil if applied is not empty
+	by      *run   // set all that this run sets again; nil if applied is not empty
 	misfit  string // why this run cannot be; or ""
 }
 

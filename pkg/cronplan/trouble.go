@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// patience is how long a run is tried anew while the hub or the target
+	// patience is how long a run is tried again while the hub or the target
 	// does not let us. No longer than until the rule's next run, either.
 	patience = 10 * time.Minute
 	// leastPause and mostPause bound the time between two tries.

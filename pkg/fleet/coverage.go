@@ -15,7 +15,7 @@ const (
 	HubHeader = "Fleetscale-Hub"
 	// PartialHeader with the value [PartialAllow] on a request lets the answer be
 	// served although a member is silent that it needs to be right. It is how
-	// our controllers ask; other servers of the same APIs do not heed it.
+	// our controllers ask; other servers of the same APIs ignore it.
 	PartialHeader = "Fleetscale-Partial"
 	// PartialAllow is the value of [PartialHeader].
 	PartialAllow = "allow"

@@ -79,7 +79,7 @@ func New(config *rest.Config, mapper meta.RESTMapper, metrics *Metrics) (*Client
 	return c, nil
 }
 
-// Ask asks for a metric. It returns when there is an answer, or none can be had, or ctx ends.
+// Ask asks for a metric. It returns when there is an answer, or that there is none, or ctx ends.
 //
 // What is answered takes memory in proportion; an answer of more than 128 MiB,
 // some 200 000 Pods, is an error.

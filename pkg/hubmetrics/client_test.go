@@ -288,11 +288,11 @@ func TestCoverageIsToldWhateverTheAnswer(t *testing.T) {
 				Err:      errors.New("no metrics returned from external metrics API"),
 				Coverage: &fleet.Coverage{Answered: []string{"east"}},
 			}},
-		"what can not be read is not the whole": {covered(asJSON(messages), "who knows"),
+		"what cannot be read is not the whole": {covered(asJSON(messages), "who knows"),
 			replicas.Metric{Err: errors.New(`unable to fetch metrics from external metrics API: parsing coverage "who knows": "who knows" is not of the form key=name,…`)}},
 		"nor is what is said twice": {covered(asJSON(messages), "answered=east", "answered=west"),
 			replicas.Metric{Err: errors.New(`unable to fetch metrics from external metrics API: parsing coverage: the header Fleetscale-Coverage is there 2 times`)}},
-		"of an error and a coverage that can not be read the error is said": {covered(asStatus(503, "", "west is silent"), "who knows"),
+		"of an error and a coverage that cannot be read the error is said": {covered(asStatus(503, "", "west is silent"), "who knows"),
 			replicas.Metric{Err: errors.New("unable to fetch metrics from external metrics API: west is silent")}},
 	}
 	for name, tc := range tests {

@@ -10,7 +10,7 @@
 //   - every question has its caller's context, and is sent once: what a server
 //     says instead of an answer, 429 with Retry-After included, is the answer
 //   - a part of the fleet will do, which is said by [fleet.PartialHeader]; other
-//     servers do not heed it
+//     servers ignore it
 //   - [fleet.CoverageHeader] says which clusters the answer holds, an error too.
 //     Where there is none, the server knows of no fleet: what it says is the whole
 //   - every item is filed under its Pod's cluster; see locate.go

@@ -35,7 +35,7 @@ func (a api) unable(err error) error {
 func (a api) nothing() error { return fmt.Errorf("no metrics returned from %s metrics API", a) }
 
 // exchange sends a request, has its answer read if it is one, and says which
-// clusters that holds. An answer whose coverage can not be read is none.
+// clusters that holds. An answer whose coverage cannot be read is none.
 func (c *Client) exchange(ctx context.Context, a api, request *rest.Request, read func(rest.Result) error) (*fleet.Coverage, error) {
 	heard := &heard{}
 	sent := time.Now()

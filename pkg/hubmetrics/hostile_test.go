@@ -15,7 +15,7 @@ import (
 	metricsscheme "k8s.io/metrics/pkg/client/clientset/versioned/scheme"
 )
 
-// A server of the hub's metrics APIs, or a member behind it, may send a quantity that takes for ever to read.
+// A server of the hub's metrics APIs, or a member behind it, may send a quantity that takes forever to read.
 func TestQuantityThatTakesForEver(t *testing.T) {
 	stand := resource.MustParse("1234567890123") // as long as the evil one
 	usage := asProtobuf(t, metricsscheme.Scheme, &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{{

@@ -54,7 +54,7 @@ func (s *society) contact(k registration.Key, uid types.UID) {
 		return
 	}
 	s.history = append(s.history, fmt.Sprintf("%s tells %q", k.String(), uid))
-	for range 2 { // who has moved is contacted anew
+	for range 2 { // who has moved is contacted again
 		f := finding{generation: s.entries[k].generation, uid: uid}
 		if uid == "" {
 			f.silence = fleet.Silencef(fleet.ReasonTimeout, "no answer")

@@ -126,7 +126,7 @@ func (r *Registry) askHub(ctx context.Context) (types.UID, error) {
 }
 
 // learnHub files the hub's uid. A member that turns out to be the hub is probed
-// anew before it is asked again.
+// again before it is asked again.
 func (r *Registry) learnHub(ctx context.Context, uid types.UID) {
 	r.mu.Lock()
 	r.hub = hubIdentity{uid: uid, tried: true}

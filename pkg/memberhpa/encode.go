@@ -17,7 +17,7 @@ const (
 	v2beta2 = "autoscaling/v2beta2"
 )
 
-// Unsupported says that a HorizontalPodAutoscaler can not be written in a version of its API.
+// Unsupported says that a HorizontalPodAutoscaler cannot be written in a version of its API.
 type Unsupported struct {
 	Version string
 	// Field is what the version has no word for, as in spec.metrics[0].containerResource. Empty: it is no version that is
@@ -41,7 +41,7 @@ type applied struct {
 }
 
 // Encode returns the JSON of a server-side apply of hpa in autoscaling/v2 or autoscaling/v2beta2: name, namespace,
-// labels, annotations and spec, and nothing else. The error is an [*Unsupported] where the version can not say it; a
+// labels, annotations and spec, and nothing else. The error is an [*Unsupported] where the version cannot say it; a
 // tolerance, which v2beta2 does not know either, is left out there.
 func Encode(hpa *autoscalingv2.HorizontalPodAutoscaler, version string) ([]byte, error) {
 	body := applied{

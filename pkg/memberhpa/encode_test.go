@@ -62,7 +62,7 @@ func golden(t *testing.T, path string, body []byte) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), text.String()); diff != "" {
-		t.Errorf("%s (-want +got); -update writes it anew:\n%s", path, diff)
+		t.Errorf("%s (-want +got); -update writes it again:\n%s", path, diff)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // ratios are the current values of the metrics over their targets, in thousandths, rounded up; nil if one is not known.
-// A HorizontalPodAutoscaler reports its metrics in their order, with an empty entry for one that it can not read.
+// A HorizontalPodAutoscaler reports its metrics in their order, with an empty entry for one that it cannot read.
 func ratios(metrics []autoscalingv2.MetricSpec, current []autoscalingv2.MetricStatus) []int64 {
 	if len(metrics) == 0 || len(metrics) != len(current) {
 		return nil

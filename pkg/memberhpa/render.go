@@ -22,7 +22,7 @@ type Part struct {
 	Hold bool
 	// Window is how long it waits before it scales down, up to an hour; a part of a second counts as one. 0: as the spec says.
 	Window time.Duration
-	// FromZero: it may scale to zero by itself. Without an Object or External metric it can not, and keeps Min.
+	// FromZero: it may scale to zero by itself. Without an Object or External metric it cannot, and keeps Min.
 	FromZero bool
 }
 

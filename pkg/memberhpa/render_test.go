@@ -77,7 +77,7 @@ func TestRenderBehavior(t *testing.T) {
 		"a part of a second is one":                 {nil, Part{Window: 1500 * time.Millisecond}, both(defaultUp, defaultDown(2, "Max"))},
 		"an hour":                                   {nil, Part{Window: time.Hour}, both(defaultUp, defaultDown(3600, "Max"))},
 		"nobody waits longer than an hour":          {nil, Part{Window: time.Hour + time.Second}, both(defaultUp, defaultDown(3600, "Max"))},
-		"not even for ever":                         {nil, Part{Window: math.MaxInt64}, both(defaultUp, defaultDown(3600, "Max"))},
+		"not even forever":                          {nil, Part{Window: math.MaxInt64}, both(defaultUp, defaultDown(3600, "Max"))},
 		"a window below zero is none":               {nil, Part{Window: -time.Second}, nil},
 		"a spec that never scales down, and a hold": {[]specChange{behaving(nil, rulesOf(-1, "Disabled", ""))}, Part{Hold: true}, both(defaultUp, defaultDown(-1, "Disabled"))},
 	}

@@ -22,10 +22,10 @@ func digest(spec autoscalingv2.HorizontalPodAutoscalerSpec) string {
 }
 
 // Stands says that applying wanted, as [Render] made it, to what is stored would change nothing: it is laid over what is
-// stored, and that is then what it was. False if there is nothing stored, and if the version can not say what is wanted.
+// stored, and that is then what it was. False if there is nothing stored, and if the version cannot say what is wanted.
 //
 // A tolerance that is wanted and not stored counts as stored: an API server drops it before Kubernetes 1.33, and later
-// if it is told to, and would be written to for ever. One that somebody removed comes back with the next change.
+// if it is told to, and would be written to forever. One that somebody removed comes back with the next change.
 func Stands(stored, wanted *autoscalingv2.HorizontalPodAutoscaler, version string) bool {
 	if stored == nil {
 		return false

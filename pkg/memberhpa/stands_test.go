@@ -169,7 +169,7 @@ func paths(node any, prefix ...any) (all [][]any) {
 	return all
 }
 
-// tampered is what is stored, with something else at the path; false if that can not be, or is what was there.
+// tampered is what is stored, with something else at the path; false if that cannot be, or is what was there.
 func tampered(t *testing.T, stored *autoscalingv2.HorizontalPodAutoscaler, path []any, how string) (*autoscalingv2.HorizontalPodAutoscaler, bool) {
 	t.Helper()
 	before, err := json.Marshal(stored)
@@ -276,7 +276,7 @@ func TestStandsNotWithoutAnObjectOrAVersion(t *testing.T) {
 		t.Error("nothing is stored, and it stands")
 	}
 	if !Stands(stored, wanted, v2) || Stands(stored, wanted, v2beta2) || Stands(stored, wanted, "") {
-		t.Error("it must stand in autoscaling/v2, and in no version that can not say it")
+		t.Error("it must stand in autoscaling/v2, and in no version that cannot say it")
 	}
 }
 

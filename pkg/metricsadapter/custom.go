@@ -115,7 +115,7 @@ func inNamespace(namespace string) string {
 	return fmt.Sprintf(" in namespace %q", namespace)
 }
 
-// customStorage is the library's, with an answer for selectors that it can not parse.
+// customStorage is the library's, with an answer for selectors that it cannot parse.
 type customStorage struct {
 	*customregistry.REST
 }

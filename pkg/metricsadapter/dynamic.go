@@ -115,7 +115,7 @@ func (g *dynamicGroup) publish(server *genericapiserver.GenericAPIServer) {
 const groupPriority = 1000
 
 // inOneScope leaves out metrics whose described resource is namespaced in one
-// cluster and not in another: aggregated discovery can not say so. The first
+// cluster and not in another: aggregated discovery cannot say so. The first
 // scope stays, and the plain discovery has them all.
 func inOneScope(resources []metav1.APIResource) []metav1.APIResource {
 	namespaced := map[string]bool{}

@@ -86,7 +86,7 @@ func (a *Adapter) askFleet(ctx context.Context, ask ask, q question) (fleet.Answ
 	return answer, coverage, announce(ctx, registered, coverage)
 }
 
-// kubectlName is what kubectl get knows a resource by. (kubectl top can not
+// kubectlName is what kubectl get knows a resource by. (kubectl top cannot
 // help here: it takes a field selector for one on the hub's own pods.)
 var kubectlName = map[string]string{"pods": "podmetrics", "nodes": "nodemetrics"}
 

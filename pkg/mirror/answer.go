@@ -15,7 +15,7 @@ type Answer[T Object] struct {
 	Objects []T
 	// Known is false when Objects say nothing: they were never listed, or so long ago that it means nothing.
 	Known bool
-	// Silence is why the member's objects can not be seen now; then Objects are as they were last. Nil: they are seen.
+	// Silence is why the member's objects cannot be seen now; then Objects are as they were last. Nil: they are seen.
 	Silence *fleet.Silence
 	// AsOf is the time up to which Objects are right; zero if not Known.
 	AsOf time.Time

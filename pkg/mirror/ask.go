@@ -96,7 +96,7 @@ func (a asker[O, T]) page(ctx context.Context, o *metav1.ListOptions) (runtime.O
 	return kept, a.length.Add(o.Continue, kept.Continue, meta.LenList(list), len(body))
 }
 
-// watch begins a watch. One that can not be is as one that ended at once, after
+// watch begins a watch. One that cannot be is as one that ended at once, after
 // which the reflector waits and lists again: of an error it would tell by itself.
 func (a asker[O, T]) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	ctx = klog.NewContext(ctx, a.logger)

@@ -16,7 +16,7 @@
 //	    other's place, both are there for half a minute.
 //	  - A first question waits for the first list; others are answered from memory
 //	    and wait for nobody.
-//	  - A member that can not be seen keeps the objects that were seen last, until
+//	  - A member that cannot be seen keeps the objects that were seen last, until
 //	    they are older than [Options].MaxAge.
 //	  - A watch that breaks is begun again, after a list, with growing, spread
 //	    waits. Meanwhile the objects count as seen for a moment (see grace). A

@@ -95,7 +95,7 @@ func (f *feed[O, T]) tooOld(now time.Time) bool {
 	return f.silence(now) != nil && now.Sub(f.rightUntil(now)) > f.o.MaxAge
 }
 
-// silence is why the objects can not be seen; nil if they can.
+// silence is why the objects cannot be seen; nil if they can.
 func (f *feed[O, T]) silence(now time.Time) *fleet.Silence {
 	silence, _ := fleet.Classify(f.member.Silence())
 	switch {
@@ -112,7 +112,7 @@ func (f *feed[O, T]) silence(now time.Time) *fleet.Silence {
 	}
 }
 
-// rightUntil is the time up to which the objects are right. A member that can not
+// rightUntil is the time up to which the objects are right. A member that cannot
 // be seen may have an open watch all the same, on which nothing comes.
 func (f *feed[O, T]) rightUntil(now time.Time) time.Time {
 	switch {

@@ -45,7 +45,7 @@ func (l *Length) Add(from, next string, objects, bytes int) error {
 	return nil
 }
 
-// hasNoEnd is true for a list that must be begun anew, if at all.
+// hasNoEnd is true for a list that must be begun again, if at all.
 func hasNoEnd(err error) bool {
 	silence, _ := fleet.Classify(err)
 	return errors.Is(err, errRepeats) || silence != nil && silence.Reason == fleet.ReasonTooLarge

@@ -32,7 +32,7 @@ type Options[O runtime.Object, T Object] struct {
 	Keep func(O) T
 	// KeepFor is how long a namespace of a member is watched after it was last asked for (5 min).
 	KeepFor time.Duration
-	// MaxAge is how long what was last seen of a member that can not be seen is worth something (1 h).
+	// MaxAge is how long what was last seen of a member that cannot be seen is worth something (1 h).
 	MaxAge time.Duration
 	// MaxLists bounds the lists that are being read at one time, over all members (8).
 	MaxLists int

@@ -352,12 +352,12 @@ func TestOverRealConnections(t *testing.T) {
 	})
 	watches := func() int { return strings.Count(strings.Join(east.asked(), "\n"), "watch=true") }
 	watches()
-	eventually(t, "watched anew", func() string { // the former connection's watch is ended
+	eventually(t, "watched again", func() string { // the former connection's watch is ended
 		if a := r.ask(m, "shop"); a.Silence != nil {
 			t.Fatalf("silent while credentials change: %v", a.Silence)
 		}
 		if watches() > 0 {
-			return "watched anew"
+			return "watched again"
 		}
 		return "as before"
 	})

@@ -134,7 +134,7 @@ func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscaling
 	return binding.placement(), true, binding.duplicates()
 }
 
-// TemplateFault is why a workload's replicas can not be told on the hub, although they can in each member.
+// TemplateFault is why a workload's replicas cannot be told on the hub, although they can in each member.
 type TemplateFault struct{ message string }
 
 func (f *TemplateFault) Error() string { return f.message }

@@ -21,7 +21,7 @@ type Listing struct {
 	Pods []replicas.Pod
 	// Known is false when Pods say nothing: they were never listed, or so long ago that it means nothing.
 	Known bool
-	// Silent is why the Pods can not be seen now; then they are as they were last. Nil: they are seen.
+	// Silent is why the Pods cannot be seen now; then they are as they were last. Nil: they are seen.
 	Silent *fleet.Silence
 	// AsOf is the time up to which Pods are right; zero if not Known.
 	AsOf time.Time

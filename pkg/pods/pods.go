@@ -16,7 +16,7 @@ import (
 type Options struct {
 	// KeepFor is how long the Pods of a namespace are watched after they were last asked for (5 min).
 	KeepFor time.Duration
-	// MaxAge is how long the Pods last seen of a member that can not be seen are worth something (1 h).
+	// MaxAge is how long the Pods last seen of a member that cannot be seen are worth something (1 h).
 	MaxAge time.Duration
 	// MaxLists bounds the lists that are being read at one time, over all members (8).
 	MaxLists int

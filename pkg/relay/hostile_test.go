@@ -24,7 +24,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/connection"
 )
 
-// evilValues is a list of one value that takes for ever to read.
+// evilValues is a list of one value that takes forever to read.
 func evilValues(t *testing.T, contentType string, list runtime.Object, version schema.GroupVersion) handler {
 	t.Helper()
 	known := runtime.NewScheme()

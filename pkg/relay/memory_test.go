@@ -58,18 +58,18 @@ func TestSince(t *testing.T) {
 		steps []step
 		want  time.Duration // from the start
 	}{
-		"the first of unbroken failures":                {[]step{{10 * time.Second, fails, false}, {time.Minute, nil, false}, {3 * time.Minute, nil, false}}, 10 * time.Second},
-		"not one before an answer":                      {[]step{{10 * time.Second, fails, false}, {time.Minute, heals, false}, {time.Minute, fails, false}}, 130 * time.Second},
-		"asked for the first time":                      {[]step{{10 * time.Second, fails, true}, {time.Minute, nil, false}}, 70 * time.Second},
-		"when its member went away":                     {[]step{{10 * time.Second, goesAway, true}, {time.Minute, nil, false}}, 10 * time.Second},
-		"no earlier than its last answer":               {[]step{{10 * time.Second, nil, false}, {time.Minute, wentAwayLongAgo, false}}, 10 * time.Second},
-		"its own failures, where its member went later": {[]step{{10 * time.Second, fails, false}, {20 * time.Second, goesAway, false}, {time.Minute, nil, false}}, 10 * time.Second},
-		"its own failures, before and after":            {[]step{{10 * time.Second, fails, false}, {20 * time.Second, goesAway, false}, {time.Minute, healsAndFails, false}}, 10 * time.Second},
-		"not a member that is ready again":              {[]step{{10 * time.Second, goesAway, true}, {time.Minute, healsAndFails, false}}, 70 * time.Second},
-		"not forgotten while somebody asks":             {[]step{{10 * time.Second, fails, false}, {again, nil, false}, {again, nil, false}, {again, nil, false}}, 10 * time.Second},
-		"not forgotten while somebody asks in vain":     {[]step{{10 * time.Second, fails, false}, {again, goesAway, false}, {again, nil, false}, {again, nil, false}}, 10 * time.Second},
-		"forgotten when nobody asks":                    {[]step{{10 * time.Second, fails, false}, {idleAfter + 2*keepFor, nil, false}}, 20*time.Second + idleAfter},
-		"a member that does not say since when":         {[]step{{10 * time.Second, hasNoState, false}}, 10 * time.Second},
+		"the first of unbroken failures":                    {[]step{{10 * time.Second, fails, false}, {time.Minute, nil, false}, {3 * time.Minute, nil, false}}, 10 * time.Second},
+		"not one before an answer":                          {[]step{{10 * time.Second, fails, false}, {time.Minute, heals, false}, {time.Minute, fails, false}}, 130 * time.Second},
+		"asked for the first time":                          {[]step{{10 * time.Second, fails, true}, {time.Minute, nil, false}}, 70 * time.Second},
+		"when its member went away":                         {[]step{{10 * time.Second, goesAway, true}, {time.Minute, nil, false}}, 10 * time.Second},
+		"no earlier than its last answer":                   {[]step{{10 * time.Second, nil, false}, {time.Minute, wentAwayLongAgo, false}}, 10 * time.Second},
+		"its own failures, where its member went later":     {[]step{{10 * time.Second, fails, false}, {20 * time.Second, goesAway, false}, {time.Minute, nil, false}}, 10 * time.Second},
+		"its own failures, before and after":                {[]step{{10 * time.Second, fails, false}, {20 * time.Second, goesAway, false}, {time.Minute, healsAndFails, false}}, 10 * time.Second},
+		"not a member that is ready again":                  {[]step{{10 * time.Second, goesAway, true}, {time.Minute, healsAndFails, false}}, 70 * time.Second},
+		"not forgotten while somebody asks":                 {[]step{{10 * time.Second, fails, false}, {again, nil, false}, {again, nil, false}, {again, nil, false}}, 10 * time.Second},
+		"not forgotten while somebody asks without success": {[]step{{10 * time.Second, fails, false}, {again, goesAway, false}, {again, nil, false}, {again, nil, false}}, 10 * time.Second},
+		"forgotten when nobody asks":                        {[]step{{10 * time.Second, fails, false}, {idleAfter + 2*keepFor, nil, false}}, 20*time.Second + idleAfter},
+		"a member that does not say since when":             {[]step{{10 * time.Second, hasNoState, false}}, 10 * time.Second},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ type Source interface {
 	// IsHub is true for the hub itself: its API server would ask us, so it
 	// counts as serving neither API, and is not asked.
 	IsHub() bool
-	// Client asks the member's API server. It is taken anew before each request.
+	// Client asks the member's API server. It is taken again before each request.
 	Client() rest.Interface
 }
 

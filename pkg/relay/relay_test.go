@@ -182,7 +182,7 @@ func TestOutcomeIsKeptFromWhenItWasAskedFor(t *testing.T) {
 	})
 }
 
-// Else a member that takes its whole deadline to fail would be waited for by each question anew.
+// Else a member that takes its whole deadline to fail would be waited for by each question again.
 func TestFailureIsKeptFromWhenItWasKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
@@ -236,7 +236,7 @@ func TestMemberThatHangs(t *testing.T) {
 	}
 }
 
-// stuck does not even heed that nobody waits any more.
+// stuck does not even notice that nobody waits any more.
 func TestMemberThatNeverComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east, west := newFakeMember("east"), newFakeMember("west")

@@ -14,7 +14,7 @@ import (
 type Cluster struct {
 	// Name is the member's.
 	Name string
-	// Silent is why the cluster's Pods can not be seen now; then Pods are as they were last. Nil: they are seen.
+	// Silent is why the cluster's Pods cannot be seen now; then Pods are as they were last. Nil: they are seen.
 	Silent *fleet.Silence
 	// Pods are those that the workload's selector matches there, in any order, each name once.
 	Pods []Pod

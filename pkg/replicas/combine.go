@@ -17,8 +17,8 @@ type combined struct {
 	invalid  []fault
 }
 
-// combine asks every metric. An error means that their answers can not be used: none is valid, or some are not and the
-// others would take replicas away. Metrics that can not be used leave an empty status.
+// combine asks every metric. An error means that their answers cannot be used: none is valid, or some are not and the
+// others would take replicas away. Metrics that cannot be used leave an empty status.
 func (v *view) combine(d *Decision) (combined, error) {
 	if err := v.checkSelectors(d); err != nil {
 		return combined{}, err
@@ -63,7 +63,7 @@ func (v *view) uncomputable(d *Decision, f fault) error {
 	return f.outer
 }
 
-// err is what is said of the metrics that can not be used, if there are any.
+// err is what is said of the metrics that cannot be used, if there are any.
 func (c *combined) err(metrics int) error {
 	if len(c.invalid) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 
 type conditionType = autoscalingv2.HorizontalPodAutoscalerConditionType
 
-// set says a condition anew. Conditions stay in the order in which they first came, and keep the time of the last change
+// set says a condition again. Conditions stay in the order in which they first came, and keep the time of the last change
 // of their status.
 func (d *Decision) set(now time.Time, is conditionType, status corev1.ConditionStatus, reason, message string) {
 	c := find(d.Status.Conditions, is)

@@ -16,7 +16,7 @@ const (
 	unknownScale way = iota // not at all
 	disabled                // they stay at zero
 	toMax                   // by the spec's bound alone
-	toMin                   // likewise
+	toMin                   // the same
 	byMetrics
 )
 

@@ -210,7 +210,7 @@ func TestRequests(t *testing.T) {
 		"of the Pod, for another resource":         {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("memory", "2")}, "", "500"},
 		"of the Pod, the peak of its init":         {corev1.PodSpec{Containers: []corev1.Container{one}, InitContainers: []corev1.Container{sidecar, init}, Resources: level("memory", "2")}, "", "2100"},
 		"of the Pod, and its containers have none": {corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}, Resources: level("memory", "2")}, "", "missing pod-level request for cpu in Pod p"},
-		"of the Pod, what can not be":              {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("example.com/gpu", "2"), Overhead: overhead}, "", "500"},
+		"of the Pod, what cannot be":               {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("example.com/gpu", "2"), Overhead: overhead}, "", "500"},
 		"of the Pod, and one container is meant":   {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("cpu", "2")}, "app", "500"},
 		"in nanos, rounded up":                     {corev1.PodSpec{Containers: []corev1.Container{container("app", "123456789n", "1")}}, "", "124"},
 	}

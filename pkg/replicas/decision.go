@@ -14,7 +14,7 @@ import (
 type Decision struct {
 	// Rescale says that the workload is to be told a new number of replicas.
 	Rescale bool
-	// Replicas are what the fleet should run: as many as it was told if that can not be decided, and as many as were tried
+	// Replicas are what the fleet should run: as many as it was told if that cannot be decided, and as many as were tried
 	// if they are refused. Means nothing if there is no scale.
 	Replicas int32
 	// Status is to be stored if it differs from the question's.
@@ -60,7 +60,7 @@ type Explanation struct {
 	Recommended int32
 	// Stabilized is what windows made of it.
 	Stabilized int32
-	// Unseen are the clusters whose Pods, or parts of any metric, can not be seen, in name order.
+	// Unseen are the clusters whose Pods, or parts of any metric, cannot be seen, in name order.
 	Unseen []Unseen
 	// Held says that replicas would have been taken away if all clusters could be seen.
 	Held bool
@@ -68,7 +68,7 @@ type Explanation struct {
 	Reason string
 }
 
-// Unseen is a cluster that can not be seen, and the first reason found.
+// Unseen is a cluster that cannot be seen, and the first reason found.
 type Unseen struct {
 	Cluster string
 	Reason  fleet.Reason

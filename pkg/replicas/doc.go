@@ -31,11 +31,11 @@
 //
 // # Many clusters
 //
-// With more than one cluster, or with one that can not be seen, these rules come on top; they never change what is
+// With more than one cluster, or with one that cannot be seen, these rules come on top; they never change what is
 // decided of a single cluster that can be seen.
 //
 //   - A Pod is known by cluster and name: equal names in two clusters are two Pods.
-//   - Pods of a cluster that can not be seen stay counted, as they were last, without metrics. If none was ever seen,
+//   - Pods of a cluster that cannot be seen stay counted, as they were last, without metrics. If none was ever seen,
 //     as many are counted as the cluster was assigned. Of neither use is known: see balance.go for what that means.
 //   - While a cluster cannot be seen, nothing is scaled in; and out only by what the visible Pods prove: at most to what
 //     all listed Pods would call for if they could be seen. The bounds of the spec hold all the same.

@@ -191,8 +191,8 @@ func TestWhatIsSaidOfClusters(t *testing.T) {
 	q.Generation = 3
 	first := Decide(q)
 	want := []Event{
-		{"Warning", "ClusterUnreachable", "nothing is scaled down while clusters can not be seen: north: Timeout, west: Timeout"},
-		{"Warning", "ClusterUnreachable", "holding 20 replicas, where what can be seen calls for 4; clusters can not be seen: north: Timeout, west: Timeout"},
+		{"Warning", "ClusterUnreachable", "nothing is scaled down while clusters cannot be seen: north: Timeout, west: Timeout"},
+		{"Warning", "ClusterUnreachable", "holding 20 replicas, where what can be seen calls for 4; clusters cannot be seen: north: Timeout, west: Timeout"},
 	}
 	same(t, "events", want, first.Events)
 	same(t, "unseen", []Unseen{{"north", fleet.ReasonTimeout}, {"west", fleet.ReasonTimeout}}, first.Explanation.Unseen)
@@ -270,7 +270,7 @@ func TestClustersAreNamedOnceAndNotWithoutEnd(t *testing.T) {
 	q.Clusters = append(q.Clusters, cluster("m12", 0))
 	d := Decide(q)
 	same(t, "the last", Unseen{"m12", ReasonNotAsked}, d.Explanation.Unseen[12])
-	want := "nothing is scaled down while clusters can not be seen: m00: Timeout, m01: Timeout, m02: Timeout, m03: Timeout, " +
+	want := "nothing is scaled down while clusters cannot be seen: m00: Timeout, m01: Timeout, m02: Timeout, m03: Timeout, " +
 		"m04: Timeout, m05: Timeout, m06: Timeout, m07: Timeout, m08: Timeout, m09: Timeout and 3 more"
 	same(t, "message", want, find(d.Status.Conditions, "FleetVisible").Message)
 }
@@ -325,7 +325,7 @@ func TestErrorsNameTheClusterWhereThereAreSeveral(t *testing.T) {
 		"two autoscalers, in one cluster": {
 			ask(10, cluster("west", 5, rivals)),
 			"pods by selector app=web are controlled by more than one HPA (e.g. [shop/a shop/b])"},
-		"a selector that can not be read": {
+		"a selector that cannot be read": {
 			ask(10, cluster("west", 5, garbled), cluster("east", 5)),
 			"cluster west: couldn't convert selector into a corresponding internal selector object: unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"},
 		"no template to know assigned replicas by": {

@@ -71,7 +71,7 @@ func (m *member) group(v *view, n need, metric *Metric, look func(seen)) groups 
 	return g
 }
 
-// samples are those of the answer that count: none of a cluster that is draining, or that can not be seen.
+// samples are those of the answer that count: none of a cluster that is draining, or that cannot be seen.
 func (m *member) samples(metric *Metric) map[string]Sample {
 	if m.draining || m.hides(metric.Coverage) != "" {
 		return nil

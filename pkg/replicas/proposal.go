@@ -24,7 +24,7 @@ type measured struct {
 	groups   groups
 }
 
-// fault is why a metric can not be used.
+// fault is why a metric cannot be used.
 type fault struct {
 	reason string
 	inner  error // for its condition and its event
@@ -74,7 +74,7 @@ func (v *view) answer(i int) *Metric {
 	return &Metric{Err: fmt.Errorf("the metric was not asked for")}
 }
 
-// invalid is the proposal of a metric that can not be used; prefix leads its error to those who do not know the metric.
+// invalid is the proposal of a metric that cannot be used; prefix leads its error to those who do not know the metric.
 func invalid(reason string, err error, prefix string) proposal {
 	outer := err
 	if prefix != "" {

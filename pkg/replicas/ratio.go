@@ -31,7 +31,7 @@ func (v *view) scaled(value, target int64) (measured, error) {
 	return measured{replicas: replicas, value: value}, nil
 }
 
-// readyPods counts Ready Pods, those being deleted too. Of a cluster that can not be seen they are those last seen; none
+// readyPods counts Ready Pods, those being deleted too. Of a cluster that cannot be seen they are those last seen; none
 // at all are not believed then.
 func (v *view) readyPods() (int64, error) {
 	pods, ready := int64(0), int64(0)

@@ -6,7 +6,7 @@ import "github.com/fleetscale/fleetscale/pkg/fleet"
 
 // Reasons of conditions and events. Those that Kubernetes has too mean the same here.
 const (
-	ReasonFailedGetScale               = "FailedGetScale"               // the workload's scale can not be read
+	ReasonFailedGetScale               = "FailedGetScale"               // the workload's scale cannot be read
 	ReasonSucceededGetScale            = "SucceededGetScale"            // it can
 	ReasonReadyForNewScale             = "ReadyForNewScale"             // no recommendation of the window restrains
 	ReasonScaleUpStabilized            = "ScaleUpStabilized"            // a lower recommendation of the window holds
@@ -17,12 +17,12 @@ const (
 	ReasonFailedRescale                = "FailedRescale"                // the event of that
 	ReasonScalingDisabled              = "ScalingDisabled"              // somebody else scaled to zero
 	ReasonSelectorRequired             = "SelectorRequired"             // the event of a missing selector
-	ReasonInvalidSelector              = "InvalidSelector"              // the workload's selector is missing or can not be read
+	ReasonInvalidSelector              = "InvalidSelector"              // the workload's selector is missing or cannot be read
 	ReasonAmbiguousSelector            = "AmbiguousSelector"            // another autoscaler governs the same Pods
-	ReasonFailedGetResourceMetric      = "FailedGetResourceMetric"      // a Resource metric can not be used
-	ReasonFailedGetPodsMetric          = "FailedGetPodsMetric"          // a Pods metric can not be used
-	ReasonFailedGetObjectMetric        = "FailedGetObjectMetric"        // an Object metric can not be used
-	ReasonFailedGetExternalMetric      = "FailedGetExternalMetric"      // an External metric can not be used
+	ReasonFailedGetResourceMetric      = "FailedGetResourceMetric"      // a Resource metric cannot be used
+	ReasonFailedGetPodsMetric          = "FailedGetPodsMetric"          // a Pods metric cannot be used
+	ReasonFailedGetObjectMetric        = "FailedGetObjectMetric"        // an Object metric cannot be used
+	ReasonFailedGetExternalMetric      = "FailedGetExternalMetric"      // an External metric cannot be used
 	ReasonInvalidMetricSourceType      = "InvalidMetricSourceType"      // a metric of the spec is of no known type
 	ReasonFailedComputeMetricsReplicas = "FailedComputeMetricsReplicas" // the event of a decision that could not be made
 	ReasonValidMetricFound             = "ValidMetricFound"             // at least one metric can be used
@@ -34,9 +34,9 @@ const (
 	ReasonScaledToZero                 = "ScaledToZero"                 // we scaled to zero, and so may scale up again
 	ReasonNotScaledToZero              = "NotScaledToZero"              // we did not
 
-	ReasonFailedGetContainerResourceMetric = "FailedGetContainerResourceMetric" // a ContainerResource metric can not be used
+	ReasonFailedGetContainerResourceMetric = "FailedGetContainerResourceMetric" // a ContainerResource metric cannot be used
 
-	ReasonClusterUnreachable = "ClusterUnreachable" // Pods or metrics of a cluster can not be seen: FleetVisible is False
+	ReasonClusterUnreachable = "ClusterUnreachable" // Pods or metrics of a cluster cannot be seen: FleetVisible is False
 	ReasonAllClustersVisible = "AllClustersVisible" // none is missing: FleetVisible is True
 )
 

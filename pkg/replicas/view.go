@@ -16,7 +16,7 @@ import (
 type view struct {
 	*Question
 	members []member
-	dark    []Unseen // the clusters that can not be seen; set where the decision is by metrics
+	dark    []Unseen // the clusters that cannot be seen; set where the decision is by metrics
 }
 
 type member struct {
@@ -73,7 +73,7 @@ func (m *member) each(visit func(*Pod)) {
 	}
 }
 
-// hides returns why the cluster's Pods or their samples in this answer can not be seen; empty if they can. A draining
+// hides returns why the cluster's Pods or their samples in this answer cannot be seen; empty if they can. A draining
 // cluster hides nothing that counts.
 func (m *member) hides(answer *fleet.Coverage) fleet.Reason {
 	switch {

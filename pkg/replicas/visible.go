@@ -19,13 +19,13 @@ import (
 // unseenNamed are so many clusters that a condition names.
 const unseenNamed = 10
 
-// look says which clusters can not be seen. A single cluster that always could be is not spoken of.
+// look says which clusters cannot be seen. A single cluster that always could be is not mentioned.
 func (v *view) look(d *Decision) {
 	d.Explanation.Unseen = v.dark
 	before := find(d.Status.Conditions, v1alpha1.FleetVisible)
 	switch {
 	case len(v.dark) > 0:
-		message := fmt.Sprintf("nothing is scaled down while clusters can not be seen: %s", list(v.dark))
+		message := fmt.Sprintf("nothing is scaled down while clusters cannot be seen: %s", list(v.dark))
 		if before == nil || before.Status != corev1.ConditionFalse {
 			d.warn(ReasonClusterUnreachable, message)
 		}
@@ -35,14 +35,14 @@ func (v *view) look(d *Decision) {
 	}
 }
 
-// hold returns the recommendation, or the replicas that there are if fewer can not be believed: part of the fleet can not
+// hold returns the recommendation, or the replicas that there are if fewer cannot be believed: part of the fleet cannot
 // be seen, and may be busy.
 func (v *view) hold(d *Decision, recommended int32) int32 {
 	if len(v.dark) == 0 || recommended >= v.Scale.Replicas {
 		return recommended
 	}
 	d.Explanation.Held = true
-	d.warn(ReasonClusterUnreachable, fmt.Sprintf("holding %d replicas, where what can be seen calls for %d; clusters can not be seen: %s",
+	d.warn(ReasonClusterUnreachable, fmt.Sprintf("holding %d replicas, where what can be seen calls for %d; clusters cannot be seen: %s",
 		v.Scale.Replicas, recommended, list(v.dark)))
 	return v.Scale.Replicas
 }
@@ -67,7 +67,7 @@ func (v *view) unseen() []Unseen {
 	return all
 }
 
-// hide notes the clusters whose Pods, or their samples in the answer, can not be seen.
+// hide notes the clusters whose Pods, or their samples in the answer, cannot be seen.
 func (v *view) hide(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
 	for i := range v.members {
 		m := &v.members[i]

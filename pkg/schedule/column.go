@@ -52,7 +52,7 @@ func (c column) itemFault(item string) string {
 	case stepped && c.takes(span):
 		return fmt.Sprintf("the step %q must be a number of 1 or more, such as */2", step)
 	case strings.Contains(span, "-") && stepped && c.turns(span):
-		return "a range can not run past its end: write its values as a list"
+		return "a range cannot run past its end: write its values as a list"
 	case strings.Contains(span, "-"):
 		return c.spanFault(span)
 	}
@@ -79,11 +79,11 @@ func (c column) spanFault(span string) string {
 	case !c.takes(first):
 		return c.valueFault(first)
 	}
-	return fmt.Sprintf("a range can not run past its end: write %s,%s", written(from, c.max), written(c.min, to))
+	return fmt.Sprintf("a range cannot run past its end: write %s,%s", written(from, c.max), written(c.min, to))
 }
 
 // turns says whether both ends of a refused range are sound, or Sunday as 7.
-// Cut in two, such a range would begin its step anew.
+// Cut in two, such a range would begin its step again.
 func (c column) turns(span string) bool {
 	first, last, _ := strings.Cut(span, "-")
 	to, _ := c.number(last)
@@ -108,11 +108,11 @@ func (c column) valueFault(value string) string {
 	case isNumber:
 		return fmt.Sprintf("must be %d to %d%s, got %s", c.min, c.max, c.names, value)
 	case strings.Contains(value, "#"):
-		return "the nth weekday of a month can not be said: write a day of the week, which comes every week, or days of the month"
+		return "the nth weekday of a month cannot be said: write a day of the week, which comes every week, or days of the month"
 	case c.isLast(value):
-		return "the last of a month can not be said: write day of month 28, which every month has, or 1 for the day after the last"
+		return "the last of a month cannot be said: write day of month 28, which every month has, or 1 for the day after the last"
 	case c.isNearest(value):
-		return "the weekday nearest to a day can not be said: write a day of the month, or day of week 1-5"
+		return "the weekday nearest to a day cannot be said: write a day of the month, or day of week 1-5"
 	case len(value) > 3 && c.names != "" && c.takes(value[:3]):
 		return fmt.Sprintf("write %s", strings.ToLower(value[:3]))
 	}

@@ -47,9 +47,9 @@ func TestParseRefusesAndSaysWhatToWriteInstead(t *testing.T) {
 		minutes   = `write a number from 0 to 59, a range 0-59, a list of them with commas, a step */2, or * for all`
 		weekdays  = `write a number from 0 to 6 or sun to sat, a range 0-6, a list of them with commas, a step */2, or * for all`
 		sunday    = `0 is Sunday, and 7 is not known: `
-		last      = `the last of a month can not be said: write day of month 28, which every month has, or 1 for the day after the last`
-		nearest   = `the weekday nearest to a day can not be said: write a day of the month, or day of week 1-5`
-		nth       = `the nth weekday of a month can not be said: write a day of the week, which comes every week, or days of the month`
+		last      = `the last of a month cannot be said: write day of month 28, which every month has, or 1 for the day after the last`
+		nearest   = `the weekday nearest to a day cannot be said: write a day of the month, or day of week 1-5`
+		nth       = `the nth weekday of a month cannot be said: write a day of the week, which comes every week, or days of the month`
 		never     = `never runs, for no month it names has that day: write a day from 1 to 28, which every month has, or name other months`
 		ownField  = `a zone has a field of its own: write `
 		somewhere = ownField + `only minute hour day-of-month month day-of-week here, and the zone in timeZone`
@@ -104,17 +104,17 @@ func TestParseRefusesAndSaysWhatToWriteInstead(t *testing.T) {
 		"a bad one late in lists": {"0 0,12,24 * * *", `hour "0,12,24": must be 0 to 23: write 0 for the beginning of the next one`},
 		"a range from below":      {"0 0 0-5 * *", `day of month "0-5": must be 1 to 31, got 0`},
 		"a range to above":        {"0 20-25 * * *", `hour "20-25": must be 0 to 23, got 25`},
-		"a range over midnight":   {"0 22-2 * * *", `hour "22-2": a range can not run past its end: write 22-23,0-2`},
-		"a range to midnight":     {"0 23-0 * * *", `hour "23-0": a range can not run past its end: write 23,0`},
-		"a range over a weekend":  {"0 0 * * fri-mon", `day of week "fri-mon": a range can not run past its end: write 5-6,0-1`},
-		"a range from the last":   {"0 0 * * sat-mon", `day of week "sat-mon": a range can not run past its end: write 6,0-1`},
-		"a range to 7 o'clock":    {"0 22-7 * * *", `hour "22-7": a range can not run past its end: write 22-23,0-7`},
-		"a step over midnight":    {"0 22-2/2 * * *", `hour "22-2/2": a range can not run past its end: write its values as a list`},
-		"a step to Sunday":        {"0 0 * * 1-7/2", `day of week "1-7/2": a range can not run past its end: write its values as a list`},
+		"a range over midnight":   {"0 22-2 * * *", `hour "22-2": a range cannot run past its end: write 22-23,0-2`},
+		"a range to midnight":     {"0 23-0 * * *", `hour "23-0": a range cannot run past its end: write 23,0`},
+		"a range over a weekend":  {"0 0 * * fri-mon", `day of week "fri-mon": a range cannot run past its end: write 5-6,0-1`},
+		"a range from the last":   {"0 0 * * sat-mon", `day of week "sat-mon": a range cannot run past its end: write 6,0-1`},
+		"a range to 7 o'clock":    {"0 22-7 * * *", `hour "22-7": a range cannot run past its end: write 22-23,0-7`},
+		"a step over midnight":    {"0 22-2/2 * * *", `hour "22-2/2": a range cannot run past its end: write its values as a list`},
+		"a step to Sunday":        {"0 0 * * 1-7/2", `day of week "1-7/2": a range cannot run past its end: write its values as a list`},
 		"a step from a word":      {"0 0 * * x-7/2", `day of week "x-7/2": ` + weekdays},
 		"a word to Sunday":        {"0 0 * * x-7", `day of week "x-7": ` + weekdays},
 		"a number with a unit":    {"0 012h * * *", `hour "012h": write a number from 0 to 23, a range 0-23, a list of them with commas, a step */2, or * for all`},
-		"a range over New Year":   {"0 0 * nov-feb *", `month "nov-feb": a range can not run past its end: write 11-12,1-2`},
+		"a range over New Year":   {"0 0 * nov-feb *", `month "nov-feb": a range cannot run past its end: write 11-12,1-2`},
 		"a range of stars":        {"*-5 * * * *", `minute "*-5": a range begins with a number: write * for all, or the first number`},
 		"a range of marks":        {"0 ?-x * * *", `hour "?-x": a range begins with a number: write * for all, or the first number`},
 		"a range of three":        {"0-5-9 * * * *", `minute "0-5-9": ` + minutes},

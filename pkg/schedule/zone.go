@@ -11,7 +11,7 @@ import (
 
 // LoadZone finds a zone by its IANA name, such as Asia/Tokyo. The error is one
 // line for the person who wrote it, with what to write instead, but without the
-// name itself. Each call reads and holds the zone anew: keep what it returns.
+// name itself. Each call reads and holds the zone again: keep what it returns.
 //
 // Names that mean something else on each machine are refused, and so is what is
 // only found where zones are installed as files, such as right/Asia/Tokyo: the

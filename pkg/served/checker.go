@@ -46,7 +46,7 @@ func New(o Options) *Checker {
 }
 
 // Err is nil while the hub serves our schema. Otherwise it says what is missing
-// and what to do. A hub that can not be asked leaves the last finding as it is.
+// and what to do. A hub that cannot be asked leaves the last finding as it is.
 func (c *Checker) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *Checker) ask(ctx context.Context) (url string, faults map[string]error,
 	return url, faultsOf(schemas), err
 }
 
-// admit says once that the hub can not be asked. That is no finding.
+// admit says once that the hub cannot be asked. That is no finding.
 func (c *Checker) admit(ctx context.Context, err error) {
 	if !c.silent {
 		klog.FromContext(ctx).Info("Hub does not tell its schema of FederatedHPA and CronFederatedHPA", "reason", err.Error())

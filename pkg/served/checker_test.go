@@ -106,7 +106,7 @@ func TestCheckerFollowsTheHub(t *testing.T) {
 	checkMetric(t, c, 0, 0)
 	checkLines(t, "still Karmada's", look())
 	h.serve(t, karmadas(t))
-	checkLines(t, "Karmada's anew", look())
+	checkLines(t, "Karmada's again", look())
 
 	half := ours(t)
 	at(half, "components", "schemas")["io.karmada.autoscaling.v1alpha1.CronFederatedHPA"] = schemaOf(karmadas(t), "CronFederatedHPA")

@@ -21,7 +21,7 @@ type Rivals struct {
 	began time.Time
 }
 
-// NewRivals heeds writes from now on. ours is the field manager of our own
+// NewRivals considers writes from now on. ours is the field manager of our own
 // writes of status.
 func NewRivals(ours string, clock clock.PassiveClock) *Rivals {
 	return &Rivals{ours: ours, clock: clock, began: clock.Now()}

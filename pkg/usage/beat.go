@@ -12,7 +12,7 @@ import (
 // A metrics-server measures all its nodes once per resolution; between two
 // measurements its answers stay the same. Asked at some fixed moment of that
 // cycle, it gives values that have been there for half a resolution on
-// average, which is age that we would add. The moment of change can not be
+// average, which is age that we would add. The moment of change cannot be
 // read off the timestamps (they are the kubelets'), but it can be found:
 //
 //	seeking    ask a step earlier each period: the answer is new, new, new …
@@ -24,7 +24,7 @@ import (
 // A change that comes later than expected is waited for by narrowing again. One
 // that comes earlier shows nowhere, so a locked beat is sought again from time
 // to time. Where no beat is clear (two replicas behind one Service have two; a
-// member may measure at another pace), it rests, longer each time in vain.
+// member may measure at another pace), it rests, longer each time without success.
 //
 // A beat holds no clock: it is told of each question and says when the next is due.
 type beat struct {
@@ -56,12 +56,12 @@ const (
 	stepsPerPeriod = 8
 	// lockedFor is 40 minutes at 15 s. Seeking again takes 2 or 3 questions more.
 	lockedFor = 160
-	// firstRest is the plain questions before the first search and after the first in vain.
+	// firstRest is the plain questions before the first search and after the first without success.
 	firstRest = 2
 	// longestRest is an hour at 15 s.
 	longestRest = 240
 	// A change that jitters is missed a few times, until we ask late enough; two
-	// beats mixed are missed at every second question or so, for ever.
+	// beats mixed are missed at every second question or so, forever.
 	doubtPerMiss, doubtAllowed = 8, 48
 	// gapsKept is how many times between two changes the observed period is judged by.
 	gapsKept = 5

@@ -21,7 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// evilPods is a list with a memory that takes for ever to read.
+// evilPods is a list with a memory that takes forever to read.
 func evilPods(t *testing.T, contentType string) []byte {
 	t.Helper()
 	stand := resource.MustParse("1234567890123") // as long as the evil one

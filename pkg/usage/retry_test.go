@@ -248,7 +248,7 @@ func TestOthersAreTriedAgainTogether(t *testing.T) {
 					}
 				}
 				if got, want := east.asks.Load()-int64(namespaces), 2+others; got != want {
-					t.Errorf("asked %d times more, want once in vain, once with success, and %d for the others", got, others)
+					t.Errorf("asked %d times more, want once without success, once with it, and %d for the others", got, others)
 				}
 				for k, target := range f.scrapers["east"].targets {
 					if target.onBeat {

@@ -114,7 +114,7 @@ func TestNamespacesThatAreAskedForLater(t *testing.T) {
 	})
 }
 
-// One list of all that is late must not cost a request for each namespace for long; one that never comes must not be tried for ever.
+// One list of all that is late must not cost a request for each namespace for long; one that never comes must not be tried forever.
 func TestAListOfAllThatFailedIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const namespaces = 20

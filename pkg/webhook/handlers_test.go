@@ -80,7 +80,7 @@ func TestMutation(t *testing.T) {
 					t.Fatal(err)
 				}
 				if patched, err = patch.Apply(patched); err != nil {
-					t.Fatalf("the API server can not apply %s: %v", response.Patch, err)
+					t.Fatalf("the API server cannot apply %s: %v", response.Patch, err)
 				}
 			}
 			if diff := cmp.Diff(decoded(t, raw(t, tc.want).Raw), decoded(t, patched)); diff != "" {
@@ -115,7 +115,7 @@ func TestValidation(t *testing.T) {
 		"a fault that was there before":                {path: "/validate-federatedhpa", object: strings.Replace(broken, "metadata: {", "metadata: {labels: {a: b}, ", 1), before: broken},
 		"a rule for a FederatedHPA":                    {path: "/validate-cronfederatedhpa", object: cron("daily", "FederatedHPA", "first", "targetMaxReplicas: 20")},
 		"a rule for a workload that something governs": {path: "/validate-cronfederatedhpa", object: cron("daily", "Deployment", "web", "targetReplicas: 2"), warnings: []string{`spec.scaleTargetRef: Deployment "web" is scaled by FederatedHPA "first", and the rules will fail: name that FederatedHPA instead`}},
-		"a rule that can not work":                     {path: "/validate-cronfederatedhpa", object: cron("daily", "FederatedHPA", "first", "targetReplicas: 2"), wantCauses: 2, want: `CronFederatedHPA.autoscaling.karmada.io "daily" is invalid: [`},
+		"a rule that cannot work":                      {path: "/validate-cronfederatedhpa", object: cron("daily", "FederatedHPA", "first", "targetReplicas: 2"), wantCauses: 2, want: `CronFederatedHPA.autoscaling.karmada.io "daily" is invalid: [`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

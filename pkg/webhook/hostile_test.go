@@ -15,7 +15,7 @@ import (
 
 const evilMetric = `"metrics":[{"type":"Pods","pods":{"metric":{"name":"rps"},"target":{"type":"AverageValue","averageValue":"1e-2147483648"}}}]`
 
-// evilReview is one of a FederatedHPA with a quantity that takes for ever to read.
+// evilReview is one of a FederatedHPA with a quantity that takes forever to read.
 func evilReview(t *testing.T) *admissionv1.AdmissionReview {
 	t.Helper()
 	r := review(t, fhpa("evil", "web"), "")
@@ -55,7 +55,7 @@ func TestQuantityThatTakesForEver(t *testing.T) {
 	}
 }
 
-// inTime asks, and does not wait for ever.
+// inTime asks, and does not wait forever.
 func inTime(t *testing.T, handler http.Handler, r *admissionv1.AdmissionReview) *admissionv1.AdmissionResponse {
 	t.Helper()
 	answered := make(chan *admissionv1.AdmissionResponse, 1)

@@ -27,7 +27,7 @@ type kind[T client.Object] struct {
 	validate func(object, before T, known admission.Neighbours) (faults field.ErrorList, warnings []string)
 }
 
-// read decodes an object. Authors of any namespace may send what takes for ever to
+// read decodes an object. Authors of any namespace may send what takes forever to
 // decode, and before the schema is checked; so that is refused first.
 func read(raw []byte, object client.Object) error {
 	if err := guard.JSON(raw, object); err != nil {

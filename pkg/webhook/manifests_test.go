@@ -82,7 +82,7 @@ func patched(t *testing.T, text string, patch []byte) string {
 	}
 	after, err := p.Apply([]byte(text))
 	if err != nil {
-		t.Fatalf("the API server can not apply %s: %v", patch, err)
+		t.Fatalf("the API server cannot apply %s: %v", patch, err)
 	}
 	return string(after)
 }

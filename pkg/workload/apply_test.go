@@ -123,7 +123,7 @@ func TestApplyWithoutWords(t *testing.T) {
 	_, err := s.join(t).Apply(t.Context(), hpa)
 	var unsupported *memberhpa.Unsupported
 	if !errors.As(err, &unsupported) {
-		t.Errorf("error = %v, want that v2beta2 can not say it", err)
+		t.Errorf("error = %v, want that v2beta2 cannot say it", err)
 	}
 	same(t, "requests", []string{"GET " + v2beta2Path + "/web"}, s.heard())
 }
@@ -136,10 +136,10 @@ func TestApplyToWhatIsThere(t *testing.T) {
 		applies bool
 		err     string
 	}{
-		"ours":            {200, storedAs("v2", "u"), true, ""},
-		"given to us":     {200, strings.Replace(storedAs("v2", "u"), `"labels":{"fleetscale.io/managed-by":"7"}`, `"annotations":{"fleetscale.io/adopt-by":"web"}`, 1), true, ""},
-		"somebody's":      {200, strings.Replace(storedAs("v2", "u"), `managed-by`, `other`, 1), false, `applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
-		"can not be seen": {403, status(403, "Forbidden", ""), false, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
+		"ours":           {200, storedAs("v2", "u"), true, ""},
+		"given to us":    {200, strings.Replace(storedAs("v2", "u"), `"labels":{"fleetscale.io/managed-by":"7"}`, `"annotations":{"fleetscale.io/adopt-by":"web"}`, 1), true, ""},
+		"somebody's":     {200, strings.Replace(storedAs("v2", "u"), `managed-by`, `other`, 1), false, `applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
+		"cannot be seen": {403, status(403, "Forbidden", ""), false, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestDelete(t *testing.T) {
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, ""},
 		"a conflict about itself": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {200, storedAs("v2", "u")}},
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, `deleting HorizontalPodAutoscaler "web": the cluster says Conflict`},
-		"a conflict that can not be looked into": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {403, status(403, "Forbidden", "")}},
+		"a conflict that cannot be looked into": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {403, status(403, "Forbidden", "")}},
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, `deleting HorizontalPodAutoscaler "web": the cluster says Conflict`},
 		"forbidden": {[]string{"v2"}, "u", answers{"DELETE": {403, status(403, "Forbidden", "")}}, []string{deletion(v2Path)},
 			`deleting HorizontalPodAutoscaler "web": the cluster says Forbidden`},

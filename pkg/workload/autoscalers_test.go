@@ -95,10 +95,10 @@ func TestAutoscalersOfAnOldCluster(t *testing.T) {
 		"too late for a page": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{410, status(410, "Expired", "")}, pages, nil, fleet.ReasonBadAnswer},
 		"served no more":      {answer{404, "404 page not found"}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 		"not a list":          {answer{200, `{"kind":"Deployment"}`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
-		"goes on for ever": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "next", "")}, pages,
+		"goes on forever": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "next", "")}, pages,
 			nil, fleet.ReasonBadAnswer},
-		"a quantity for ever": {answer{200, list("v2beta2", "", evil)}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
-		"not even JSON":       {answer{200, `<html>`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
+		"a quantity forever": {answer{200, list("v2beta2", "", evil)}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
+		"not even JSON":      {answer{200, `<html>`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

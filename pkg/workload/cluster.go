@@ -72,6 +72,6 @@ type Autoscalers struct {
 	Version string
 	// Known is false where Objects say nothing, as they were never seen.
 	Known bool
-	// Silence is why they can not be seen now, so that Objects are as they were last; nil if they can.
+	// Silence is why they cannot be seen now, so that Objects are as they were last; nil if they can.
 	Silence *fleet.Silence
 }

@@ -31,9 +31,9 @@ func TestAdditional(t *testing.T) {
 		"as it would be made": {answer{200, needing("1")}, template, 2, true, false},
 		"not there":           {answer{404, status(404, "NotFound", "")}, nil, 0, false, true},
 		"without a template":  {answer{200, `{"spec":{}}`}, nil, 0, false, true},
-		"it takes for ever":   {answer{200, needing("1e-2147483648")}, nil, 0, false, true},
+		"it takes forever":    {answer{200, needing("1e-2147483648")}, nil, 0, false, true},
 		"not even JSON":       {answer{200, `<html>`}, nil, 0, false, true},
-		"a selector that can not be": {answer{200, strings.Replace(needing("1"), `"matchLabels"`, `"matchExpressions":[{"key":"a","operator":"Is"}],"matchLabels"`, 1)},
+		"a selector that cannot be": {answer{200, strings.Replace(needing("1"), `"matchLabels"`, `"matchExpressions":[{"key":"a","operator":"Is"}],"matchLabels"`, 1)},
 			nil, 0, false, true},
 	}
 	for name, tc := range tests {

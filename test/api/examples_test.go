@@ -30,7 +30,7 @@ func TestExamplesOfFieldsAreAccepted(t *testing.T) {
 			sample, _, _ = strings.Cut(sample, "\n")
 			var value any
 			if err := yaml.Unmarshal([]byte(sample), &value); err != nil {
-				t.Errorf("%s %s: the example %s can not be read: %v", crd.Spec.Names.Kind, path, sample, err)
+				t.Errorf("%s %s: the example %s cannot be read: %v", crd.Spec.Names.Kind, path, sample, err)
 				return
 			}
 			holder := map[string]any{"field": whole(value)}

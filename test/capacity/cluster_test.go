@@ -147,7 +147,7 @@ func (c *cluster) nodesAreTainted(ctx context.Context, s *scenario) error {
 	return nil
 }
 
-// schedulerKnowsNodes waits until the scheduler has seen the nodes as they are now. What it can not place by an older
+// schedulerKnowsNodes waits until the scheduler has seen the nodes as they are now. What it cannot place by an older
 // state it says has no node, and places a second later. It learns of nodes in their order, so it knows those before the
 // one that it has bound a Pod to.
 func (c *cluster) schedulerKnowsNodes(ctx context.Context, namespace string) error {
@@ -187,7 +187,7 @@ func (c *cluster) createNamespace(ctx context.Context, name string) error {
 	})
 }
 
-// createQuota comes when the Pods of others are there, and ended: after that nothing has the quota counted anew, and what
+// createQuota comes when the Pods of others are there, and ended: after that nothing has the quota counted again, and what
 // it is charged is what admission and estimate both go by. The first count may miss the last Pods, and would stay so: a
 // quota is counted again when its limits change.
 func (c *cluster) createQuota(ctx context.Context, s *scenario) error {

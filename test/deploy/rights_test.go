@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "write testdata/rights.txt")
 
 // What each overlay grants is written down in testdata/rights.txt, so that a
-// right can not come in unseen.
+// right cannot come in unseen.
 func TestRights(t *testing.T) {
 	var got strings.Builder
 	for _, dir := range overlays() {

@@ -17,7 +17,7 @@ const (
 	patience = 1200
 )
 
-// calm lets all be well and the load constant. The fleet comes to rest, and stays so when the program begins anew.
+// calm lets all be well and the load constant. The fleet comes to rest, and stays so when the program begins again.
 func (f *fleet) calm(restart int) {
 	f.heal()
 	f.slope, f.crash, f.hub.fails = 0, nil, false
@@ -41,7 +41,7 @@ func (f *fleet) calm(restart int) {
 			still = 0
 		}
 		if rounds > patience {
-			f.judge.fail("P3: something is written for ever under a constant load")
+			f.judge.fail("P3: something is written forever under a constant load")
 			return
 		}
 	}
@@ -71,7 +71,7 @@ func (f *fleet) release() {
 		pass(period)
 	}
 	if f.hub.object != nil {
-		f.judge.fail("the object can not go: %v", f.hub.object.Finalizers)
+		f.judge.fail("the object cannot go: %v", f.hub.object.Finalizers)
 	}
 	for _, m := range f.members {
 		switch {

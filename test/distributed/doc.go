@@ -17,10 +17,10 @@
 //	Pods       no Ready Pod goes but by its own autoscaler, a drain, an edit, a cluster that is back, or zero
 //	minimum    the fleet runs its minimum
 //	order      with a strict order, no cluster shrinks while one of a lower priority could
-//	silence    while a cluster can not be seen, the bounds of the others stay, until the grace is over
+//	silence    while a cluster cannot be seen, the bounds of the others stay, until the grace is over
 //	rest       under a constant load nothing is written any more, and a restart changes nothing
 //
-// What can not be told apart from outside is not judged: whether a step was the best one. Left out, as nothing better can be
+// What cannot be told apart from outside is not judged: whether a step was the best one. Left out, as nothing better can be
 // done about it: a strict order where each cluster has a load of its own, which no other can carry; a cluster that is
 // registered again after it was taken out of the affinity meanwhile, where our autoscaler stays; and who waits while a
 // cluster that missed an edit is out of sight.

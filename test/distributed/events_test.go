@@ -45,7 +45,7 @@ func (f *fleet) happens() (rounds int) {
 		return f.between(1, f.awayFor)
 	case 19:
 		f.restart()
-		f.judge.did("the program begins anew")
+		f.judge.did("the program begins again")
 	case 20, 21:
 		f.crash = f.anyCrash()
 		f.judge.did("the program will end")

@@ -94,7 +94,7 @@ func (j *judge) refusals() bool {
 	return slices.ContainsFunc(j.f.members, func(m *member) bool { return m.refuses })
 }
 
-// leftovers: a cluster that takes no part any more can not be told so.
+// leftovers: a cluster that takes no part any more cannot be told so.
 func (j *judge) leftovers() bool {
 	return slices.ContainsFunc(j.f.members, func(m *member) bool { return m.registered && !j.takesPart(m) && m.ours() != nil })
 }

@@ -31,8 +31,8 @@ const (
 	well     trouble = iota
 	away             // known to be silent: nothing can be asked
 	hanging          // nothing is answered, which nobody knows before asking
-	podsLost         // its Pods can not be listed
-	hpasLost         // its autoscalers can not be listed
+	podsLost         // its Pods cannot be listed
+	hpasLost         // its autoscalers cannot be listed
 )
 
 // member is one cluster: what its API server stores, and what its nodes do.

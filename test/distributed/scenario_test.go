@@ -18,7 +18,7 @@ type outcome struct {
 // variant is how a scenario is run otherwise than usual.
 type variant struct {
 	plant   fault
-	restart int  // the round of the first calm in which the program begins anew; 0: none
+	restart int  // the round of the first calm in which the program begins again; 0: none
 	brief   bool // it ends with the first rest
 }
 

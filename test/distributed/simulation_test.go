@@ -97,7 +97,7 @@ func (s *tally) note(t *testing.T, o outcome) {
 	}
 }
 
-// However soon after a storm the program begins anew, the fleet comes to the same rest.
+// However soon after a storm the program begins again, the fleet comes to the same rest.
 func TestRestartChangesNothing(t *testing.T) {
 	n := 60
 	if testing.Short() {

@@ -69,7 +69,7 @@ func (f *fleet) drawPolicy(s *v1alpha1.FederatedHPASpec) {
 	}
 }
 
-// drawPreferences gives clusters what the policy heeds, and some of them thresholds.
+// drawPreferences gives clusters what the policy reads, and some of them thresholds.
 func (f *fleet) drawPreferences(s *v1alpha1.FederatedHPASpec) {
 	a := s.FederatedHPAAssignment
 	a.ClusterAutoscalingPreference = nil

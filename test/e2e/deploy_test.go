@@ -19,7 +19,7 @@ import (
 )
 
 // An API server accepts all that deploy/ holds for people to apply. Pods and
-// certificates of it can not run here, so nothing is stored. The cluster has no
+// certificates of it cannot run here, so nothing is stored. The cluster has no
 // metrics APIs meanwhile: its APIServices and ours would be mixed.
 func TestManifestsAreAccepted(t *testing.T) {
 	t.Parallel()

@@ -119,7 +119,7 @@ func (s *stage) leaderDiesHalfway() {
 	allow := s.refuse("member2")
 	s.change(`{"spec":{"federatedHPAAssignment":{"clusterAutoscalingPreference":[` +
 		`{"targetCluster":{"clusterNames":["member1"]},"staticWeight":2},{"targetCluster":{"clusterNames":["member2"]},"staticWeight":1}]}}}`)
-	s.comes("the half of it can not be written", says(able+"=False/FailedWrite", "member2", "is not allowed by the test"), isIn(v1alpha1.StateFailing))
+	s.comes("the half of it cannot be written", says(able+"=False/FailedWrite", "member2", "is not allowed by the test"), isIn(v1alpha1.StateFailing))
 	s.isSplitIn("member1 1-6, member2 1-6")
 	if err := s.leader(s.t).Kill(); err != nil {
 		s.t.Fatal(err)
@@ -200,7 +200,7 @@ func (s *stage) memberRefuses() {
 
 	s.distribute("minReplicas: 3, maxReplicas: 9", equally, "")
 	s.isSplitIn("member1 1-3, member2 1-3, member3 none")
-	s.comes("it says so", says(able+"=False/FailedWrite", "bounds can not be written", "member3", "forbidden"),
+	s.comes("it says so", says(able+"=False/FailedWrite", "bounds cannot be written", "member3", "forbidden"),
 		because("member3", "FailedWrite", "horizontalpodautoscalers"), isIn(v1alpha1.StateFailing))
 	s.runs("member1 2, member2 2, member3 2")
 	settled.comes("it is as it was", isIn(v1alpha1.StateActive), areIn("member1 Active, member2 Active, member3 Active"), says(able+"=True/ReadyForNewScale"))

@@ -100,7 +100,7 @@ func (s *stage) boundsInFewClusters() {
 const priorities21 = "federatedHPAAssignmentType: Prioritized, rebalance: {strategy: None}, clusterAutoscalingPreference: [" +
 	"{targetCluster: {clusterNames: [member1]}, priority: 2}, {targetCluster: {clusterNames: [member2]}, priority: 1}]"
 
-// Bounds go to the member of the highest priority. When it can not host what it
+// Bounds go to the member of the highest priority. When it cannot host what it
 // is told, the next one gets the part that waits, after the delay; no Pod that
 // runs is ended for it.
 func (s *stage) boundsByPriorityAndSpill() {

@@ -12,7 +12,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// A member can not be seen while its load is high. Nothing is scaled in, and
+// A member cannot be seen while its load is high. Nothing is scaled in, and
 // others grow by what they show themselves. Once it is taken out, the rest goes
 // on without it; when it is back, it counts again.
 func (s *stage) frozenAtHighLoad() {
@@ -27,10 +27,10 @@ func (s *stage) frozenAtHighLoad() {
 
 	s.freeze(s.t, "member2")
 	s.tells("rps", map[string]string{"member1": "1", "member3": "1"})
-	s.comes("it holds what it can not see", isIn(v1alpha1.StateHeld), hasClusters("member1 Active 4, member2 Unreachable 4, member3 Active 4"),
-		says(visible+"=False/ClusterUnreachable", "nothing is scaled down while clusters can not be seen: member2: "), says(active+"=True/ValidMetricFound"))
+	s.comes("it holds what it cannot see", isIn(v1alpha1.StateHeld), hasClusters("member1 Active 4, member2 Unreachable 4, member3 Active 4"),
+		says(visible+"=False/ClusterUnreachable", "nothing is scaled down while clusters cannot be seen: member2: "), says(active+"=True/ValidMetricFound"))
 	s.shows(`web +StatefulSet +web +rps: \S+/10 \(avg\) +6 +12 +12 +12 +2/3 +Held +\S+`)
-	s.hasEvent("Warning", "ClusterUnreachable", "nothing is scaled down while clusters can not be seen: member2: ")
+	s.hasEvent("Warning", "ClusterUnreachable", "nothing is scaled down while clusters cannot be seen: member2: ")
 	s.hasEvent("Warning", "ClusterUnreachable", "holding 12 replicas, where what can be seen calls for ", "member2: ")
 	s.stays(2*downWindow, "member1 4, member3 4")
 

@@ -11,7 +11,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// What can not be scaled is said in Kubernetes' words.
+// What cannot be scaled is said in Kubernetes' words.
 func (s *stage) nothingToScale() {
 	metrics := "maxReplicas: 3, metrics: [" + s.byQueue(10) + "]"
 	s.apply("hub", s.autoscalerOf("absent", metrics))
@@ -80,7 +80,7 @@ func (s *stage) twoOfTheSamePods() {
 }
 
 // A HorizontalPodAutoscaler that a member has of its own is not fought: what it
-// scales is left alone, and where that can not be, nothing is scaled.
+// scales is left alone, and where that cannot be, nothing is scaled.
 func (s *stage) memberHasItsOwn() {
 	s.uses(map[string]string{"member1": "10m", "member2": "10m"})
 	s.queue("20")
@@ -96,7 +96,7 @@ func (s *stage) memberHasItsOwn() {
 	s.apply("hub", s.autoscalerOf("town", "minReplicas: 2, maxReplicas: 4, metrics: ["+s.byQueue(10)+"]"+where))
 	s.comes("that member is left alone", hasClusters("member1 Conflict 1, member2 Active 1"))
 	s.hasEvent("Warning", "ClusterStateChanged", "cluster member1 is Conflict", "HorizontalPodAutoscaler fed-rival/local-web")
-	s.comesTo("town", "it can not leave one out", isIn(v1alpha1.StateFailing), says(active+"=False/AmbiguousSelector", "HorizontalPodAutoscaler fed-rival/local-town"))
+	s.comesTo("town", "it cannot leave one out", isIn(v1alpha1.StateFailing), says(active+"=False/AmbiguousSelector", "HorizontalPodAutoscaler fed-rival/local-town"))
 
 	s.queue("40")
 	s.runs("member1 1, member2 3")

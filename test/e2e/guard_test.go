@@ -9,7 +9,7 @@ import (
 )
 
 // Somebody points the APIService elsewhere, as an upgrade of metrics-server
-// would. The adapter can not help it, and says so.
+// would. The adapter cannot help it, and says so.
 func TestRewrittenAPIServiceIsAnAlarm(t *testing.T) {
 	e := whole(t)
 	const name = "v1beta1.metrics.k8s.io"

@@ -208,7 +208,7 @@ func (e *env) autoscaler(ctx context.Context, name string) (*autoscalingv2.Horiz
 	return hpa, json.Unmarshal([]byte(said.Stdout), hpa)
 }
 
-// complaintOf is why an autoscaler can not decide; empty if it can.
+// complaintOf is why an autoscaler cannot decide; empty if it can.
 func complaintOf(hpa *autoscalingv2.HorizontalPodAutoscaler) string {
 	for _, condition := range hpa.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingActive && condition.Status != corev1.ConditionTrue {

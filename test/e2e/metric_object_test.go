@@ -40,7 +40,7 @@ func TestServiceInTwoClusters(t *testing.T) {
 	e.wants(t, serviceMetric(metric, "fleetscale.io/cluster=member3"), refuses(http.StatusNotFound, metric, "member3"))
 }
 
-// What can not be understood is refused, with what could be.
+// What cannot be understood is refused, with what could be.
 func TestUnknownMergeIsRefused(t *testing.T) {
 	e := whole(t)
 	for selector, words := range map[string][]string{

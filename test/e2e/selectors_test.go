@@ -74,7 +74,7 @@ func TestFieldSelectors(t *testing.T) {
 	}
 }
 
-// What can not be selected by is refused and not ignored.
+// What cannot be selected by is refused and not ignored.
 func TestOtherFieldSelectorsAreRefused(t *testing.T) {
 	e := whole(t)
 	for _, path := range []string{shopPath, allPath, v1beta1 + "/nodes", v1 + "/namespaces/" + shop + "/pods"} {

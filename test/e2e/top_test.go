@@ -85,7 +85,7 @@ func TestTopShowsTheFiguresOfTheMembers(t *testing.T) {
 		"nodes":      {"top", "nodes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// A member may measure anew between two questions.
+			// A member may measure again between two questions.
 			eventually(t, "the figures are equal", func(ctx context.Context) error {
 				said, err := e.Ask(ctx, args...)
 				if err != nil {

@@ -39,7 +39,7 @@ const leeway = time.Minute
 // ServiceAccountToken returns a token of an existing service account that the
 // API server accepts for ttl, and for ten seconds more if it was just used. It
 // is signed here and not asked of the API server, which grants no less than ten
-// minutes: a test of expiry can not wait for that.
+// minutes: a test of expiry cannot wait for that.
 func (c *Cluster) ServiceAccountToken(ctx context.Context, namespace, name string, ttl time.Duration) (string, error) {
 	config, err := c.RESTConfig()
 	if err != nil {

@@ -45,7 +45,7 @@ func (m *Member) Put(o Object) error {
 	all := servedResources()
 	i := slices.IndexFunc(all, func(s served) bool { return s.gvk() == kinds[0] && s.writable })
 	if i < 0 {
-		return fmt.Errorf("storing %s/%s in %s: a %s can not be written", o.GetNamespace(), o.GetName(), m.name, kinds[0].Kind)
+		return fmt.Errorf("storing %s/%s in %s: a %s cannot be written", o.GetNamespace(), o.GetName(), m.name, kinds[0].Kind)
 	}
 	m.world.mu.Lock()
 	defer m.world.mu.Unlock()

@@ -28,7 +28,7 @@ type entry interface {
 	revision() int64
 	labels() labels.Set
 	fields() fields.Set
-	// object is made anew each time.
+	// object is made again each time.
 	object() object
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command crds completes the CustomResourceDefinitions that controller-gen wrote. A marker can not reach the fields of
+// Command crds completes the CustomResourceDefinitions that controller-gen wrote. A marker cannot reach the fields of
 // Kubernetes' own types, which ours inline; bounds.yaml says what holds for them. Without a bound on each list and
 // string, the API server would also refuse our CEL rules, because it estimates their cost from the largest object.
 //

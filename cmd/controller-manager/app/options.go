@@ -112,7 +112,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("hub")
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
-	fs.DurationVar(&o.Timeout, "hub-timeout", o.Timeout, "Longest time for all that is done for one object, before it is tried anew. At least six times --member-timeout, which bounds each of its steps.")
+	fs.DurationVar(&o.Timeout, "hub-timeout", o.Timeout, "Longest time for all that is done for one object, before it is tried again. At least six times --member-timeout, which bounds each of its steps.")
 }
 
 func (o *LeaderOptions) addFlags(sets *cliflag.NamedFlagSets) {
@@ -120,7 +120,7 @@ func (o *LeaderOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.BoolVar(&o.Elect, "leader-elect", o.Elect, "Work only as the leader of all replicas. Without it there must be no more than one.")
 	fs.StringVar(&o.Namespace, "leader-elect-resource-namespace", o.Namespace, "Namespace of the hub that holds the Lease controller-manager.fleetscale.io.")
 	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration, "Time after which another replica takes the place of a leader that is not heard of any more.")
-	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline, "Time after which a leader that can not renew its lease gives up, and ends.")
+	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline, "Time after which a leader that cannot renew its lease gives up, and ends.")
 	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", o.RetryPeriod, "Time between two attempts to get or to renew the lease.")
 }
 
@@ -129,7 +129,7 @@ func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.IntVar(&o.Syncs, "concurrent-federatedhpa-syncs", o.Syncs, "Number of FederatedHPAs that are looked at at a time.")
 	fs.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod, "Time between two looks at a FederatedHPA.")
 	fs.DurationVar(&o.PropagationGrace, "propagation-grace", o.PropagationGrace, "For how long members may run another number of replicas than the workload on the hub asks for, in central mode without replicaDistribution, before the condition Propagated is False.")
-	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace, "For how long a cluster that can not be seen keeps its part of maxReplicas, in distributed mode, before other clusters get it.")
+	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace, "For how long a cluster that cannot be seen keeps its part of maxReplicas, in distributed mode, before other clusters get it.")
 	fs.DurationVar(&o.Decision.StabilizationWindow, "downscale-stabilization", o.Decision.StabilizationWindow, "For how long a higher recommendation keeps the replicas up, where spec.behavior does not say.")
 	fs.Float64Var(&o.Decision.Tolerance, "tolerance", o.Decision.Tolerance, "By how much usage may differ from its target without scaling, as a part of it, where spec.behavior does not say.")
 	fs.DurationVar(&o.Decision.CPUInitializationPeriod, "cpu-initialization-period", o.Decision.CPUInitializationPeriod, "For how long after its start a Pod's cpu counts only if it was measured while the Pod was Ready.")

@@ -152,7 +152,7 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 func (o *HubOptions) metricsServerConfig(hub *rest.Config) (*rest.Config, error) {
 	config := rest.CopyConfig(hub)
 	config.Host, config.APIPath = o.MetricsServer, ""
-	config.TLSClientConfig.ServerName = ""
+	config.ServerName = ""
 	config.CAFile, config.CAData = "", nil
 	config.Insecure = o.MetricsServerInsecureSkipTLSVerify
 	if o.MetricsServerCAFile == "" {

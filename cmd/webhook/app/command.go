@@ -11,7 +11,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/command"
 )
 
-const help = `The webhook completes FederatedHPAs and CronFederatedHPAs by their defaults, and refuses those that can not work,
+const help = `The webhook completes FederatedHPAs and CronFederatedHPAs by their defaults, and refuses those that cannot work,
 with what to write instead. The hub's API server asks it before it stores one, as a MutatingWebhookConfiguration
 and a ValidatingWebhookConfiguration say. It keeps nothing, and several replicas need no leader.`
 

@@ -14,7 +14,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/compact"
 )
 
-// Amounts are quantities of resources as the scheduler reckons them: fractions are rounded up, for each Pod by itself.
+// Amounts are quantities of resources as the scheduler counts them: fractions are rounded up, for each Pod by itself.
 // What was read of the same list is equal.
 type Amounts struct {
 	MilliCPU         int64

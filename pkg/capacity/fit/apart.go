@@ -36,7 +36,7 @@ type term struct {
 	within   func(namespace unique.Handle[string]) bool
 }
 
-// term reads one. It is not ok if it can not be read, or speaks of labels that the template does not have.
+// term reads one. It is not ok if it cannot be read, or speaks of labels that the template does not have.
 func (r *replica) term(t *corev1.PodAffinityTerm) (parsed term, ok bool) {
 	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil || len(t.MismatchLabelKeys) > 0 {

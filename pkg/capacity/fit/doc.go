@@ -13,7 +13,7 @@
 // Replicas that wait for a node already take no room: the estimate contains them.
 //
 // Without inter-Pod rules the estimate is what the scheduler would bind, if it preempts nobody. With them it is an upper
-// bound: each rule is reckoned by itself, rules of other Pods against the workload's are not seen, nor are required
+// bound: each rule is considered by itself, rules of other Pods against the workload's are not seen, nor are required
 // affinity to Pods, volumes, host ports and what webhooks add.
 //
 // [Node] and [Pod] are compact records, so that whole clusters can be kept.

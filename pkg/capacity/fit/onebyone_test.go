@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// bench is the second answer: it binds one Pod after another to any node that takes it, and looks at every Pod anew
+// bench is the second answer: it binds one Pod after another to any node that takes it, and looks at every Pod again
 // each time. It shares nothing with the estimate, not even the library.
 type bench struct {
 	*world
@@ -288,7 +288,7 @@ func TestEstimateIsWhatCanBeBoundOneByOne(t *testing.T) {
 	}
 }
 
-// One rule between Pods is reckoned exactly, whatever order the scheduler takes.
+// One rule between Pods is estimated exactly, whatever order the scheduler takes.
 func TestEstimateWithOneRuleIsWhatCanBeBoundOneByOne(t *testing.T) {
 	bounded := 0
 	for seed := range rounds() {
@@ -309,7 +309,7 @@ func TestEstimateWithOneRuleIsWhatCanBeBoundOneByOne(t *testing.T) {
 	}
 }
 
-// Several rules, each reckoned by itself: never less than can be bound, and mostly not more.
+// Several rules, each considered by itself: never less than can be bound, and mostly not more.
 func TestEstimateWithSeveralRulesIsAnUpperBound(t *testing.T) {
 	exact := uint64(0)
 	for seed := range rounds() {

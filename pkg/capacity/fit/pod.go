@@ -67,7 +67,7 @@ func PodOf(p *corev1.Pod) Pod {
 	return record
 }
 
-// resized is false where the status tells of no other requests than the spec, as nearly always. To reckon with both
+// resized is false where the status tells of no other requests than the spec, as nearly always. To consider both
 // takes three times as long, and is done for each Pod that changes.
 func resized(p *corev1.Pod) bool {
 	return p.Status.AllocatedResources != nil || p.Status.Resources != nil || resourcehelper.IsPodResizeInfeasible(p) ||
@@ -103,7 +103,7 @@ func constraintsOf(spec *corev1.PodSpec) Constraints {
 }
 
 // blocked says whether the Pod will stay without a node although there may seem to be room for it: it is held back, or
-// the scheduler has tried it in vain, maybe because of a rule that is not reckoned here.
+// the scheduler has tried it without success, maybe because of a rule that is not considered here.
 func blocked(p *corev1.Pod) bool {
 	if p.DeletionTimestamp != nil || len(p.Spec.SchedulingGates) > 0 {
 		return true

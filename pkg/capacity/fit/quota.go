@@ -11,7 +11,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// headroom is how many further replicas the quotas of the namespace let be created.
+// headroom is how many further replicas the quotas of the namespace allow.
 func (r *replica) headroom(quotas []corev1.ResourceQuota) int64 {
 	n := int64(unlimited)
 	charge := r.charge()
@@ -38,7 +38,7 @@ func left(q *corev1.ResourceQuota, charge corev1.ResourceList) int64 {
 	return n
 }
 
-// whole is a quantity in the units that are reckoned in: milli of CPU, and whole ones of all else.
+// whole is a quantity in the units that are used: milli of CPU, and whole ones of all else.
 func whole(name corev1.ResourceName, q resource.Quantity) int64 {
 	if strings.HasSuffix(string(name), string(corev1.ResourceCPU)) {
 		return q.MilliValue()

@@ -20,7 +20,7 @@ type spread struct {
 	keys []string
 }
 
-// spreads are the constraints that must be kept. One that can not be read keeps the scheduler from binding any replica,
+// spreads are the constraints that must be kept. One that cannot be read keeps the scheduler from binding any replica,
 // and ok is false.
 func (r *replica) spreads() (spreads []spread, ok bool) {
 	var keys []string

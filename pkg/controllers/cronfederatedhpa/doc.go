@@ -15,7 +15,7 @@
 //	apply   one write to the target, one to the status; then Events and metrics
 //
 // The write to the target holds only if nobody else wrote to it since it was
-// read, and the write to the status likewise. A program that ends between the
+// read, and so is the write to the status. A program that ends between the
 // two has set the target already: the next one finds it so, and records that.
 //
 // Several runs that are due together make one write:

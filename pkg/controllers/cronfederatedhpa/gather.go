@@ -56,7 +56,7 @@ func (r *Reconciler) look(
 	}
 	live := &v1alpha1.CronFederatedHPA{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(cached), live); err != nil {
-		return nil, nil, fmt.Errorf("reading the CronFederatedHPA anew: %w", err)
+		return nil, nil, fmt.Errorf("reading the CronFederatedHPA again: %w", err)
 	}
 	if live.Spec.ScaleTargetRef != cached.Spec.ScaleTargetRef || live.UID != cached.UID {
 		return nil, nil, errStale

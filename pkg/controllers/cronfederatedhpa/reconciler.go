@@ -28,7 +28,7 @@ const (
 	margin = 100 * time.Millisecond
 	// maxSleep bounds how long a step of the clock goes unnoticed.
 	maxSleep = time.Minute
-	// maxTries is how often a target is set anew, at once, while others set it too.
+	// maxTries is how often a target is set again, at once, while others set it too.
 	maxTries = 5
 	// untilFree is when to look again whether something may be done.
 	untilFree = time.Second
@@ -63,7 +63,7 @@ type Options struct {
 type Reconciler struct {
 	Options
 	schedules schedules
-	// delays are why runs that are due have not been done yet. They are not stored: a program that starts tries anew.
+	// delays are why runs that are due have not been done yet. They are not stored: a program that starts tries again.
 	delays perobject.Store[*cronplan.Delay]
 	rivals *served.Rivals
 }
@@ -98,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: sleep(in.Now, decision.Wake)}, nil
 }
 
-// run decides, and sets the target: anew if another wrote to it meanwhile, and
+// run decides, and sets the target: again if another wrote to it meanwhile, and
 // then it may all be different. Some webhooks always say that another did, so
 // that is soon a trouble like any other.
 func (r *Reconciler) run(ctx context.Context, key client.ObjectKey) (cronplan.Situation, cronplan.Decision, error) {

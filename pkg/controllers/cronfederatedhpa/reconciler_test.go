@@ -417,7 +417,7 @@ func TestAllRulesAreOneWrite(t *testing.T) {
 	}
 }
 
-// Who is overtaken by another writer tries anew at once. A target that always
+// Who is overtaken by another writer tries again at once. A target that always
 // says so, as a webhook may, is a trouble: it has a time limit, and an entry.
 func TestOvertakenByOthers(t *testing.T) {
 	for conflicts, want := range map[int]struct {

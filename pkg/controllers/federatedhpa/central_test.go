@@ -59,14 +59,14 @@ func TestOneLook(t *testing.T) {
 			"Failing 2/2 10->0 InvalidSelector",
 			[]string{"SelectorRequired: selector is required", "FailedComputeMetricsReplicas: selector is required"}, 10,
 			"computing the replicas of Deployment/shop/web by its metrics: selector is required"},
-		"a selector that can not be read": {func(w *world) { w.hub.workloads[web].selector = "app in (" },
+		"a selector that cannot be read": {func(w *world) { w.hub.workloads[web].selector = "app in (" },
 			"Failing 2/2 10->0 InvalidSelector", nil, 10, "couldn't convert selector into a corresponding internal selector object: "},
-		"metrics that can not be asked": {func(w *world) { w.fault = errors.New("unable to fetch metrics from resource metrics API: 503") },
+		"metrics that cannot be asked": {func(w *world) { w.fault = errors.New("unable to fetch metrics from resource metrics API: 503") },
 			"Failing 2/2 10->0 FailedGetResourceMetric", []string{
 				"FailedGetResourceMetric: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: 503",
 				"FailedComputeMetricsReplicas: invalid metrics (1 invalid out of 1), first error is: failed to get cpu resource metric value: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: 503"}, 10,
 			"invalid metrics (1 invalid out of 1)"},
-		"a workload that can not be written": {func(w *world) { w.usesPercent(75); w.hub.failSet = func() error { return errors.New("no") } },
+		"a workload that cannot be written": {func(w *world) { w.usesPercent(75); w.hub.failSet = func() error { return errors.New("no") } },
 			"Failing 2/2 10->0 FailedUpdateScale",
 			[]string{"FailedRescale: New size: 15; reason: " + cpuAbove + "; error: no"}, 10, "scaling Deployment/shop/web: no"},
 		"no cluster at all": {func(w *world) { clear(w.members) },
@@ -76,17 +76,17 @@ func TestOneLook(t *testing.T) {
 				s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"north"}}
 			})
 		}, "Failing 0/0 10->0 FailedGetResourceMetric", nil, 10, "no pods returned by selector while calculating replica count"},
-		"an affinity that can not be read": {func(w *world) {
+		"an affinity that cannot be read": {func(w *world) {
 			w.edit(func(s *v1alpha1.FederatedHPASpec) {
 				s.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "/"}}}
 			})
 		}, "Failing 0/0 0->0 FailedGetScale", nil, 10, "spec.clusterAffinity: "},
 		"a cluster is silent, above the target": {func(w *world) { w.usesPercent(90); w.members["west"].silence = federatedhpatest.Silence() },
 			"Active 1/2 10->10 ClusterUnreachable",
-			[]string{"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout"}, 10, ""},
+			[]string{"ClusterUnreachable: nothing is scaled down while clusters cannot be seen: west: Timeout"}, 10, ""},
 		"a cluster is silent, far above the target": {func(w *world) { w.usesPercent(140); w.members["west"].silence = federatedhpatest.Silence() },
 			"Active 1/2 10->14 ClusterUnreachable", []string{
-				"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout",
+				"ClusterUnreachable: nothing is scaled down while clusters cannot be seen: west: Timeout",
 				"SuccessfulRescale: New size: 14; reason: " + cpuAbove}, 14, ""},
 		"a cluster is silent, below the target": {func(w *world) {
 			w.usesPercent(5)
@@ -94,14 +94,14 @@ func TestOneLook(t *testing.T) {
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = federatedhpatest.CPU(90) })
 		},
 			"Held 1/2 10->10 ClusterUnreachable", []string{
-				"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: Timeout; " +
-					"holding 10 replicas, where what can be seen calls for 6; clusters can not be seen: west: Timeout"}, 10, ""},
+				"ClusterUnreachable: nothing is scaled down while clusters cannot be seen: west: Timeout; " +
+					"holding 10 replicas, where what can be seen calls for 6; clusters cannot be seen: west: Timeout"}, 10, ""},
 		"the metrics lack a cluster": {func(w *world) {
 			w.answer = func(m *replicas.Metric) {
 				delete(m.Pods, "west")
 				m.Coverage = &fleet.Coverage{Answered: []string{"east"}}
 			}
-		}, "Active 1/2 10->10 ClusterUnreachable", []string{"ClusterUnreachable: nothing is scaled down while clusters can not be seen: west: NotAsked"}, 10, ""},
+		}, "Active 1/2 10->10 ClusterUnreachable", []string{"ClusterUnreachable: nothing is scaled down while clusters cannot be seen: west: NotAsked"}, 10, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestWhenToComeBack(t *testing.T) {
 		"where something is not known yet":      {func(w *world) { w.settled = errors.New("registrations are being read") }, soon, false},
 		"where the hub's schema is not ours":    {func(w *world) { w.held = errors.New("no such field") }, soon, false},
 		"where the object was edited meanwhile": {func(w *world) { w.hub.failStatus = func() error { return conflict } }, soon, false},
-		"where the status can not be written":   {func(w *world) { w.hub.failStatus = func() error { return errors.New("no") } }, 0, true},
+		"where the status cannot be written":    {func(w *world) { w.hub.failStatus = func() error { return errors.New("no") } }, 0, true},
 		"where there is no object any more":     {func(w *world) { w.hub.remove(web) }, 0, false},
 		"where it is being deleted": {func(w *world) {
 			object := w.object()
@@ -342,7 +342,7 @@ func TestDistributedAndBack(t *testing.T) {
 	stored := w.hub.objects[web]
 	stored.Finalizers, stored.Status.CurrentReplicas = []string{v1alpha1.MemberAutoscalersFinalizer}, 14
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = nil })
-	w.other.err = errors.New("a cluster can not be written")
+	w.other.err = errors.New("a cluster cannot be written")
 	if _, err := w.look(web); err == nil {
 		t.Error("there is no error while autoscalers are left")
 	}

@@ -40,7 +40,7 @@ type fakeMember struct {
 	mu          sync.Mutex
 	offset      time.Duration
 	silence     *fleet.Silence
-	hidden      *fleet.Silence                              // why Pods can not be listed, and never were
+	hidden      *fleet.Silence                              // why Pods cannot be listed, and never were
 	autoscalers []autoscalingv2.CrossVersionObjectReference // of HorizontalPodAutoscalers named own
 	managedBy   string                                      // whose they are
 	late        int                                         // the youngest Pods are not seen yet

@@ -123,7 +123,7 @@ func TestOrderOfWrites(t *testing.T) {
 	}
 }
 
-// A member that can not be told is told at the next sync; until then nobody makes up for it, and people know.
+// A member that cannot be told is told at the next sync; until then nobody makes up for it, and people know.
 func TestAMemberThatCanNotBeTold(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4, "c": 4})
 	w.members["b"].failSet = func() error { return errors.New("no") }
@@ -164,7 +164,7 @@ func TestToldButNotStored(t *testing.T) {
 	same(t, "clusters", "b Unreachable assigned 8 current 4 ready 8 Timeout", w.clusters()[1])
 }
 
-// On the way down, what is to move waits: more would be taken away than are too many, if the others can not be told.
+// On the way down, what is to move waits: more would be taken away than are too many, if the others cannot be told.
 func TestDownAndMoving(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 20, "b": 0})
 	w.edit(func(s *v1alpha1.FederatedHPASpec) {
@@ -179,7 +179,7 @@ func TestDownAndMoving(t *testing.T) {
 	same(t, "replicas", map[string]int32{"a": 3, "b": 16}, w.runs())
 }
 
-// Where a replica moves, it is not taken away while the cluster that is to run it instead can not be told.
+// Where a replica moves, it is not taken away while the cluster that is to run it instead cannot be told.
 func TestNothingIsTakenAwayInVain(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 5, "b": 5}, by("StaticWeighted", atMost("a", 2), weight("b", 1)))
 	w.members["b"].failSet = func() error { return errors.New("no") }
@@ -305,7 +305,7 @@ func TestPartsOfClusters(t *testing.T) {
 	}
 }
 
-// A cluster whose Pods find no node for the delay is full: others get what it can not host. It gets more again once it has
+// A cluster whose Pods find no node for the delay is full: others get what it cannot host. It gets more again once it has
 // had room for a while.
 func TestAFullCluster(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4})
@@ -375,7 +375,7 @@ func TestRebalance(t *testing.T) {
 // While replicas move, their cluster fails: it runs what it was told, and the fleet does not grow.
 func TestRebalanceIsInterrupted(t *testing.T) {
 	tests := map[string]struct{ begin, end func(*fakeMember) }{
-		"it can not be told": {
+		"it cannot be told": {
 			func(m *fakeMember) { m.failSet = func() error { return errors.New("no") } }, func(m *fakeMember) { m.failSet = nil }},
 		"it is silent": {
 			func(m *fakeMember) { m.silence = federatedhpatest.Silence() }, func(m *fakeMember) { m.silence = nil }},

@@ -110,7 +110,7 @@ func TestPlacement(t *testing.T) {
 			w.schedule("Divided")
 		}, "Active 2/2 10->15", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 15},
 		"a workload that Karmada does not propagate": {func(*world) {}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
-		"bindings that can not be read":              {func(w *world) { w.hub.noBinding = errors.New("no") }, "Failing 0/0 0->0 FailedGetScale", nil, 10},
+		"bindings that cannot be read":               {func(w *world) { w.hub.noBinding = errors.New("no") }, "Failing 0/0 0->0 FailedGetScale", nil, 10},
 		"a hub that is not Karmada's": {func(w *world) {
 			w.hub.noBinding = &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "ResourceBinding"}}
 		},
@@ -161,7 +161,7 @@ func TestAffinity(t *testing.T) {
 	}
 }
 
-// While it can not be read where the workload is placed, the clusters stay in the status as they were.
+// While it cannot be read where the workload is placed, the clusters stay in the status as they were.
 func TestPlacementCanNotBeRead(t *testing.T) {
 	w := onHub(t)
 	w.placed = placement.NewKarmada(w.hub, w.clock)

@@ -89,7 +89,7 @@ func (l *life) lostStatus() error {
 		l.failed = true
 		return apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("somebody wrote since"))
 	case 1:
-		l.count["a status that can not be written"]++
+		l.count["a status that cannot be written"]++
 		l.failed = true
 		return errors.New("no")
 	}
@@ -104,7 +104,7 @@ func (l *life) ready() int {
 	return n
 }
 
-// propagate is Karmada: it divides the hub's replicas equally, and can not tell silent members.
+// propagate is Karmada: it divides the hub's replicas equally, and cannot tell silent members.
 func (l *life) propagate() {
 	if l.direct {
 		return
@@ -279,7 +279,7 @@ func (l *life) calm() {
 			quiet = 0
 		}
 		if looks > 2000 {
-			l.fail("something is written for ever under a constant load")
+			l.fail("something is written forever under a constant load")
 		}
 	}
 }
@@ -308,7 +308,7 @@ func TestLives(t *testing.T) {
 		}
 	}
 	t.Log(count)
-	for _, what := range []string{"scaled", "held", "a member refuses a write", "the hub refuses a write", "a status that was edited", "a status that can not be written"} {
+	for _, what := range []string{"scaled", "held", "a member refuses a write", "the hub refuses a write", "a status that was edited", "a status that cannot be written"} {
 		if count[what] == 0 {
 			t.Errorf("%s: %d times", what, count[what])
 		}

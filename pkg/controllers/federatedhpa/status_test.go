@@ -157,7 +157,7 @@ const wantMetrics = `
 # TYPE fleetscale_federatedhpa_member_scale_writes_total counter
 fleetscale_federatedhpa_member_scale_writes_total{cluster="a",result="ok"} 1
 fleetscale_federatedhpa_member_scale_writes_total{cluster="b",result="error"} 1
-# HELP fleetscale_federatedhpa_unseen FederatedHPAs that can not see the cluster, and so do not scale in.
+# HELP fleetscale_federatedhpa_unseen FederatedHPAs that cannot see the cluster, and so do not scale in.
 # TYPE fleetscale_federatedhpa_unseen gauge
 fleetscale_federatedhpa_unseen{cluster="c"} 1
 # HELP fleetscale_horizontal_pod_autoscaler_controller_desired_replicas Replicas that the fleet should run, by FederatedHPA.

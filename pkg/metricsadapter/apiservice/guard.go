@@ -122,8 +122,8 @@ func (g *Guard) judge(ctx context.Context, v version, now finding) {
 	}
 }
 
-// admit says once that the hub can not be asked: that is no alarm, since who
-// can not be asked may still lead to us.
+// admit says once that the hub cannot be asked: that is no alarm, since who
+// cannot be asked may still lead to us.
 func (g *Guard) admit(ctx context.Context, err error) {
 	if err != nil && !g.silent {
 		klog.FromContext(ctx).Info("Hub does not tell where our APIServices point", "reason", err.Error())

@@ -55,7 +55,7 @@ func (s *source) mark() registration.Key { return s.key("") }
 const enoughAbsences = 2
 
 // run watches the objects. Unless their API is the core API it looks for that
-// from time to time, for ever: it may come and go.
+// from time to time, forever: it may come and go.
 func (s *source) run(ctx context.Context) {
 	if s.watch.Resource.Group == corev1.GroupName {
 		s.appear(ctx)

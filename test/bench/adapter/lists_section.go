@@ -16,7 +16,7 @@ func (l *lister) section() report.Section {
 		Text: []string{
 			"The adapter is asked at its own port for the Pods of a namespace, again as soon as it has answered. CPU is that of its process, less what it uses when nobody asks; " +
 				"so it holds all that an answer costs: authentication, authorization, selection, encoding, compression, TLS, garbage collection.",
-			"*Encoder* is Kubernetes' encoder alone, in a process of its own, on the same list: the least for a server that encodes each answer anew. " +
+			"*Encoder* is Kubernetes' encoder alone, in a process of its own, on the same list: the least for a server that encodes each answer again. " +
 				"*metrics-server* is the real one, asked in the same way, over one cluster with as many Pods. " +
 				"*No list* is the adapter when it is asked which kinds it serves: a small answer that passes all that a list does, so it is what there is to pay before the first Pod: by a profile, a third of it verifies the certificate of who asks, for each request, and the rest is HTTP/2, TLS, the runtime, and some 20 filters, none above 5 %. Ratios are of the same round. Shown are medians, and the least and the greatest.",
 		},

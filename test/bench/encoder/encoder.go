@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package encoder measures what encoding a list costs when nothing else is
-// done: the least for any server that encodes each answer anew. It runs in a
+// done: the least for any server that encodes each answer again. It runs in a
 // process of its own, so that nothing else shares its heap.
 package encoder
 

@@ -129,7 +129,7 @@ func (o outcome) section() report.Section {
 			fmt.Sprintf("%d members with 100 Pods each in %d namespaces, two adapters behind a front that passes connections on as a Service does, and two controller-managers, all with their default options%s. "+
 				"Clients ask without end: through the front, each adapter directly, and through the hub's aggregation; with JSON and protobuf, for namespaces and for selectors, for custom and for external metrics; one asks for namespaces that nobody asked for before the fault (first lists). Pods come and go meanwhile.",
 				o.plan.Members, namespaces, map[bool]string{true: " but a shorter lease"}[len(o.plan.Lease) > 0]),
-			"Every answer is judged by what the members really measured. *Wrong* is a value that was not measured, or longer ago than may be served (a minute, once there is a newer one), a Pod that does not exist or is there twice, and an answer that can not be read. " +
+			"Every answer is judged by what the members really measured. *Wrong* is a value that was not measured, or longer ago than may be served (a minute, once there is a newer one), a Pod that does not exist or is there twice, and an answer that cannot be read. " +
 				"*Silent partial* is one that lacks Pods of a member which it does not name in both the coverage header and a warning. *Refused* are 429, 503 and 504 that say why; *no answer* are connections that broke.",
 			judged(o.planted),
 			"Latencies are those of lists at the adapters, in as long a time right before the fault, and in that with it; that of a few hundred answers is not exact. *All right again* is the last answer that was not the whole, after the fault's end. Memory is that of the adapter that is not killed.",

@@ -83,7 +83,7 @@ func memoryOf(status string) (m Memory, err error) {
 	return m, nil
 }
 
-// ResetPeak has the peak be counted anew.
+// ResetPeak has the peak be counted again.
 func (p Process) ResetPeak() error {
 	if err := os.WriteFile(p.file("clear_refs"), []byte("5"), 0o200); err != nil {
 		return fmt.Errorf("resetting the peak of a process's memory: %w", err)

@@ -186,6 +186,6 @@ func TestFiguresCanBeReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Index(dir, nil, []string{"list"}); err == nil {
-		t.Error("figures that can not be read are left out")
+		t.Error("figures that cannot be read are left out")
 	}
 }

@@ -89,7 +89,7 @@ func top(context string) []string {
 func (s *stage) compare(ctx context.Context) error {
 	s.title("One kubectl top for the whole fleet")
 	said := map[string]fixture.Said{}
-	err := s.await(ctx, "asking until no cluster measures anew between two questions", func(ctx context.Context) error {
+	err := s.await(ctx, "asking until no cluster measures again between two questions", func(ctx context.Context) error {
 		for _, cluster := range []string{east, west, "hub"} {
 			answer, err := s.fleet.Ask(ctx, top(cluster)...)
 			if err != nil {

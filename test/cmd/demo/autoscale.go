@@ -81,7 +81,7 @@ func (s *stage) control(ctx context.Context) error {
 	return err
 }
 
-// hold shows that a cluster which can not be seen costs nobody a pod.
+// hold shows that a cluster which cannot be seen costs nobody a pod.
 func (s *stage) hold(ctx context.Context) error {
 	s.title("West hangs, and east has little to do")
 	s.say("By what can be seen, fewer pods would do. But west may be busy, so all stay:")

@@ -197,7 +197,7 @@ func (s *stage) wroteNothing(ctx context.Context) error {
 	return nil
 }
 
-// fill shows that what a cluster can not host goes to another one.
+// fill shows that what a cluster cannot host goes to another one.
 func (s *stage) fill(ctx context.Context) error {
 	s.title("East is full, and gets four times the load")
 	s.say("Another Deployment has taken the rest of its node:")

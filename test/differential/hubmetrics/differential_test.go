@@ -40,7 +40,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(logr.Discard()) // clients log what can not be read
+	klog.SetLogger(logr.Discard()) // clients log what cannot be read
 	m.Run()
 }
 

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// remeasure answers every metric anew. Loads are near those where decisions turn.
+// remeasure answers every metric again. Loads are near those where decisions turn.
 func (w *world) remeasure(d dice, now time.Time) {
 	w.answers = map[string]answer{}
 	load := of(d, 0, 0.01, 0.3, 0.5, 0.8, 0.89, 0.9, 0.91, 1, 1, 1.09, 1.1, 1.11, 1.3, 2, 5)

@@ -55,7 +55,7 @@ var faults = map[string]fault{
 	"init containers do not reach a peak":     {"requests.go", "pod := &corev1.Pod{Spec: *spec}", "pod := &corev1.Pod{Spec: *spec}; pod.Spec.InitContainers = nil"},
 }
 
-// A comparison that can not fail proves nothing: with each of these faults it must. They are compiled into copies that
+// A comparison that cannot fail proves nothing: with each of these faults it must. They are compiled into copies that
 // only the compiler sees.
 func TestFaultsAreSeen(t *testing.T) {
 	for what, f := range faults {

@@ -75,7 +75,7 @@ func (d *decider) follow(decision ours.Decision, u *upstream) outcome {
 	return o
 }
 
-// failedStatus adds what a controller says of a status that it can not write. Where metrics can not be used, that is
+// failedStatus adds what a controller says of a status that it cannot write. Where metrics cannot be used, that is
 // said last.
 func failedStatus(events []event) []event {
 	failed := event{corev1.EventTypeWarning, "FailedUpdateStatus", errStatus.Error()}

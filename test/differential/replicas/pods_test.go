@@ -24,7 +24,7 @@ func container(name, cpu string) corev1.Container {
 		corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("100m")}}}
 }
 
-// redraw makes the Pods anew: about as many as there should be.
+// redraw makes the Pods again: about as many as there should be.
 func (w *world) redraw(d dice, now time.Time) {
 	w.pods, w.uncreated, w.drained = nil, map[int]int{}, -1
 	n := int(w.target.replicas)

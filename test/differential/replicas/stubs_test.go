@@ -97,7 +97,7 @@ func (s statuses) HorizontalPodAutoscalers(string) autoscalingclient.HorizontalP
 	return s
 }
 
-var errStatus = errors.New("the status can not be written")
+var errStatus = errors.New("the status cannot be written")
 
 func (s statuses) UpdateStatus(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, _ metav1.UpdateOptions) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	if hpa.Name != name {

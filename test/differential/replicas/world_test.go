@@ -26,7 +26,7 @@ type world struct {
 	uncreated  map[int]int // Pods that clusters should have and have not
 	rivals     bool        // another autoscaler of the same Pods is known
 	idle       bool        // there is often nothing to do, and the spec allows zero replicas
-	statusFail bool        // the status can not be written
+	statusFail bool        // the status cannot be written
 	masked     bool        // the statuses differ in what is not compared, and so does whether there is one to write
 }
 

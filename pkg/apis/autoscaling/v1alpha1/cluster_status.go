@@ -107,7 +107,7 @@ type ClusterStatus struct {
 	// +optional
 	UnschedulableSince *metav1.Time `json:"unschedulableSince,omitempty"`
 
-	// schedulableSince is since when a Saturated cluster could host more again. Absent: it can not.
+	// schedulableSince is since when a Saturated cluster could host more again. Absent: it cannot.
 	// Example: "2027-03-01T09:40:00Z"
 	// +optional
 	SchedulableSince *metav1.Time `json:"schedulableSince,omitempty"`

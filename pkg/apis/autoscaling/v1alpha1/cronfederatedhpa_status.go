@@ -99,7 +99,7 @@ type ExecutionHistory struct {
 	TimeZone string `json:"timeZone,omitempty"`
 
 	// scheduleHash stands for the schedule and the time zone from which nextExecutionTime was computed: when they
-	// change, it is computed anew.
+	// change, it is computed again.
 	// Example: 5d41402abc4b2a76
 	// +kubebuilder:validation:MaxLength=64
 	// +optional

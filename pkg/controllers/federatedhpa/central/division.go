@@ -11,7 +11,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 )
 
-// divide divides so many replicas among the clusters that take part. One that can not be told keeps what it has.
+// divide divides so many replicas among the clusters that take part. One that cannot be told keeps what it has.
 func (in *situation) divide(total int32) *division {
 	q := assignment.DistributeQuestion{
 		Policy: assignment.Policy(in.Object.Spec.ReplicaDistribution.Type),
@@ -90,7 +90,7 @@ func (p *part) told() int32 {
 	return max(0, *p.assigned-p.moved)
 }
 
-// reported is how many replicas the workload there says that it has, likewise.
+// reported is how many replicas the workload there says that it has, again without those that run twice.
 func (p *part) reported() int32 { return max(0, p.Scale.Status.Replicas-p.moved) }
 
 // load is what a cluster carries by the first metric of Pods that was answered, in milli. Only the division by it asks.

@@ -14,10 +14,10 @@ func TestRequestsOfATemplate(t *testing.T) {
 		cpu   any
 		known bool
 	}{
-		"a quantity":                     {"250m", true},
-		"a number":                       {int64(2), true},
-		"a quantity that takes for ever": {"1e-2147483648", false},
-		"no quantity":                    {"much", false},
+		"a quantity":                    {"250m", true},
+		"a number":                      {int64(2), true},
+		"a quantity that takes forever": {"1e-2147483648", false},
+		"no quantity":                   {"much", false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"namespace", "hpa_name"}),
 		unseen: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: own, Name: "unseen",
-			Help: "FederatedHPAs that can not see the cluster, and so do not scale in.",
+			Help: "FederatedHPAs that cannot see the cluster, and so do not scale in.",
 		}, []string{"cluster"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: own, Name: "member_scale_writes_total",

@@ -30,7 +30,7 @@ func TestJoin(t *testing.T) {
 		"without a word on coverage it is whole": {replicas.Metric{Pods: pods("a")}, []string{"a"}, fleet.Coverage{Answered: []string{"a"}}, 1, nil},
 		"one of two is silent": {replicas.Metric{Pods: pods("a"), Coverage: &fleet.Coverage{Answered: []string{"a", "c"}, Silent: []fleet.SilentMember{silent}}},
 			[]string{"a", "b"}, fleet.Coverage{Answered: []string{"a"}, Silent: []fleet.SilentMember{silent}}, 1, nil},
-		"one that is not spoken of is not proven": {replicas.Metric{Pods: pods("a"), Coverage: &fleet.Coverage{Answered: []string{"a"}}},
+		"one that is not mentioned is not proven": {replicas.Metric{Pods: pods("a"), Coverage: &fleet.Coverage{Answered: []string{"a"}}},
 			[]string{"a", "d"}, fleet.Coverage{Answered: []string{"a"}}, 1, nil},
 		"others' Pods do not count":     {replicas.Metric{Pods: pods("a")}, []string{"b"}, fleet.Coverage{Answered: []string{"b"}}, 0, nil},
 		"one that fails makes all fail": {replicas.Metric{Err: no}, []string{"a"}, fleet.Coverage{}, 0, no},

@@ -80,7 +80,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// What a cluster's state lets be done with it.
+// What may be done with a cluster in each state.
 func TestStatesOfParts(t *testing.T) {
 	type can struct{ Counts, Writable, WritableUnread bool }
 	for state, want := range map[v1alpha1.ClusterState]can{

@@ -13,7 +13,7 @@ import (
 )
 
 // What is stored, by the rule that says when it need be, and recalled by a new leader at any moment, makes it decide as the
-// old one would have: a leader that has seen everything goes beside one that begins anew at every sync. The exceptions are
+// old one would have: a leader that has seen everything goes beside one that begins again at every sync. The exceptions are
 // those of recall: what was last recommended may count for longer than it should, and then keeps the replicas as they are.
 func TestALeaderRecallsWhatMatters(t *testing.T) {
 	decided, held, writes := 0, 0, 0
@@ -35,13 +35,13 @@ func TestALeaderRecallsWhatMatters(t *testing.T) {
 				})
 			}
 			old := ask(known)
-			anew := ask(recall(throughJSON(t, stored), current, now))
+			again := ask(recall(throughJSON(t, stored), current, now))
 			decided++
-			if stored != nil && old.Replicas != anew.Replicas {
+			if stored != nil && old.Replicas != again.Replicas {
 				held++
-				if anew.Replicas != current && (anew.Replicas > current) != (old.Replicas > current) || away(anew.Replicas, current) > away(old.Replicas, current) {
+				if again.Replicas != current && (again.Replicas > current) != (old.Replicas > current) || away(again.Replicas, current) > away(old.Replicas, current) {
 					t.Fatalf("seed %d, step %d: from %d replicas, where %d are wanted, a new leader goes to %d, and the old one to %d\nit recalls %+v\nof %+v\n%+v",
-						seed, step, current, wanted, anew.Replicas, old.Replicas, stored, known, spec.Behavior)
+						seed, step, current, wanted, again.Replicas, old.Replicas, stored, known, spec.Behavior)
 				}
 			}
 			if old.Rescale {

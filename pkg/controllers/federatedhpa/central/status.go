@@ -94,7 +94,7 @@ func (o *outcome) clusterStatus(p *part) v1alpha1.ClusterStatus {
 	return s
 }
 
-// count notes how many Pods do what; of those that can not be seen, what was last known.
+// count notes how many Pods do what; of those that cannot be seen, what was last known.
 func (p *part) count(s *v1alpha1.ClusterStatus) {
 	s.ReadyReplicas, s.UnschedulableReplicas = p.Before.ReadyReplicas, p.Before.UnschedulableReplicas
 	if p.Pods.Known {

@@ -136,7 +136,7 @@ func (o *outcome) mayGrow() bool {
 }
 
 // counts: nothing grows while the cluster has more than it is to have. One that is silent, or does not let our autoscaler
-// shrink or go, does not hold the others back for ever.
+// shrink or go, does not hold the others back forever.
 func (o *outcome) counts(r *result) bool {
 	switch r.presence {
 	case assignment.Silent, assignment.Refusing:

@@ -60,7 +60,7 @@ func (in *situation) able() record.Condition {
 	}
 	switch {
 	case len(failing) > 0:
-		c.Reason, c.Message = reasonFailedWrite, "bounds can not be written: "+strings.Join(failing, "; ")
+		c.Reason, c.Message = reasonFailedWrite, "bounds cannot be written: "+strings.Join(failing, "; ")
 	case parts == 0:
 		c.Reason, c.Message = reasonNoClusters, in.nowhere()
 	default:
@@ -169,7 +169,7 @@ func (p *plan) unassigned() record.Condition {
 
 func (p *plan) saturated() record.Condition {
 	all := p.step.AllSaturated
-	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: all, Quiet: !all, Reason: "Room", Message: "what one cluster can not host another one can"}
+	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: all, Quiet: !all, Reason: "Room", Message: "what one cluster cannot host another one can"}
 	if c.Is {
 		c.Reason, c.Message = "NoRoom", "Pods of a cluster find no node, and no other cluster can take their part of maxReplicas"
 	}

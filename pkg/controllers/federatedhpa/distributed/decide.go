@@ -48,7 +48,7 @@ func decide(in situation) plan {
 	return plan{in, step}
 }
 
-// welcome: clusters that take again what they had refused have been reckoned with.
+// welcome: clusters that take again what they had refused have been considered.
 func (in *situation) welcome() {
 	for i := range in.sites {
 		s := &in.sites[i]

@@ -116,7 +116,7 @@ const (
 	reasonRetainReplicas = "RetainReplicasMissing"
 	// reasonNoClusters: no cluster takes part.
 	reasonNoClusters = "NoClusters"
-	// reasonFailedReadHub: the workload on the hub, or where it is placed, can not be read.
+	// reasonFailedReadHub: the workload on the hub, or where it is placed, cannot be read.
 	reasonFailedReadHub = "FailedReadHub"
 	// reasonWaiting: the object cannot go yet, or not into central mode.
 	reasonWaiting = "WaitingForClusters"

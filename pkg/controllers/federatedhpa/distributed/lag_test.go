@@ -207,7 +207,7 @@ func TestNothingIsDoneThatCouldNotBeTakenBack(t *testing.T) {
 	same(t, "written", nil, w.writes())
 }
 
-// Of an object that was made anew under its name nothing is known from the former one.
+// Of an object that was made again under its name nothing is known from the former one.
 func TestObjectThatIsMadeAnew(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.well(1)

@@ -133,7 +133,7 @@ func TestRemovalIsToldOnceThoughNothingCanBeDone(t *testing.T) {
 		"!ClusterRemoved: not registered any more, so their HorizontalPodAutoscalers stay as they are: b"}, w.heard())
 }
 
-// A cluster that has left and refuses that we take our autoscaler away holds the others back for the grace, not for ever.
+// A cluster that has left and refuses that we take our autoscaler away holds the others back for the grace, not forever.
 func TestRefusalOfOneThatLeftDoesNotHoldTheOthersForEver(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.well(2)
@@ -153,7 +153,7 @@ func TestRefusalOfOneThatTakesPartDoesNotHoldTheOthersForEver(t *testing.T) {
 	w.heard()
 	_ = w.looks(5)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
-	same(t, "AbleToScale", `False FailedWrite: bounds can not be written: b: refused`,
+	same(t, "AbleToScale", `False FailedWrite: bounds cannot be written: b: refused`,
 		w.condition(autoscalingv2.AbleToScale))
 	same(t, "clusters", []string{"a Active 2-8 current 2 ready 2", "b Active 1-2 current 2 ready 2 FailedWrite"}, w.clusters())
 	same(t, "heard", []string{

@@ -38,7 +38,7 @@ type member struct {
 	version string
 
 	silence  *fleet.Silence
-	hidden   *fleet.Silence // why Pods can not be listed
+	hidden   *fleet.Silence // why Pods cannot be listed
 	mute     error          // instead of a scale
 	unknown  bool           // its autoscalers were never listed, and why is known
 	unlisted bool           // they were not, as it began just now

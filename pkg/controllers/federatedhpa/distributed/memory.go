@@ -40,7 +40,7 @@ type clusterMemory struct {
 }
 
 // trial is when a cluster was last found, by asking, to take what it had refused, and for how long it is not asked again if
-// that was in vain: what takes a dry run need not take the same in earnest.
+// that had no success: what takes a dry run need not take the same in earnest.
 type trial struct {
 	at    time.Time
 	pause time.Duration
@@ -131,7 +131,7 @@ func (r *result) remembered(before clusterMemory, now time.Time, grace time.Dura
 		recovered: r.accepted || r.recovered,
 	}
 	c.trial = r.trial.then(r.accepted && !r.failed.bounds, now, grace)
-	if r.failed.bounds && r.refused.message == "" && r.trial.lately(now) { // once is enough to know that it was in vain
+	if r.failed.bounds && r.refused.message == "" && r.trial.lately(now) { // once is enough to know that it had no success
 		c.refused.since = now.Add(-grace)
 	}
 	if r.written != before.written || r.removed != before.removed {

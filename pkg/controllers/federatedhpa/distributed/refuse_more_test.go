@@ -194,7 +194,7 @@ func TestOneThatRefusedAllKinds(t *testing.T) {
 	same(t, "its state", v1alpha1.ClusterActive, clusterOf(w, asleep).State)
 }
 
-// A new leader knows of a cluster that was given up what its status says, and neither takes it for well nor tells of it anew.
+// A new leader knows of a cluster that was given up what its status says, and neither takes it for well nor tells of it again.
 func TestRestartWhileOneIsGivenUp(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	for _, m := range w.members {

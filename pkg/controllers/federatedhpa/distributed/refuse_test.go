@@ -38,7 +38,7 @@ func carries(w *world, load int32) {
 	}
 }
 
-// A cluster that refuses for ever costs the others no Pod again and again, and nobody hears of it again and again.
+// A cluster that refuses forever costs the others no Pod again and again, and nobody hears of it again and again.
 func TestRefusalForEver(t *testing.T) {
 	for _, policy := range anyPolicy {
 		for _, kind := range []string{"", "apply", "create"} {
@@ -116,7 +116,7 @@ func (w *world) asleep() (found string) {
 	return found
 }
 
-// A cluster that refuses to wake is told again at each reconcile, and spoken of once.
+// A cluster that refuses to wake is told again at each reconcile, and reported once.
 func TestRefusalToWake(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(1, 12))
 	carries(w, 10)
@@ -157,7 +157,7 @@ func TestRefusalInOtherWords(t *testing.T) {
 	same(t, "written", nil, w.writes())
 }
 
-// A cluster that is to leave and does not let our autoscaler go is spoken of, and so is what it may run.
+// A cluster that is to leave and does not let our autoscaler go is reported, and so is what it may run.
 func TestRefusalToLeaveIsSaid(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 20))
 	w.well(3)

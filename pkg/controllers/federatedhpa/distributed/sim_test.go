@@ -226,7 +226,7 @@ func (l *life) rest() {
 			quiet = 0
 		}
 		if looks > 600 {
-			l.fail("something is written for ever")
+			l.fail("something is written forever")
 		}
 	}
 }

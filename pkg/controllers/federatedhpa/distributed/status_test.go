@@ -90,7 +90,7 @@ func TestConditionsAndState(t *testing.T) {
 			"ScalingActive":  "True ValidMetricFound: the autoscalers of 2 clusters compute their replicas",
 			"ScalingLimited": "False DesiredWithinRange: what every cluster wants is within its bounds",
 			"FleetVisible":   "True AllClustersVisible: all clusters can be seen",
-			// What is rare is not spoken of.
+			// What is rare is absent.
 			"MetricNotSupported": "", "MaxNotAssignable": "", "AllClustersSaturated": "", "CapacityUnknown": "", "PreferenceUnmatched": ""}},
 		"a preference selects no cluster": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "gone": 1})}, none, "Active", map[kind]string{
 			"PreferenceUnmatched": `True SelectsNoCluster: of the 2 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["gone"]}: compare`}},
@@ -169,7 +169,7 @@ func TestConditionsAndState(t *testing.T) {
 	}
 }
 
-// A preference is spoken of once it was wrong.
+// A preference is reported once it was wrong.
 func TestPreferenceThatIsMended(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, weighs(map[string]int32{"a": 1, "c": 1}))
 	w.well(2)

@@ -31,7 +31,7 @@ const (
 	WrongValue Verdict = "wrong value"
 	// WrongPod: a Pod that does not exist, is there twice, or was not asked for.
 	WrongPod Verdict = "wrong pod"
-	// Broken: it can not be read, or is an error without a good reason.
+	// Broken: it cannot be read, or is an error without a good reason.
 	Broken Verdict = "broken"
 )
 
@@ -80,12 +80,12 @@ func (a Answer) failure() *Judgement {
 }
 
 // missing are the members that an answer names as missing. All members have to be
-// spoken of, and people have to be told.
+// mentioned, and people have to be told.
 func (a Answer) missing(members []string) (missing []string, fault *Judgement) {
 	header := a.Header.Get(fleet.CoverageHeader)
 	c, err := fleet.ParseCoverage(header)
 	if err != nil {
-		return nil, because(Silent, "%s can not be read: %v", fleet.CoverageHeader, err)
+		return nil, because(Silent, "%s cannot be read: %v", fleet.CoverageHeader, err)
 	}
 	for _, s := range c.Silent {
 		missing = append(missing, s.Cluster)
