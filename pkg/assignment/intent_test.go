@@ -109,6 +109,8 @@ func TestStepsBesideOneThatDoesNotTakePart(t *testing.T) {
 			site("c", 2, 6, 0, atZero), site("d", 0, 0, 0, silent(15))).change(toZero), "ScaledFromZero: a 1/19, b 1/1, c 2/6 run 2, d 0/0 Unreachable"},
 		"a full one gives what it cannot run": {snapshot(Aggregated, 2, 12, full, free, site("c", 1, 2, 2, refusing)),
 			"MaximumSpilled: a 1/1 Saturated, b 1/9, c 1/2"},
+		"what was given and not got is taken back when there is too much": {snapshot(Aggregated, 2, 12, site("a", 1, 6, 4, stands(4)), site("b", 1, 4, 4, stands(4)), site("c", 1, 4, 2, stands(9), refusing)),
+			"- a 1/4, b 1/4, c 1/4"},
 		"but not while one keeps more than its part": {snapshot(Aggregated, 2, 12, site("a", 1, 4, 4, pending(1, 90), stands(4)), site("b", 1, 4, 4, stands(4)), site("c", 1, 9, 2, refusing)),
 			"- a 1/4, b 1/4, c 1/9"},
 	}

@@ -171,6 +171,7 @@ func (p *plan) enter(i int, state v1alpha1.ClusterState) {
 
 // finish says of each site what it is to be.
 func (p *plan) finish() Step {
+	p.curb()
 	bumped := p.bumped()
 	for i := range p.sites {
 		p.rouse(i)
@@ -188,6 +189,23 @@ func (p *plan) finish() Step {
 	p.step.Unweighted = p.policy != Duplicated && p.unweighted && !p.policy.fills()
 	p.step.Memory.UnreachableMax = p.beyond()
 	return p.step
+}
+
+// curb takes back what a site was given and has not got yet, while the maxima are more than the fleet's: others came back, or
+// keep what they should not.
+func (p *plan) curb() {
+	if p.policy == Duplicated || p.Changed || p.step.Incomplete {
+		return
+	}
+	excess := p.silent.max + sum(p.maxes) - int64(p.Max)
+	for i, s := range p.sites {
+		if given := p.maxes[i] - int64(s.Stands); s.Stands > 0 && given > 0 && excess > 0 {
+			taken := min(given, excess)
+			p.maxes[i] -= taken
+			p.mins[i] = min(p.mins[i], p.maxes[i])
+			excess -= taken
+		}
+	}
 }
 
 // rouse has a cluster run its minimum that was at zero when it went out of sight, and may not be there any more.

@@ -105,7 +105,7 @@ func (p *plan) adopt(bounds map[string]Bounds) {
 		b := bounds[s.Name]
 		p.mins[i], p.maxes[i] = int64(b.Min), int64(b.Max)
 		if begins := s.Max == 0 || s.State == v1alpha1.ClusterScaledToZero; begins && s.Current == 0 && b.Initial > 0 {
-			p.scale[i] = new(b.Initial)
+			p.scale[i] = new(min(b.Initial, b.Max))
 		}
 	}
 }

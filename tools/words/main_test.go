@@ -12,13 +12,14 @@ import (
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.go":          "// It can not be\n// read, and cannot be written. Can not?\n",
-		"b.md":          "forever is one word\n\nfor ever is two\n",
-		"c.bin":         "can not",
-		"words/d.go":    "can not",
-		".git/e.md":     "can not",
-		"sub/Makefile":  "# for ever and ever\n",
-		"sub/cannot.go": "// american nothing\n",
+		"a.go":            "// It can not be\n// read, and cannot be written. Can not?\n",
+		"b.md":            "forever is one word\n\nfor ever is two\n",
+		"c.bin":           "can not",
+		"zz_generated.go": "// can not\n",
+		"words/d.go":      "can not",
+		".git/e.md":       "can not",
+		"sub/Makefile":    "# for ever and ever\n",
+		"sub/cannot.go":   "// american nothing\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
