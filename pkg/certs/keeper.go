@@ -92,7 +92,7 @@ func (k *Keeper) tell(ctx context.Context, err error) {
 		text = err.Error()
 	}
 	if text != k.said && err != nil {
-		klog.FromContext(ctx).Error(err, "Serving certificate is not taken care of", "secret", k.secret())
+		klog.FromContext(ctx).Error(err, "Could not maintain the serving certificate", "secret", k.secret())
 	}
 	k.said = text
 }

@@ -103,7 +103,7 @@ func (r *Registry) identifyHub(ctx context.Context) {
 			silence = fleet.Silencef(fleet.ReasonBadAnswer, "%v", err)
 		}
 		if h.silence == nil || h.silence.Reason != silence.Reason {
-			klog.FromContext(ctx).Info("Hub is not identified, so it would be no special member", "reason", silence.Reason, "message", silence.Detail)
+			klog.FromContext(ctx).Info("Could not determine the hub's uid, so it is treated as an ordinary member", "reason", silence.Reason, "message", silence.Detail)
 		}
 		h = h.after(outcome{silence: silence, fresh: true})
 		if !sleep(ctx, h.wait(r.options.ProbePeriod)) {

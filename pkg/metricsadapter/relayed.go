@@ -128,7 +128,7 @@ func unavailable(q inquiry, e merge.Evidence, c fleet.Coverage) error {
 		q.subject, c.Warning(), merge.PartialKey, fleet.PartialAllow)
 	switch {
 	case e.Known == 0:
-		text = fmt.Sprintf("%s: nobody who answered knows it, and %s", q.subject, c.Warning())
+		text = fmt.Sprintf("%s: no cluster that answered serves it, and %s", q.subject, c.Warning())
 	case q.Word == merge.Avg || q.Word == merge.Min:
 		text = fmt.Sprintf("%s: the %s of a part of the fleet may be far from that of the whole: %s", q.subject, q.Word, c.Warning())
 	}

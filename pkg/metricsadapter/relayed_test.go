@@ -275,19 +275,19 @@ func TestSilentMembersOfCustomMetrics(t *testing.T) {
 		message string // of an error
 		warning string
 	}{
-		"a list is partial":               {path: list, given: silentFor(time.Second), code: 200, warning: west},
-		"a sum is refused":                {path: object, given: silentFor(time.Second), code: 503, message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: ` + west + `; to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
-		"a sum is allowed by key":         {path: object + partial, given: silentFor(time.Second), code: 200, warning: west},
-		"a sum is allowed by header":      {path: object, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second), code: 200, warning: west},
-		"an average is never partial":     {path: object + avg, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second), code: 503, message: `metric "rps" of services "shop" in namespace "shop": the avg of a part of the fleet may be far from that of the whole: ` + west},
-		"beyond the grace a sum goes on":  {path: object, given: silentFor(2 * time.Minute), code: 200, warning: west},
-		"beyond it an average goes on":    {path: object + avg, given: silentFor(2 * time.Minute), code: 200, warning: west},
-		"nobody who answered knows it":    {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("east").silent("west", time.Second).Result, code: 503, message: `metric "rps" of services "shop" in namespace "shop": nobody who answered knows it, and ` + west + "; not served by: east"},
-		"nobody knows it":                 {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("west", "east").Result, code: 404, message: `metric "rps" of services "shop" in namespace "shop": not known in any of the clusters asked: east, west`},
-		"a selector that means no member": {path: object + "?metricLabelSelector=fleetscale.io/cluster%3Dnorth", given: silentFor(time.Second), code: 404, message: `metric "rps" of services "shop" in namespace "shop": the selector on fleetscale.io/cluster means none of the clusters: east, west`},
-		"only some have it":               {path: object, given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).absent("west").Result, code: 200},
-		"all are silent":                  {path: list, given: newAnswers[custom_metrics.MetricValue]().silent("east", time.Second).silent("west", time.Second).Result, code: 503, message: `metric "rps" of pods in namespace "shop": nobody who answered knows it, and 2 of 2 clusters did not answer: east (Timeout: no answer within the deadline), west (Timeout: no answer within the deadline)`},
-		"one was not heard of yet":        {path: object, given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).Result, code: 503, message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: 1 of 2 clusters did not answer: west (NotYetAsked: registered a moment ago); to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
+		"a list is partial":                  {path: list, given: silentFor(time.Second), code: 200, warning: west},
+		"a sum is refused":                   {path: object, given: silentFor(time.Second), code: 503, message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: ` + west + `; to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
+		"a sum is allowed by key":            {path: object + partial, given: silentFor(time.Second), code: 200, warning: west},
+		"a sum is allowed by header":         {path: object, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second), code: 200, warning: west},
+		"an average is never partial":        {path: object + avg, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second), code: 503, message: `metric "rps" of services "shop" in namespace "shop": the avg of a part of the fleet may be far from that of the whole: ` + west},
+		"beyond the grace a sum goes on":     {path: object, given: silentFor(2 * time.Minute), code: 200, warning: west},
+		"beyond it an average goes on":       {path: object + avg, given: silentFor(2 * time.Minute), code: 200, warning: west},
+		"no cluster that answered serves it": {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("east").silent("west", time.Second).Result, code: 503, message: `metric "rps" of services "shop" in namespace "shop": no cluster that answered serves it, and ` + west + "; not served by: east"},
+		"nobody knows it":                    {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("west", "east").Result, code: 404, message: `metric "rps" of services "shop" in namespace "shop": not known in any of the clusters asked: east, west`},
+		"a selector that means no member":    {path: object + "?metricLabelSelector=fleetscale.io/cluster%3Dnorth", given: silentFor(time.Second), code: 404, message: `metric "rps" of services "shop" in namespace "shop": the selector on fleetscale.io/cluster means none of the clusters: east, west`},
+		"only some have it":                  {path: object, given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).absent("west").Result, code: 200},
+		"all are silent":                     {path: list, given: newAnswers[custom_metrics.MetricValue]().silent("east", time.Second).silent("west", time.Second).Result, code: 503, message: `metric "rps" of pods in namespace "shop": no cluster that answered serves it, and 2 of 2 clusters did not answer: east (Timeout: no answer within the deadline), west (Timeout: no answer within the deadline)`},
+		"one was not heard of yet":           {path: object, given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).Result, code: 503, message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: 1 of 2 clusters did not answer: west (NotYetAsked: registered a moment ago); to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

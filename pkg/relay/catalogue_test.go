@@ -251,7 +251,7 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 			serves = `"level"=0 "msg"="The cluster serves the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "metrics"=2`
 			older  = `"level"=0 "msg"="The cluster serves the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta1" "metrics"=2`
 			gone   = `"level"=0 "msg"="The cluster does not serve the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io"`
-			broken = `"level"=0 "msg"="Looking for the cluster's metrics fails, those last seen stay listed" "cluster"="east" "api"="custom.metrics.k8s.io" "reason"="ServerError" "detail"="an error on the server (\"unknown\") has prevented the request from succeeding"`
+			broken = `"level"=0 "msg"="Metric discovery failed, those last seen stay listed" "cluster"="east" "api"="custom.metrics.k8s.io" "reason"="ServerError" "detail"="an error on the server (\"unknown\") has prevented the request from succeeding"`
 		)
 		east := newFakeMember("east")
 		f := newFleetWith(func(o *Options) { o.External = false }, east).start(t)

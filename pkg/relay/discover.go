@@ -126,7 +126,7 @@ func (l *line[T]) log(f found, silence *fleet.Silence, absent bool) {
 	logger := klog.FromContext(l.ctx).WithValues("cluster", l.source.Name(), "api", l.api.group)
 	switch {
 	case silence != nil:
-		logger.Info("Looking for the cluster's metrics fails, those last seen stay listed", "reason", silence.Reason, "detail", silence.Detail)
+		logger.Info("Metric discovery failed, those last seen stay listed", "reason", silence.Reason, "detail", silence.Detail)
 	case absent:
 		logger.Info("The cluster does not serve the metrics API")
 	case f.cut:

@@ -116,7 +116,7 @@ func (c *Checker) ask(ctx context.Context) (url string, faults map[string]error,
 // admit says once that the hub cannot be asked. That is no finding.
 func (c *Checker) admit(ctx context.Context, err error) {
 	if !c.silent {
-		klog.FromContext(ctx).Info("Hub does not tell its schema of FederatedHPA and CronFederatedHPA", "reason", err.Error())
+		klog.FromContext(ctx).Info("Could not read the hub's schema of FederatedHPA and CronFederatedHPA", "reason", err.Error())
 	}
 	c.silent = true
 	if c.url == "" {

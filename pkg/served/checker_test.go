@@ -137,7 +137,7 @@ func TestCheckerOfASilentHub(t *testing.T) {
 	c := newChecker(h)
 	look := watch(t, c)
 	const silent = "asking the hub for its schema of autoscaling.karmada.io/v1alpha1: connection refused"
-	checkLines(t, "silent from the beginning", look(), `"msg"="Hub does not tell its schema of FederatedHPA and CronFederatedHPA" "reason"="`+silent)
+	checkLines(t, "silent from the beginning", look(), `"msg"="Could not read the hub's schema of FederatedHPA and CronFederatedHPA" "reason"="`+silent)
 	checkErr(t, "silent from the beginning", c, silent)
 	if n := testutil.CollectAndCount(c.options.Metrics.ours); n != 0 {
 		t.Errorf("%d series without a finding", n)
@@ -149,7 +149,7 @@ func TestCheckerOfASilentHub(t *testing.T) {
 	checkLines(t, "back", look(), "Hub serves our schema")
 
 	h.silent = true
-	checkLines(t, "silent again", look(), "Hub does not tell")
+	checkLines(t, "silent again", look(), "Could not read")
 	checkErr(t, "a finding outlives silence", c, "")
 
 	h.silent = false

@@ -410,7 +410,7 @@ func TestNoClusterIsSelected(t *testing.T) {
 		s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"c"}}
 	})
 	err := w.looks(1)
-	const want = "no registered cluster is selected for Deployment \"web\": look at spec.clusterAffinity, and at the registrations"
+	const want = "no registered cluster is selected for Deployment \"web\": compare spec.clusterAffinity with the registrations"
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}

@@ -123,7 +123,7 @@ func TestClusterFields(t *testing.T) {
 	w.members["b"].silence = nil
 	_ = w.looks(1)
 	same(t, "age", int32(30), *w.object().Status.Clusters[1].MetricAgeSeconds)
-	same(t, "Event", true, strings.Contains(fmt.Sprint(w.heard()), "ClusterStateChanged: cluster b takes part fully"))
+	same(t, "Event", true, strings.Contains(fmt.Sprint(w.heard()), "ClusterStateChanged: cluster b is Active again"))
 }
 
 // Series are those of the documentation, and those of an object end with it.

@@ -50,7 +50,7 @@ func (p *part) saturate(in *situation) {
 	case waiting > 0:
 		p.unschedulableSince = p.UnschedulableSince(in.Now)
 		if in.Now.Sub(p.unschedulableSince.Time) >= delay {
-			p.full(p.hosted(), record.ReasonUnschedulable, "no node takes more Pods of the workload")
+			p.full(p.hosted(), record.ReasonUnschedulable, "Pods of the workload find no node")
 		} else if p.Before.State == v1alpha1.ClusterSaturated {
 			p.full(p.told(), p.Before.Reason, p.Before.Message)
 		}

@@ -72,7 +72,7 @@ func addCluster(news *record.Events, object *v1alpha1.FederatedHPA, now *v1alpha
 	case now.State == v1alpha1.ClusterUnreachable:
 		return
 	case now.State == v1alpha1.ClusterActive:
-		news.Add(corev1.EventTypeNormal, record.EventClusterChanged, fmt.Sprintf("cluster %s takes part fully", now.Name))
+		news.Add(corev1.EventTypeNormal, record.EventClusterChanged, fmt.Sprintf("cluster %s is Active again", now.Name))
 	default:
 		news.Add(corev1.EventTypeWarning, record.EventClusterChanged, fmt.Sprintf("cluster %s is %s: %s", now.Name, now.State, now.Message))
 	}

@@ -110,7 +110,7 @@ func (in *situation) addUp() {
 func (in *situation) nowhere() error {
 	ref := workload.Describe(in.Object.Spec.ScaleTargetRef)
 	if len(in.parts) == 0 {
-		return fmt.Errorf("no registered cluster is selected for %s: look at spec.clusterAffinity, and at the registrations", ref)
+		return fmt.Errorf("no registered cluster is selected for %s: compare spec.clusterAffinity with the registrations", ref)
 	}
 	var each []string
 	for i := range in.parts {

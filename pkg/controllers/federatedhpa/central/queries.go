@@ -24,8 +24,7 @@ type alike struct {
 	clusters []string
 }
 
-// patience is how many times as long as for a member is waited for the hub's metrics APIs: who serves them may have to wait
-// for members first.
+// patience multiplies the timeout of members for calls of the hub's metrics APIs, which may have to wait for members first.
 const patience = 2
 
 // ask asks for all metrics side by side, and says how long each took.

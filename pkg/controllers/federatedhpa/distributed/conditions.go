@@ -76,7 +76,7 @@ func (in *situation) nowhere() string {
 		each = append(each, fmt.Sprintf("%s: %s", in.sites[i].Facts.Name, in.sites[i].reason))
 	}
 	if len(each) == 0 {
-		return "no registered cluster is selected: look at spec.clusterAffinity, and at the registrations"
+		return "no registered cluster is selected: compare spec.clusterAffinity with the registrations"
 	}
 	return "no cluster takes part: " + strings.Join(each, "; ")
 }
@@ -162,7 +162,7 @@ func (p *plan) unassigned() record.Condition {
 	left := p.step.Unassigned
 	c := record.Condition{Type: v1alpha1.MaxNotAssignable, Is: left > 0, Quiet: left == 0, Reason: "AllAssigned", Message: "the clusters have all of maxReplicas"}
 	if c.Is {
-		c.Reason, c.Message = "Thresholds", fmt.Sprintf("the thresholds of the clusters leave %d of maxReplicas to nobody", left)
+		c.Reason, c.Message = "Thresholds", fmt.Sprintf("%d of maxReplicas cannot be assigned: the thresholds of the clusters add up to less", left)
 	}
 	return c
 }

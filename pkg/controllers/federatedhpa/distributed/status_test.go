@@ -105,7 +105,7 @@ func TestConditionsAndState(t *testing.T) {
 		}}, none, "Active", map[kind]string{
 			"PreferenceUnmatched": `True SelectsNoCluster: of the 1 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["b"]}: compare`}},
 		"no cluster is registered": {"StaticWeighted", nil, func(w *world) { clear(w.members) }, "Failing", map[kind]string{
-			"AbleToScale": "False NoClusters: no registered cluster is selected: look at spec.clusterAffinity, and at the registrations"}},
+			"AbleToScale": "False NoClusters: no registered cluster is selected: compare spec.clusterAffinity with the registrations"}},
 		"no cluster takes part": {"StaticWeighted", nil, func(w *world) {
 			w.member("a").deployment = nil
 			w.member("b").add("theirs", "web", nil)
@@ -133,7 +133,7 @@ func TestConditionsAndState(t *testing.T) {
 		}, "Active", map[kind]string{
 			"MetricNotSupported": `True MetricNotSupported: b: writing a HorizontalPodAutoscaler: autoscaling/v2beta2 has no spec.metrics[0].containerResource; use a Resource metric`}},
 		"the thresholds are too low": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){caps(map[string]int32{"a": 3, "b": 4})}, none, "Active", map[kind]string{
-			"MaxNotAssignable": "True Thresholds: the thresholds of the clusters leave 3 of maxReplicas to nobody"}},
+			"MaxNotAssignable": "True Thresholds: 3 of maxReplicas cannot be assigned: the thresholds of the clusters add up to less"}},
 		"all clusters are full": {"Prioritized", []func(*v1alpha1.FederatedHPA){stays}, func(w *world) {
 			w.well(1)
 			w.member("a").room, w.member("b").room = 1, 1
