@@ -121,15 +121,25 @@ func (m *Mode) reportMade(o *outcome) {
 
 // writeAll writes to all clusters side by side, and to each in order; after an error the rest of that cluster's waits.
 func (m *Mode) writeAll(ctx context.Context, o *outcome, changes [][]change) error {
-	faults := make([]error, len(o.results))
-	sight.Each(ctx, m.Fleet.Timeout, changes, func(ctx context.Context, ofOne *[]change) {
-		for _, c := range *ofOne {
-			if err := m.write(ctx, o, c); err != nil {
-				faults[slices.IndexFunc(o.results, func(r result) bool { return r.Cluster == c.result.Cluster })] = err
+	type batch struct {
+		changes []change
+		err     error
+	}
+	batches := make([]batch, len(changes))
+	for i := range changes {
+		batches[i].changes = changes[i]
+	}
+	sight.Each(ctx, m.Fleet.Timeout, batches, func(ctx context.Context, b *batch) {
+		for _, c := range b.changes {
+			if b.err = m.write(ctx, o, c); b.err != nil {
 				return
 			}
 		}
 	})
+	var faults []error
+	for i := range batches {
+		faults = append(faults, batches[i].err)
+	}
 	return errors.Join(faults...)
 }
 
