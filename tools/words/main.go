@@ -73,7 +73,7 @@ type words []struct {
 	instead string
 }
 
-// parse reads lines such as `can not => cannot`. Empty ones and those that begin with # are comments.
+// parse reads lines such as `whilst => while`. Empty ones and those that begin with # are comments.
 func parse(list string) (all words, err error) {
 	for line := range strings.Lines(list) {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {

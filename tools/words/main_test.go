@@ -12,13 +12,13 @@ import (
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.go":            "// It can not be\n// read, and cannot be written. Can not?\n",
-		"b.md":            "forever is one word\n\nfor ever is two\n",
-		"c.bin":           "can not",
-		"zz_generated.go": "// can not\n",
-		"words/d.go":      "can not",
-		".git/e.md":       "can not",
-		"sub/Makefile":    "# for ever and ever\n",
+		"a.go":            "// It waits whilst\n// others read, and while they write. Whilst?\n",
+		"b.md":            "hence is one word\n\nfrom hence is two\n",
+		"c.bin":           "whilst",
+		"zz_generated.go": "// whilst\n",
+		"words/d.go":      "whilst",
+		".git/e.md":       "whilst",
+		"sub/Makefile":    "# from hence on\n",
 		"sub/cannot.go":   "// american nothing\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -30,25 +30,25 @@ func TestRun(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	err := run(&out, "# a comment\n\ncan not => cannot\nfor ever => forever\n", []string{dir})
+	err := run(&out, "# a comment\n\nwhilst => while\nfrom hence => from here\n", []string{dir})
 	if err == nil || err.Error() != "4 to be replaced" {
 		t.Errorf("error %v, want 4 to be replaced", err)
 	}
-	want := strings.ReplaceAll(`DIR/a.go:1: "can not": write cannot
-DIR/a.go:2: "Can not": write cannot
-DIR/b.md:3: "for ever": write forever
-DIR/sub/Makefile:1: "for ever": write forever
+	want := strings.ReplaceAll(`DIR/a.go:1: "whilst": write while
+DIR/a.go:2: "Whilst": write while
+DIR/b.md:3: "from hence": write from here
+DIR/sub/Makefile:1: "from hence": write from here
 `, "DIR", dir)
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
-	if err := run(&out, "can not => cannot", []string{filepath.Join(dir, "words")}); err == nil {
+	if err := run(&out, "whilst => while", []string{filepath.Join(dir, "words")}); err == nil {
 		t.Error("a folder that is named is skipped")
 	}
 }
 
 func TestListsThatCannotBeRead(t *testing.T) {
-	for _, list := range []string{"can not", "( => x"} {
+	for _, list := range []string{"whilst", "( => x"} {
 		if err := run(&strings.Builder{}, list, nil); err == nil {
 			t.Errorf("%q is a list", list)
 		}

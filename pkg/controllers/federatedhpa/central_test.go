@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -310,6 +312,22 @@ func TestAWriteThatChangesNothing(t *testing.T) {
 	same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
 }
 
+// Of an object that is gone nothing is kept, as also that its last version was written here.
+func TestNothingIsKeptOfWhatIsGone(t *testing.T) {
+	w := onHub(t)
+	old := w.object()
+	_ = w.looks(1)
+	if !w.program.Recorder.Stale(old) {
+		t.Error("what was there before our write is not stale")
+	}
+	w.hub.remove(web)
+	_ = w.looks(1)
+	if w.program.Recorder.Stale(old) || w.program.memories.Find(web) != nil {
+		t.Error("it is still known")
+	}
+	same(t, "asked of the other mode", []string{"forget web"}, w.other.did)
+}
+
 // An object of the same name is another one; it does not inherit.
 func TestRecreated(t *testing.T) {
 	w := onHub(t)
@@ -339,6 +357,9 @@ func TestDistributedAndBack(t *testing.T) {
 	if wait, err := w.look(web); wait != period || err != nil {
 		t.Errorf("comes back after %v, %v, the next time", wait, err)
 	}
+	if n, err := testutil.GatherAndCount(w.registry, "fleetscale_horizontal_pod_autoscaler_controller_desired_replicas"); n > 0 || err != nil {
+		t.Errorf("central mode still shows %d series, %v", n, err)
+	}
 	stored := w.hub.objects[web]
 	stored.Finalizers, stored.Status.CurrentReplicas = []string{v1alpha1.MemberAutoscalersFinalizer}, 14
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = nil })
@@ -351,7 +372,7 @@ func TestDistributedAndBack(t *testing.T) {
 	w.other.left, w.other.err = true, nil
 	_ = w.looks(1)
 	same(t, "replicas written", []int32{14, 20}, w.hub.workloads[web].writes)
-	same(t, "asked of the other mode", []string{"look at web", "look at web", "leave web", "leave web"}, w.other.did)
+	same(t, "asked of the other mode", []string{"look at web", "look at web", "leave web", "leave web", "forget web"}, w.other.did)
 }
 
 // Who ended before it stored anything about clusters does not know what the fleet runs, and so does not tell the hub.

@@ -257,6 +257,8 @@ func TestPartsOfClusters(t *testing.T) {
 			map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 2/3 8->12 ClusterUnreachable", "c Unreachable assigned ? current ? ready 4 Forbidden"},
 		"without the workload": {nil, func(w *world) { delete(w.members["c"].workloads, "web"); w.wants(12) },
 			map[string]int32{"a": 6, "b": 6}, "Active 2/2 8->12", "c Excluded assigned ? current ? ready ? TargetNotFound"},
+		"the workload is deleted there": {nil, func(w *world) { w.looks(1); delete(w.members["c"].workloads, "web"); w.wants(12) },
+			map[string]int32{"a": 6, "b": 6}, "Active 2/2 8->12", "c Excluded assigned ? current ? ready ? TargetNotFound"},
 		"not preferred": {by("StaticWeighted", weight("a", 1), weight("b", 1)), wants(12),
 			map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 2/2 8->12", "c Excluded assigned 4 current ? ready ? NotPreferred"},
 		"scaled by a member's own": {nil, func(w *world) {

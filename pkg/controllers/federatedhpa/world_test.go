@@ -345,7 +345,9 @@ func (o *otherMode) Keep(_ context.Context, object *v1alpha1.FederatedHPA) error
 	return o.err
 }
 
-func (o *otherMode) Forget(client.ObjectKey, *distributed.Memory) {}
+func (o *otherMode) Forget(key client.ObjectKey, _ *distributed.Memory) {
+	o.did = append(o.did, "forget "+key.Name)
+}
 
 var errHeld = errors.New("the hub serves another schema")
 

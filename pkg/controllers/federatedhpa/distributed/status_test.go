@@ -339,6 +339,13 @@ fleetscale_distributed_member_writes_total{cluster="b",result="ok",what="scale"}
 # TYPE fleetscale_distributed_steps_total counter
 fleetscale_distributed_steps_total{action="BoundsSplit"} 2
 `, "fleetscale_distributed_steps_total")
+	w.edit(func(f *v1alpha1.FederatedHPA) { // what the clusters have stays shown while the spec cannot be read
+		f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Like"}}}}
+	})
+	_ = w.looks(1)
+	compare(head+`fleetscale_distributed_assigned_max_replicas{cluster="a",name="web",namespace="shop"} 10
+`, "fleetscale_distributed_assigned_max_replicas")
 	w.program.Forget(web, w.memories.Of(w.object()))
 	compare("", "fleetscale_distributed_assigned_max_replicas")
 	compare(rest+`fleetscale_distributed_federatedhpas 0
