@@ -6,10 +6,14 @@ import "slices"
 
 // floors are the maxima that the sites in sight keep although others hold on to bounds of their own: a silent cluster
 // never costs a healthy one its autoscaler. Each is the site's share with all sites in sight, but not more than it has; with
-// a new spec what it runs counts too, and it is at least 1 where the share is. Nil: no site holds on to anything.
+// a new spec what it runs counts too, and it is at least 1 where the share is. Shares follow what runs, so they are asked for
+// only where a site wants its part back: otherwise each keeps what it has. Nil: no site holds on to anything.
 func (p *plan) floors() []int64 {
 	if p.silent.max == 0 || p.policy == Duplicated {
 		return nil
+	}
+	if !p.Changed && !slices.ContainsFunc(p.sites, Site.returned) {
+		return slices.Clone(p.maxes)
 	}
 	shares := p.shares()
 	return p.of(func(s Site) int64 {

@@ -133,7 +133,7 @@ type Step struct {
 	Unassigned int32
 	// Unweighted: no cluster has a weight (or capacity, by the policy), so all weigh the same.
 	Unweighted bool
-	// Incomplete: a silent cluster kept bounds that the split would change; say Changed again.
+	// Incomplete: a cluster kept bounds that the split would change; say Changed again when other clusters keep theirs.
 	Incomplete bool
 }
 

@@ -217,7 +217,7 @@ func (p *plan) shrink(n int64, floors []int64) {
 	base := p.base()
 	for i, s := range p.sites {
 		base[i] = max(base[i], min(floors[i], p.maxes[i]))
-		if p.returned(s.Name) {
+		if s.returned() {
 			base[i] = max(min(max(1, floors[i]), p.maxes[i]), min(int64(s.Current), p.maxes[i]))
 			n -= p.maxes[i] - base[i]
 			p.maxes[i] = base[i]
@@ -248,12 +248,7 @@ func (p *plan) cut(n, least int64, floors []int64) (left int64) {
 	return n
 }
 
-// returned: the cluster was out of sight before.
-func (p *plan) returned(name string) bool {
-	for _, s := range p.Sites {
-		if s.Name == name {
-			return s.State == v1alpha1.ClusterUnreachable
-		}
-	}
-	return false
+// returned: a site that is present was out of sight before, or was not of the fleet, and has bounds.
+func (s Site) returned() bool {
+	return s.State == v1alpha1.ClusterUnreachable || s.State == "" && s.Max > 0
 }

@@ -87,7 +87,7 @@ func (a api) write(ctx context.Context, gr schema.GroupResource) error {
 		f.lock.Unlock()
 		return apierrors.NewForbidden(gr, name, nil)
 	}
-	f.judge.writes(a.m)
+	f.judge.writes(a.m, gr)
 	return nil
 }
 

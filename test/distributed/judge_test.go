@@ -22,8 +22,10 @@ type judge struct {
 	rested []string // how the fleet was each time that it had come to rest
 
 	looking     bool
-	complete    bool // nothing has gone wrong in this look so far
-	short       int  // for how many rounds less than the minimum has run
+	beganAt     time.Time // the look
+	statuses    int       // that were stored before it
+	complete    bool      // nothing has gone wrong in this look so far
+	short       int       // for how many rounds less than the minimum has run
 	hubWrites   int
 	scaleWrites int // by members' autoscalers
 
@@ -103,6 +105,7 @@ func (j *judge) troubled() { j.complete, j.sinceTrouble = false, 0 }
 func (j *judge) begins() {
 	j.looking, j.complete = true, true
 	now := time.Now()
+	j.beganAt, j.statuses = now, j.f.hub.statuses
 	for _, m := range j.f.members {
 		v := j.of(m)
 		v.ran, v.had = m.replicas(), m.ours() != nil
@@ -140,6 +143,9 @@ func (j *judge) ends(err error) {
 		j.troubled()
 		j.did("the look ends: %v", err)
 	}
+	if err != nil && j.f.hub.statuses == j.statuses {
+		j.nothingStored()
+	}
 	if j.f.hub.object == nil {
 		return
 	}
@@ -155,6 +161,15 @@ func (j *judge) ends(err error) {
 	}
 	j.checkSum()
 	j.checkHolds()
+}
+
+// nothingStored: the next look knows nothing of who went out of sight before this one.
+func (j *judge) nothingStored() {
+	for _, v := range j.about {
+		if v.unseenSince.Equal(j.beganAt) {
+			v.unseenSince = time.Time{}
+		}
+	}
 }
 
 // settled: nothing has happened to the hub for that many looks but what it sees of the clusters.

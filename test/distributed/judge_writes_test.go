@@ -8,6 +8,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -15,11 +16,13 @@ import (
 // What the hub writes to members. All of this is called with the world locked.
 
 // writes is called before each write that is done.
-func (j *judge) writes(m *member) {
+func (j *judge) writes(m *member, kind schema.GroupResource) {
 	j.hubWrites++
 	v := j.of(m)
 	v.tries, v.refusedSince = !v.refusedSince.IsZero(), time.Time{}
-	v.refusals.first, v.refusals.last = time.Time{}, time.Time{}
+	if kind == autoscalers { // one that takes replicas may still refuse bounds
+		v.refusals.first, v.refusals.last = time.Time{}, time.Time{}
+	}
 	if !j.looking {
 		j.fail("%s is written to while the hub does not look", m.name)
 	}

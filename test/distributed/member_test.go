@@ -154,8 +154,10 @@ func (m *member) pending() (n int32) {
 	return n
 }
 
-// inSight: the hub can read all that it asks for.
-func (m *member) inSight() bool { return m.registered && m.trouble == well }
+// inSight: the hub can read all that it asks for. Where the workload is missing, it asks for no Pods.
+func (m *member) inSight() bool {
+	return m.registered && (m.trouble == well || m.trouble == podsLost && m.workload == nil)
+}
 
 // put stores an autoscaler.
 func (m *member) put(hpa *autoscalingv2.HorizontalPodAutoscaler) {

@@ -22,6 +22,9 @@ func (s *site) seeAutoscalers(object *v1alpha1.FederatedHPA) {
 		s.silent(&fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "its HorizontalPodAutoscalers have not been listed yet"})
 	}
 	found := s.sort(object)
+	if s.rejoins() && wasSplit(object) { // the others were split without it
+		s.assigned = assigned{lower: s.least(), upper: s.stands()}
+	}
 	if why := s.unsupported(object); why != nil && s.inSight() {
 		s.leaves(v1alpha1.ClusterExcluded, reasonNotSupported, why.Error())
 	}
@@ -29,6 +32,9 @@ func (s *site) seeAutoscalers(object *v1alpha1.FederatedHPA) {
 		s.leaves(v1alpha1.ClusterConflict, record.ReasonScaledByOthers, claims.InTheWay(found))
 	}
 }
+
+// rejoins: the cluster has an autoscaler of ours, and was deregistered meanwhile, so that the status has forgotten it.
+func (s *site) rejoins() bool { return s.Before.State == "" && s.owns() }
 
 // sort keeps what is ours of the autoscalers of the namespace, and returns the claims of others.
 func (s *site) sort(object *v1alpha1.FederatedHPA) []claims.Claim {

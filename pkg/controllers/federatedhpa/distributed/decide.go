@@ -36,6 +36,7 @@ func decide(in situation) plan {
 	in.drop(assignment.Lapsed(in.snapshot()))
 	snapshot := in.snapshot()
 	step := assignment.Next(snapshot)
+	step.Incomplete = step.Incomplete || in.edited() && !snapshot.Changed
 	switch {
 	case !snapshot.Changed && in.pending() && !in.overtaken():
 		in.stay(&step)
@@ -220,8 +221,8 @@ func (in *situation) gaveUp(s *site) bool {
 // overtaken: a cluster is back whose place the others took over, so that the bounds of all together are too much.
 func (in *situation) overtaken() bool {
 	return slices.ContainsFunc(in.sites, func(s site) bool {
-		return s.presence == assignment.Present && s.Before.State == v1alpha1.ClusterUnreachable &&
-			s.Before.Since != nil && in.Now.Sub(s.Before.Since.Time) >= in.options.Grace
+		away := s.Before.State == v1alpha1.ClusterUnreachable && s.Before.Since != nil && in.Now.Sub(s.Before.Since.Time) >= in.options.Grace
+		return s.presence == assignment.Present && (away || s.rejoins())
 	})
 }
 

@@ -27,7 +27,7 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	if in.Clusters == nil {
 		return in
 	}
-	in.sites = sitesOf(&in.Sight, memory, m.Grace)
+	in.sites, in.split = sitesOf(&in.Sight, memory, m.Grace), memory.split
 	sight.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
 		s.ReadAutoscalers(ctx, object)
 		if s.seeAutoscalers(object); s.presence != assignment.Leaving && s.here() {

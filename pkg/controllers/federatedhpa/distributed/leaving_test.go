@@ -117,6 +117,46 @@ func TestClusterThatIsNotRegisteredAnyMore(t *testing.T) {
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 }
 
+// What a cluster had when it was deregistered it keeps when it is registered again, as far as it runs, whatever the others do.
+func TestClusterIsRegisteredAgain(t *testing.T) {
+	tests := map[string]struct {
+		policy  v1alpha1.FederatedHPAAssignmentType
+		refuses error
+		back    map[string]string
+	}{
+		"by weight":                  {"StaticWeighted", nil, map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 4"}},
+		"by weight, a refuses":       {"StaticWeighted", errRefused, map[string]string{"a": "web 2-10, runs 2", "b": "web 1-5, runs 4"}},
+		"by what can run":            {"DynamicWeighted", nil, map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 4"}},
+		"by what can run, a refuses": {"DynamicWeighted", errRefused, map[string]string{"a": "web 2-10, runs 2", "b": "web 1-4, runs 4"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := fleetOf(t, tc.policy, map[string]int32{"a": 2, "b": 2})
+			for _, m := range w.members {
+				m.scales = false
+			}
+			w.well(2)
+			gone := w.members["b"]
+			delete(w.members, "b")
+			gone.run(4)
+			w.well(3)
+			same(t, "a", "web 2-10, runs 2", w.has()["a"])
+			w.members["b"] = gone
+			if tc.refuses != nil {
+				refusing(w.member("a"), "")
+			}
+			w.writes()
+			_ = w.looks(4)
+			same(t, "there is", tc.back, w.has())
+			for _, line := range w.writes() {
+				if strings.Contains(line, "delete") {
+					t.Errorf("written: %s", line)
+				}
+			}
+		})
+	}
+}
+
 func TestRemovalIsToldOnceThoughNothingCanBeDone(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.well(2)

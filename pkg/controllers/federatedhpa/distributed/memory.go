@@ -21,8 +21,15 @@ type Memory struct {
 	// refreshed: the object was read from the hub itself since this program began.
 	refreshed bool
 	clusters  map[string]clusterMemory
+	split     split
 	// shown are the maxima that the metrics show; nil: the object is not counted.
 	shown map[string]int32
+}
+
+// split is a split of the bounds for a spec while some clusters kept theirs; zero: there was none.
+type split struct {
+	generation int64
+	without    []string
 }
 
 // clusterMemory is what is known of one cluster of an object.
@@ -120,7 +127,10 @@ func (m *Memory) keep(o outcome, grace time.Duration) {
 		r := &o.results[i]
 		clusters[r.Facts.Name] = r.remembered(m.clusters[r.Facts.Name], o.Now, grace)
 	}
-	m.clusters = clusters
+	m.clusters, m.split = clusters, split{}
+	if o.step.Incomplete {
+		m.split = split{o.Object.Generation, o.keeping()}
+	}
 }
 
 func (r *result) remembered(before clusterMemory, now time.Time, grace time.Duration) clusterMemory {

@@ -3,6 +3,7 @@
 package distributed
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -88,6 +89,31 @@ func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
 			same(t, "b has", tc.b, w.has()["b"])
 		})
 	}
+}
+
+// A split that follows what runs takes from what runs, and is not followed by another one as long as nobody is back.
+func TestEditWhileAClusterIsSilentIsSplitOnce(t *testing.T) {
+	w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 13, "b": 18, "c": 22}, bounds(13, 60))
+	w.well(3)
+	w.member("a").silence = silence()
+	w.well(2)
+	w.edit(bounds(3, 22), weighs(map[string]int32{"a": 1, "c": 3}))
+	w.well(1)
+	first := w.has()
+	w.well(1)
+	w.writes()
+	w.heard()
+	w.well(10)
+	same(t, "written", nil, toMembers(w.writes()))
+	same(t, "heard", nil, w.heard())
+	for name, now := range w.has() {
+		same(t, name+" has", strings.Split(first[name], ",")[0], strings.Split(now, ",")[0])
+	}
+	same(t, "the generation observed", int64(1), *w.object().Status.ObservedGeneration)
+	w.member("a").silence = nil
+	w.well(5)
+	same(t, "the generation observed, when it is back", int64(2), *w.object().Status.ObservedGeneration)
+	same(t, "beyond", nil, w.object().Status.Assignment.UnreachableMax)
 }
 
 func TestEditWhileAClusterIsSilent(t *testing.T) {

@@ -26,6 +26,8 @@ type situation struct {
 	template *unstructured.Unstructured
 	// fault is why nothing may be done for the whole object; nil: something may.
 	fault error
+	// split is how the bounds were split last, if that is not done yet.
+	split split
 	// wanted: nothing runs, and a metric says that something should.
 	wanted  bool
 	options *Options
@@ -160,10 +162,33 @@ func value(n *int32) int32 {
 	return *n
 }
 
-// changed: the spec is not the one that the bounds were split for, or they never were.
+// changed: the bounds are to be split, for a spec that they were not split for, or again, as then clusters kept their part
+// that do not now, or the other way round.
 func (in *situation) changed() bool {
+	return in.edited() && !(in.split.generation == in.Object.Generation && slices.Equal(in.split.without, in.keeping()))
+}
+
+// edited: the spec is not the one that the bounds of all clusters were split for, or they never were.
+func (in *situation) edited() bool {
 	seen := in.Object.Status.ObservedGeneration
 	return seen == nil || *seen != in.Object.Generation || !wasSplit(in.Object)
+}
+
+// keeping are the clusters that are not told a new part now, and that the others leave theirs.
+func (in *situation) keeping() []string {
+	var names []string
+	for i := range in.sites {
+		s := &in.sites[i]
+		since := in.Now
+		if s.Before.State == v1alpha1.ClusterUnreachable && s.Before.Since != nil {
+			since = s.Before.Since.Time
+		}
+		silent := s.presence == assignment.Silent && in.Now.Sub(since) < in.options.Grace
+		if silent || s.presence == assignment.Refusing && in.gaveUp(s) {
+			names = append(names, s.Facts.Name)
+		}
+	}
+	return names
 }
 
 // wasSplit: the status speaks of bounds of clusters.
