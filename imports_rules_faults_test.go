@@ -23,15 +23,18 @@ func TestImportFaults(t *testing.T) {
 		},
 		"an inner ring may not import an outer one": {
 			"pkg/member/a.go", imports(module + "/pkg/metricsadapter/openapi"),
-			[]string{"pkg/member/a.go imports " + module + "/pkg/metricsadapter/openapi: ring 2 may import only rings inside it, and pkg/metricsadapter is in ring 3"},
+			[]string{"pkg/member/a.go imports " + module +
+				"/pkg/metricsadapter/openapi: ring 2 may import only rings inside it, and pkg/metricsadapter is in ring 3"},
 		},
 		"a test follows the rings too": {
 			"pkg/member/a_test.go", imports(module + "/pkg/webhook"),
-			[]string{"pkg/member/a_test.go imports " + module + "/pkg/webhook: ring 2 may import only rings inside it, and pkg/webhook is in ring 3"},
+			[]string{"pkg/member/a_test.go imports " + module +
+				"/pkg/webhook: ring 2 may import only rings inside it, and pkg/webhook is in ring 3"},
 		},
 		"a ring does not import itself": {
 			"pkg/controllers/federatedhpa/a.go", imports(module + "/pkg/controllers/cronfederatedhpa"),
-			[]string{"pkg/controllers/federatedhpa/a.go imports " + module + "/pkg/controllers/cronfederatedhpa: ring 3 may import only rings inside it, and pkg/controllers/cronfederatedhpa is in ring 3"},
+			[]string{"pkg/controllers/federatedhpa/a.go imports " + module +
+				"/pkg/controllers/cronfederatedhpa: ring 3 may import only rings inside it, and pkg/controllers/cronfederatedhpa is in ring 3"},
 		},
 		"the modes of a controller do not know each other": {
 			"pkg/controllers/federatedhpa/central/a.go", imports(module + "/pkg/controllers/federatedhpa/distributed"),
@@ -102,10 +105,12 @@ func TestImportFaults(t *testing.T) {
 		},
 		"a test does not sleep": {
 			"test/e2e/a_test.go", "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n",
-			[]string{"test/e2e/a_test.go uses time.Sleep: a sleep is too long on a good day and too short on a bad one; wait for a condition, or use testing/synctest"},
+			[]string{"test/e2e/a_test.go uses time.Sleep: a sleep is too long on a good day and too short on a bad one; wait for a condition, or " +
+				"use testing/synctest"},
 		},
 		"save where the time is not real": {
-			"pkg/usage/a_test.go", "package a\nimport \"time\"\nimport \"testing/synctest\"\nfunc f() { synctest.Test(nil, func(any) { time.Sleep(1) }) }\n", nil,
+			"pkg/usage/a_test.go", "package a\nimport \"time\"\nimport \"testing/synctest\"\nfunc f() { synctest.Test(nil, func(any) { " +
+				"time.Sleep(1) }) }\n", nil,
 		},
 		"a test may read the clock": {
 			"pkg/replicas/a_test.go", "package a\nimport \"time\"\nvar began = time.Now()\n", nil,
@@ -115,11 +120,13 @@ func TestImportFaults(t *testing.T) {
 		},
 		"and nobody else does": {
 			"cmd/webhook/app/a.go", imports(module + "/cmd/metrics-adapter/app"),
-			[]string{"cmd/webhook/app/a.go imports " + module + "/cmd/metrics-adapter/app: a program is imported by nobody; what two programs share belongs under pkg/"},
+			[]string{"cmd/webhook/app/a.go imports " + module +
+				"/cmd/metrics-adapter/app: a program is imported by nobody; what two programs share belongs under pkg/"},
 		},
 		"not even the end-to-end tests": {
 			"test/e2e/a_test.go", imports(module + "/cmd/metrics-adapter/app"),
-			[]string{"test/e2e/a_test.go imports " + module + "/cmd/metrics-adapter/app: a program is imported by nobody; what two programs share belongs under pkg/"},
+			[]string{"test/e2e/a_test.go imports " + module +
+				"/cmd/metrics-adapter/app: a program is imported by nobody; what two programs share belongs under pkg/"},
 		},
 		"the end-to-end tests may import the rest": {
 			"test/lab/a.go", imports("os", "k8s.io/kubernetes/pkg/controller", module+"/pkg/fleet", module+"/test/lab/bin"), nil,
@@ -130,7 +137,8 @@ func TestImportFaults(t *testing.T) {
 		},
 		"nor Kubernetes itself": {
 			"pkg/controllers/federatedhpa/a_test.go", imports("k8s.io/kubernetes/pkg/controller"),
-			[]string{"pkg/controllers/federatedhpa/a_test.go imports k8s.io/kubernetes/pkg/controller: only the module test/ may; its replace directives would reach everyone who imports fleetscale"},
+			[]string{"pkg/controllers/federatedhpa/a_test.go imports k8s.io/kubernetes/pkg/controller: only the module test/ may; its replace " +
+				"directives would reach everyone who imports fleetscale"},
 		},
 		"tools stand aside": {
 			"tools/a.go", imports("fmt"), nil,

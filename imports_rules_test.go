@@ -92,7 +92,8 @@ func (s source) faults() []string {
 	case s.pure():
 		faults = append(faults, s.effects()...)
 	case strings.HasSuffix(s.name, "_test.go") && !s.imports("testing/synctest") && len(s.uses("Sleep")) > 0:
-		faults = append(faults, s.name+" uses time.Sleep: a sleep is too long on a good day and too short on a bad one; wait for a condition, or use testing/synctest")
+		faults = append(faults, s.name+
+			" uses time.Sleep: a sleep is too long on a good day and too short on a bad one; wait for a condition, or use testing/synctest")
 	}
 	return faults
 }

@@ -93,7 +93,8 @@ var neighbours = map[string][]string{
 // decisions are the files in which the modes of the FederatedHPA controller decide: as pure as rings 0 and 1.
 var decisions = map[string][]string{
 	"pkg/controllers/federatedhpa/central": {"decide.go", "division.go", "situation.go", "stabilization.go", "status.go"},
-	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "decide.go", "metric_status.go", "situation.go",
+	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "decide.go", "metric_status.go",
+		"situation.go",
 		"status.go", "step.go"},
 }
 

@@ -42,7 +42,8 @@ func scalingFaults(rules *autoscalingv2.HPAScalingRules, path *field.Path) field
 		faults = append(faults, policyFaults(policy, policies.Index(i))...)
 	}
 	if rules.Tolerance != nil && rules.Tolerance.Sign() < 0 {
-		faults = append(faults, field.Invalid(path.Child("tolerance"), rules.Tolerance.String(), "must be greater than or equal to 0").WithOrigin(ruleTolerance))
+		faults = append(faults, field.Invalid(path.Child("tolerance"), rules.Tolerance.String(),
+			"must be greater than or equal to 0").WithOrigin(ruleTolerance))
 	}
 	return faults
 }
@@ -54,7 +55,8 @@ func stabilizationFaults(seconds *int32, path *field.Path) field.ErrorList {
 	case *seconds < 0:
 		return field.ErrorList{field.Invalid(path, *seconds, "must be greater than or equal to zero").WithOrigin(ruleStabilizationWindow)}
 	case *seconds > maxStabilizationSeconds:
-		return field.ErrorList{field.Invalid(path, *seconds, fmt.Sprintf("must be less than or equal to %d", maxStabilizationSeconds)).WithOrigin(ruleStabilizationWindow)}
+		return field.ErrorList{field.Invalid(path, *seconds,
+			fmt.Sprintf("must be less than or equal to %d", maxStabilizationSeconds)).WithOrigin(ruleStabilizationWindow)}
 	}
 	return nil
 }
@@ -66,16 +68,20 @@ func policyFaults(policy autoscalingv2.HPAScalingPolicy, path *field.Path) field
 	}
 	switch {
 	case policy.PeriodSeconds <= 0:
-		faults = append(faults, field.Invalid(path.Child("periodSeconds"), policy.PeriodSeconds, "must be greater than zero").WithOrigin(rulePolicyPeriod))
+		faults = append(faults, field.Invalid(path.Child("periodSeconds"), policy.PeriodSeconds,
+			"must be greater than zero").WithOrigin(rulePolicyPeriod))
 	case policy.PeriodSeconds > maxPeriodSeconds:
-		faults = append(faults, field.Invalid(path.Child("periodSeconds"), policy.PeriodSeconds, fmt.Sprintf("must be less than or equal to %d", maxPeriodSeconds)).WithOrigin(rulePolicyPeriod))
+		faults = append(faults, field.Invalid(path.Child("periodSeconds"), policy.PeriodSeconds,
+			fmt.Sprintf("must be less than or equal to %d", maxPeriodSeconds)).WithOrigin(rulePolicyPeriod))
 	}
 	return faults
 }
 
 func behaviorWarnings(behavior *autoscalingv2.HorizontalPodAutoscalerBehavior, path *field.Path) []string {
-	if behavior == nil || behavior.ScaleDown == nil || behavior.ScaleDown.Tolerance == nil || behavior.ScaleDown.Tolerance.Cmp(resource.MustParse("1")) < 0 {
+	if behavior == nil || behavior.ScaleDown == nil || behavior.ScaleDown.Tolerance == nil ||
+		behavior.ScaleDown.Tolerance.Cmp(resource.MustParse("1")) < 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: with 1 or more nothing is ever scaled down: write a part of 1, such as 0.1, or selectPolicy: Disabled", path.Child("scaleDown", "tolerance"))}
+	return []string{fmt.Sprintf("%s: with 1 or more nothing is ever scaled down: write a part of 1, such as 0.1, or selectPolicy: Disabled",
+		path.Child("scaleDown", "tolerance"))}
 }

@@ -52,8 +52,10 @@ func fieldSelectorFaults(selector *v1alpha1.FieldSelector, path *field.Path) fie
 	faults := atMost(len(selector.MatchExpressions), maxFieldRequirements, path)
 	for i, r := range selector.MatchExpressions {
 		at := path.Index(i)
-		faults = append(faults, oneOf(r.Key, at.Child("key"), ruleClusterField, v1alpha1.FieldProvider, v1alpha1.FieldRegion, v1alpha1.FieldZone)...)
-		faults = append(faults, oneOf(r.Operator, at.Child("operator"), ruleClusterField, v1alpha1.FieldSelectorIn, v1alpha1.FieldSelectorNotIn)...)
+		faults = append(faults, oneOf(r.Key, at.Child("key"), ruleClusterField, v1alpha1.FieldProvider, v1alpha1.FieldRegion,
+			v1alpha1.FieldZone)...)
+		faults = append(faults, oneOf(r.Operator, at.Child("operator"), ruleClusterField, v1alpha1.FieldSelectorIn,
+			v1alpha1.FieldSelectorNotIn)...)
 		if len(r.Values) == 0 {
 			faults = append(faults, field.Required(at.Child("values"), "must have at least one value").WithOrigin(ruleClusterField))
 		}
@@ -73,7 +75,8 @@ func affinityWarnings(affinity *v1alpha1.ClusterAffinity, path *field.Path) []st
 	var warnings []string
 	for i, name := range affinity.ClusterNames {
 		if slices.Contains(affinity.ExcludeClusters, name) {
-			warnings = append(warnings, fmt.Sprintf("%s: %s is not selected, because it is in exclude too", path.Child("clusterNames").Index(i), name))
+			warnings = append(warnings, fmt.Sprintf("%s: %s is not selected, because it is in exclude too", path.Child("clusterNames").Index(i),
+				name))
 		}
 	}
 	return warnings

@@ -21,7 +21,8 @@ const (
 	maxRuleName   = 32
 	maxHistory    = 32
 	leastMaxDelay = 10
-	eitherDay     = "runs on every day that matches one of the two, the day of the month or the day of the week: write * for one of them if that is not meant"
+	eitherDay     = "runs on every day that matches one of the two, the day of the month or the day of the week: write * for one of them " +
+		"if that is not meant"
 )
 
 func cronRulesFaults(spec *v1alpha1.CronFederatedHPASpec, path *field.Path) field.ErrorList {
@@ -75,10 +76,12 @@ func nameFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.Err
 func boundsRuleFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.ErrorList {
 	var faults field.ErrorList
 	if rule.TargetMinReplicas == nil && rule.TargetMaxReplicas == nil {
-		faults = append(faults, field.Required(path.Child("targetMinReplicas"), "must set targetMinReplicas, targetMaxReplicas or both, because the target is a FederatedHPA").WithOrigin(ruleCronMissing))
+		faults = append(faults, field.Required(path.Child("targetMinReplicas"),
+			"must set targetMinReplicas, targetMaxReplicas or both, because the target is a FederatedHPA").WithOrigin(ruleCronMissing))
 	}
 	if rule.TargetReplicas != nil {
-		faults = append(faults, field.Forbidden(path.Child("targetReplicas"), "may not be set, because the target is a FederatedHPA: set targetMinReplicas and targetMaxReplicas").WithOrigin(ruleCronForbidden))
+		faults = append(faults, field.Forbidden(path.Child("targetReplicas"),
+			"may not be set, because the target is a FederatedHPA: set targetMinReplicas and targetMaxReplicas").WithOrigin(ruleCronForbidden))
 	}
 	return faults
 }
@@ -88,7 +91,8 @@ func replicasRuleFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) f
 	const forbidden = "may not be set, because the target is not a FederatedHPA: set targetReplicas"
 	var faults field.ErrorList
 	if rule.TargetReplicas == nil {
-		faults = append(faults, field.Required(path.Child("targetReplicas"), "must be set, because the target is not a FederatedHPA").WithOrigin(ruleCronMissing))
+		faults = append(faults, field.Required(path.Child("targetReplicas"),
+			"must be set, because the target is not a FederatedHPA").WithOrigin(ruleCronMissing))
 	}
 	if rule.TargetMinReplicas != nil {
 		faults = append(faults, field.Forbidden(path.Child("targetMinReplicas"), forbidden).WithOrigin(ruleCronForbidden))
@@ -104,7 +108,8 @@ func valuesFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.E
 	faults = append(faults, within(rule.TargetMinReplicas, 0, math.MaxInt32, path.Child("targetMinReplicas"), ruleCronReplicas)...)
 	faults = append(faults, within(rule.TargetMaxReplicas, 1, math.MaxInt32, path.Child("targetMaxReplicas"), ruleCronReplicas)...)
 	if least, most := rule.TargetMinReplicas, rule.TargetMaxReplicas; least != nil && most != nil && *least > *most {
-		faults = append(faults, field.Invalid(path.Child("targetMaxReplicas"), *most, fmt.Sprintf("must be greater than or equal to `targetMinReplicas`, which is %d", *least)).WithOrigin(ruleCronOrder))
+		faults = append(faults, field.Invalid(path.Child("targetMaxReplicas"), *most,
+			fmt.Sprintf("must be greater than or equal to `targetMinReplicas`, which is %d", *least)).WithOrigin(ruleCronOrder))
 	}
 	faults = append(faults, within(rule.SuccessfulHistoryLimit, 0, maxHistory, path.Child("successfulHistoryLimit"), ruleHistoryLimit)...)
 	return append(faults, within(rule.FailedHistoryLimit, 0, maxHistory, path.Child("failedHistoryLimit"), ruleHistoryLimit)...)
@@ -136,7 +141,8 @@ func timeFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.Err
 		return faults
 	}
 	if period := int64(parsed.Period() / time.Second); delay >= period {
-		faults = append(faults, field.Invalid(at, delay, fmt.Sprintf("must be less than %d, the shortest time between two runs", period)).WithOrigin(ruleMaxDelay))
+		faults = append(faults, field.Invalid(at, delay, fmt.Sprintf("must be less than %d, the shortest time between two runs",
+			period)).WithOrigin(ruleMaxDelay))
 	}
 	return faults
 }

@@ -21,14 +21,19 @@ const (
 // fleetFaults judges what a FederatedHPA has beyond a HorizontalPodAutoscaler.
 func fleetFaults(spec *v1alpha1.FederatedHPASpec, path *field.Path) field.ErrorList {
 	faults := affinityFaults(spec.ClusterAffinity, path.Child("clusterAffinity"))
-	faults = append(faults, within(spec.AutoscaleMultiClusterDelay, 0, maxDelaySeconds, path.Child("autoscaleMultiClusterDelay"), ruleDelay)...)
-	faults = append(faults, orNone(spec.ScalingToZeroMode, path.Child("scalingToZeroMode"), ruleEnum, v1alpha1.ScalingToZeroController, v1alpha1.ScalingToZeroNative)...)
-	faults = append(faults, orNone(spec.DeletionPolicy, path.Child("deletionPolicy"), ruleEnum, v1alpha1.DeletionPolicyDelete, v1alpha1.DeletionPolicyOrphan)...)
+	faults = append(faults, within(spec.AutoscaleMultiClusterDelay, 0, maxDelaySeconds, path.Child("autoscaleMultiClusterDelay"),
+		ruleDelay)...)
+	faults = append(faults, orNone(spec.ScalingToZeroMode, path.Child("scalingToZeroMode"), ruleEnum, v1alpha1.ScalingToZeroController,
+		v1alpha1.ScalingToZeroNative)...)
+	faults = append(faults, orNone(spec.DeletionPolicy, path.Child("deletionPolicy"), ruleEnum, v1alpha1.DeletionPolicyDelete,
+		v1alpha1.DeletionPolicyOrphan)...)
 	if spec.ScalingToZero && spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && !hasZeroMetric(spec.Metrics) {
-		faults = append(faults, field.Forbidden(path.Child("scalingToZeroMode"), "Native needs an Object or External metric: add one, or write Controller").WithOrigin(ruleNativeNeedsMetric))
+		faults = append(faults, field.Forbidden(path.Child("scalingToZeroMode"),
+			"Native needs an Object or External metric: add one, or write Controller").WithOrigin(ruleNativeNeedsMetric))
 	}
 	if spec.FederatedHPAAssignment != nil && spec.ReplicaDistribution != nil {
-		faults = append(faults, field.Forbidden(path.Child("replicaDistribution"), "may not be set together with federatedHPAAssignment: remove replicaDistribution for distributed mode, or federatedHPAAssignment for central mode").WithOrigin(ruleMode))
+		faults = append(faults, field.Forbidden(path.Child("replicaDistribution"), "may not be set together with federatedHPAAssignment: "+
+			"remove replicaDistribution for distributed mode, or federatedHPAAssignment for central mode").WithOrigin(ruleMode))
 	}
 	if spec.FederatedHPAAssignment != nil {
 		faults = append(faults, distributedFaults(spec.Metrics, path.Child("metrics"))...)
@@ -44,8 +49,10 @@ func assignmentFaults(spec *v1alpha1.FederatedHPASpec, path *field.Path) field.E
 	}
 	faults := orNone(a.FederatedHPAAssignmentType, path.Child("federatedHPAAssignmentType"), ruleEnum, v1alpha1.AssignmentDuplicated,
 		v1alpha1.AssignmentStaticWeighted, v1alpha1.AssignmentDynamicWeighted, v1alpha1.AssignmentAggregated, v1alpha1.AssignmentPrioritized)
-	faults = append(faults, orNone(a.DistributionOrder, path.Child("distributionOrder"), ruleEnum, v1alpha1.DistributionMaxFirst, v1alpha1.DistributionMinFirst)...)
-	faults = append(faults, orNone(a.ScaleDownOrder, path.Child("scaleDownOrder"), ruleEnum, v1alpha1.ScaleDownStrict, v1alpha1.ScaleDownBestEffort)...)
+	faults = append(faults, orNone(a.DistributionOrder, path.Child("distributionOrder"), ruleEnum, v1alpha1.DistributionMaxFirst,
+		v1alpha1.DistributionMinFirst)...)
+	faults = append(faults, orNone(a.ScaleDownOrder, path.Child("scaleDownOrder"), ruleEnum, v1alpha1.ScaleDownStrict,
+		v1alpha1.ScaleDownBestEffort)...)
 	faults = append(faults, rebalanceFaults(a.Rebalance, path.Child("rebalance"))...)
 	return append(faults, preferencesFaults(a.ClusterAutoscalingPreference, spec.MaxReplicas, path.Child("clusterAutoscalingPreference"))...)
 }
@@ -54,7 +61,8 @@ func rebalanceFaults(r *v1alpha1.Rebalance, path *field.Path) field.ErrorList {
 	if r == nil {
 		return nil
 	}
-	faults := orNone(r.Strategy, path.Child("strategy"), ruleEnum, v1alpha1.RebalanceNone, v1alpha1.RebalanceCapacity, v1alpha1.RebalanceDemand)
+	faults := orNone(r.Strategy, path.Child("strategy"), ruleEnum, v1alpha1.RebalanceNone, v1alpha1.RebalanceCapacity,
+		v1alpha1.RebalanceDemand)
 	faults = append(faults, within(r.IntervalSeconds, minIntervalSeconds, maxDelaySeconds, path.Child("intervalSeconds"), ruleRebalance)...)
 	return append(faults, within(r.MinUtilizationPercent, 0, 100, path.Child("minUtilizationPercent"), ruleRebalance)...)
 }
@@ -88,7 +96,8 @@ func preferencesFaults(preferences []v1alpha1.TargetClusterAutoscalingPreference
 func preferenceFaults(p v1alpha1.TargetClusterAutoscalingPreference, path *field.Path) field.ErrorList {
 	faults := affinityFaults(p.TargetCluster, path.Child("targetCluster"))
 	if p.TargetCluster == nil {
-		faults = append(faults, field.Required(path.Child("targetCluster"), "must select clusters; {} selects all").WithOrigin(rulePreferenceTarget))
+		faults = append(faults, field.Required(path.Child("targetCluster"),
+			"must select clusters; {} selects all").WithOrigin(rulePreferenceTarget))
 	}
 	faults = append(faults, within(p.StaticWeight, 0, maxWeight, path.Child("staticWeight"), ruleWeight)...)
 	least, most := p.AutoscalingMinThreshold, p.AutoscalingMaxThreshold

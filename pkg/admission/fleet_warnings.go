@@ -22,10 +22,13 @@ func fleetWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []string {
 	}
 	if a := spec.FederatedHPAAssignment; a != nil {
 		warnings = append(warnings, assignmentWarnings(spec, path.Child("federatedHPAAssignment"))...)
-		warnings = append(warnings, preferencesWarnings(a.ClusterAutoscalingPreference, string(cmp.Or(a.FederatedHPAAssignmentType, v1alpha1.AssignmentDuplicated)), path.Child("federatedHPAAssignment", "clusterAutoscalingPreference"))...)
+		warnings = append(warnings, preferencesWarnings(a.ClusterAutoscalingPreference,
+			string(cmp.Or(a.FederatedHPAAssignmentType, v1alpha1.AssignmentDuplicated)),
+			path.Child("federatedHPAAssignment", "clusterAutoscalingPreference"))...)
 	}
 	if d := spec.ReplicaDistribution; d != nil {
-		warnings = append(warnings, preferencesWarnings(d.ClusterAutoscalingPreference, string(cmp.Or(d.Type, v1alpha1.DistributionStaticWeighted)), path.Child("replicaDistribution", "clusterAutoscalingPreference"))...)
+		warnings = append(warnings, preferencesWarnings(d.ClusterAutoscalingPreference,
+			string(cmp.Or(d.Type, v1alpha1.DistributionStaticWeighted)), path.Child("replicaDistribution", "clusterAutoscalingPreference"))...)
 	}
 	return warnings
 }
@@ -63,7 +66,9 @@ func assignmentWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []str
 		case duplicated:
 			warnings = append(warnings, noEffect(path.Child("distributionOrder"), with))
 		case spec.MinReplicas == nil || *spec.MinReplicas <= 1:
-			warnings = append(warnings, fmt.Sprintf("%s: with minReplicas 1, MinFirst uses a single cluster: write a higher minReplicas, or MaxFirst", path.Child("distributionOrder")))
+			warnings = append(warnings,
+				fmt.Sprintf("%s: with minReplicas 1, MinFirst uses a single cluster: write a higher minReplicas, or MaxFirst",
+					path.Child("distributionOrder")))
 		}
 	}
 	if a.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && kind != v1alpha1.AssignmentPrioritized {

@@ -79,7 +79,8 @@ type object[T any] interface {
 
 // hold fails if an object is not treated as every object must be. It says
 // whether the object is accepted.
-func hold[T any, P object[T]](t *testing.T, o P, mutate func(*T) []string, validate func(_, _ *T, _ admission.Neighbours) (field.ErrorList, []string)) bool {
+func hold[T any, P object[T]](t *testing.T, o P, mutate func(*T) []string, validate func(_, _ *T, _ admission.Neighbours) (field.ErrorList,
+	[]string)) bool {
 	t.Helper()
 	mutate(o)
 	once := o.DeepCopy()

@@ -18,7 +18,8 @@ func targetFaults(target autoscalingv2.MetricTarget, path *field.Path) field.Err
 		faults = append(faults, field.Required(path.Child("type"), "must specify a metric target type").WithOrigin(ruleTargetType))
 	}
 	if !knownTargetType(target.Type) {
-		faults = append(faults, field.Invalid(path.Child("type"), target.Type, "must be either Utilization, Value, or AverageValue").WithOrigin(ruleTargetType))
+		faults = append(faults, field.Invalid(path.Child("type"), target.Type,
+			"must be either Utilization, Value, or AverageValue").WithOrigin(ruleTargetType))
 	}
 	faults = append(faults, quantityFaults(target.Value, path.Child("value"))...)
 	faults = append(faults, quantityFaults(target.AverageValue, path.Child("averageValue"))...)
@@ -52,9 +53,11 @@ func objectTargetFaults(target autoscalingv2.MetricTarget, path *field.Path) fie
 	goal := goalField(autoscalingv2.ObjectMetricSourceType, target)
 	switch {
 	case goal == "":
-		return field.ErrorList{field.Required(path.Child("averageValue"), "must set either a target value or averageValue").WithOrigin(ruleTargetMissing)}
+		return field.ErrorList{field.Required(path.Child("averageValue"),
+			"must set either a target value or averageValue").WithOrigin(ruleTargetMissing)}
 	case target.Value != nil && target.AverageValue != nil:
-		return field.ErrorList{field.Forbidden(path.Child("averageValue"), "may not set both a target value and averageValue").WithOrigin(ruleTargetBoth)}
+		return field.ErrorList{field.Forbidden(path.Child("averageValue"),
+			"may not set both a target value and averageValue").WithOrigin(ruleTargetBoth)}
 	case target.Type != fitting(goal) && knownTargetType(target.Type):
 		fault := fmt.Sprintf("must be %s, because %s is set", fitting(goal), goal)
 		return field.ErrorList{field.Invalid(path.Child("type"), target.Type, fault).WithOrigin(ruleTargetFits)}
@@ -65,9 +68,11 @@ func objectTargetFaults(target autoscalingv2.MetricTarget, path *field.Path) fie
 func externalTargetFaults(target autoscalingv2.MetricTarget, path *field.Path) field.ErrorList {
 	switch {
 	case target.Value == nil && target.AverageValue == nil:
-		return field.ErrorList{field.Required(path.Child("averageValue"), "must set either a target value for metric or a per-pod target").WithOrigin(ruleTargetMissing)}
+		return field.ErrorList{field.Required(path.Child("averageValue"),
+			"must set either a target value for metric or a per-pod target").WithOrigin(ruleTargetMissing)}
 	case target.Value != nil && target.AverageValue != nil:
-		return field.ErrorList{field.Forbidden(path.Child("value"), "may not set both a target value for metric and a per-pod target").WithOrigin(ruleTargetBoth)}
+		return field.ErrorList{field.Forbidden(path.Child("value"),
+			"may not set both a target value for metric and a per-pod target").WithOrigin(ruleTargetBoth)}
 	}
 	return nil
 }
@@ -75,9 +80,11 @@ func externalTargetFaults(target autoscalingv2.MetricTarget, path *field.Path) f
 func resourceTargetFaults(target autoscalingv2.MetricTarget, path *field.Path) field.ErrorList {
 	switch {
 	case target.AverageUtilization == nil && target.AverageValue == nil:
-		return field.ErrorList{field.Required(path.Child("averageUtilization"), "must set either a target raw value or a target utilization").WithOrigin(ruleTargetMissing)}
+		return field.ErrorList{field.Required(path.Child("averageUtilization"),
+			"must set either a target raw value or a target utilization").WithOrigin(ruleTargetMissing)}
 	case target.AverageUtilization != nil && target.AverageValue != nil:
-		return field.ErrorList{field.Forbidden(path.Child("averageValue"), "may not set both a target raw value and a target utilization").WithOrigin(ruleTargetBoth)}
+		return field.ErrorList{field.Forbidden(path.Child("averageValue"),
+			"may not set both a target raw value and a target utilization").WithOrigin(ruleTargetBoth)}
 	}
 	return nil
 }
@@ -129,7 +136,8 @@ func targetWarnings(s source) []string {
 	}
 	goal := goalField(s.kind, s.target)
 	if s.kind != autoscalingv2.ObjectMetricSourceType && goal != "" && s.target.Type != fitting(goal) {
-		warnings = append(warnings, fmt.Sprintf("%s: %s is ignored, because %s is set: write %s", path.Child("type"), s.target.Type, goal, fitting(goal)))
+		warnings = append(warnings, fmt.Sprintf("%s: %s is ignored, because %s is set: write %s", path.Child("type"), s.target.Type, goal,
+			fitting(goal)))
 	}
 	return warnings
 }

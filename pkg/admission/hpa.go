@@ -16,7 +16,8 @@ func hpaFaults(spec *autoscalingv2.HorizontalPodAutoscalerSpec, path *field.Path
 	faults = append(faults, scaleTargetFaults(spec.ScaleTargetRef, path.Child("scaleTargetRef"))...)
 	faults = append(faults, metricsFaults(spec.Metrics, path.Child("metrics"))...)
 	if zero(spec.MinReplicas) && !hasZeroMetric(spec.Metrics) {
-		faults = append(faults, field.Forbidden(path.Child("metrics"), "must specify at least one Object or External metric to support scaling to zero replicas").WithOrigin(ruleZeroNeedsMetric))
+		faults = append(faults, field.Forbidden(path.Child("metrics"),
+			"must specify at least one Object or External metric to support scaling to zero replicas").WithOrigin(ruleZeroNeedsMetric))
 	}
 	return append(faults, behaviorFaults(spec.Behavior, path.Child("behavior"))...)
 }
@@ -24,16 +25,19 @@ func hpaFaults(spec *autoscalingv2.HorizontalPodAutoscalerSpec, path *field.Path
 func boundsFaults(minReplicas *int32, maxReplicas int32, path *field.Path) field.ErrorList {
 	var faults field.ErrorList
 	if minReplicas != nil && *minReplicas < 0 {
-		faults = append(faults, field.Invalid(path.Child("minReplicas"), *minReplicas, "must be greater than or equal to 0").WithOrigin(ruleMinReplicas))
+		faults = append(faults, field.Invalid(path.Child("minReplicas"), *minReplicas,
+			"must be greater than or equal to 0").WithOrigin(ruleMinReplicas))
 	}
 	switch {
 	case maxReplicas == 0:
 		faults = append(faults, field.Required(path.Child("maxReplicas"), "must be set and greater than 0").WithOrigin(ruleMaxReplicas))
 	case maxReplicas < 0:
-		faults = append(faults, field.Invalid(path.Child("maxReplicas"), maxReplicas, "must be greater than or equal to 1").WithOrigin(ruleMaxReplicas))
+		faults = append(faults, field.Invalid(path.Child("maxReplicas"), maxReplicas,
+			"must be greater than or equal to 1").WithOrigin(ruleMaxReplicas))
 	}
 	if minReplicas != nil && maxReplicas < *minReplicas {
-		faults = append(faults, field.Invalid(path.Child("maxReplicas"), maxReplicas, "must be greater than or equal to `minReplicas`").WithOrigin(ruleMaxBelowMin))
+		faults = append(faults, field.Invalid(path.Child("maxReplicas"), maxReplicas,
+			"must be greater than or equal to `minReplicas`").WithOrigin(ruleMaxBelowMin))
 	}
 	return faults
 }

@@ -50,7 +50,8 @@ func TestNeighboursThatAreBeingDeletedDoNotCount(t *testing.T) {
 		HPAs:              []*autoscalingv2.HorizontalPodAutoscaler{hpa},
 	}
 	onFederatedHPA := cron()
-	onFederatedHPA.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "FederatedHPA", Name: "other"}
+	onFederatedHPA.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1",
+		Kind: "FederatedHPA", Name: "other"}
 	onFederatedHPA.Spec.Rules[0].TargetReplicas, onFederatedHPA.Spec.Rules[0].TargetMinReplicas = nil, new(int32)
 	judge := func() []string {
 		return []string{
@@ -73,7 +74,8 @@ func TestNeighboursThatAreBeingDeletedDoNotCount(t *testing.T) {
 // A stored FederatedHPA need not have been mutated.
 func TestANeighbourWithoutDefaults(t *testing.T) {
 	c := cron()
-	c.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "FederatedHPA", Name: "shop"}
+	c.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "FederatedHPA",
+		Name: "shop"}
 	most := int32(1)
 	c.Spec.Rules[0].TargetReplicas, c.Spec.Rules[0].TargetMaxReplicas = nil, &most
 	known := admission.Neighbours{FederatedHPAs: []*v1alpha1.FederatedHPA{federatedHPA()}}

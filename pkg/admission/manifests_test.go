@@ -83,7 +83,8 @@ func admit(t *testing.T, c *admissiontest.Case) (field.ErrorList, []string) {
 	return admitAs(t, c, admission.MutateCronFederatedHPA, known, admission.ValidateCronFederatedHPA)
 }
 
-func admitAs[T any](t *testing.T, c *admissiontest.Case, mutate func(*T) []string, known admission.Neighbours, validate func(_, _ *T, _ admission.Neighbours) (field.ErrorList, []string)) (field.ErrorList, []string) {
+func admitAs[T any](t *testing.T, c *admissiontest.Case, mutate func(*T) []string, known admission.Neighbours,
+	validate func(_, _ *T, _ admission.Neighbours) (field.ErrorList, []string)) (field.ErrorList, []string) {
 	t.Helper()
 	object := decode[T](t, c.Manifest)
 	var stored *T

@@ -57,23 +57,28 @@ func sources(metric autoscalingv2.MetricSpec, path *field.Path) []source {
 	var present []source
 	if m := metric.Object; m != nil {
 		at := path.Child("object")
-		present = append(present, source{autoscalingv2.ObjectMetricSourceType, at, m.Target, func() field.ErrorList { return objectFaults(m, at) }, &m.Metric})
+		present = append(present, source{autoscalingv2.ObjectMetricSourceType, at, m.Target,
+			func() field.ErrorList { return objectFaults(m, at) }, &m.Metric})
 	}
 	if m := metric.External; m != nil {
 		at := path.Child("external")
-		present = append(present, source{autoscalingv2.ExternalMetricSourceType, at, m.Target, func() field.ErrorList { return externalFaults(m, at) }, &m.Metric})
+		present = append(present, source{autoscalingv2.ExternalMetricSourceType, at, m.Target,
+			func() field.ErrorList { return externalFaults(m, at) }, &m.Metric})
 	}
 	if m := metric.Pods; m != nil {
 		at := path.Child("pods")
-		present = append(present, source{autoscalingv2.PodsMetricSourceType, at, m.Target, func() field.ErrorList { return podsFaults(m, at) }, &m.Metric})
+		present = append(present, source{autoscalingv2.PodsMetricSourceType, at, m.Target, func() field.ErrorList { return podsFaults(m, at) },
+			&m.Metric})
 	}
 	if m := metric.Resource; m != nil {
 		at := path.Child("resource")
-		present = append(present, source{autoscalingv2.ResourceMetricSourceType, at, m.Target, func() field.ErrorList { return resourceFaults(m.Name, m.Target, at) }, nil})
+		present = append(present, source{autoscalingv2.ResourceMetricSourceType, at, m.Target,
+			func() field.ErrorList { return resourceFaults(m.Name, m.Target, at) }, nil})
 	}
 	if m := metric.ContainerResource; m != nil {
 		at := path.Child("containerResource")
-		present = append(present, source{autoscalingv2.ContainerResourceMetricSourceType, at, m.Target, func() field.ErrorList { return containerFaults(m, at) }, nil})
+		present = append(present, source{autoscalingv2.ContainerResourceMetricSourceType, at, m.Target,
+			func() field.ErrorList { return containerFaults(m, at) }, nil})
 	}
 	return present
 }
@@ -90,7 +95,8 @@ func sourceFaults(kind autoscalingv2.MetricSourceType, present []source, path *f
 		}
 	}
 	if name := sourceField(kind); name != "" && !found {
-		faults = append(faults, field.Required(path.Child(name), "must populate information for the given metric source").WithOrigin(ruleMetricSource))
+		faults = append(faults, field.Required(path.Child(name),
+			"must populate information for the given metric source").WithOrigin(ruleMetricSource))
 	}
 	return faults
 }
@@ -128,7 +134,8 @@ func podsFaults(m *autoscalingv2.PodsMetricSource, path *field.Path) field.Error
 	faults := identifierFaults(m.Metric, path.Child("metric"))
 	faults = append(faults, targetFaults(m.Target, path.Child("target"))...)
 	if m.Target.AverageValue == nil {
-		faults = append(faults, field.Required(path.Child("target", "averageValue"), "must specify a positive target averageValue").WithOrigin(ruleTargetMissing))
+		faults = append(faults, field.Required(path.Child("target", "averageValue"),
+			"must specify a positive target averageValue").WithOrigin(ruleTargetMissing))
 	}
 	return faults
 }

@@ -87,8 +87,10 @@ func (k Neighbours) zeroFaults(c *v1alpha1.CronFederatedHPA, path *field.Path) f
 		}
 		for i, rule := range c.Spec.Rules {
 			if zero(rule.TargetMinReplicas) {
-				fault := fmt.Sprintf("FederatedHPA %q has no Object or External metric, without which it cannot have 0: write 1 or more, or add such a metric there first", f.Name)
-				faults = append(faults, field.Invalid(path.Index(i).Child("targetMinReplicas"), *rule.TargetMinReplicas, fault).WithOrigin(ruleCronZero))
+				fault := fmt.Sprintf("FederatedHPA %q has no Object or External metric, without which it cannot have 0: write 1 or more, or add "+
+					"such a metric there first", f.Name)
+				faults = append(faults, field.Invalid(path.Index(i).Child("targetMinReplicas"), *rule.TargetMinReplicas,
+					fault).WithOrigin(ruleCronZero))
 			}
 		}
 	}
@@ -101,9 +103,11 @@ func outOfBounds(rule *v1alpha1.CronFederatedHPARule, f *v1alpha1.FederatedHPA) 
 	least, most := rule.TargetMinReplicas, rule.TargetMaxReplicas
 	switch {
 	case least != nil && most == nil && *least > f.Spec.MaxReplicas:
-		return fmt.Sprintf("targetMinReplicas %d exceeds maxReplicas %d of FederatedHPA %q: raise that, or set targetMaxReplicas too", *least, f.Spec.MaxReplicas, f.Name)
+		return fmt.Sprintf("targetMinReplicas %d exceeds maxReplicas %d of FederatedHPA %q: raise that, or set targetMaxReplicas too", *least,
+			f.Spec.MaxReplicas, f.Name)
 	case most != nil && least == nil && f.Spec.MinReplicas != nil && *most < *f.Spec.MinReplicas:
-		return fmt.Sprintf("targetMaxReplicas %d is below minReplicas %d of FederatedHPA %q: lower that, or set targetMinReplicas too", *most, *f.Spec.MinReplicas, f.Name)
+		return fmt.Sprintf("targetMaxReplicas %d is below minReplicas %d of FederatedHPA %q: lower that, or set targetMinReplicas too", *most,
+			*f.Spec.MinReplicas, f.Name)
 	}
 	return ""
 }

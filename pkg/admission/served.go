@@ -44,10 +44,12 @@ func (s *Served) cronWarnings(target autoscalingv2.CrossVersionObjectReference) 
 		return nil
 	}
 	instead := schema.GroupVersion{Group: gv.Group, Version: s.Versions[0]}
-	return []string{fmt.Sprintf("spec.scaleTargetRef.apiVersion: the hub does not serve %s in %s, so %s: write %s", target.Kind, target.APIVersion, outcome, instead)}
+	return []string{fmt.Sprintf("spec.scaleTargetRef.apiVersion: the hub does not serve %s in %s, so %s: write %s", target.Kind,
+		target.APIVersion, outcome, instead)}
 }
 
 func notServed(target autoscalingv2.CrossVersionObjectReference, outcome string) string {
-	return fmt.Sprintf("spec.scaleTargetRef: the hub serves no kind %s in the group %s, so %s: correct kind and apiVersion, or install the kind's CustomResourceDefinition on the hub",
+	return fmt.Sprintf("spec.scaleTargetRef: the hub serves no kind %s in the group %s, so %s: correct kind and apiVersion, or install the "+
+		"kind's CustomResourceDefinition on the hub",
 		target.Kind, cmp.Or(claims.Group(target), `""`), outcome)
 }

@@ -44,7 +44,8 @@ func TestSizes(t *testing.T) {
 		"expressions of a selector": {32, func(s *v1alpha1.FederatedHPASpec, size int) {
 			s.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{}}
 			for range size {
-				s.ClusterAffinity.LabelSelector.MatchExpressions = append(s.ClusterAffinity.LabelSelector.MatchExpressions, metav1.LabelSelectorRequirement{Key: "a", Operator: metav1.LabelSelectorOpExists})
+				s.ClusterAffinity.LabelSelector.MatchExpressions = append(s.ClusterAffinity.LabelSelector.MatchExpressions,
+					metav1.LabelSelectorRequirement{Key: "a", Operator: metav1.LabelSelectorOpExists})
 			}
 		}, "spec.clusterAffinity.labelSelector.matchExpressions: Too many: 33: must have at most 32 items"},
 		"values of an expression": {100, func(s *v1alpha1.FederatedHPASpec, size int) {
@@ -55,7 +56,8 @@ func TestSizes(t *testing.T) {
 		"requirements on fields": {32, func(s *v1alpha1.FederatedHPASpec, size int) {
 			s.ClusterAffinity = byField()
 			for range size - 1 {
-				s.ClusterAffinity.FieldSelector.MatchExpressions = append(s.ClusterAffinity.FieldSelector.MatchExpressions, s.ClusterAffinity.FieldSelector.MatchExpressions[0])
+				s.ClusterAffinity.FieldSelector.MatchExpressions = append(s.ClusterAffinity.FieldSelector.MatchExpressions,
+					s.ClusterAffinity.FieldSelector.MatchExpressions[0])
 			}
 		}, "spec.clusterAffinity.fieldSelector.matchExpressions: Too many: 33: must have at most 32 items"},
 		"values of a field": {100, func(s *v1alpha1.FederatedHPASpec, size int) {
@@ -70,7 +72,8 @@ func TestSizes(t *testing.T) {
 		"preferences": {1000, func(s *v1alpha1.FederatedHPASpec, size int) {
 			s.ReplicaDistribution = &v1alpha1.ReplicaDistribution{}
 			for range size {
-				s.ReplicaDistribution.ClusterAutoscalingPreference = append(s.ReplicaDistribution.ClusterAutoscalingPreference, v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: &v1alpha1.ClusterAffinity{}})
+				s.ReplicaDistribution.ClusterAutoscalingPreference = append(s.ReplicaDistribution.ClusterAutoscalingPreference,
+					v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: &v1alpha1.ClusterAffinity{}})
 			}
 		}, "spec.replicaDistribution.clusterAutoscalingPreference: Too many: 1001: must have at most 1000 items"},
 	}

@@ -29,7 +29,8 @@ func scaleTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *f
 		return faults
 	}
 	if isAutoscaler(target.Kind) {
-		return field.ErrorList{field.Invalid(path.Child("kind"), target.Kind, "is an autoscaler itself: name the workload that it scales").WithOrigin(ruleTargetAutoscaler)}
+		return field.ErrorList{field.Invalid(path.Child("kind"), target.Kind,
+			"is an autoscaler itself: name the workload that it scales").WithOrigin(ruleTargetAutoscaler)}
 	}
 	return scalableFaults(target, path)
 }
@@ -43,10 +44,12 @@ func cronTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *fi
 	}
 	faults := referenceFaults(target, path, true)
 	if target.APIVersion != ours {
-		faults = append(faults, field.Invalid(path.Child("apiVersion"), target.APIVersion, fmt.Sprintf("a %s has the apiVersion %s", v1alpha1.FederatedHPAKind, ours)).WithOrigin(ruleCronTarget))
+		faults = append(faults, field.Invalid(path.Child("apiVersion"), target.APIVersion,
+			fmt.Sprintf("a %s has the apiVersion %s", v1alpha1.FederatedHPAKind, ours)).WithOrigin(ruleCronTarget))
 	}
 	if target.Kind != "" && target.Kind != v1alpha1.FederatedHPAKind {
-		faults = append(faults, field.Invalid(path.Child("kind"), target.Kind, fmt.Sprintf("must be %s if apiVersion is %s", v1alpha1.FederatedHPAKind, ours)).WithOrigin(ruleCronTarget))
+		faults = append(faults, field.Invalid(path.Child("kind"), target.Kind,
+			fmt.Sprintf("must be %s if apiVersion is %s", v1alpha1.FederatedHPAKind, ours)).WithOrigin(ruleCronTarget))
 	}
 	return faults
 }
@@ -69,7 +72,8 @@ func referenceFaults(ref autoscalingv2.CrossVersionObjectReference, path *field.
 	case err != nil:
 		faults = append(faults, field.Invalid(path.Child("apiVersion"), ref.APIVersion, err.Error()).WithOrigin(ruleReferenceAPIVersion))
 	case gv.Group == "" && !coreGroup:
-		faults = append(faults, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "apiVersion must specify API group").WithOrigin(ruleReferenceAPIVersion))
+		faults = append(faults, field.Invalid(path.Child("apiVersion"), ref.APIVersion,
+			"apiVersion must specify API group").WithOrigin(ruleReferenceAPIVersion))
 	}
 	return faults
 }
@@ -100,7 +104,8 @@ func scalableFaults(target autoscalingv2.CrossVersionObjectReference, path *fiel
 	case group == "apps":
 		return oneOf(target.Kind, path.Child("kind"), ruleTargetScalable, "Deployment", "ReplicaSet", "StatefulSet")
 	case group != "" && !strings.Contains(group, "."):
-		return field.ErrorList{field.Invalid(path.Child("apiVersion"), target.APIVersion, `there is nothing to scale in this group: did you mean "apps/v1"?`).WithOrigin(ruleTargetScalable)}
+		return field.ErrorList{field.Invalid(path.Child("apiVersion"), target.APIVersion,
+			`there is nothing to scale in this group: did you mean "apps/v1"?`).WithOrigin(ruleTargetScalable)}
 	}
 	return nil
 }

@@ -18,10 +18,12 @@ func fields(key v1alpha1.FieldSelectorKey, operator v1alpha1.FieldSelectorOperat
 
 func TestMatches(t *testing.T) {
 	type affinity = v1alpha1.ClusterAffinity
-	east := ClusterFacts{Name: "east", Labels: map[string]string{"tier": "production"}, Provider: "acme", Region: "eu", Zones: []string{"eu-1", "eu-2"}}
+	east := ClusterFacts{Name: "east", Labels: map[string]string{"tier": "production"}, Provider: "acme", Region: "eu",
+		Zones: []string{"eu-1", "eu-2"}}
 	bare := ClusterFacts{Name: "east"}
 	production := &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "production"}}
-	staging := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: "In", Values: []string{"staging"}}}}
+	staging := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: "In",
+		Values: []string{"staging"}}}}
 	inEU, inUS := fields("region", "In", "eu").FieldSelector, fields("region", "In", "us").FieldSelector
 	both := &v1alpha1.FieldSelector{MatchExpressions: append(inEU.MatchExpressions[:1:1], inUS.MatchExpressions...)}
 	tests := map[string]struct {
@@ -29,21 +31,26 @@ func TestMatches(t *testing.T) {
 		cluster  ClusterFacts
 		want     bool
 	}{
-		"no affinity":                             {nil, east, true},
-		"an empty one":                            {&affinity{}, east, true},
-		"empty parts":                             {&affinity{LabelSelector: &metav1.LabelSelector{}, FieldSelector: &v1alpha1.FieldSelector{}, ClusterNames: []string{}}, bare, true},
-		"labels that match":                       {&affinity{LabelSelector: production}, east, true},
-		"labels that do not":                      {&affinity{LabelSelector: staging}, east, false},
-		"labels that are not there":               {&affinity{LabelSelector: production}, bare, false},
-		"a name that is listed":                   {&affinity{ClusterNames: []string{"west", "east"}}, east, true},
-		"a name that is not":                      {&affinity{ClusterNames: []string{"west"}}, east, false},
-		"excluded":                                {&affinity{ExcludeClusters: []string{"east"}}, east, false},
-		"listed and excluded":                     {&affinity{ClusterNames: []string{"east"}, ExcludeClusters: []string{"east"}}, east, false},
-		"another excluded":                        {&affinity{ExcludeClusters: []string{"west"}}, east, true},
-		"all three":                               {&affinity{LabelSelector: production, FieldSelector: inEU, ClusterNames: []string{"east"}}, east, true},
-		"all three but the labels":                {&affinity{LabelSelector: staging, FieldSelector: inEU, ClusterNames: []string{"east"}}, east, false},
-		"all three but the field":                 {&affinity{LabelSelector: production, FieldSelector: inUS, ClusterNames: []string{"east"}}, east, false},
-		"all three but the name":                  {&affinity{LabelSelector: production, FieldSelector: inEU, ClusterNames: []string{"west"}}, east, false},
+		"no affinity":  {nil, east, true},
+		"an empty one": {&affinity{}, east, true},
+		"empty parts": {&affinity{LabelSelector: &metav1.LabelSelector{}, FieldSelector: &v1alpha1.FieldSelector{},
+			ClusterNames: []string{}}, bare, true},
+		"labels that match":         {&affinity{LabelSelector: production}, east, true},
+		"labels that do not":        {&affinity{LabelSelector: staging}, east, false},
+		"labels that are not there": {&affinity{LabelSelector: production}, bare, false},
+		"a name that is listed":     {&affinity{ClusterNames: []string{"west", "east"}}, east, true},
+		"a name that is not":        {&affinity{ClusterNames: []string{"west"}}, east, false},
+		"excluded":                  {&affinity{ExcludeClusters: []string{"east"}}, east, false},
+		"listed and excluded":       {&affinity{ClusterNames: []string{"east"}, ExcludeClusters: []string{"east"}}, east, false},
+		"another excluded":          {&affinity{ExcludeClusters: []string{"west"}}, east, true},
+		"all three": {&affinity{LabelSelector: production, FieldSelector: inEU, ClusterNames: []string{"east"}},
+			east, true},
+		"all three but the labels": {&affinity{LabelSelector: staging, FieldSelector: inEU, ClusterNames: []string{"east"}}, east,
+			false},
+		"all three but the field": {&affinity{LabelSelector: production, FieldSelector: inUS, ClusterNames: []string{"east"}},
+			east, false},
+		"all three but the name": {&affinity{LabelSelector: production, FieldSelector: inEU, ClusterNames: []string{"west"}},
+			east, false},
 		"a provider that is listed":               {fields("provider", "In", "other", "acme"), east, true},
 		"a provider that is not":                  {fields("provider", "In", "other"), east, false},
 		"a provider not to be listed":             {fields("provider", "NotIn", "other"), east, true},
@@ -78,7 +85,8 @@ func TestMatchesRefuses(t *testing.T) {
 			`reading fieldSelector.matchExpressions[0]: key "planet" is none of provider, region, zone`},
 		"an operator that there is not": {fields("zone", "Exists"),
 			`reading fieldSelector.matchExpressions[0]: operator "Exists" is none of In, NotIn`},
-		"labels that are none": {&v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}},
+		"labels that are none": {&v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}},
 			`reading labelSelector: "Near" is not a valid label selector operator`},
 	}
 	for name, tc := range tests {

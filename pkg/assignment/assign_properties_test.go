@@ -173,7 +173,8 @@ func checkOrder(t *testing.T, q AssignQuestion, a Assignment) {
 	capacity := func(c Cluster) int32 { return or(c.Capacity, c.Current) }
 	for _, c := range q.Clusters {
 		x := a.Bounds[c.Name].Max
-		if exact := float64(q.Max) * float64(c.Weight) / float64(weights); q.Policy == StaticWeighted && weights > 0 && math.Abs(float64(x)-exact) >= 1 {
+		if exact := float64(q.Max) * float64(c.Weight) / float64(weights); q.Policy == StaticWeighted && weights > 0 &&
+			math.Abs(float64(x)-exact) >= 1 {
 			t.Errorf("%+v: %s has %d, its quota is %f", q, c.Name, x, exact)
 		}
 		for _, other := range q.Clusters {

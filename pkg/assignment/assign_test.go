@@ -15,7 +15,8 @@ import (
 func candidates(current ...int32) []Cluster {
 	var clusters []Cluster
 	for i, replicas := range current {
-		clusters = append(clusters, Cluster{Name: string(rune('a' + i)), Current: replicas, Preference: Preference{Weight: 1, Ceiling: math.MaxInt32}})
+		clusters = append(clusters, Cluster{Name: string(rune('a' + i)), Current: replicas,
+			Preference: Preference{Weight: 1, Ceiling: math.MaxInt32}})
 	}
 	return clusters
 }
@@ -180,11 +181,13 @@ func TestAssignSaysWhatIsWrong(t *testing.T) {
 		unassigned int32
 		unweighted bool
 	}{
-		"nothing":                     {AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 7, Clusters: capped}, 0, false},
-		"the ceilings are too low":    {AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 10, Clusters: capped}, 3, false},
-		"even for the minimum":        {AssignQuestion{Policy: Aggregated, Min: 9, Max: 10, Clusters: capped}, 3, false},
-		"with the minimum first":      {AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 10, Order: v1alpha1.DistributionMinFirst, Clusters: capped}, 6, false},
-		"no weights":                  {AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 7, Clusters: weighing(candidates(1, 1), 0, 0)}, 0, true},
+		"nothing":                  {AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 7, Clusters: capped}, 0, false},
+		"the ceilings are too low": {AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 10, Clusters: capped}, 3, false},
+		"even for the minimum":     {AssignQuestion{Policy: Aggregated, Min: 9, Max: 10, Clusters: capped}, 3, false},
+		"with the minimum first": {AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 10, Order: v1alpha1.DistributionMinFirst,
+			Clusters: capped}, 6, false},
+		"no weights": {AssignQuestion{Policy: StaticWeighted, Min: 1, Max: 7, Clusters: weighing(candidates(1, 1), 0, 0)}, 0,
+			true},
 		"no capacity":                 {AssignQuestion{Policy: DynamicWeighted, Min: 1, Max: 7, Clusters: candidates(0, 0)}, 0, true},
 		"no weights, but none needed": {AssignQuestion{Policy: Duplicated, Min: 1, Max: 7, Clusters: weighing(candidates(0, 0), 0, 0)}, 0, false},
 		"no clusters":                 {AssignQuestion{Policy: Prioritized, Min: 1, Max: 7}, 7, false},

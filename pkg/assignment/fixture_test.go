@@ -18,7 +18,8 @@ import (
 func snapshot(policy Policy, least, most int32, sites ...Site) Snapshot {
 	s := Snapshot{Policy: policy, Min: least, Max: most, Sites: sites, Now: noon,
 		Delay: time.Minute, Window: 5 * time.Minute, Grace: 5 * time.Minute, Tolerance: 100}
-	s.Rebalance = (&v1alpha1.FederatedHPAAssignment{FederatedHPAAssignmentType: v1alpha1.FederatedHPAAssignmentType(policy)}).RebalanceOrDefault()
+	s.Rebalance = (&v1alpha1.FederatedHPAAssignment{FederatedHPAAssignmentType: v1alpha1.FederatedHPAAssignmentType(
+		policy)}).RebalanceOrDefault()
 	return s
 }
 

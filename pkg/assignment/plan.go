@@ -177,7 +177,8 @@ func (p *plan) finish() Step {
 		p.rouse(i)
 		p.enter(i, p.state(i))
 		site := p.sites[i]
-		step := SiteStep{Min: int32(p.mins[i]), Max: int32(p.maxes[i]), Bumped: bumped[i], Scale: p.scale[i], State: site.State, Since: site.Since}
+		step := SiteStep{Min: int32(p.mins[i]), Max: int32(p.maxes[i]), Bumped: bumped[i], Scale: p.scale[i], State: site.State,
+			Since: site.Since}
 		step.SaturatedFirst = SaturatedFirst(site.SaturatedFirst, site.State == v1alpha1.ClusterSaturated, site.Since, p.Now)
 		if site.State == v1alpha1.ClusterSaturated {
 			step.SchedulableSince = site.SchedulableSince

@@ -20,7 +20,8 @@ type Preference struct {
 // Preferences returns what the entries say of each cluster: the highest weight, priority and thresholds of those that
 // select it. A cluster that is not in the result is excluded: with StaticWeighted and Prioritized that is one which no
 // entry selects, provided there are entries. The error is for an entry whose targetCluster cannot be read.
-func Preferences(policy Policy, entries []v1alpha1.TargetClusterAutoscalingPreference, clusters []ClusterFacts) (map[string]Preference, error) {
+func Preferences(policy Policy, entries []v1alpha1.TargetClusterAutoscalingPreference, clusters []ClusterFacts) (map[string]Preference,
+	error) {
 	selectors := make([]selector, len(entries))
 	for i, entry := range entries {
 		s, err := read(entry.TargetCluster)

@@ -29,14 +29,17 @@ func TestPreferences(t *testing.T) {
 		"other policies exclude nobody": {Aggregated, []entry{{TargetCluster: of("east"), AutoscalingMaxThreshold: new(int32(2))}},
 			result{"east": {Ceiling: 2}, "west": indifferent}},
 		"the highest of each holds": {Prioritized, []entry{
-			{TargetCluster: of("east"), StaticWeight: new(int32(5)), Priority: new(int32(1)), AutoscalingMinThreshold: new(int32(4)), AutoscalingMaxThreshold: new(int32(8))},
-			{TargetCluster: &v1alpha1.ClusterAffinity{}, StaticWeight: new(int32(3)), Priority: new(int32(7)), AutoscalingMinThreshold: new(int32(2)), AutoscalingMaxThreshold: new(int32(9))}},
+			{TargetCluster: of("east"), StaticWeight: new(int32(5)), Priority: new(int32(1)), AutoscalingMinThreshold: new(int32(4)),
+				AutoscalingMaxThreshold: new(int32(8))},
+			{TargetCluster: &v1alpha1.ClusterAffinity{}, StaticWeight: new(int32(3)), Priority: new(int32(7)),
+				AutoscalingMinThreshold: new(int32(2)), AutoscalingMaxThreshold: new(int32(9))}},
 			result{"east": {Weight: 5, Priority: 7, Floor: 4, Ceiling: 9}, "west": {Weight: 3, Priority: 7, Floor: 2, Ceiling: 9}}},
 		"an entry that is silent does not count": {DynamicWeighted, []entry{
 			{TargetCluster: of("east", "west"), Priority: new(int32(-3)), AutoscalingMaxThreshold: new(int32(8))}, {TargetCluster: of("east")}},
 			result{"east": {Priority: -3, Ceiling: 8}, "west": {Priority: -3, Ceiling: 8}}},
 		"a floor is never above the ceiling": {LoadWeighted, []entry{
-			{TargetCluster: of("east"), AutoscalingMinThreshold: new(int32(8))}, {TargetCluster: of("east"), AutoscalingMaxThreshold: new(int32(3))}},
+			{TargetCluster: of("east"), AutoscalingMinThreshold: new(int32(8))},
+			{TargetCluster: of("east"), AutoscalingMaxThreshold: new(int32(3))}},
 			result{"east": {Floor: 3, Ceiling: 3}, "west": indifferent}},
 		"a ceiling of zero": {StaticWeighted, []entry{{TargetCluster: nil, StaticWeight: new(int32(0)), AutoscalingMaxThreshold: new(int32(0))}},
 			result{"east": {}, "west": {}}},

@@ -21,7 +21,8 @@ func TestRebalance(t *testing.T) {
 	place := func(current, wanted [3]int32) []Placement {
 		var places []Placement
 		for i, target := range []int32{1, 4, 5} {
-			places = append(places, Placement{Name: string(rune('a' + i)), Current: current[i], Ready: current[i], Wanted: wanted[i], Target: target})
+			places = append(places, Placement{Name: string(rune('a' + i)), Current: current[i], Ready: current[i], Wanted: wanted[i],
+				Target: target})
 		}
 		return places
 	}

@@ -26,7 +26,8 @@ func TestSaturationEnds(t *testing.T) {
 		"not known, and a long delay":        {func(s *Saturation) { s.Since, s.Delay = ago(400), 401*time.Second }, ago(400), false},
 		"not known, and in trouble for long": {func(s *Saturation) { s.Since, s.First = ago(599), *ago(1200) }, ago(599), false},
 		"and at last":                        {func(s *Saturation) { s.Since, s.First = ago(600), *ago(1200) }, ago(600), true},
-		"known, and in trouble for long":     {func(s *Saturation) { s.Room, s.Since, s.First = new(int32(1)), ago(60), *ago(1200) }, ago(60), true},
+		"known, and in trouble for long": {func(s *Saturation) { s.Room, s.Since, s.First = new(int32(1)), ago(60), *ago(1200) }, ago(60),
+			true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

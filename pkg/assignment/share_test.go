@@ -24,18 +24,19 @@ func TestShare(t *testing.T) {
 		want     []int64
 		wantLeft int64
 	}{
-		"ten over three":                     {10, equal(3), []int64{4, 3, 3}, 0},
-		"a hundred over seven":               {100, equal(7), []int64{15, 15, 14, 14, 14, 14, 14}, 0},
-		"2:3:4, four":                        {4, []claim{{2, 99, 0}, {3, 99, 1}, {4, 99, 2}}, []int64{0, 2, 2}, 0},
-		"2:3:4, five":                        {5, []claim{{2, 99, 0}, {3, 99, 1}, {4, 99, 2}}, []int64{1, 1, 3}, 0},
-		"heavy ones may starve a light one":  {20, []claim{{7, 99, 0}, {7, 99, 1}, {7, 99, 2}, {1, 99, 3}}, []int64{7, 7, 6, 0}, 0},
-		"the rank decides among equals":      {4, []claim{{1, 9, 2}, {1, 9, 0}, {1, 9, 1}}, []int64{1, 2, 1}, 0},
-		"a whole quota is not rounded up":    {7, []claim{{4, 9, 0}, {3, 9, 1}, {0, 9, 2}, {7, 9, 3}}, []int64{2, 1, 0, 4}, 0},
-		"what has no room":                   {7, []claim{{1, 2, 0}, {1, 3, 1}}, []int64{2, 3}, 2},
-		"what has no weight":                 {7, []claim{{0, 9, 0}}, []int64{0}, 7},
-		"what fills its room just fits":      {6, []claim{{2, 4, 0}, {1, 9, 1}}, []int64{4, 2}, 0},
-		"nothing":                            {0, equal(2), []int64{0, 0}, 0},
-		"weights beyond all that is counted": {math.MaxInt32, []claim{{math.MaxInt64 / 4, math.MaxInt32, 0}, {math.MaxInt64 / 2, math.MaxInt32, 1}}, []int64{715827882, 1431655765}, 0},
+		"ten over three":                    {10, equal(3), []int64{4, 3, 3}, 0},
+		"a hundred over seven":              {100, equal(7), []int64{15, 15, 14, 14, 14, 14, 14}, 0},
+		"2:3:4, four":                       {4, []claim{{2, 99, 0}, {3, 99, 1}, {4, 99, 2}}, []int64{0, 2, 2}, 0},
+		"2:3:4, five":                       {5, []claim{{2, 99, 0}, {3, 99, 1}, {4, 99, 2}}, []int64{1, 1, 3}, 0},
+		"heavy ones may starve a light one": {20, []claim{{7, 99, 0}, {7, 99, 1}, {7, 99, 2}, {1, 99, 3}}, []int64{7, 7, 6, 0}, 0},
+		"the rank decides among equals":     {4, []claim{{1, 9, 2}, {1, 9, 0}, {1, 9, 1}}, []int64{1, 2, 1}, 0},
+		"a whole quota is not rounded up":   {7, []claim{{4, 9, 0}, {3, 9, 1}, {0, 9, 2}, {7, 9, 3}}, []int64{2, 1, 0, 4}, 0},
+		"what has no room":                  {7, []claim{{1, 2, 0}, {1, 3, 1}}, []int64{2, 3}, 2},
+		"what has no weight":                {7, []claim{{0, 9, 0}}, []int64{0}, 7},
+		"what fills its room just fits":     {6, []claim{{2, 4, 0}, {1, 9, 1}}, []int64{4, 2}, 0},
+		"nothing":                           {0, equal(2), []int64{0, 0}, 0},
+		"weights beyond all that is counted": {math.MaxInt32,
+			[]claim{{math.MaxInt64 / 4, math.MaxInt32, 0}, {math.MaxInt64 / 2, math.MaxInt32, 1}}, []int64{715827882, 1431655765}, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +62,8 @@ func TestEqualsByTheObject(t *testing.T) {
 	favourites := map[string]int{}
 	for seed := range byte(100) {
 		clusters := weights(destinations(0, 0, 0), 1, 1, 1)
-		for name, replicas := range Distribute(DistributeQuestion{Policy: StaticWeighted, UID: string([]byte{'u', seed}), Total: 1, Clusters: clusters}).Replicas {
+		for name, replicas := range Distribute(DistributeQuestion{Policy: StaticWeighted, UID: string([]byte{'u', seed}), Total: 1,
+			Clusters: clusters}).Replicas {
 			favourites[name] += int(replicas)
 		}
 	}

@@ -60,8 +60,10 @@ func recalled(t *testing.T, s Snapshot) Snapshot {
 	again.Memory, again.Sites = *stored.Assignment, nil
 	for i, site := range s.Sites {
 		c := stored.Clusters[i]
-		fresh := Site{Name: site.Name, Preference: site.Preference, Presence: site.Presence, State: c.State, Min: *c.AssignedMin, Max: *c.AssignedMax,
-			Current: site.Current, Unschedulable: site.Unschedulable, UnschedulableSince: site.UnschedulableSince, Additional: site.Additional, Autoscaler: site.Autoscaler}
+		fresh := Site{Name: site.Name, Preference: site.Preference, Presence: site.Presence, State: c.State, Min: *c.AssignedMin,
+			Max:     *c.AssignedMax,
+			Current: site.Current, Unschedulable: site.Unschedulable, UnschedulableSince: site.UnschedulableSince, Additional: site.Additional,
+			Autoscaler: site.Autoscaler}
 		if c.Since != nil {
 			fresh.Since = c.Since.Time
 		}

@@ -150,7 +150,8 @@ func (c *county) checkOrder() {
 		}
 		for _, low := range c.members {
 			if low.Priority < high.Priority && low.Presence == Present && !c.gone(low) && low.Max > 0 && low.had > 0 && low.before > low.Min {
-				c.fail("%s shrinks from %d to %d while %s below it runs %d and may run %d", high.Name, high.before, high.Current, low.Name, low.before, low.Min)
+				c.fail("%s shrinks from %d to %d while %s below it runs %d and may run %d", high.Name, high.before, high.Current, low.Name, low.before,
+					low.Min)
 			}
 		}
 	}

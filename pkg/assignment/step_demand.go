@@ -60,7 +60,8 @@ func (p *plan) moveMaxima() bool {
 
 // demand is how many replicas the site wants beyond its maximum.
 func (p *plan) demand(s Site) int64 {
-	if !p.rested(s) || s.Current != s.Desired || s.Current != s.Max || !s.limited() || s.Unschedulable > 0 || s.State == v1alpha1.ClusterSaturated {
+	if !p.rested(s) || s.Current != s.Desired || s.Current != s.Max || !s.limited() || s.Unschedulable > 0 ||
+		s.State == v1alpha1.ClusterSaturated {
 		return 0
 	}
 	wants := int64(0)

@@ -12,7 +12,8 @@ func TestNextWorkedExamples(t *testing.T) {
 		want string
 	}{
 		"duplicated: four clusters have both bounds whole, whatever they run, and a fifth is no more of them": {
-			snapshot(Duplicated, 3, 10, site("m1", 0, 0, 1, fresh), site("m2", 0, 0, 4, fresh), site("m3", 0, 0, 20, fresh), site("m4", 3, 10, 5, leaving), site("m5", 0, 0, 0, fresh)).change(changed),
+			snapshot(Duplicated, 3, 10, site("m1", 0, 0, 1, fresh), site("m2", 0, 0, 4, fresh), site("m3", 0, 0, 20, fresh),
+				site("m4", 3, 10, 5, leaving), site("m5", 0, 0, 0, fresh)).change(changed),
 			"BoundsSplit: m1 3/10, m2 3/10, m3 3/10, m4 0/0 Excluded, m5 3/10 run 3"},
 		"and then they stay": {
 			snapshot(Duplicated, 3, 10, site("m1", 3, 10, 3), site("m2", 3, 10, 4), site("m3", 3, 10, 10), site("m5", 3, 10, 3)),
@@ -21,7 +22,8 @@ func TestNextWorkedExamples(t *testing.T) {
 			snapshot(DynamicWeighted, 3, 22, site("m1", 1, 7, 6, hosts(2)), site("m2", 1, 8, 6, hosts(1)), site("m3", 1, 7, 6, hosts(1))),
 			"MaximumMovedToCapacity: m1 1/8, m2 1/7, m3 1/7"},
 		"with static weights too, if it is asked for": {
-			snapshot(StaticWeighted, 3, 22, site("m1", 1, 7, 6, weight(2), hosts(2)), site("m2", 1, 8, 6, hosts(1)), site("m3", 1, 7, 6, hosts(1))).change(follow),
+			snapshot(StaticWeighted, 3, 22, site("m1", 1, 7, 6, weight(2), hosts(2)), site("m2", 1, 8, 6, hosts(1)),
+				site("m3", 1, 7, 6, hosts(1))).change(follow),
 			"MaximumMovedToCapacity: m1 1/8, m2 1/7, m3 1/7"},
 		"but not unless it is": {
 			snapshot(StaticWeighted, 3, 22, site("m1", 1, 7, 6, weight(2), hosts(2)), site("m2", 1, 8, 6, hosts(1)), site("m3", 1, 7, 6, hosts(1))),

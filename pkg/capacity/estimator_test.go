@@ -77,7 +77,8 @@ func TestEstimateHeedsQuotas(t *testing.T) {
 				m.lists[quotasPath] = &corev1.ResourceQuotaList{Items: []corev1.ResourceQuota{{
 					ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "few"},
 					Spec:       corev1.ResourceQuotaSpec{Scopes: tc.scopes},
-					Status:     corev1.ResourceQuotaStatus{Hard: corev1.ResourceList{"pods": resource.MustParse("2")}, Used: corev1.ResourceList{"pods": resource.MustParse("1")}},
+					Status: corev1.ResourceQuotaStatus{Hard: corev1.ResourceList{"pods": resource.MustParse("2")},
+						Used: corev1.ResourceList{"pods": resource.MustParse("1")}},
 				}}}
 				defer run(t, e)()
 				expect(t, e, m, tc.want)

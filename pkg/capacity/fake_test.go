@@ -73,7 +73,8 @@ func newFakeMember() *fakeMember {
 
 // pod is one on the node that has one CPU.
 func pod(name string) *corev1.Pod {
-	p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: name, ResourceVersion: "2"}}
+	p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: name,
+		ResourceVersion: "2"}}
 	p.Spec = oneCPU().Template.Spec
 	p.Spec.NodeName = "node0"
 	return p
@@ -81,7 +82,8 @@ func pod(name string) *corev1.Pod {
 
 func oneCPU() fit.Workload {
 	t := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "shop"}}}
-	t.Spec.Containers = []corev1.Container{{Name: "a", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}}
+	t.Spec.Containers = []corev1.Container{{Name: "a",
+		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}}
 	return fit.Workload{Namespace: "shop", Selector: labels.SelectorFromSet(t.Labels), Template: t}
 }
 
@@ -127,7 +129,9 @@ func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
 		m.mu.Lock()
 		return nil, r.Context().Err()
 	case m.refused != "" && strings.HasSuffix(r.URL.Path, m.refused):
-		return respond(http.StatusForbidden, io.NopCloser(strings.NewReader(`{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"not for you"}`))), nil
+		return respond(http.StatusForbidden,
+			io.NopCloser(strings.NewReader(
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"not for you"}`))), nil
 	case watches:
 		reader, writer := io.Pipe()
 		m.watches[r.URL.Path] = writer

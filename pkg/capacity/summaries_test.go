@@ -45,11 +45,13 @@ func TestSummaryOfTheHubStandsIn(t *testing.T) {
 		cluster string
 		want    string
 	}{
-		"a Ready cluster":     {"metadata: {name: east}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary:\n    " + aSummary, "7"},
-		"another cluster":     {"metadata: {name: west}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary:\n    " + aSummary, refused},
-		"not Ready":           {"metadata: {name: east}\nstatus:\n  conditions: [{type: Ready, status: Unknown}]\n  resourceSummary:\n    " + aSummary, refused},
-		"without a summary":   {"metadata: {name: east}\nstatus:\n  conditions: " + isReady, refused},
-		"that takes forever":  {"metadata: {name: east}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary: {allocatable: {cpu: \"1e-2147483648\"}}", refused},
+		"a Ready cluster": {"metadata: {name: east}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary:\n    " + aSummary, "7"},
+		"another cluster": {"metadata: {name: west}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary:\n    " + aSummary, refused},
+		"not Ready": {"metadata: {name: east}\nstatus:\n  conditions: [{type: Ready, status: Unknown}]\n  resourceSummary:\n    " +
+			aSummary, refused},
+		"without a summary": {"metadata: {name: east}\nstatus:\n  conditions: " + isReady, refused},
+		"that takes forever": {"metadata: {name: east}\nstatus:\n  conditions: " + isReady +
+			"\n  resourceSummary: {allocatable: {cpu: \"1e-2147483648\"}}", refused},
 		"with one unreadable": {"metadata: {name: east}\nstatus:\n  conditions: " + isReady + "\n  resourceSummary: {allocatable: 7}", refused},
 	}
 	for name, tc := range tests {

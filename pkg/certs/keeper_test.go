@@ -118,7 +118,8 @@ func TestReplicasThatStartTogetherServeTheSame(t *testing.T) {
 
 // A replica reads, another one goes a step further, and then the first writes.
 func TestWhoReadTooEarlyOverwritesNothing(t *testing.T) {
-	for name, nth := range map[string]int{"before it read anything": 0, "after its first read": 1, "after its second": 2, "before its last": 5, "before it writes": 6} {
+	for name, nth := range map[string]int{"before it read anything": 0, "after its first read": 1, "after its second": 2, "before its last": 5,
+		"before it writes": 6} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hub := newHub(t)

@@ -32,10 +32,14 @@ func NewSettings(secret string) Settings {
 
 // AddFlags binds the settings to flags.
 func (s *Settings) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&s.Secret, "self-signed-secret", s.Secret, "Secret in --service-namespace of the hub that holds the certificate which the replicas agree on. It must exist, and may be empty.")
-	fs.DurationVar(&s.Validity, "self-signed-validity", s.Validity, "Time for which a new certificate is valid. It is replaced when a third of it is left.")
-	fs.DurationVar(&s.SettleTime, "self-signed-settle-time", s.SettleTime, "Time for which the hub must have known a new authority before a certificate of it is served.")
-	fs.DurationVar(&s.CheckPeriod, "self-signed-check-period", s.CheckPeriod, "Time between two looks at that Secret, and at what has the hub trust it.")
+	fs.StringVar(&s.Secret, "self-signed-secret", s.Secret,
+		"Secret in --service-namespace of the hub that holds the certificate which the replicas agree on. It must exist, and may be empty.")
+	fs.DurationVar(&s.Validity, "self-signed-validity", s.Validity,
+		"Time for which a new certificate is valid. It is replaced when a third of it is left.")
+	fs.DurationVar(&s.SettleTime, "self-signed-settle-time", s.SettleTime,
+		"Time for which the hub must have known a new authority before a certificate of it is served.")
+	fs.DurationVar(&s.CheckPeriod, "self-signed-check-period", s.CheckPeriod,
+		"Time between two looks at that Secret, and at what has the hub trust it.")
 }
 
 // Validate returns every fault, each led by its flag.
@@ -48,7 +52,8 @@ func (s *Settings) Validate() (errs []error) {
 	}
 	// All is done within the last third, and twice that is left for a hub that is away.
 	if least := 6 * (s.SettleTime + 2*s.CheckPeriod); s.Validity < least {
-		errs = append(errs, fmt.Errorf("--self-signed-validity: must be %v or more with this settle time and check period, got %v", least, s.Validity))
+		errs = append(errs, fmt.Errorf("--self-signed-validity: must be %v or more with this settle time and check period, got %v", least,
+			s.Validity))
 	}
 	return errs
 }

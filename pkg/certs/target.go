@@ -20,12 +20,14 @@ type Target struct {
 
 // MutatingWebhooks are all of the webhooks of one configuration.
 func MutatingWebhooks(configuration string) Target {
-	return Target{schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"}, configuration}
+	return Target{schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"},
+		configuration}
 }
 
 // ValidatingWebhooks are all of the webhooks of one configuration.
 func ValidatingWebhooks(configuration string) Target {
-	return Target{schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"}, configuration}
+	return Target{schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1",
+		Resource: "validatingwebhookconfigurations"}, configuration}
 }
 
 // APIService is one of that name, as long as it leads to our Service: what

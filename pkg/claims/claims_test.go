@@ -101,20 +101,23 @@ func TestOnTheHub(t *testing.T) {
 		other metav1.Object
 		want  int
 	}{
-		"a HorizontalPodAutoscaler":              {local("own"), 1},
-		"one that names another version":         {local("own", scales(reference("apps/v1beta2", "Deployment", "web"))), 1},
-		"one of another group":                   {local("own", scales(reference("argoproj.io/v1", "Deployment", "web"))), 0},
-		"one of another kind":                    {local("own", scales(reference("apps/v1", "StatefulSet", "web"))), 0},
-		"one of another name":                    {local("own", scales(reference("apps/v1", "Deployment", "db"))), 0},
-		"one that has the asker's name":          {local("asker", scales(reference("apps/v1", "Deployment", "db"))), 0},
-		"one of ours, for the hub as a member":   {local("own", managedBy("uid")), 0},
-		"one whose label is empty":               {local("own", managedBy("")), 1},
-		"one that is given away":                 {local("own", givenTo("asker")), 1},
-		"one that is being deleted":              {local("own", deleting), 0},
-		"a FederatedHPA":                         {federated("other"), 1},
-		"a FederatedHPA that bears a label":      {federated("other", func(f *v1alpha1.FederatedHPA) { f.Labels["fleetscale.io/managed-by"] = "uid" }), 1},
-		"a FederatedHPA that is being deleted":   {federated("other", func(f *v1alpha1.FederatedHPA) { f.DeletionTimestamp = &metav1.Time{} }), 0},
-		"a FederatedHPA that names another kind": {federated("other", func(f *v1alpha1.FederatedHPA) { f.Spec.ScaleTargetRef.Kind = "StatefulSet" }), 0},
+		"a HorizontalPodAutoscaler":            {local("own"), 1},
+		"one that names another version":       {local("own", scales(reference("apps/v1beta2", "Deployment", "web"))), 1},
+		"one of another group":                 {local("own", scales(reference("argoproj.io/v1", "Deployment", "web"))), 0},
+		"one of another kind":                  {local("own", scales(reference("apps/v1", "StatefulSet", "web"))), 0},
+		"one of another name":                  {local("own", scales(reference("apps/v1", "Deployment", "db"))), 0},
+		"one that has the asker's name":        {local("asker", scales(reference("apps/v1", "Deployment", "db"))), 0},
+		"one of ours, for the hub as a member": {local("own", managedBy("uid")), 0},
+		"one whose label is empty":             {local("own", managedBy("")), 1},
+		"one that is given away":               {local("own", givenTo("asker")), 1},
+		"one that is being deleted":            {local("own", deleting), 0},
+		"a FederatedHPA":                       {federated("other"), 1},
+		"a FederatedHPA that bears a label": {federated("other",
+			func(f *v1alpha1.FederatedHPA) { f.Labels["fleetscale.io/managed-by"] = "uid" }), 1},
+		"a FederatedHPA that is being deleted": {federated("other", func(f *v1alpha1.FederatedHPA) { f.DeletionTimestamp = &metav1.Time{} }),
+			0},
+		"a FederatedHPA that names another kind": {federated("other",
+			func(f *v1alpha1.FederatedHPA) { f.Spec.ScaleTargetRef.Kind = "StatefulSet" }), 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +134,8 @@ func TestOnTheHub(t *testing.T) {
 func TestInMember(t *testing.T) {
 	const own = "own"
 	scaled := func(give string) string {
-		return "the workload is scaled there by HorizontalPodAutoscaler shop/theirs: delete it, " + give + "or take the cluster out of clusterAffinity"
+		return "the workload is scaled there by HorizontalPodAutoscaler shop/theirs: delete it, " + give +
+			"or take the cluster out of clusterAffinity"
 	}
 	give := "annotate it with fleetscale.io/adopt-by: web, "
 	db := scales(reference("apps/v1", "Deployment", "db"))
@@ -139,11 +143,14 @@ func TestInMember(t *testing.T) {
 		hpa            *autoscalingv2.HorizontalPodAutoscaler
 		writes, adopts string
 	}{
-		"somebody's":                         {local("theirs"), scaled(""), scaled(give)},
-		"somebody's, under our name":         {local("web"), "the workload is scaled there by HorizontalPodAutoscaler shop/web: delete it, or take the cluster out of clusterAffinity", "the workload is scaled there by HorizontalPodAutoscaler shop/web: delete it, " + give + "or take the cluster out of clusterAffinity"},
-		"of another version":                 {local("theirs", scales(reference("apps/v1beta1", "Deployment", "web"))), scaled(""), scaled(give)},
-		"of another workload":                {local("theirs", db), "", ""},
-		"of another workload, our name":      {local("web", db), "", "HorizontalPodAutoscaler shop/web has the name of ours there, and scales something else: delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity"},
+		"somebody's": {local("theirs"), scaled(""), scaled(give)},
+		"somebody's, under our name": {local("web"),
+			"the workload is scaled there by HorizontalPodAutoscaler shop/web: delete it, or take the cluster out of clusterAffinity",
+			"the workload is scaled there by HorizontalPodAutoscaler shop/web: delete it, " + give + "or take the cluster out of clusterAffinity"},
+		"of another version":  {local("theirs", scales(reference("apps/v1beta1", "Deployment", "web"))), scaled(""), scaled(give)},
+		"of another workload": {local("theirs", db), "", ""},
+		"of another workload, our name": {local("web", db), "", "HorizontalPodAutoscaler shop/web has the name of ours there, and scales " +
+			"something else: delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity"},
 		"ours":                               {local("mine", managedBy("uid-of-web")), own, own},
 		"ours, though it scales another":     {local("web", managedBy("uid-of-web"), db), own, own},
 		"ours, being deleted":                {local("web", managedBy("uid-of-web"), deleting), own, own},
@@ -155,7 +162,9 @@ func TestInMember(t *testing.T) {
 		"given to another":                   {local("theirs", givenTo("api")), scaled(""), scaled(give)},
 		"given to nobody":                    {local("theirs", givenTo("")), scaled(""), scaled(give)},
 		"given in another namespace": {local("theirs", givenTo("web"), func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "bank" }),
-			"the workload is scaled there by HorizontalPodAutoscaler bank/theirs: delete it, or take the cluster out of clusterAffinity", "the workload is scaled there by HorizontalPodAutoscaler bank/theirs: delete it, " + give + "or take the cluster out of clusterAffinity"},
+			"the workload is scaled there by HorizontalPodAutoscaler bank/theirs: delete it, or take the cluster out of clusterAffinity",
+			"the workload is scaled there by HorizontalPodAutoscaler bank/theirs: delete it, " + give +
+				"or take the cluster out of clusterAffinity"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -181,8 +190,10 @@ func TestInMember(t *testing.T) {
 func TestInTheWay(t *testing.T) {
 	db := reference("apps/v1", "Deployment", "db")
 	found := On(InMember(federated("web"), true), local("a"), local("web", scales(db)), local("b"))
-	want := "the workload is scaled there by HorizontalPodAutoscaler shop/a, HorizontalPodAutoscaler shop/b: delete it, annotate it with fleetscale.io/adopt-by: web, or take the cluster out of clusterAffinity; " +
-		"HorizontalPodAutoscaler shop/web has the name of ours there, and scales something else: delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity"
+	want := "the workload is scaled there by HorizontalPodAutoscaler shop/a, HorizontalPodAutoscaler shop/b: delete it, annotate it with " +
+		"fleetscale.io/adopt-by: web, or take the cluster out of clusterAffinity; " +
+		"HorizontalPodAutoscaler shop/web has the name of ours there, and scales something else: delete it, give the FederatedHPA another " +
+		"name, or take the cluster out of clusterAffinity"
 	if got := InTheWay(found); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

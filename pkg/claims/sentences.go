@@ -55,7 +55,8 @@ func InTheWay(found []Claim) string {
 		why = append(why, scaled[0].say(works, strings.Join(Names(scaled), ", ")))
 	}
 	if i := slices.IndexFunc(found, onName); i >= 0 {
-		why = append(why, found[i].by.String()+" has the name of ours there, and scales something else: delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity")
+		why = append(why, found[i].by.String()+" has the name of ours there, and scales something else: delete it, give the FederatedHPA "+
+			"another name, or take the cluster out of clusterAffinity")
 	}
 	return strings.Join(why, "; ")
 }

@@ -42,15 +42,19 @@ func NewMemberOptions() MemberOptions {
 
 // AddFlags binds the options to flags.
 func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+registration.MemberLabel+"=true) that register members.")
+	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+registration.MemberLabel+
+		"=true) that register members.")
 	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Longest wait for a member's answer.")
 	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Time between two looks whether a member answers.")
 	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Sustained requests per second to each member.")
 	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Questions to each member at once.")
-	fs.Var(&o.MaxAnswer, "max-member-answer", "Longest answer that is read of a member, after decompression. An event of a watch may have 16Mi at most.")
-	fs.StringSliceVar(&o.Policy.AllowedExecCommands, "allowed-exec-commands", nil, "Credential plugins that a registration's kubeconfig may run in this container, spelled as there. Default: none.")
+	fs.Var(&o.MaxAnswer, "max-member-answer",
+		"Longest answer that is read of a member, after decompression. An event of a watch may have 16Mi at most.")
+	fs.StringSliceVar(&o.Policy.AllowedExecCommands, "allowed-exec-commands", nil,
+		"Credential plugins that a registration's kubeconfig may run in this container, spelled as there. Default: none.")
 	fs.BoolVar(&o.Policy.AllowFiles, "allow-kubeconfig-files", false, "Let a registration's kubeconfig name files of this container.")
-	fs.BoolVar(&o.Policy.AllowInsecure, "allow-insecure-member-tls", false, "Let a registration do without verifying the member's certificate.")
+	fs.BoolVar(&o.Policy.AllowInsecure, "allow-insecure-member-tls", false,
+		"Let a registration do without verifying the member's certificate.")
 }
 
 // Validate returns every fault, each led by the flag that mends it.

@@ -111,13 +111,17 @@ func TestLabelsAreShared(t *testing.T) {
 		a, b           object
 		same, personal bool
 	}{
-		"none":               {object{"web-1", nil}, object{"web-2", map[string]string{}}, true, false},
-		"a Deployment":       {object{"web-6c5d-x7k2p", map[string]string{"app": "web", "pod-template-hash": "6c5d"}}, object{"web-6c5d-hj2ks", map[string]string{"app": "web", "pod-template-hash": "6c5d"}}, true, false},
-		"a StatefulSet":      {object{"db-7", map[string]string{podIndex: "7", "name": "db-7"}}, object{"db-8", map[string]string{podIndex: "8", "name": "db-8"}}, true, true},
-		"an Indexed Job":     {object{"sum-3-x7k2p", map[string]string{indexKey: "3"}}, object{"sum-14-hj2ks", map[string]string{indexKey: "14"}}, true, true},
-		"another value":      {object{"a", map[string]string{"app": "web"}}, object{"b", map[string]string{"app": "bank"}}, false, false},
-		"another key":        {object{"a", map[string]string{"app": "web"}}, object{"b", map[string]string{"tier": "web"}}, false, false},
-		"one more":           {object{"a", map[string]string{"app": "web"}}, object{"b", map[string]string{"app": "web", "tier": ""}}, false, false},
+		"none": {object{"web-1", nil}, object{"web-2", map[string]string{}}, true, false},
+		"a Deployment": {object{"web-6c5d-x7k2p", map[string]string{"app": "web", "pod-template-hash": "6c5d"}},
+			object{"web-6c5d-hj2ks", map[string]string{"app": "web", "pod-template-hash": "6c5d"}}, true, false},
+		"a StatefulSet": {object{"db-7", map[string]string{podIndex: "7", "name": "db-7"}},
+			object{"db-8", map[string]string{podIndex: "8", "name": "db-8"}}, true, true},
+		"an Indexed Job": {object{"sum-3-x7k2p", map[string]string{indexKey: "3"}}, object{"sum-14-hj2ks", map[string]string{indexKey: "14"}},
+			true, true},
+		"another value": {object{"a", map[string]string{"app": "web"}}, object{"b", map[string]string{"app": "bank"}}, false, false},
+		"another key":   {object{"a", map[string]string{"app": "web"}}, object{"b", map[string]string{"tier": "web"}}, false, false},
+		"one more": {object{"a", map[string]string{"app": "web"}}, object{"b", map[string]string{"app": "web", "tier": ""}}, false,
+			false},
 		"named by the other": {object{"a", map[string]string{"name": "x"}}, object{"b", map[string]string{"name": "b"}}, false, false},
 	} {
 		a, b := LabelsOf(tc.a.labels, tc.a.name), LabelsOf(tc.b.labels, tc.b.name)

@@ -23,11 +23,12 @@ func TestClock(t *testing.T) {
 		want    time.Duration
 		within  time.Duration
 	}{
-		"one answer is right to half a second":            {[]time.Duration{2 * second}, 0, 2 * second, second / 2},
-		"the way back is not taken for age":               {[]time.Duration{0}, 4 * second, 0, second / 2},
-		"behind":                                          {[]time.Duration{-7 * second}, second / 10, -7 * second, second / 2},
-		"one that lies is not heard":                      {[]time.Duration{second, 0, 500 * second, second, 0}, 0, second / 2, second},
-		"only the last ones count":                        {append(make([]time.Duration, 20), repeated(30*second, 9)...), 0, 30 * second, second / 2},
+		"one answer is right to half a second": {[]time.Duration{2 * second}, 0, 2 * second, second / 2},
+		"the way back is not taken for age":    {[]time.Duration{0}, 4 * second, 0, second / 2},
+		"behind":                               {[]time.Duration{-7 * second}, second / 10, -7 * second, second / 2},
+		"one that lies is not heard":           {[]time.Duration{second, 0, 500 * second, second, 0}, 0, second / 2, second},
+		"only the last ones count": {append(make([]time.Duration, 20), repeated(30*second, 9)...), 0, 30 * second,
+			second / 2},
 		"half of the last ones are needed to be believed": {append(make([]time.Duration, 20), repeated(30*second, 4)...), 0, 0, second / 2},
 	}
 	for name, tc := range tests {
@@ -63,7 +64,8 @@ func TestClockIsRightToAThirdOfASecond(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		ahead := time.Duration(random.Int64N(int64(100*time.Second))) - 50*time.Second
 		c := &clock{}
-		for at := noon; at.Before(noon.Add(3 * time.Minute)); at = at.Add(9500*time.Millisecond + time.Duration(random.Int64N(int64(time.Second)))) {
+		for at := noon; at.Before(noon.Add(3 * time.Minute)); at = at.Add(9500*time.Millisecond +
+			time.Duration(random.Int64N(int64(time.Second)))) {
 			trip := time.Duration(random.Int64N(int64(100 * time.Millisecond)))
 			written := at.Add(time.Duration(random.Int64N(int64(trip) + 1)))
 			c.observe(dated(written.Add(ahead)), at, at.Add(trip))

@@ -54,7 +54,8 @@ type timed struct {
 
 // Decode is as runtime.Decoder has it. After an error nobody may read into: it may
 // be written to still.
-func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
+	error) {
 	var object runtime.Object
 	var kind *schema.GroupVersionKind
 	var err error

@@ -126,7 +126,8 @@ func (c *Connection) prepareClient(config *rest.Config, limiter flowcontrol.Rate
 	if c.client, err = rest.UnversionedRESTClientForConfigAndClient(config, c.http); err != nil {
 		return fmt.Errorf("preparing the client: %w", err)
 	}
-	if c.watch, err = rest.UnversionedRESTClientForConfigAndClient(config, &http.Client{Transport: c.streams, CheckRedirect: stay}); err != nil {
+	if c.watch, err = rest.UnversionedRESTClientForConfigAndClient(config,
+		&http.Client{Transport: c.streams, CheckRedirect: stay}); err != nil {
 		return fmt.Errorf("preparing the client for watches: %w", err)
 	}
 	return nil

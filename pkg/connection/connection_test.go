@@ -55,7 +55,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 }
 
 func TestResults(t *testing.T) {
-	tests := map[int]string{200: "Answered", 404: "Answered", 401: "Forbidden", 403: "Forbidden", 429: "RateLimited", 500: "ServerError", 504: "Timeout", 400: "BadAnswer", 302: "BadAnswer"}
+	tests := map[int]string{200: "Answered", 404: "Answered", 401: "Forbidden", 403: "Forbidden", 429: "RateLimited", 500: "ServerError",
+		504: "Timeout", 400: "BadAnswer", 302: "BadAnswer"}
 	for code, want := range tests {
 		if got := resultOf(&http.Response{StatusCode: code}, nil); got != want {
 			t.Errorf("resultOf(%d) = %s, want %s", code, got, want)
@@ -73,7 +74,8 @@ func TestBodyIsMeteredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Close()
-	broken := &meteredBody{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader("x"), failing{})), done: func(err error) { results = append(results, fmt.Sprint(err)) }}
+	broken := &meteredBody{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader("x"), failing{})),
+		done: func(err error) { results = append(results, fmt.Sprint(err)) }}
 	_, _ = io.ReadAll(broken)
 	broken.Close()
 	if got := strings.Join(results, ","); got != "<nil>,unexpected EOF" {

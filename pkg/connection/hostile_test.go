@@ -192,7 +192,8 @@ func TestAnswerOfAnotherKind(t *testing.T) {
 		w.Header().Set("Content-Type", "application/yaml")
 		fmt.Fprintf(w, "kind: Pod\napiVersion: v1\nspec: {overhead: {memory: %q}}\n", evil)
 	})
-	if _, err := m.Client().Get().AbsPath(hostilePath).Do(t.Context()).Get(); err == nil || !strings.Contains(err.Error(), "application/yaml") {
+	if _, err := m.Client().Get().AbsPath(hostilePath).Do(t.Context()).Get(); err == nil ||
+		!strings.Contains(err.Error(), "application/yaml") {
 		t.Errorf("error %v, want that nobody reads application/yaml", err)
 	}
 }

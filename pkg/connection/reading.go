@@ -19,9 +19,11 @@ const (
 )
 
 var (
-	errStuck     error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer could not be decoded within the deadline")
-	errNoneRead  error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer was not decoded: too many of this cluster's answers are being decoded still")
-	errMostStuck error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer was not decoded: %d earlier ones could not be, and are being decoded still", mostStuck)
+	errStuck    error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer could not be decoded within the deadline")
+	errNoneRead error = fleet.Silencef(fleet.ReasonBadAnswer,
+		"the answer was not decoded: too many of this cluster's answers are being decoded still")
+	errMostStuck error = fleet.Silencef(fleet.ReasonBadAnswer,
+		"the answer was not decoded: %d earlier ones could not be, and are being decoded still", mostStuck)
 )
 
 // Reading has a member's answers decoded, so that whoever waits for one need not

@@ -69,7 +69,8 @@ func (w *wire) nested(req *http.Request, resp *http.Response) error {
 	api := apiOf(req.URL.Path)
 	w.nestedAt.Store(&api)
 	return &fleet.Silence{Reason: ReasonNestedHub,
-		Detail: "the cluster is itself served by fleetscale (" + api + "): its answers hold other clusters' items; register those clusters here instead"}
+		Detail: "the cluster is itself served by fleetscale (" + api +
+			"): its answers hold other clusters' items; register those clusters here instead"}
 }
 
 // redact rewords an error that shows a secret; it stays the same error otherwise.

@@ -114,8 +114,9 @@ func TestUpAndDown(t *testing.T) {
 	next := at("2027-03-02 08:30")
 	up := v1alpha1.ExecutionHistory{
 		RuleName: "Scale-Up", NextExecutionTime: &next, LastScheduleTime: new(at("08:30")), TimeZone: "UTC",
-		ScheduleHash:         s.object.Status.ExecutionHistories[0].ScheduleHash,
-		SuccessfulExecutions: []v1alpha1.SuccessfulExecution{{ScheduleTime: at("08:30"), ExecutionTime: at("08:30"), AppliedReplicas: new(int32(1000))}},
+		ScheduleHash: s.object.Status.ExecutionHistories[0].ScheduleHash,
+		SuccessfulExecutions: []v1alpha1.SuccessfulExecution{{ScheduleTime: at("08:30"), ExecutionTime: at("08:30"),
+			AppliedReplicas: new(int32(1000))}},
 	}
 	if diff := cmp.Diff(up, s.object.Status.ExecutionHistories[0]); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
@@ -147,7 +148,8 @@ func TestLatestOfSeveralWins(t *testing.T) {
 func TestRunsOfOneMinuteGoInTheOrderOfTheRules(t *testing.T) {
 	s := tell(t, deployment, sets("a", "0 9 * * *", 2), sets("b", "0 9 * * *", 3))
 	s.goes("08:00")
-	says(t, s.goes("09:00"), `01 09:00 a superseded: superseded by rule "b", scheduled at 2027-03-01T09:00:00Z`, "01 09:00 b succeeded: replicas 3")
+	says(t, s.goes("09:00"), `01 09:00 a superseded: superseded by rule "b", scheduled at 2027-03-01T09:00:00Z`,
+		"01 09:00 b succeeded: replicas 3")
 }
 
 func TestEachBoundIsOfTheLastThatSetsIt(t *testing.T) {
@@ -164,12 +166,20 @@ func TestBoundsMustFit(t *testing.T) {
 		want  []string
 		has   string
 	}{
-		"a minimum above the maximum":         {[]ruleSpec{setsMin("r", "0 9 * * *", 11)}, []string{"01 09:00 r failed: minReplicas 11 would exceed maxReplicas 10"}, "minReplicas 1 and maxReplicas 10"},
-		"a minimum that is the maximum":       {[]ruleSpec{setsMin("r", "0 9 * * *", 10)}, []string{"01 09:00 r succeeded: minReplicas 10"}, "minReplicas 10 and maxReplicas 10"},
-		"both above those of before":          {[]ruleSpec{setsBoth("r", "0 9 * * *", 20, 30)}, []string{"01 09:00 r succeeded: minReplicas 20 and maxReplicas 30"}, "minReplicas 20 and maxReplicas 30"},
-		"two rules that fit only together":    {[]ruleSpec{setsMin("low", "0 9 * * *", 20), setsMax("high", "0 9 * * *", 30)}, []string{"01 09:00 low succeeded: minReplicas 20", "01 09:00 high succeeded: maxReplicas 30"}, "minReplicas 20 and maxReplicas 30"},
-		"a maximum below the minimum":         {[]ruleSpec{setsBoth("up", "0 8 * * *", 20, 30), setsMax("down", "0 9 * * *", 15)}, []string{"01 08:00 up succeeded: minReplicas 20 and maxReplicas 30", "01 09:00 down failed: maxReplicas 15 would be below minReplicas 20"}, "minReplicas 20 and maxReplicas 30"},
-		"no minimum, and nothing to allow it": {[]ruleSpec{setsMin("r", "0 9 * * *", 0)}, []string{"01 09:00 r failed: minReplicas 0 needs an Object or External metric in the FederatedHPA, which has none"}, "minReplicas 1 and maxReplicas 10"},
+		"a minimum above the maximum": {[]ruleSpec{setsMin("r", "0 9 * * *", 11)},
+			[]string{"01 09:00 r failed: minReplicas 11 would exceed maxReplicas 10"}, "minReplicas 1 and maxReplicas 10"},
+		"a minimum that is the maximum": {[]ruleSpec{setsMin("r", "0 9 * * *", 10)}, []string{"01 09:00 r succeeded: minReplicas 10"},
+			"minReplicas 10 and maxReplicas 10"},
+		"both above those of before": {[]ruleSpec{setsBoth("r", "0 9 * * *", 20, 30)},
+			[]string{"01 09:00 r succeeded: minReplicas 20 and maxReplicas 30"}, "minReplicas 20 and maxReplicas 30"},
+		"two rules that fit only together": {[]ruleSpec{setsMin("low", "0 9 * * *", 20), setsMax("high", "0 9 * * *", 30)},
+			[]string{"01 09:00 low succeeded: minReplicas 20", "01 09:00 high succeeded: maxReplicas 30"}, "minReplicas 20 and maxReplicas 30"},
+		"a maximum below the minimum": {[]ruleSpec{setsBoth("up", "0 8 * * *", 20, 30), setsMax("down", "0 9 * * *", 15)},
+			[]string{"01 08:00 up succeeded: minReplicas 20 and maxReplicas 30",
+				"01 09:00 down failed: maxReplicas 15 would be below minReplicas 20"}, "minReplicas 20 and maxReplicas 30"},
+		"no minimum, and nothing to allow it": {[]ruleSpec{setsMin("r", "0 9 * * *", 0)},
+			[]string{"01 09:00 r failed: minReplicas 0 needs an Object or External metric in the FederatedHPA, which has none"},
+			"minReplicas 1 and maxReplicas 10"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -197,12 +207,17 @@ func TestMissedRunsAreRecorded(t *testing.T) {
 		want           []string
 		next           string
 	}{
-		"one":  {"0 * * * *", "09:30", nil, []string{"01 08:00 r missed: missed 1 execution, at 2027-03-01T08:00:00Z: " + away, "01 09:00 r succeeded: replicas 7"}, "2027-03-01 10:00"},
-		"more": {"0 * * * *", "2027-03-02 07:59:59", nil, []string{"02 06:00 r missed: missed 23 executions from 2027-03-01T08:00:00Z to 2027-03-02T06:00:00Z: " + away, "02 07:00 r succeeded: replicas 7"}, "2027-03-02 08:00"},
+		"one": {"0 * * * *", "09:30", nil, []string{"01 08:00 r missed: missed 1 execution, at 2027-03-01T08:00:00Z: " + away,
+			"01 09:00 r succeeded: replicas 7"}, "2027-03-01 10:00"},
+		"more": {"0 * * * *", "2027-03-02 07:59:59", nil,
+			[]string{"02 06:00 r missed: missed 23 executions from 2027-03-01T08:00:00Z to 2027-03-02T06:00:00Z: " + away,
+				"02 07:00 r succeeded: replicas 7"}, "2027-03-02 08:00"},
 		"more than are counted": {"* * * * *", "2027-03-02 07:59:59", nil, []string{
-			"02 07:58 r missed: missed more than 1000 executions from 2027-03-01T07:31:00Z to 2027-03-02T07:58:00Z: " + away, "02 07:59 r succeeded: replicas 7"}, "2027-03-02 08:00"},
+			"02 07:58 r missed: missed more than 1000 executions from 2027-03-01T07:31:00Z to 2027-03-02T07:58:00Z: " + away,
+			"02 07:59 r succeeded: replicas 7"}, "2027-03-02 08:00"},
 		"just in time": {"0 * * * *", "08:01", new(int64(60)), []string{"01 08:00 r succeeded: replicas 7"}, "2027-03-01 09:00"},
-		"too late":     {"0 * * * *", "08:01:01", new(int64(60)), []string{"01 08:00 r missed: missed: started 61 s late, maxDelaySeconds=60"}, "2027-03-01 09:00"},
+		"too late": {"0 * * * *", "08:01:01", new(int64(60)), []string{"01 08:00 r missed: missed: started 61 s late, maxDelaySeconds=60"},
+			"2027-03-01 09:00"},
 		"far too late": {"0 * * * *", "10:01:01", new(int64(60)), []string{
 			"01 09:00 r missed: missed 2 executions from 2027-03-01T08:00:00Z to 2027-03-01T09:00:00Z: " + away,
 			"01 10:00 r missed: missed: started 61 s late, maxDelaySeconds=60"}, "2027-03-01 11:00"},
@@ -458,7 +473,8 @@ func TestWakesForTheNextRun(t *testing.T) {
 }
 
 func TestSupersededByTheLatest(t *testing.T) {
-	s := tell(t, federated, setsBoth("a", "0 8 * * *", 2, 20), setsMax("b", "0 9 * * *", 30), setsMin("c", "0 10 * * *", 3), setsMax("d", "0 9 * * *", 40))
+	s := tell(t, federated, setsBoth("a", "0 8 * * *", 2, 20), setsMax("b", "0 9 * * *", 30), setsMin("c", "0 10 * * *", 3),
+		setsMax("d", "0 9 * * *", 40))
 	s.goes("07:00")
 	says(t, s.goes("10:00"),
 		`01 08:00 a superseded: superseded by rule "c", scheduled at 2027-03-01T10:00:00Z`,
@@ -526,7 +542,8 @@ func TestZonesSideBySide(t *testing.T) {
 
 // A rule that cannot run does not keep the others from running.
 func TestFaultyRules(t *testing.T) {
-	s := tell(t, deployment, sets("good", "0 9 * * *", 7), sets("bad", "61 * * * *", 1), sets("good", "0 9 * * *", 1), ruleSpec{Name: "empty", Schedule: "0 9 * * *"}, sets("lost", "0 9 * * *", 2))
+	s := tell(t, deployment, sets("good", "0 9 * * *", 7), sets("bad", "61 * * * *", 1), sets("good", "0 9 * * *", 1),
+		ruleSpec{Name: "empty", Schedule: "0 9 * * *"}, sets("lost", "0 9 * * *", 2))
 	s.object.Spec.Rules[4].TimeZone = new("Asia/Nowhere")
 	s.goes("08:00")
 	says(t, s.goes("09:00"), "01 09:00 good succeeded: replicas 7")
@@ -536,7 +553,8 @@ func TestFaultyRules(t *testing.T) {
 	}
 	want := []string{
 		`Ready False InvalidRule: rule "bad": schedule "61 * * * *": minute "61": `,
-		`spec.rules[2] has no name of its own`, `rule "empty": targetReplicas must be set`, `rule "lost": timeZone "Asia/Nowhere" is not the name of a zone`,
+		`spec.rules[2] has no name of its own`, `rule "empty": targetReplicas must be set`,
+		`rule "lost": timeZone "Asia/Nowhere" is not the name of a zone`,
 	}
 	for _, part := range want {
 		if !strings.Contains(said[0], part) {
@@ -553,16 +571,22 @@ func TestConditions(t *testing.T) {
 		change func(*Situation)
 		want   []string
 	}{
-		"all is well":     {func(*Situation) {}, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
-		"not looked":      {func(in *Situation) { in.Target = Target{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
-		"no target":       {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotFound, Message: "none"} }, []string{"Ready True RulesUnderstood", "TargetFound False NotFound none", "Conflicting False NoOther"}},
-		"target not read": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonUnreachable, Message: "503"} }, []string{"Ready True RulesUnderstood", "TargetFound Unknown Unreachable 503", "Conflicting False NoOther"}},
-		"target not set":  {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotSet, Message: "503"} }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
-		"another sets it": {func(in *Situation) { in.Target.ScaledBy = "taken" }, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting True Autoscaled taken"}},
+		"all is well": {func(*Situation) {}, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`,
+			"Conflicting False NoOther"}},
+		"not looked": {func(in *Situation) { in.Target = Target{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
+		"no target": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotFound, Message: "none"} },
+			[]string{"Ready True RulesUnderstood", "TargetFound False NotFound none", "Conflicting False NoOther"}},
+		"target not read": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonUnreachable, Message: "503"} },
+			[]string{"Ready True RulesUnderstood", "TargetFound Unknown Unreachable 503", "Conflicting False NoOther"}},
+		"target not set": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotSet, Message: "503"} },
+			[]string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
+		"another sets it": {func(in *Situation) { in.Target.ScaledBy = "taken" },
+			[]string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`, "Conflicting True Autoscaled taken"}},
 		"a rule is no rule": {func(in *Situation) {
 			in.Timetables[0].Fault = "a"
 			in.Object.Spec.Rules, in.Timetables = append(in.Object.Spec.Rules, in.Object.Spec.Rules[0]), append(in.Timetables, in.Timetables[0])
-		}, []string{`Ready False InvalidRule rule "r": a; spec.rules[1] has no name of its own`, `TargetFound True Found Deployment "shop"`, "Conflicting False NoOther"}},
+		}, []string{`Ready False InvalidRule rule "r": a; spec.rules[1] has no name of its own`, `TargetFound True Found Deployment "shop"`,
+			"Conflicting False NoOther"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -607,7 +631,8 @@ func TestLongConditionIsCut(t *testing.T) {
 	}
 	s := tell(t, deployment, rules...)
 	s.goes("07:30")
-	if got := s.object.Status.Conditions[0].Message; len(got) > maxCondition+4 || !strings.HasPrefix(got, `rule "r0": `) || !strings.HasSuffix(got, " ...") {
+	if got := s.object.Status.Conditions[0].Message; len(got) > maxCondition+4 || !strings.HasPrefix(got, `rule "r0": `) ||
+		!strings.HasSuffix(got, " ...") {
 		t.Errorf("message of %d bytes: %s", len(got), got)
 	}
 }

@@ -55,7 +55,8 @@ func TestHeaderHasNoDetails(t *testing.T) {
 
 // An error leaves nothing of what was read before it: a part is never passed off as the whole.
 func TestParseCoverageReturnsNothingBesideAnError(t *testing.T) {
-	for _, header := range []string{"answered=a;whatever=b", "answered=a;silent=b", "answered=a;", "silent=a:Timeout,b:", "answered=a;silent=b:Timeout,:Timeout"} {
+	for _, header := range []string{"answered=a;whatever=b", "answered=a;silent=b", "answered=a;", "silent=a:Timeout,b:",
+		"answered=a;silent=b:Timeout,:Timeout"} {
 		c, err := ParseCoverage(header)
 		if err == nil {
 			t.Errorf("ParseCoverage(%q) is no error", header)

@@ -25,12 +25,14 @@ func pods(n int) *corev1.PodList {
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: "shop", Name: fmt.Sprintf("web-5d9c7b8f4e-%05d", i), UID: types.UID(fmt.Sprintf("6f1e4567-e89b-12d3-a456-%012d", i)),
 				ResourceVersion: "123456789", Labels: map[string]string{"app": "web", "pod-template-hash": "5d9c7b8f4e"},
-				ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubelet", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:podIP":{}}` + strings.Repeat(` `, 800) + `}`)}},
+				ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubelet",
+					FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:podIP":{}}` + strings.Repeat(` `, 800) + `}`)}},
 			},
 			Spec: corev1.PodSpec{
-				Containers: []corev1.Container{{Name: "app", Image: "registry.example.com/web@" + digest, Resources: corev1.ResourceRequirements{Requests: requests, Limits: requests}}},
-				Volumes:    []corev1.Volume{{Name: "token", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
-				NodeName:   "node-1234", ServiceAccountName: "default",
+				Containers: []corev1.Container{{Name: "app", Image: "registry.example.com/web@" + digest,
+					Resources: corev1.ResourceRequirements{Requests: requests, Limits: requests}}},
+				Volumes:  []corev1.Volume{{Name: "token", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+				NodeName: "node-1234", ServiceAccountName: "default",
 			},
 			Status: corev1.PodStatus{
 				Phase: corev1.PodRunning, PodIP: "10.12.13.14",

@@ -53,7 +53,8 @@ type decoder struct {
 }
 
 // Decode is as runtime.Decoder has it.
-func (d decoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+func (d decoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
+	error) {
 	if err := d.scheme.check(data, defaults, into); err != nil {
 		return nil, nil, err
 	}

@@ -64,7 +64,8 @@ func TestJSON(t *testing.T) {
 		return `{"spec":{"metrics":[{},{"pods":{"target":{"averageValue":` + value + `}}}]}}`
 	}
 	tests := map[string]struct{ data, want string }{
-		"a string":        {target(`"` + evil + `"`), `spec.metrics[1].pods.target.averageValue: the quantity "1e-2147483648" would take too long to read: give it an exponent from -999 to 999 and at most 256 characters`},
+		"a string": {target(`"` + evil + `"`),
+			`spec.metrics[1].pods.target.averageValue: the quantity "1e-2147483648" would take too long to read: give it an exponent from -999 to 999 and at most 256 characters`},
 		"a number":        {target(evil), `spec.metrics[1].pods.target.averageValue: the quantity "1e-2147483648"`},
 		"escapes":         {target(`"\u0031\u0065-2\u003147483648"`), `averageValue: the quantity "1e-2147483648"`},
 		"another case":    {`{"SPEC":{"Metrics":[{"pods":{"target":{"AverageValue":"1e99999"}}}]}}`, `SPEC.Metrics[0]`},

@@ -39,7 +39,8 @@ const usage = `{"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1beta1","i
  {"metadata":{"name":"web-2","namespace":"shop"},"timestamp":"2026-05-01T12:00:00Z","window":"15s","containers":[]}]}`
 
 const rates = `{"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2","items":[
- {"describedObject":{"kind":"Pod","namespace":"shop","name":"web-0"},"metric":{"name":"rps"},"timestamp":"2026-05-01T12:00:00Z","windowSeconds":20,"value":"1500m"},
+ {"describedObject":{"kind":"Pod","namespace":"shop","name":"web-0"},"metric":{"name":"rps"},
+  "timestamp":"2026-05-01T12:00:00Z","windowSeconds":20,"value":"1500m"},
  {"describedObject":{"kind":"Pod","namespace":"shop","name":"web-1"},"metric":{"name":"rps"},"timestamp":"2026-05-01T12:00:00Z","value":"7"}]}`
 
 const messages = `{"kind":"ExternalMetricValueList","apiVersion":"external.metrics.k8s.io/v1beta1","items":[
@@ -109,7 +110,8 @@ func TestAsk(t *testing.T) {
 			[]string{group, group + "/v1beta2/namespaces/shop/metrics/rps"},
 		},
 		"a Namespace of another group is an object like others": {
-			rpsOf("fleets.example/v1", "Namespace", "web", nil), custom(group+"/v1beta2/namespaces/shop/namespaces.fleets.example/web/rps", one("Namespace", "web")),
+			rpsOf("fleets.example/v1", "Namespace", "web", nil), custom(group+"/v1beta2/namespaces/shop/namespaces.fleets.example/web/rps",
+				one("Namespace", "web")),
 			replicas.Metric{Values: []int64{201}},
 			[]string{group, group + "/v1beta2/namespaces/shop/namespaces.fleets.example/web/rps"},
 		},
@@ -143,18 +145,26 @@ func TestAskSaysWhyThereIsNoAnswer(t *testing.T) {
 	}
 	const service = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/services/web/rps"
 	wrong := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
-	silent := asStatus(503, metav1.StatusReasonServiceUnavailable, `metric "rps" of services "web": 1 of 3 clusters did not answer: west (Timeout)`)
+	silent := asStatus(503, metav1.StatusReasonServiceUnavailable,
+		`metric "rps" of services "web": 1 of 3 clusters did not answer: west (Timeout)`)
 	tests := map[string]struct {
 		metric  autoscalingv2.MetricSpec
 		answers map[string]said
 		want    string
 	}{
-		"usage, nobody serves it":    {cpu(), nil, "unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)"},
-		"usage of no Pods":           {cpu(), map[string]said{podMetricsPath: asJSON(`{"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1beta1"}`)}, "no metrics returned from resource metrics API"},
-		"usage, silent members":      {cpu(), map[string]said{podMetricsPath: silent}, `unable to fetch metrics from resource metrics API: metric "rps" of services "web": 1 of 3 clusters did not answer: west (Timeout)`},
-		"usage, nothing to be read":  {cpu(), map[string]said{podMetricsPath: {kind: "application/json"}}, "unable to fetch metrics from resource metrics API: 0-length response with status code: 200 and content type: application/json"},
-		"usage, a page of some sort": {cpu(), map[string]said{podMetricsPath: {kind: "text/html", body: []byte("<html>")}}, "unable to fetch metrics from resource metrics API: serializer for text/html doesn't exist"},
-		"custom, nobody serves it":   {rps(nil), nil, "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"},
+		"usage, nobody serves it": {cpu(), nil,
+			"unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)"},
+		"usage of no Pods": {cpu(),
+			map[string]said{podMetricsPath: asJSON(`{"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1beta1"}`)},
+			"no metrics returned from resource metrics API"},
+		"usage, silent members": {cpu(), map[string]said{podMetricsPath: silent},
+			`unable to fetch metrics from resource metrics API: metric "rps" of services "web": 1 of 3 clusters did not answer: west (Timeout)`},
+		"usage, nothing to be read": {cpu(), map[string]said{podMetricsPath: {kind: "application/json"}},
+			"unable to fetch metrics from resource metrics API: 0-length response with status code: 200 and content type: application/json"},
+		"usage, a page of some sort": {cpu(), map[string]said{podMetricsPath: {kind: "text/html", body: []byte("<html>")}},
+			"unable to fetch metrics from resource metrics API: serializer for text/html doesn't exist"},
+		"custom, nobody serves it": {rps(nil), nil,
+			"unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"},
 		"custom, in versions unknown": {rps(nil), map[string]said{groupPath: ofGroup("v2", "v3")},
 			"unable to fetch metrics from custom metrics API: no known available metric versions found"},
 		"custom, versions not to be read": {rps(nil), map[string]said{groupPath: asJSON(`{"kind":"Status"}`)},
@@ -162,21 +172,26 @@ func TestAskSaysWhyThereIsNoAnswer(t *testing.T) {
 		"custom, of no Pods": {rps(nil), custom(rpsOfPodsPath, asJSON(`{"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2"}`)),
 			"no metrics returned from custom metrics API"},
 		"custom, not a list": {rps(nil), custom(rpsOfPodsPath, asJSON(`{"kind":"MetricValue","apiVersion":"custom.metrics.k8s.io/v1beta2"}`)),
-			"unable to fetch metrics from custom metrics API: the custom metrics API server didn't return MetricValueList, the type is *v1beta2.MetricValue"},
+			"unable to fetch metrics from custom metrics API: the custom metrics API server didn't return MetricValueList, the type is " +
+				"*v1beta2.MetricValue"},
 		"custom, silent members": {rpsOf("v1", "Service", "web", nil), custom(service, silent),
 			`unable to fetch metrics from custom metrics API: metric "rps" of services "web": 1 of 3 clusters did not answer: west (Timeout)`},
 		"custom, an object of no kind": {rpsOf("v1", "Shop", "web", nil), custom(service, silent),
 			`unable to fetch metrics from custom metrics API: unable to map kind Shop to resource: no matches for /, Resource=Shop`},
 		"custom, two values of an object": {rpsOf("v1", "Service", "web", nil), custom(service, asJSON(rates)),
 			"unable to fetch metrics from custom metrics API: the custom metrics API server returned 2 results when we asked for exactly one"},
-		"external, nobody serves it": {queue(nil), nil, "unable to fetch metrics from external metrics API: the server could not find the requested resource (get messages.external.metrics.k8s.io)"},
-		"external, no series":        {queue(nil), map[string]said{messagesPath: asJSON(`{"kind":"ExternalMetricValueList","apiVersion":"external.metrics.k8s.io/v1beta1"}`)}, "no metrics returned from external metrics API"},
-		"a Pods metric's selector":   {rps(wrong), nil, `"Near" is not a valid label selector operator`},
+		"external, nobody serves it": {queue(nil), nil, "unable to fetch metrics from external metrics API: the server could not find the " +
+			"requested resource (get messages.external.metrics.k8s.io)"},
+		"external, no series": {queue(nil),
+			map[string]said{messagesPath: asJSON(`{"kind":"ExternalMetricValueList","apiVersion":"external.metrics.k8s.io/v1beta1"}`)},
+			"no metrics returned from external metrics API"},
+		"a Pods metric's selector": {rps(wrong), nil, `"Near" is not a valid label selector operator`},
 		"an Object metric's selector": {rpsOf("v1", "Service", "web", wrong), nil,
 			`"Near" is not a valid label selector operator`},
 		"an External metric's selector": {queue(wrong), nil, `"Near" is not a valid label selector operator`},
 		"a type unknown":                {autoscalingv2.MetricSpec{Type: "Moon"}, nil, `unknown metric source type "Moon"`},
-		"a type without its source":     {autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType}, nil, `unknown metric source type "Pods"`},
+		"a type without its source": {autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType}, nil,
+			`unknown metric source type "Pods"`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -224,16 +239,19 @@ func TestAskReadsProtobuf(t *testing.T) {
 		"/apis/custom.metrics.k8s.io/v1beta1/namespaces/shop/pods/*/rps": asProtobuf(t, customscheme.Scheme, rate),
 	})
 	client := hub.client(t)
-	if diff := differ(replicas.Metric{Pods: samples{"east": {"web-0": sample(250, 15)}}}, client.Ask(t.Context(), question(cpu(), "east"))); diff != "" {
+	if diff := differ(replicas.Metric{Pods: samples{"east": {"web-0": sample(250, 15)}}},
+		client.Ask(t.Context(), question(cpu(), "east"))); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
-	if diff := differ(replicas.Metric{Pods: samples{"west": {"web-0": sample(4000, 20)}}}, client.Ask(t.Context(), question(rps(nil), "east"))); diff != "" {
+	if diff := differ(replicas.Metric{Pods: samples{"west": {"web-0": sample(4000, 20)}}},
+		client.Ask(t.Context(), question(rps(nil), "east"))); diff != "" {
 		t.Errorf("custom (-want +got):\n%s", diff)
 	}
 	misnamed := asProtobuf(t, metricsscheme.Scheme, use)
 	misnamed.kind = "application/json"
 	hub.says(podMetricsPath, misnamed)
-	wantError(t, client.Ask(t.Context(), question(cpu(), "east")), "unable to fetch metrics from resource metrics API: couldn't get version/kind; json parse error")
+	wantError(t, client.Ask(t.Context(), question(cpu(), "east")),
+		"unable to fetch metrics from resource metrics API: couldn't get version/kind; json parse error")
 	for _, r := range hub.asked {
 		if accept := r.Header.Get("Accept"); r.URL.Path != groupPath && accept != "application/vnd.kubernetes.protobuf,application/json" {
 			t.Errorf("%s: Accept is %q", r.URL.Path, accept)
@@ -244,7 +262,8 @@ func TestAskReadsProtobuf(t *testing.T) {
 func TestEveryQuestionAllowsAPartByItsHeaderOnly(t *testing.T) {
 	hub := newHub(map[string]said{groupPath: ofGroup("v1beta2")})
 	client := hub.client(t)
-	for _, metric := range []autoscalingv2.MetricSpec{cpu(), containerMemory("app"), rps(nil), rpsOf("v1", "Service", "web", nil), queue(nil)} {
+	for _, metric := range []autoscalingv2.MetricSpec{cpu(), containerMemory("app"), rps(nil), rpsOf("v1", "Service", "web", nil),
+		queue(nil)} {
 		client.Ask(t.Context(), question(metric, "east"))
 	}
 	if len(hub.asked) != 6 {
@@ -289,9 +308,11 @@ func TestCoverageIsToldWhateverTheAnswer(t *testing.T) {
 				Coverage: &fleet.Coverage{Answered: []string{"east"}},
 			}},
 		"what cannot be read is not the whole": {covered(asJSON(messages), "who knows"),
-			replicas.Metric{Err: errors.New(`unable to fetch metrics from external metrics API: parsing coverage "who knows": "who knows" is not of the form key=name,…`)}},
+			replicas.Metric{Err: errors.New(
+				`unable to fetch metrics from external metrics API: parsing coverage "who knows": "who knows" is not of the form key=name,…`)}},
 		"nor is what is said twice": {covered(asJSON(messages), "answered=east", "answered=west"),
-			replicas.Metric{Err: errors.New(`unable to fetch metrics from external metrics API: parsing coverage: the header Fleetscale-Coverage is there 2 times`)}},
+			replicas.Metric{Err: errors.New(
+				`unable to fetch metrics from external metrics API: parsing coverage: the header Fleetscale-Coverage is there 2 times`)}},
 		"of an error and a coverage that cannot be read the error is said": {covered(asStatus(503, "", "west is silent"), "who knows"),
 			replicas.Metric{Err: errors.New("unable to fetch metrics from external metrics API: west is silent")}},
 	}
@@ -314,7 +335,8 @@ func TestCoverageOfEveryAPI(t *testing.T) {
 		hub.answers[path] = answer
 	}
 	client := hub.client(t)
-	for _, metric := range []autoscalingv2.MetricSpec{cpu(), containerMemory("app"), rps(nil), rpsOf("v1", "Service", "web", nil), queue(nil)} {
+	for _, metric := range []autoscalingv2.MetricSpec{cpu(), containerMemory("app"), rps(nil), rpsOf("v1", "Service", "web", nil),
+		queue(nil)} {
 		got := client.Ask(t.Context(), question(metric, "east"))
 		if diff := cmp.Diff(&fleet.Coverage{Answered: []string{"east"}}, got.Coverage); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", metric.Type, diff)
@@ -337,7 +359,8 @@ func TestAskDoesNotTryAgain(t *testing.T) {
 }
 
 func TestAskEndsWithItsContext(t *testing.T) {
-	for name, hanging := range map[string]string{"usage": podMetricsPath, "versions": groupPath, "custom": rpsOfPodsPath, "external": messagesPath} {
+	for name, hanging := range map[string]string{"usage": podMetricsPath, "versions": groupPath, "custom": rpsOfPodsPath,
+		"external": messagesPath} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hub := newHub(map[string]said{groupPath: ofGroup("v1beta2")})
@@ -402,7 +425,8 @@ func TestOverTheWire(t *testing.T) {
 }
 
 func TestNewRefusesAHubThatItCanNotAsk(t *testing.T) {
-	_, err := New(&rest.Config{Host: "http://hub", QPS: 5, Burst: 0, TLSClientConfig: rest.TLSClientConfig{CAData: []byte("no certificate")}}, kinds(), nil)
+	_, err := New(&rest.Config{Host: "http://hub", QPS: 5, Burst: 0, TLSClientConfig: rest.TLSClientConfig{CAData: []byte("no certificate")}},
+		kinds(), nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "connecting to the hub's metrics APIs: ") {
 		t.Errorf("got error %v", err)
 	}

@@ -96,7 +96,8 @@ func (c *Client) askObject(ctx context.Context, q *Question, source *autoscaling
 }
 
 // askCustom asks by the version that is served; address adds whom and what to the request.
-func (c *Client) askCustom(ctx context.Context, options custommetrics.MetricListOptions, address func(*rest.Request) (*rest.Request, error)) ([]customv1beta2.MetricValue, *fleet.Coverage, error) {
+func (c *Client) askCustom(ctx context.Context, options custommetrics.MetricListOptions,
+	address func(*rest.Request) (*rest.Request, error)) ([]customv1beta2.MetricValue, *fleet.Coverage, error) {
 	version, err := c.version.preferred(ctx)
 	if err != nil {
 		return nil, nil, err

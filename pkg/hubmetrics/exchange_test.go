@@ -23,7 +23,8 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, reader := range []io.Reader{strings.NewReader("12345"), iotest.OneByteReader(strings.NewReader("12345")), iotest.DataErrReader(strings.NewReader("12345"))} {
+			for _, reader := range []io.Reader{strings.NewReader("12345"), iotest.OneByteReader(strings.NewReader("12345")),
+				iotest.DataErrReader(strings.NewReader("12345"))} {
 				got, err := io.ReadAll(&bounded{io.NopCloser(reader), tc.left})
 				switch {
 				case tc.want == "" && (err != nil || string(got) != "12345"):

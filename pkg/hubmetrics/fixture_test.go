@@ -99,7 +99,8 @@ func (h *fakeHub) questions() []string {
 func ofGroup(versions ...string) said {
 	group := metav1.APIGroup{TypeMeta: metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}, Name: "custom.metrics.k8s.io"}
 	for _, version := range versions {
-		group.Versions = append(group.Versions, metav1.GroupVersionForDiscovery{GroupVersion: "custom.metrics.k8s.io/" + version, Version: version})
+		group.Versions = append(group.Versions, metav1.GroupVersionForDiscovery{GroupVersion: "custom.metrics.k8s.io/" + version,
+			Version: version})
 	}
 	if len(versions) > 0 {
 		group.PreferredVersion = group.Versions[0]
@@ -157,7 +158,8 @@ func (h *fakeHub) clientAndMetrics(t testing.TB) (*Client, *prometheus.Registry)
 
 // kinds are those that the hub knows.
 func kinds() meta.RESTMapper {
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion, appsv1.SchemeGroupVersion, {Group: "fleets.example", Version: "v1"}})
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion, appsv1.SchemeGroupVersion,
+		{Group: "fleets.example", Version: "v1"}})
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Service"), meta.RESTScopeNamespace)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
@@ -167,7 +169,8 @@ func kinds() meta.RESTMapper {
 }
 
 func cpu() autoscalingv2.MetricSpec {
-	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceCPU}}
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType,
+		Resource: &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceCPU}}
 }
 
 func containerMemory(name string) autoscalingv2.MetricSpec {

@@ -17,18 +17,21 @@ import (
 // FuzzAnswer: whatever a server says, there is an answer or an error, and never both.
 func FuzzAnswer(f *testing.F) {
 	types := []string{"application/json", runtime.ContentTypeProtobuf, "text/plain", ""}
-	protobuf := encode(f, metricsscheme.Scheme, runtime.ContentTypeProtobuf, &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{{
-		ObjectMeta: metav1.ObjectMeta{Name: "web-0"}, Containers: []metricsv1beta1.ContainerMetrics{
-			{Name: "app", Usage: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m")}}},
-	}}})
-	bodies := []string{usage, rates, messages, string(protobuf), "", "{", "null", "[]", `{"kind":"Status"}`, `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","items":[{}]}`,
+	protobuf := encode(f, metricsscheme.Scheme, runtime.ContentTypeProtobuf,
+		&metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{{
+			ObjectMeta: metav1.ObjectMeta{Name: "web-0"}, Containers: []metricsv1beta1.ContainerMetrics{
+				{Name: "app", Usage: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m")}}},
+		}}})
+	bodies := []string{usage, rates, messages, string(protobuf), "", "{", "null", "[]", `{"kind":"Status"}`,
+		`{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","items":[{}]}`,
 		`{"items":[{}]}`, `{"items":[{"containers":[{"usage":{"cpu":"9223372036854775807k"}}]}]}`, "k8s\x00", "k8s\x00\xff\xff\xff"}
 	for i, body := range bodies {
 		for code := range uint16(3) {
 			f.Add([]byte(body), byte(i), 200+code*150, "answered=east")
 		}
 	}
-	paths := []string{podMetricsPath, rpsOfPodsPath, "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/services/web/rps", messagesPath, groupPath}
+	paths := []string{podMetricsPath, rpsOfPodsPath, "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/services/web/rps", messagesPath,
+		groupPath}
 	metrics := []autoscalingv2.MetricSpec{cpu(), containerMemory("app"), rps(nil), rpsOf("v1", "Service", "web", nil), queue(nil)}
 	f.Fuzz(func(t *testing.T, body []byte, kind byte, code uint16, coverage string) {
 		answer := said{code: 200 + int(code)%400, kind: types[int(kind)%len(types)], body: body, coverage: []string{coverage}}

@@ -87,7 +87,8 @@ func TestEverySampleIsFiledUnderItsPodsCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var items []string
 			for _, i := range tc.items {
-				items = append(items, fmt.Sprintf(`{"metadata":{%s"name":"%s"},"containers":[{"name":"app","usage":{"cpu":"%d"}}]}`, i.mark, i.name, i.cores))
+				items = append(items, fmt.Sprintf(`{"metadata":{%s"name":"%s"},"containers":[{"name":"app","usage":{"cpu":"%d"}}]}`, i.mark, i.name,
+					i.cores))
 			}
 			hub := newHub(map[string]said{podMetricsPath: asJSON(
 				`{"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1beta1","items":[` + strings.Join(items, ",") + `]}`)})

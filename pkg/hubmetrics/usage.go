@@ -37,7 +37,8 @@ func (c *Client) askUsage(ctx context.Context, q *Question, resource corev1.Reso
 	for i := range pods {
 		p := &pods[i]
 		if !p.known {
-			klog.FromContext(ctx).V(4).Info("Missing resource metric", "resource", resource, "container", container, "pod", klog.KRef(q.Namespace, p.name))
+			klog.FromContext(ctx).V(4).Info("Missing resource metric", "resource", resource, "container", container, "pod",
+				klog.KRef(q.Namespace, p.name))
 			continue
 		}
 		found.add(cmp.Or(p.label, p.annotation), p.name, replicas.Sample{Value: p.milli, At: p.at.Time, Window: p.window.Duration})

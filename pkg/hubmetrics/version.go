@@ -136,7 +136,8 @@ func isNone(err error) bool {
 // discover asks the hub which versions of custom.metrics.k8s.io it serves.
 func (c *Client) discover(ctx context.Context) (schema.GroupVersion, error) {
 	group := metav1.APIGroup{}
-	request := c.custom[customv1beta2.SchemeGroupVersion].Get().AbsPath("/apis", customv1beta2.GroupName).SetHeader("Accept", runtime.ContentTypeJSON)
+	request := c.custom[customv1beta2.SchemeGroupVersion].Get().AbsPath("/apis", customv1beta2.GroupName).SetHeader("Accept",
+		runtime.ContentTypeJSON)
 	_, err := c.exchange(ctx, apiDiscovery, request, func(r rest.Result) error {
 		body, _ := r.Raw()
 		if err := json.Unmarshal(body, &group); err != nil {

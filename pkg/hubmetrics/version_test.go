@@ -134,7 +134,8 @@ func TestOnlyAPathThatNobodyServesCastsDoubtOnAVersion(t *testing.T) {
 		want string
 	}{
 		"the API does not know the metric": {asStatus(http.StatusNotFound, metav1.StatusReasonNotFound, "not known"), "not known"},
-		"the API is down":                  {said{code: http.StatusServiceUnavailable, kind: "text/plain", body: []byte("service unavailable")}, "unable to handle the request"},
+		"the API is down": {said{code: http.StatusServiceUnavailable, kind: "text/plain", body: []byte("service unavailable")},
+			"unable to handle the request"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,8 @@ func hubThat(t *testing.T, code int, answer any) (client.Client, *asked) {
 	got := &asked{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		*got = asked{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query().Encode(), Accept: r.Header.Get("Accept"), ContentType: r.Header.Get("Content-Type")}
+		*got = asked{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query().Encode(), Accept: r.Header.Get("Accept"),
+			ContentType: r.Header.Get("Content-Type")}
 		if err := json.Unmarshal(body, &got.Object); err != nil {
 			t.Errorf("the hub got %q: %v", body, err)
 		}

@@ -16,12 +16,15 @@ import (
 	"time"
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 func TestAllowedInsecurity(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify = true }))))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify = true }))))
 	r := start(t, hub, func(o *Options) { o.Registrations.Policy.AllowInsecure = true })
 	r.becomes("east=Ready")
 	r.asks("east", "1")
@@ -31,7 +34,8 @@ func TestAllowedFiles(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	file := filepath.Join(t.TempDir(), "token")
-	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.Token, u.TokenFile = "", file }))))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Token, u.TokenFile = "", file }))))
 	r := start(t, hub, func(o *Options) { o.Registrations.Policy.AllowFiles = true })
 	r.becomes("east=InvalidKubeconfig")
 	want := "preparing credentials: open " + file + ": no such file or directory"
@@ -63,7 +67,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 		}
 	}
 	t.Cleanup(release)
-	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) {
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) {
 		*u = clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{
 			Command: plugin, APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: clientcmdapi.IfAvailableExecInteractiveMode,
 		}}
@@ -111,7 +115,7 @@ func TestProxy(t *testing.T) {
 	t.Parallel()
 	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	proxy := strings.Replace(connectProxy(t).URL, "http://", "http://me:pw@", 1)
-	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) { c.ProxyURL = proxy }))))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.ProxyURL = proxy }))))
 	hub.karmada = true
 	hub.put(t, west.karmadaSecret("west"))
 	hub.put(t, karmadaObject(west, "west", func(spec map[string]any) {

@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // TestDocs holds docs/members.md to what people can meet: reasons, metrics,
@@ -30,7 +31,8 @@ func TestDocs(t *testing.T) {
 	} {
 		sources += readFile(t, file)
 	}
-	wanted := find(sources+readFile(t, "../fleet/silence.go"), `fleet\.Reason += "(\w+)"`, `Reason\w+ +Reason = "(\w+)"`, `(--[a-z]+-[a-z-]+[a-z])`, `"(fleetscale\.io/[a-z-]+)"`)
+	wanted := find(sources+readFile(t, "../fleet/silence.go"), `fleet\.Reason += "(\w+)"`, `Reason\w+ +Reason = "(\w+)"`,
+		`(--[a-z]+-[a-z-]+[a-z])`, `"(fleetscale\.io/[a-z-]+)"`)
 	if len(wanted) < 25 {
 		t.Fatalf("only %d words found in the sources: the search is wrong", len(wanted))
 	}
@@ -79,9 +81,11 @@ func TestDocumentedProvidersAreFilledInTheirOrder(t *testing.T) {
 	source := registration.Sources(registration.Options{Namespace: "fleet"})[0]
 	var facts []assignment.ClusterFacts
 	for name, provider := range map[string]string{"cellar": "on-premises", "sky": "acme", "untold": ""} {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secretWith(kubeconfigWith(t), named(name), annotated("fleetscale.io/provider", provider), func(s *corev1.Secret) {
-			s.Labels["tier"] = "production"
-		}))
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(registrationtest.Secret(registrationtest.Kubeconfig(t),
+			registrationtest.Named(name),
+			registrationtest.Annotated("fleetscale.io/provider", provider), func(s *corev1.Secret) {
+				s.Labels["tier"] = "production"
+			}))
 		if err != nil {
 			t.Fatal(err)
 		}

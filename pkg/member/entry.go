@@ -161,7 +161,8 @@ func (e *entry) silence(refusal *fleet.Silence, hubUnset bool) *fleet.Silence {
 	case e.reg.Refused():
 		return e.reg.Refusal()
 	case hubUnset:
-		return fleet.Silencef(reasonHubMetricsServerUnset, "the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is")
+		return fleet.Silencef(reasonHubMetricsServerUnset,
+			"the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is")
 	case !e.health.contacted:
 		return fleet.Silencef(reasonNotContacted, "registered a moment ago; the first probe is under way")
 	default:

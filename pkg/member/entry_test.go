@@ -19,14 +19,18 @@ func TestPause(t *testing.T) {
 		wakes    []time.Duration
 		want     time.Duration
 	}{
-		"as long as it was told":                          {patience: wary, want: 10 * time.Second},
-		"a failed request shortens it":                    {patience: wary, doubts: []time.Duration{5 * time.Second}, want: 5 * time.Second},
-		"not below a second, however many fail":           {patience: wary, doubts: []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 900 * time.Millisecond}, want: time.Second},
-		"nothing is lengthened":                           {patience: patience{wait: 500 * time.Millisecond, wary: true}, doubts: []time.Duration{100 * time.Millisecond}, want: 500 * time.Millisecond},
-		"a member that fails anyway is not asked sooner":  {patience: patience{wait: 8 * time.Second}, doubts: []time.Duration{2 * time.Second}, want: 8 * time.Second},
-		"a change ends it":                                {patience: wary, wakes: []time.Duration{3 * time.Second}, want: 3 * time.Second},
-		"a change ends what has no end, and nothing else": {patience: patience{}, doubts: []time.Duration{time.Second}, wakes: []time.Duration{time.Hour}, want: time.Hour},
-		"what was doubted before counts no more":          {patience: wary, doubts: []time.Duration{0}, want: 10 * time.Second},
+		"as long as it was told":       {patience: wary, want: 10 * time.Second},
+		"a failed request shortens it": {patience: wary, doubts: []time.Duration{5 * time.Second}, want: 5 * time.Second},
+		"not below a second, however many fail": {patience: wary,
+			doubts: []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 900 * time.Millisecond}, want: time.Second},
+		"nothing is lengthened": {patience: patience{wait: 500 * time.Millisecond, wary: true},
+			doubts: []time.Duration{100 * time.Millisecond}, want: 500 * time.Millisecond},
+		"a member that fails anyway is not asked sooner": {patience: patience{wait: 8 * time.Second}, doubts: []time.Duration{2 * time.Second},
+			want: 8 * time.Second},
+		"a change ends it": {patience: wary, wakes: []time.Duration{3 * time.Second}, want: 3 * time.Second},
+		"a change ends what has no end, and nothing else": {patience: patience{}, doubts: []time.Duration{time.Second},
+			wakes: []time.Duration{time.Hour}, want: time.Hour},
+		"what was doubted before counts no more": {patience: wary, doubts: []time.Duration{0}, want: 10 * time.Second},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -159,7 +159,8 @@ func (h *fakeHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	switch {
 	case forbidden:
 		w.WriteHeader(http.StatusForbidden)
-		answer(w, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no"})
+		answer(w, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure",
+			Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no"})
 	case path == identityPath && frozen != nil:
 		select {
 		case <-frozen:
@@ -177,7 +178,8 @@ func (h *fakeHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		h.collection(w, req)
 	default:
 		w.WriteHeader(http.StatusNotFound)
-		answer(w, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonNotFound, Code: 404, Message: "no such path"})
+		answer(w, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure",
+			Reason: metav1.StatusReasonNotFound, Code: 404, Message: "no such path"})
 	}
 }
 

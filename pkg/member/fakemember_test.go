@@ -18,6 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // fakeMember is an API server over TLS and HTTP/2 that knows its kube-system
@@ -141,14 +142,14 @@ func (m *fakeMember) ca() []byte {
 // kubeconfig leads to the member with the token that it accepts.
 func (m *fakeMember) kubeconfig(t testing.TB, edits ...func(*clientcmdapi.Config)) []byte {
 	t.Helper()
-	return kubeconfigWith(t, append([]func(*clientcmdapi.Config){
-		onCluster(func(c *clientcmdapi.Cluster) { c.Server, c.CertificateAuthorityData = m.URL, m.ca() }),
-		onUser(func(u *clientcmdapi.AuthInfo) { m.set(func() { u.Token = m.token }) }),
+	return registrationtest.Kubeconfig(t, append([]func(*clientcmdapi.Config){
+		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.Server, c.CertificateAuthorityData = m.URL, m.ca() }),
+		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { m.set(func() { u.Token = m.token }) }),
 	}, edits...)...)
 }
 
 // secret registers the member under a name.
 func (m *fakeMember) secret(t testing.TB, name string, edits ...func(*corev1.Secret)) *corev1.Secret {
 	t.Helper()
-	return secretWith(m.kubeconfig(t), append([]func(*corev1.Secret){named(name)}, edits...)...)
+	return registrationtest.Secret(m.kubeconfig(t), append([]func(*corev1.Secret){registrationtest.Named(name)}, edits...)...)
 }

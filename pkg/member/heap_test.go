@@ -17,6 +17,8 @@ import (
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 const (
@@ -50,7 +52,9 @@ func TestServeFleet(t *testing.T) {
 			hub.put(t, karmadaObject(members, name, func(spec map[string]any) { spec["apiEndpoint"] = members.URL + "/" + name }))
 			continue
 		}
-		hub.put(t, secretWith(members.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) { c.Server = members.URL + "/" + name })), named(name)))
+		hub.put(t, registrationtest.Secret(members.kubeconfig(t,
+			registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.Server = members.URL + "/" + name })),
+			registrationtest.Named(name)))
 	}
 	fmt.Println("serving", hub.URL)
 	_, _ = io.ReadAll(os.Stdin) // until the parent closes it

@@ -30,7 +30,8 @@ func TestHubAsMember(t *testing.T) {
 		t.Error("IsHub() = false")
 	}
 	r.asks("hub", "its metrics-server")
-	if _, err := r.member("hub").Client().Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(t.Context()); reasonOf(err) != connection.ReasonNestedHub {
+	if _, err := r.member("hub").Client().Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(t.Context()); reasonOf(
+		err) != connection.ReasonNestedHub {
 		t.Errorf("asking the hub's API server for what we serve: %v, want NestedHub", err)
 	}
 	probes := self.probes.Load()

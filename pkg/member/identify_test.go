@@ -56,7 +56,8 @@ func (n hubNamespaces) Get(context.Context, string, metav1.GetOptions) (*corev1.
 // each reason. When it has said so it is asked no more.
 func TestIdentifyHub(t *testing.T) {
 	t.Parallel()
-	forbidden, refused := apierrors.NewForbidden(corev1.Resource("namespaces"), "kube-system", errors.New("no")), errors.New("connection refused")
+	forbidden, refused := apierrors.NewForbidden(corev1.Resource("namespaces"), "kube-system", errors.New("no")),
+		errors.New("connection refused")
 	absent := apierrors.NewNotFound(corev1.Resource("namespaces"), "kube-system")
 	tests := map[string]struct {
 		faults []error

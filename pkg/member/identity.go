@@ -91,8 +91,9 @@ func duplicate(uid types.UID, first claim, name string) *fleet.Silence {
 }
 
 func identityConflict(c, first claim, name string) *fleet.Silence {
-	return fleet.Silencef(reasonIdentityConflict, "the cluster was %s and now tells the uid %s of kube-system, which belongs to %s, listed as %s; "+
-		"if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another",
+	return fleet.Silencef(reasonIdentityConflict,
+		"the cluster was %s and now tells the uid %s of kube-system, which belongs to %s, listed as %s; "+
+			"if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another",
 		c.held.uid, c.uid, first.describe, name)
 }
 

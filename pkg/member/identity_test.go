@@ -57,8 +57,9 @@ func TestClusterThatTakesAnothersIdentityIsSilent(t *testing.T) {
 	r.becomes("dev=IdentityConflict prod=Ready")
 	r.probedAgain(dev)
 	r.becomes("dev=IdentityConflict prod=Ready")
-	want := "the cluster was uid-of-dev and now tells the uid uid-of-prod of kube-system, which belongs to Secret fleet/prod, listed as prod; " +
-		"if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another"
+	want := "the cluster was uid-of-dev and now tells the uid uid-of-prod of kube-system, " +
+		"which belongs to Secret fleet/prod, listed as prod; if both lead to one cluster, remove one of the registrations; otherwise find out " +
+		"why this one tells the identity of another"
 	if got := r.member("dev").State().Message; got != want {
 		t.Errorf("message = %q, want %q", got, want)
 	}

@@ -175,7 +175,8 @@ func TestUnreadableSourcesAreNamed(t *testing.T) {
 	hub.forbidden[clustersPath] = true
 	hub.forbidden[identityPath] = true
 	r := start(t, hub)
-	r.eventually("waiting for the registration Secrets of namespace fleet (Forbidden: no); Karmada's Clusters (Forbidden: no)", func() string { return orSettled(r.Settled()) })
+	r.eventually("waiting for the registration Secrets of namespace fleet (Forbidden: no); Karmada's Clusters (Forbidden: no)",
+		func() string { return orSettled(r.Settled()) })
 	hub.set(func() { clear(hub.forbidden) })
 	r.eventually("settled", func() string { return orSettled(r.Settled()) })
 }
@@ -185,7 +186,8 @@ func TestUnansweredDiscoveryIsNamed(t *testing.T) {
 	hub := newFakeHub(t)
 	hub.forbidden[discoveryPath] = true
 	r := start(t, hub, func(o *Options) { o.Connections.Timeout = time.Second })
-	r.eventually("waiting for the hub's word whether it serves Karmada's Clusters (discovering cluster.karmada.io/v1alpha1: no)", func() string { return orSettled(r.Settled()) })
+	r.eventually("waiting for the hub's word whether it serves Karmada's Clusters (discovering cluster.karmada.io/v1alpha1: no)",
+		func() string { return orSettled(r.Settled()) })
 }
 
 func TestOneAbsenceOfTheAPIIsNoDeparture(t *testing.T) {

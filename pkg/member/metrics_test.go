@@ -9,6 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // withoutNumbers is what is exported, a line for each series, without values that vary.
@@ -43,7 +45,7 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("before there is a registry:\n%s", got)
 	}
 	hub.put(t, east.secret(t, "east"))
-	hub.put(t, east.secret(t, "copy-of-east", named("zulu")))
+	hub.put(t, east.secret(t, "copy-of-east", registrationtest.Named("zulu")))
 	west.set(func() { west.code = 503 })
 	hub.put(t, west.secret(t, "west"))
 	r := start(t, hub, func(o *Options) { o.Metrics = metrics })

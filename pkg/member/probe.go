@@ -42,7 +42,8 @@ func identify(ctx context.Context, c *connection.Connection) (types.UID, *fleet.
 		} `json:"metadata"`
 	}
 	if json.Unmarshal(body, &namespace) != nil || namespace.Metadata.UID == "" {
-		return "", fleet.Silencef(fleet.ReasonBadAnswer, "the answer to GET %s is no namespace with a uid: is the address that of a Kubernetes API server?", identityPath)
+		return "", fleet.Silencef(fleet.ReasonBadAnswer,
+			"the answer to GET %s is no namespace with a uid: is the address that of a Kubernetes API server?", identityPath)
 	}
 	return namespace.Metadata.UID, nil
 }
@@ -52,9 +53,11 @@ func identify(ctx context.Context, c *connection.Connection) (types.UID, *fleet.
 func silenceOfCode(code int) *fleet.Silence {
 	switch code {
 	case http.StatusUnauthorized:
-		return fleet.Silencef(fleet.ReasonForbidden, "401 to GET %s: the cluster does not accept the registration's token or certificate; it may have expired", identityPath)
+		return fleet.Silencef(fleet.ReasonForbidden,
+			"401 to GET %s: the cluster does not accept the registration's token or certificate; it may have expired", identityPath)
 	case http.StatusForbidden:
-		return fleet.Silencef(fleet.ReasonForbidden, "403 to GET %s: the registration's identity lacks rights in the cluster; grant those of deploy/member", identityPath)
+		return fleet.Silencef(fleet.ReasonForbidden,
+			"403 to GET %s: the registration's identity lacks rights in the cluster; grant those of deploy/member", identityPath)
 	case http.StatusNotFound:
 		return fleet.Silencef(fleet.ReasonBadAnswer, "404 to GET %s: is the address that of a Kubernetes API server?", identityPath)
 	case http.StatusTooManyRequests:
@@ -103,7 +106,8 @@ func (r *Registry) identifyHub(ctx context.Context) {
 			silence = fleet.Silencef(fleet.ReasonBadAnswer, "%v", err)
 		}
 		if h.silence == nil || h.silence.Reason != silence.Reason {
-			klog.FromContext(ctx).Info("Could not determine the hub's uid, so it is treated as an ordinary member", "reason", silence.Reason, "message", silence.Detail)
+			klog.FromContext(ctx).Info("Could not determine the hub's uid, so it is treated as an ordinary member", "reason", silence.Reason,
+				"message", silence.Detail)
 		}
 		h = h.after(outcome{silence: silence, fresh: true})
 		if !sleep(ctx, h.wait(r.options.ProbePeriod)) {

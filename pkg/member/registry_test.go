@@ -18,6 +18,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // running is a registry at work, with a hub of its own. Periods are short, so
@@ -225,7 +226,9 @@ func TestRotation(t *testing.T) {
 
 	east.set(func() { east.token = "n3w" }) // as if the old one had expired
 	r.becomes("east=Forbidden")
-	if got, want := m.State().Message, "401 to GET /api/v1/namespaces/kube-system: the cluster does not accept the registration's token or certificate; it may have expired"; got != want {
+	want := "401 to GET /api/v1/namespaces/kube-system: the cluster does not accept the registration's token or certificate; it may have " +
+		"expired"
+	if got := m.State().Message; got != want {
 		t.Errorf("message = %q, want %q", got, want)
 	}
 	if got := reasonOf(m.Silence()); got != fleet.ReasonForbidden {
@@ -254,7 +257,8 @@ func TestRotationIsInvisibleToCallers(t *testing.T) {
 	r.becomes("east=Ready")
 	since := r.member("east").State().Since
 	for i := range 20 {
-		hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.ImpersonateUID = fmt.Sprint(i) }))))
+		hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+			registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.ImpersonateUID = fmt.Sprint(i) }))))
 		r.asks("east", "1")
 	}
 	if state := r.member("east").State(); !state.Ready || !state.Since.Equal(since) {
@@ -326,11 +330,13 @@ func TestFirstContactFailsThenWorks(t *testing.T) {
 		},
 		"without rights": {
 			func(m *fakeMember) { m.set(func() { m.code = 403 }) }, func(m *fakeMember) { m.set(func() { m.code = 0 }) },
-			fleet.ReasonForbidden, "403 to GET /api/v1/namespaces/kube-system: the registration's identity lacks rights in the cluster; grant those of deploy/member",
+			fleet.ReasonForbidden, "403 to GET /api/v1/namespaces/kube-system: the registration's identity lacks rights in the cluster; grant " +
+				"those of deploy/member",
 		},
 		"no API server": {
 			func(m *fakeMember) { m.set(func() { m.uid = "" }) }, func(m *fakeMember) { m.set(func() { m.uid = "1" }) },
-			fleet.ReasonBadAnswer, "the answer to GET /api/v1/namespaces/kube-system is no namespace with a uid: is the address that of a Kubernetes API server?",
+			fleet.ReasonBadAnswer, "the answer to GET /api/v1/namespaces/kube-system is no namespace with a uid: is the address that of a " +
+				"Kubernetes API server?",
 		},
 	}
 	for name, tc := range tests {
@@ -361,8 +367,9 @@ func TestFirstContactFailsThenWorks(t *testing.T) {
 func TestWrongAuthority(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	ca, _ := selfSigned()
-	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) { c.CertificateAuthorityData = ca }))))
+	ca, _ := registrationtest.SelfSigned()
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.CertificateAuthorityData = ca }))))
 	r := start(t, hub)
 	r.becomes("east=CertificateInvalid")
 	hub.put(t, east.secret(t, "east"))
@@ -437,8 +444,8 @@ func TestOwnLimitIsBoundedAndSaysWhoseItIs(t *testing.T) {
 func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	insecure := onCluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify, c.CertificateAuthorityData = true, nil })
-	hub.put(t, secretWith(east.kubeconfig(t, insecure)))
+	insecure := registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify, c.CertificateAuthorityData = true, nil })
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t, insecure)))
 	r := start(t, hub)
 	r.becomes("east=InsecureNotAllowed")
 	m := r.member("east")
@@ -456,7 +463,7 @@ func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
 	}
 	hub.put(t, east.secret(t, "east"))
 	r.becomes("east=Ready")
-	hub.put(t, secretWith(east.kubeconfig(t, insecure)))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t, insecure)))
 	r.becomes("east=InsecureNotAllowed")
 	if _, err := ask(t.Context(), r.member("east")); reasonOf(err) != "InsecureNotAllowed" {
 		t.Errorf("asking it after it had been accepted: %v, want InsecureNotAllowed", err)
@@ -502,7 +509,8 @@ func TestRegistrationChangesDuringAProbe(t *testing.T) {
 		}
 		return ""
 	})
-	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }))))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }))))
 	r.becomes("east=ExecNotAllowed")
 	east.thaw()
 	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })

@@ -84,8 +84,9 @@ func TestRule(t *testing.T) {
 		"one cluster under two names: the Secret's is used": {
 			[]wish{{object: "secret/zulu", uid: "1"}, {object: "karmada/alpha", uid: "1"}},
 			map[string]string{
-				"secret/zulu":   "zulu",
-				"karmada/alpha": "alpha Duplicate: leads to the same cluster as secret/zulu (kube-system has uid 1 in both), which is used under the name zulu",
+				"secret/zulu": "zulu",
+				"karmada/alpha": "alpha Duplicate: leads to the same cluster as secret/zulu (kube-system has uid 1 in both), which is used under " +
+					"the name zulu",
 			},
 		},
 		"one cluster, two Secrets: the lesser is used": {
@@ -98,29 +99,33 @@ func TestRule(t *testing.T) {
 		"one cluster, one name": {
 			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", uid: "1"}},
 			map[string]string{
-				"secret/east":  "east",
-				"karmada/east": "karmada.east Duplicate: leads to the same cluster as secret/east (kube-system has uid 1 in both), which is used under the name east",
+				"secret/east": "east",
+				"karmada/east": "karmada.east Duplicate: leads to the same cluster as secret/east (kube-system has uid 1 in both), which is used " +
+					"under the name east",
 			},
 		},
 		"one name, two clusters: the later source loses": {
 			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", uid: "2"}},
 			map[string]string{
-				"secret/east":  "east",
-				"karmada/east": "karmada.east NameConflict: the name east is held by secret/east, which leads to another cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
+				"secret/east": "east",
+				"karmada/east": "karmada.east NameConflict: the name east is held by secret/east, which leads to another cluster; give one of them " +
+					"another name (Secrets: annotation fleetscale.io/cluster-name)",
 			},
 		},
 		"one name, two Secrets": {
 			[]wish{{object: "secret/a", name: "east", uid: "1"}, {object: "secret/b", name: "east", uid: "2"}},
 			map[string]string{
 				"secret/a": "east",
-				"secret/b": "secret.b NameConflict: the name east is held by secret/a, which leads to another cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
+				"secret/b": "secret.b NameConflict: the name east is held by secret/a, which leads to another cluster; give one of them another " +
+					"name (Secrets: annotation fleetscale.io/cluster-name)",
 			},
 		},
 		"one name, and its holder was never contacted": {
 			[]wish{{object: "secret/east"}, {object: "karmada/east", uid: "2"}},
 			map[string]string{
-				"secret/east":  "east",
-				"karmada/east": "karmada.east NameConflict: the name east is held by secret/east, which was never contacted, so nobody can tell whether both lead to one cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
+				"secret/east": "east",
+				"karmada/east": "karmada.east NameConflict: the name east is held by secret/east, which was never contacted, so nobody can tell " +
+					"whether both lead to one cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
 			},
 		},
 		"one name, and its loser was never contacted: it has reasons of its own": {
@@ -142,8 +147,9 @@ func TestRule(t *testing.T) {
 		"a refused registration keeps its name, which may be another cluster's": {
 			[]wish{{object: "secret/east", fault: exec}, {object: "karmada/east", uid: "1"}},
 			map[string]string{
-				"secret/east":  "east",
-				"karmada/east": "karmada.east NameConflict: the name east is held by secret/east, which was never contacted, so nobody can tell whether both lead to one cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
+				"secret/east": "east",
+				"karmada/east": "karmada.east NameConflict: the name east is held by secret/east, which was never contacted, so nobody can tell " +
+					"whether both lead to one cluster; give one of them another name (Secrets: annotation fleetscale.io/cluster-name)",
 			},
 		},
 		"a refused registration does not keep another from its cluster": {
@@ -156,15 +162,17 @@ func TestRule(t *testing.T) {
 		"a pull-mode Cluster registered by a Secret of its name is a duplicate": {
 			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", id: "1", fault: pull}},
 			map[string]string{
-				"secret/east":  "east",
-				"karmada/east": "karmada.east Duplicate: leads to the same cluster as secret/east (kube-system has uid 1 in both), which is used under the name east",
+				"secret/east": "east",
+				"karmada/east": "karmada.east Duplicate: leads to the same cluster as secret/east (kube-system has uid 1 in both), which is used " +
+					"under the name east",
 			},
 		},
 		"a pull-mode Cluster registered by a Secret too is a duplicate": {
 			[]wish{{object: "secret/west", uid: "1"}, {object: "karmada/east", id: "1", fault: pull}},
 			map[string]string{
-				"secret/west":  "west",
-				"karmada/east": "east Duplicate: leads to the same cluster as secret/west (kube-system has uid 1 in both), which is used under the name west",
+				"secret/west": "west",
+				"karmada/east": "east Duplicate: leads to the same cluster as secret/west (kube-system has uid 1 in both), which is used under the " +
+					"name west",
 			},
 		},
 		"refused ones keep their names while nobody else asks for them": {
@@ -179,36 +187,44 @@ func TestRule(t *testing.T) {
 			[]wish{{object: "karmada/zulu", uid: "1", was: "1"}, {object: "secret/alpha", uid: "1"}},
 			map[string]string{
 				"karmada/zulu": "zulu",
-				"secret/alpha": "alpha Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 1 in both), which is used under the name zulu",
+				"secret/alpha": "alpha Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 1 in both), which is used under " +
+					"the name zulu",
 			},
 		},
 		"whoever is established and away keeps the cluster": {
 			[]wish{{object: "karmada/zulu", was: "1", away: true}, {object: "secret/alpha", uid: "1"}},
 			map[string]string{
 				"karmada/zulu": "zulu",
-				"secret/alpha": "alpha Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 1 in both), which is used under the name zulu",
+				"secret/alpha": "alpha Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 1 in both), which is used under " +
+					"the name zulu",
 			},
 		},
 		"whoever is established and has faults keeps the cluster": {
 			[]wish{{object: "karmada/zulu", was: "1", fault: exec}, {object: "secret/alpha", uid: "1"}},
 			map[string]string{
 				"karmada/zulu": "zulu",
-				"secret/alpha": "alpha Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 1 in both), which is used under the name zulu",
+				"secret/alpha": "alpha Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 1 in both), which is used under " +
+					"the name zulu",
 			},
 		},
 		"whoever was another cluster is not believed to be one that is taken": {
 			[]wish{{object: "karmada/prod", uid: "1", was: "1"}, {object: "secret/dev", uid: "1", was: "2"}},
 			map[string]string{
 				"karmada/prod": "prod",
-				"secret/dev":   "dev IdentityConflict: the cluster was 2 and now tells the uid 1 of kube-system, which belongs to karmada/prod, listed as prod; if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another",
+				"secret/dev": "dev IdentityConflict: the cluster was 2 and now tells the uid 1 of kube-system, which belongs to karmada/prod, " +
+					"listed as prod; if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity " +
+					"of another",
 			},
 		},
 		"and keeps its own, for when it comes back": {
 			[]wish{{object: "karmada/prod", uid: "1", was: "1"}, {object: "secret/dev", uid: "1", was: "2"}, {object: "secret/spare", uid: "2"}},
 			map[string]string{
 				"karmada/prod": "prod",
-				"secret/dev":   "dev IdentityConflict: the cluster was 2 and now tells the uid 1 of kube-system, which belongs to karmada/prod, listed as prod; if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another",
-				"secret/spare": "spare Duplicate: leads to the same cluster as secret/dev (kube-system has uid 2 in both), which is used under the name dev",
+				"secret/dev": "dev IdentityConflict: the cluster was 2 and now tells the uid 1 of kube-system, which belongs to karmada/prod, " +
+					"listed as prod; if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity " +
+					"of another",
+				"secret/spare": "spare Duplicate: leads to the same cluster as secret/dev (kube-system has uid 2 in both), which is used under the " +
+					"name dev",
 			},
 		},
 		"whoever finds another cluster free moves, and frees the former one": {
@@ -222,7 +238,8 @@ func TestRule(t *testing.T) {
 		"whoever tells so from the beginning goes before whoever moves": {
 			[]wish{{object: "secret/a", uid: "2", was: "1"}, {object: "secret/b", uid: "2"}},
 			map[string]string{
-				"secret/a": "a IdentityConflict: the cluster was 1 and now tells the uid 2 of kube-system, which belongs to secret/b, listed as b; if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another",
+				"secret/a": "a IdentityConflict: the cluster was 1 and now tells the uid 2 of kube-system, which belongs to secret/b, listed as b; " +
+					"if both lead to one cluster, remove one of the registrations; otherwise find out why this one tells the identity of another",
 				"secret/b": "b",
 			},
 		},
@@ -242,7 +259,8 @@ func TestRule(t *testing.T) {
 			map[string]string{
 				"secret/east":  "east",
 				"karmada/zulu": "zulu",
-				"karmada/east": "karmada.east Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 2 in both), which is used under the name zulu",
+				"karmada/east": "karmada.east Duplicate: leads to the same cluster as karmada/zulu (kube-system has uid 2 in both), which is used " +
+					"under the name zulu",
 			},
 		},
 	}

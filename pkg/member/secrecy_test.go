@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // TestNothingSecretIsShown drives registrations through all that may go wrong,
@@ -24,7 +25,7 @@ import (
 func TestNothingSecretIsShown(t *testing.T) {
 	t.Parallel()
 	const secret = "t0p-s3cret"
-	token := onUser(func(u *clientcmdapi.AuthInfo) { u.Token = secret })
+	token := registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Token = secret })
 	echo := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		// A server's malformed answer is quoted by net/http.
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -52,19 +53,24 @@ func TestNothingSecretIsShown(t *testing.T) {
 
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	mEcho := &fakeMember{Server: echo, token: secret}
-	hub.put(t, secretWith(mEcho.kubeconfig(t), named("echo")))
-	hub.put(t, secretWith(east.kubeconfig(t, token), named("expired")))
-	hub.put(t, secretWith(east.kubeconfig(t, token, onCluster(func(c *clientcmdapi.Cluster) { c.ProxyURL = proxyURL.String() })), named("proxied")))
-	hub.put(t, secretWith([]byte(secret+": [: }"), named("garbage")))
-	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) { c.Server = "https://me:" + secret + "@host" })), named("userinfo")))
-	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) {
+	hub.put(t, registrationtest.Secret(mEcho.kubeconfig(t), registrationtest.Named("echo")))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t, token), registrationtest.Named("expired")))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t, token,
+		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.ProxyURL = proxyURL.String() })),
+		registrationtest.Named("proxied")))
+	hub.put(t, registrationtest.Secret([]byte(secret+": [: }"), registrationtest.Named("garbage")))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.Server = "https://me:" + secret + "@host" })),
+		registrationtest.Named("userinfo")))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) {
 		u.ClientCertificateData, u.ClientKeyData = []byte(secret), []byte(secret)
-	})), named("pair")))
+	})), registrationtest.Named("pair")))
 
 	recorder := record.NewFakeRecorder(1000)
 	reg := prometheus.NewPedanticRegistry()
 	r := start(t, hub, func(o *Options) { o.Recorder, o.Metrics = recorder, NewMetrics(reg) })
-	r.becomes("echo=Unreachable expired=Forbidden garbage=InvalidKubeconfig pair=InvalidKubeconfig proxied=Unreachable userinfo=InvalidKubeconfig")
+	r.becomes("echo=Unreachable expired=Forbidden garbage=InvalidKubeconfig pair=InvalidKubeconfig proxied=Unreachable " +
+		"userinfo=InvalidKubeconfig")
 
 	var shown strings.Builder
 	for _, m := range r.Members() {
@@ -95,10 +101,12 @@ func TestEventsAndLogsOncePerChange(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	recorder := record.NewFakeRecorder(1000)
-	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }))))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }))))
 	r := start(t, hub, func(o *Options) { o.Recorder = recorder })
 	r.becomes("east=ExecNotAllowed")
-	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "gke"} }))))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "gke"} }))))
 	r.eventually("gke", func() string {
 		if strings.Contains(r.member("east").State().Message, `"gke"`) {
 			return "gke"
@@ -128,12 +136,14 @@ func TestEventsAndLogsOncePerChange(t *testing.T) {
 	})
 
 	exec := func(command string) string {
-		return `the kubeconfig's user runs the command "` + command + `" for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands`
+		return `the kubeconfig's user runs the command "` + command +
+			`" for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands`
 	}
 	wantEvents := []string{
 		"Warning ExecNotAllowed " + exec("aws"),
 		"Warning ExecNotAllowed " + exec("gke"),
-		"Warning Forbidden 401 to GET /api/v1/namespaces/kube-system: the cluster does not accept the registration's token or certificate; it may have expired",
+		"Warning Forbidden 401 to GET /api/v1/namespaces/kube-system: the cluster does not accept the registration's token or certificate; it " +
+			"may have expired",
 	}
 	for _, want := range wantEvents {
 		if got := <-recorder.Events; got != want {
@@ -153,7 +163,8 @@ func TestEventsAndLogsOncePerChange(t *testing.T) {
 			messages = append(messages, strings.TrimSpace(line[:strings.Index(line, " cluster=")]+" "+reason))
 		}
 	}
-	want := "Cluster is not ready ExecNotAllowed,Cluster is not ready ExecNotAllowed,Cluster is ready,Cluster is not ready ServerError,Cluster is not ready Forbidden,Cluster left"
+	want := "Cluster is not ready ExecNotAllowed,Cluster is not ready ExecNotAllowed,Cluster is ready,Cluster is not ready " +
+		"ServerError,Cluster is not ready Forbidden,Cluster left"
 	if got := strings.Join(messages, ","); got != want {
 		t.Errorf("log = %q, want %q; whole:\n%s", got, want, r.log())
 	}
@@ -168,7 +179,8 @@ func field(line, name string) string {
 }
 
 func TestEventIsOnTheRegistration(t *testing.T) {
-	n := notice{ref: corev1.ObjectReference{Kind: "Secret", Namespace: "fleet", Name: "east"}, silence: fleet.Silencef("PullMode", "%s", strings.Repeat("x", 2000))}
+	n := notice{ref: corev1.ObjectReference{Kind: "Secret", Namespace: "fleet", Name: "east"},
+		silence: fleet.Silencef("PullMode", "%s", strings.Repeat("x", 2000))}
 	recorder := &lastEvent{}
 	(&Registry{options: Options{Recorder: recorder}}).record(n)
 	if recorder.object != n.ref || len(recorder.message) != 1024 {

@@ -14,6 +14,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // watching opens a watch, which the test ends.
@@ -126,7 +127,7 @@ func TestStreamEndsWithADeadConnection(t *testing.T) {
 	t.Parallel() // it takes a ping's time
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hole := newBlackHole(t, east.Listener.Addr().String())
-	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) {
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) {
 		c.Server = "https://" + hole.Addr().String()
 	}))))
 	r := start(t, hub, impatiently)
@@ -143,7 +144,8 @@ func TestStreamEndsWithADeadConnection(t *testing.T) {
 func TestStreamOfARefusedMember(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, secretWith(east.kubeconfig(t, onUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "x"} }))))
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "x"} }))))
 	r := start(t, hub)
 	r.becomes("east=ExecNotAllowed")
 	if _, err := watching(t.Context(), t, r.member("east")); reasonOf(err) != "ExecNotAllowed" {

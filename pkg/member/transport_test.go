@@ -15,6 +15,8 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // lastEvent keeps the last event.
@@ -102,7 +104,7 @@ func TestDeadConnectionIsLeftForANewOne(t *testing.T) {
 	t.Parallel() // it takes a ping's time
 	hub, east := newFakeHub(t), newFakeMember(t, "1")
 	hole := newBlackHole(t, east.Listener.Addr().String())
-	hub.put(t, secretWith(east.kubeconfig(t, onCluster(func(c *clientcmdapi.Cluster) {
+	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) {
 		c.Server = "https://" + hole.Addr().String()
 	}))))
 	r := start(t, hub, impatiently)

@@ -30,7 +30,8 @@ func (u *Unsupported) Error() string {
 	if u.Field == "" {
 		return fmt.Sprintf("writing a HorizontalPodAutoscaler: the cluster offers version %q; it must serve %s or %s", u.Version, v2, v2beta2)
 	}
-	return fmt.Sprintf("writing a HorizontalPodAutoscaler: %s has no %s; use a Resource metric, or a cluster with Kubernetes 1.27 or later", u.Version, u.Field)
+	return fmt.Sprintf("writing a HorizontalPodAutoscaler: %s has no %s; use a Resource metric, or a cluster with Kubernetes 1.27 or later",
+		u.Version, u.Field)
 }
 
 // applied is what of a HorizontalPodAutoscaler is sent.

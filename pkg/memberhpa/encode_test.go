@@ -84,7 +84,8 @@ func TestEncodeRefusals(t *testing.T) {
 		wantInMessage string
 	}{
 		"a container's resource in v2beta2": {container, v2beta2, Unsupported{v2beta2, "spec.metrics[1].containerResource"},
-			"writing a HorizontalPodAutoscaler: autoscaling/v2beta2 has no spec.metrics[1].containerResource; use a Resource metric, or a cluster with Kubernetes 1.27 or later"},
+			"writing a HorizontalPodAutoscaler: autoscaling/v2beta2 has no spec.metrics[1].containerResource; use a Resource metric, or a " +
+				"cluster with Kubernetes 1.27 or later"},
 		"another version": {container, "autoscaling/v1", Unsupported{"autoscaling/v1", ""},
 			`writing a HorizontalPodAutoscaler: the cluster offers version "autoscaling/v1"; it must serve autoscaling/v2 or autoscaling/v2beta2`},
 		"no version": {container, "", Unsupported{"", ""},

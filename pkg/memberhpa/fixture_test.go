@@ -39,7 +39,8 @@ func behaving(up, down *autoscalingv2.HPAScalingRules) specChange {
 	}
 }
 
-func rulesOf(window int32, selects autoscalingv2.ScalingPolicySelect, tolerance string, policies ...autoscalingv2.HPAScalingPolicy) *autoscalingv2.HPAScalingRules {
+func rulesOf(window int32, selects autoscalingv2.ScalingPolicySelect, tolerance string,
+	policies ...autoscalingv2.HPAScalingPolicy) *autoscalingv2.HPAScalingRules {
 	rules := &autoscalingv2.HPAScalingRules{Policies: policies}
 	if window >= 0 {
 		rules.StabilizationWindowSeconds = &window
@@ -76,7 +77,8 @@ func value(q string) autoscalingv2.MetricTarget {
 func cpu(percent int32) autoscalingv2.MetricSpec { return ofResource("cpu", utilization(percent)) }
 
 func ofResource(name corev1.ResourceName, target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {
-	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: name, Target: target}}
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType,
+		Resource: &autoscalingv2.ResourceMetricSource{Name: name, Target: target}}
 }
 
 func ofContainer(name corev1.ResourceName, container string, target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {

@@ -30,7 +30,8 @@ func ratios(metrics []autoscalingv2.MetricSpec, current []autoscalingv2.MetricSt
 }
 
 // pair returns the value and the target of a metric, if it is the same one.
-func pair(m autoscalingv2.MetricSpec, s autoscalingv2.MetricStatus) (value autoscalingv2.MetricValueStatus, target autoscalingv2.MetricTarget, alike bool) {
+func pair(m autoscalingv2.MetricSpec, s autoscalingv2.MetricStatus) (value autoscalingv2.MetricValueStatus,
+	target autoscalingv2.MetricTarget, alike bool) {
 	switch {
 	case m.Type != s.Type:
 	case m.Resource != nil && s.Resource != nil:

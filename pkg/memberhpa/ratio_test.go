@@ -22,7 +22,8 @@ func reported(m autoscalingv2.MetricSpec, current autoscalingv2.MetricValueStatu
 	case autoscalingv2.ResourceMetricSourceType:
 		s.Resource = &autoscalingv2.ResourceMetricStatus{Name: m.Resource.Name, Current: current}
 	case autoscalingv2.ContainerResourceMetricSourceType:
-		s.ContainerResource = &autoscalingv2.ContainerResourceMetricStatus{Name: m.ContainerResource.Name, Container: m.ContainerResource.Container, Current: current}
+		s.ContainerResource = &autoscalingv2.ContainerResourceMetricStatus{Name: m.ContainerResource.Name,
+			Container: m.ContainerResource.Container, Current: current}
 	case autoscalingv2.PodsMetricSourceType:
 		s.Pods = &autoscalingv2.PodsMetricStatus{Metric: m.Pods.Metric, Current: current}
 	case autoscalingv2.ObjectMetricSourceType:
@@ -68,24 +69,26 @@ func TestRatioOfOneMetric(t *testing.T) {
 		"an external value":                 {ofExternal("queue", value("30")), isValue("45"), []int64{1500}},
 		"an external average":               {ofExternal("queue", average("30")), isAverage("45"), []int64{1500}},
 
-		"a value below zero is none":         {ofExternal("queue", value("30")), isValue("-45"), []int64{0}},
-		"billionths count":                   {ofExternal("queue", value("1")), isValue("1n"), []int64{1}},
-		"billionths beyond a target count":   {ofExternal("queue", value("2")), isValue("2000000001n"), []int64{1001}},
-		"beyond all numbers is the largest":  {ofExternal("queue", value("1m")), isValue("9E"), []int64{math.MaxInt64}},
-		"huge over huge":                     {ofExternal("queue", value("9E")), isValue("9E"), []int64{1000}},
-		"the largest milli":                  {ofExternal("queue", value("1")), isValue("9223372036854775807m"), []int64{math.MaxInt64}},
-		"more digits than an int64 has":      {ofExternal("queue", value("10000000000000000000000000")), isValue("5000000000000000000000000"), []int64{500}},
-		"powers beyond all sense":            {ofExternal("queue", value("1")), isValue("1e2000000000"), unknown},
-		"a target beyond all sense":          {ofExternal("queue", value("1e2000000000")), isValue("1"), unknown},
-		"a target of zero":                   {ofExternal("queue", value("0")), isValue("1"), unknown},
-		"a target below zero":                {ofExternal("queue", value("-1")), isValue("1"), unknown},
-		"a target of no utilization":         {cpu(0), isUtilization(1), unknown},
-		"an average where a value is aimed":  {ofExternal("queue", value("30")), isAverage("45"), unknown},
-		"a value where an average is aimed":  {ofExternal("queue", average("30")), isValue("45"), unknown},
-		"no value":                           {ofExternal("queue", value("30")), autoscalingv2.MetricValueStatus{}, unknown},
-		"no target":                          {ofExternal("queue", autoscalingv2.MetricTarget{Type: "Value"}), isValue("45"), unknown},
-		"a raw value, utilization aimed":     {cpu(60), isAverage("45"), unknown},
-		"what type says is of no importance": {ofResource("cpu", autoscalingv2.MetricTarget{Type: "Value", AverageUtilization: new(int32(50))}), isUtilization(100), []int64{2000}},
+		"a value below zero is none":        {ofExternal("queue", value("30")), isValue("-45"), []int64{0}},
+		"billionths count":                  {ofExternal("queue", value("1")), isValue("1n"), []int64{1}},
+		"billionths beyond a target count":  {ofExternal("queue", value("2")), isValue("2000000001n"), []int64{1001}},
+		"beyond all numbers is the largest": {ofExternal("queue", value("1m")), isValue("9E"), []int64{math.MaxInt64}},
+		"huge over huge":                    {ofExternal("queue", value("9E")), isValue("9E"), []int64{1000}},
+		"the largest milli":                 {ofExternal("queue", value("1")), isValue("9223372036854775807m"), []int64{math.MaxInt64}},
+		"more digits than an int64 has": {ofExternal("queue", value("10000000000000000000000000")), isValue("5000000000000000000000000"),
+			[]int64{500}},
+		"powers beyond all sense":           {ofExternal("queue", value("1")), isValue("1e2000000000"), unknown},
+		"a target beyond all sense":         {ofExternal("queue", value("1e2000000000")), isValue("1"), unknown},
+		"a target of zero":                  {ofExternal("queue", value("0")), isValue("1"), unknown},
+		"a target below zero":               {ofExternal("queue", value("-1")), isValue("1"), unknown},
+		"a target of no utilization":        {cpu(0), isUtilization(1), unknown},
+		"an average where a value is aimed": {ofExternal("queue", value("30")), isAverage("45"), unknown},
+		"a value where an average is aimed": {ofExternal("queue", average("30")), isValue("45"), unknown},
+		"no value":                          {ofExternal("queue", value("30")), autoscalingv2.MetricValueStatus{}, unknown},
+		"no target":                         {ofExternal("queue", autoscalingv2.MetricTarget{Type: "Value"}), isValue("45"), unknown},
+		"a raw value, utilization aimed":    {cpu(60), isAverage("45"), unknown},
+		"what type says is of no importance": {ofResource("cpu", autoscalingv2.MetricTarget{Type: "Value", AverageUtilization: new(int32(50))}),
+			isUtilization(100), []int64{2000}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +102,8 @@ func TestRatioOfOneMetric(t *testing.T) {
 
 func TestRatiosOfManyMetrics(t *testing.T) {
 	aimed := []autoscalingv2.MetricSpec{cpu(50), ofExternal("queue", value("10")), ofExternal("queue", value("20"))}
-	seen := []autoscalingv2.MetricStatus{reported(aimed[0], isUtilization(75)), reported(aimed[1], isValue("10")), reported(aimed[2], isValue("10"))}
+	seen := []autoscalingv2.MetricStatus{reported(aimed[0], isUtilization(75)), reported(aimed[1], isValue("10")),
+		reported(aimed[2], isValue("10"))}
 	tests := map[string]struct {
 		metrics []autoscalingv2.MetricSpec
 		current []autoscalingv2.MetricStatus

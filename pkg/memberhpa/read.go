@@ -17,7 +17,8 @@ const tooManyReplicas = "TooManyReplicas"
 // Read returns what the status of a cluster's HorizontalPodAutoscaler says. The spec is the one that was rendered for the
 // cluster: its metrics and targets count. clockOffset is the cluster's time minus ours; the times of the result are ours.
 // Steady, which takes two observations, is left to the caller.
-func Read(stored *autoscalingv2.HorizontalPodAutoscaler, spec *autoscalingv2.HorizontalPodAutoscalerSpec, clockOffset time.Duration) assignment.Autoscaler {
+func Read(stored *autoscalingv2.HorizontalPodAutoscaler, spec *autoscalingv2.HorizontalPodAutoscalerSpec,
+	clockOffset time.Duration) assignment.Autoscaler {
 	_, active := holds(stored, autoscalingv2.ScalingActive)
 	limit, limited := holds(stored, autoscalingv2.ScalingLimited)
 	read := assignment.Autoscaler{
@@ -33,7 +34,8 @@ func Read(stored *autoscalingv2.HorizontalPodAutoscaler, spec *autoscalingv2.Hor
 }
 
 // holds says whether a condition is true, and its reason.
-func holds(stored *autoscalingv2.HorizontalPodAutoscaler, condition autoscalingv2.HorizontalPodAutoscalerConditionType) (reason string, is bool) {
+func holds(stored *autoscalingv2.HorizontalPodAutoscaler, condition autoscalingv2.HorizontalPodAutoscalerConditionType) (reason string,
+	is bool) {
 	for _, c := range stored.Status.Conditions {
 		if c.Type == condition {
 			return c.Reason, c.Status == corev1.ConditionTrue

@@ -15,7 +15,8 @@ import (
 )
 
 func TestRead(t *testing.T) {
-	is := func(condition autoscalingv2.HorizontalPodAutoscalerConditionType, status corev1.ConditionStatus, reason string) autoscalingv2.HorizontalPodAutoscalerCondition {
+	is := func(condition autoscalingv2.HorizontalPodAutoscalerConditionType, status corev1.ConditionStatus,
+		reason string) autoscalingv2.HorizontalPodAutoscalerCondition {
 		return autoscalingv2.HorizontalPodAutoscalerCondition{Type: condition, Status: status, Reason: reason}
 	}
 	noon := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -25,22 +26,30 @@ func TestRead(t *testing.T) {
 		want   assignment.Autoscaler
 	}{
 		"never seen by its controller": {autoscalingv2.HorizontalPodAutoscalerStatus{}, 0, assignment.Autoscaler{}},
-		"at work": {autoscalingv2.HorizontalPodAutoscalerStatus{DesiredReplicas: 4, CurrentMetrics: []autoscalingv2.MetricStatus{cpuAt(90)}, Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{
-			is("AbleToScale", "True", "ReadyForNewScale"), is("ScalingActive", "True", "ValidMetricFound"), is("ScalingLimited", "False", "DesiredWithinRange")}}, 0,
+		"at work": {autoscalingv2.HorizontalPodAutoscalerStatus{DesiredReplicas: 4, CurrentMetrics: []autoscalingv2.MetricStatus{cpuAt(90)},
+			Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{
+				is("AbleToScale", "True", "ReadyForNewScale"), is("ScalingActive", "True", "ValidMetricFound"),
+				is("ScalingLimited", "False", "DesiredWithinRange")}}, 0,
 			assignment.Autoscaler{Desired: 4, ScalingActive: true, Ratios: []int64{1500}}},
-		"at its maximum": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is("ScalingLimited", "True", "TooManyReplicas")}}, 0,
+		"at its maximum": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is(
+			"ScalingLimited", "True", "TooManyReplicas")}}, 0,
 			assignment.Autoscaler{TooManyReplicas: true}},
-		"at its minimum": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is("ScalingLimited", "True", "TooFewReplicas")}}, 0,
+		"at its minimum": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is(
+			"ScalingLimited", "True", "TooFewReplicas")}}, 0,
 			assignment.Autoscaler{}},
-		"at its maximum no more": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is("ScalingLimited", "False", "TooManyReplicas")}}, 0,
+		"at its maximum no more": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is(
+			"ScalingLimited", "False", "TooManyReplicas")}}, 0,
 			assignment.Autoscaler{}},
-		"switched off": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is("ScalingActive", "False", "ScalingDisabled")}}, 0,
+		"switched off": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is(
+			"ScalingActive", "False", "ScalingDisabled")}}, 0,
 			assignment.Autoscaler{}},
-		"not known to be active": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is("ScalingActive", "Unknown", "")}}, 0,
+		"not known to be active": {autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{is(
+			"ScalingActive", "Unknown", "")}}, 0,
 			assignment.Autoscaler{}},
 		"scaled, by the same clock": {autoscalingv2.HorizontalPodAutoscalerStatus{LastScaleTime: new(metav1.NewTime(noon))}, 0,
 			assignment.Autoscaler{LastScale: new(noon)}},
-		"scaled, by a clock ahead of ours": {autoscalingv2.HorizontalPodAutoscalerStatus{LastScaleTime: new(metav1.NewTime(noon))}, 5 * time.Minute,
+		"scaled, by a clock ahead of ours": {autoscalingv2.HorizontalPodAutoscalerStatus{LastScaleTime: new(metav1.NewTime(noon))},
+			5 * time.Minute,
 			assignment.Autoscaler{LastScale: new(noon.Add(-5 * time.Minute))}},
 		"scaled, by a clock behind ours": {autoscalingv2.HorizontalPodAutoscalerStatus{LastScaleTime: new(metav1.NewTime(noon))}, -time.Second,
 			assignment.Autoscaler{LastScale: new(noon.Add(time.Second))}},

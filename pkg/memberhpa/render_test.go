@@ -34,10 +34,11 @@ func TestRenderBounds(t *testing.T) {
 		wantMin int32
 		wantMax int32
 	}{
-		"the part's, not the fleet's":               {nil, Part{Min: 2, Max: 9}, 2, 9},
-		"from zero with an External metric":         {[]autoscalingv2.MetricSpec{cpu(50), queue}, Part{Min: 1, Max: 9, FromZero: true}, 0, 9},
-		"from zero with an Object metric":           {[]autoscalingv2.MetricSpec{hits}, Part{Min: 1, Max: 9, FromZero: true}, 0, 9},
-		"from zero where nothing would wake it":     {[]autoscalingv2.MetricSpec{cpu(50), ofPods("requests", average("3"))}, Part{Min: 1, Max: 9, FromZero: true}, 1, 9},
+		"the part's, not the fleet's":       {nil, Part{Min: 2, Max: 9}, 2, 9},
+		"from zero with an External metric": {[]autoscalingv2.MetricSpec{cpu(50), queue}, Part{Min: 1, Max: 9, FromZero: true}, 0, 9},
+		"from zero with an Object metric":   {[]autoscalingv2.MetricSpec{hits}, Part{Min: 1, Max: 9, FromZero: true}, 0, 9},
+		"from zero where nothing would wake it": {[]autoscalingv2.MetricSpec{cpu(50), ofPods("requests", average("3"))},
+			Part{Min: 1, Max: 9, FromZero: true}, 1, 9},
 		"not from zero without being told":          {[]autoscalingv2.MetricSpec{queue}, Part{Min: 1, Max: 9}, 1, 9},
 		"from zero with the metric that is default": {nil, Part{Min: 1, Max: 9, FromZero: true}, 1, 9},
 	}
@@ -65,21 +66,27 @@ func TestRenderBehavior(t *testing.T) {
 		part    Part
 		want    *autoscalingv2.HorizontalPodAutoscalerBehavior
 	}{
-		"none stays none":                           {nil, Part{}, nil},
-		"held without a behavior":                   {nil, Part{Hold: true}, both(defaultUp, defaultDown(-1, "Disabled"))},
-		"waiting without a behavior":                {nil, Part{Window: 420 * time.Second}, both(defaultUp, defaultDown(420, "Max"))},
-		"one's own":                                 {[]specChange{behaving(ownUp, ownDown)}, Part{}, both(ownUp, ownDown)},
-		"held with one's own":                       {[]specChange{behaving(ownUp, ownDown)}, Part{Hold: true}, both(ownUp, rulesOf(600, "Disabled", "0.2", podsIn(2, 90)))},
-		"waiting with one's own":                    {[]specChange{behaving(ownUp, ownDown)}, Part{Window: time.Minute}, both(ownUp, rulesOf(60, "Min", "0.2", podsIn(2, 90)))},
-		"held and waiting":                          {[]specChange{behaving(ownUp, ownDown)}, Part{Hold: true, Window: time.Minute}, both(ownUp, rulesOf(60, "Disabled", "0.2", podsIn(2, 90)))},
-		"half of one's own is completed":            {[]specChange{behaving(ownUp, nil)}, Part{Hold: true}, both(ownUp, defaultDown(-1, "Disabled"))},
-		"so is the other half":                      {[]specChange{behaving(nil, rulesOf(0, "", ""))}, Part{}, both(defaultUp, defaultDown(0, "Max"))},
-		"a part of a second is one":                 {nil, Part{Window: 1500 * time.Millisecond}, both(defaultUp, defaultDown(2, "Max"))},
-		"an hour":                                   {nil, Part{Window: time.Hour}, both(defaultUp, defaultDown(3600, "Max"))},
-		"nobody waits longer than an hour":          {nil, Part{Window: time.Hour + time.Second}, both(defaultUp, defaultDown(3600, "Max"))},
-		"not even forever":                          {nil, Part{Window: math.MaxInt64}, both(defaultUp, defaultDown(3600, "Max"))},
-		"a window below zero is none":               {nil, Part{Window: -time.Second}, nil},
-		"a spec that never scales down, and a hold": {[]specChange{behaving(nil, rulesOf(-1, "Disabled", ""))}, Part{Hold: true}, both(defaultUp, defaultDown(-1, "Disabled"))},
+		"none stays none":            {nil, Part{}, nil},
+		"held without a behavior":    {nil, Part{Hold: true}, both(defaultUp, defaultDown(-1, "Disabled"))},
+		"waiting without a behavior": {nil, Part{Window: 420 * time.Second}, both(defaultUp, defaultDown(420, "Max"))},
+		"one's own":                  {[]specChange{behaving(ownUp, ownDown)}, Part{}, both(ownUp, ownDown)},
+		"held with one's own": {[]specChange{behaving(ownUp, ownDown)}, Part{Hold: true},
+			both(ownUp, rulesOf(600, "Disabled", "0.2", podsIn(2, 90)))},
+		"waiting with one's own": {[]specChange{behaving(ownUp, ownDown)}, Part{Window: time.Minute},
+			both(ownUp, rulesOf(60, "Min", "0.2", podsIn(2, 90)))},
+		"held and waiting": {[]specChange{behaving(ownUp, ownDown)}, Part{Hold: true, Window: time.Minute},
+			both(ownUp, rulesOf(60, "Disabled", "0.2", podsIn(2, 90)))},
+		"half of one's own is completed": {[]specChange{behaving(ownUp, nil)}, Part{Hold: true},
+			both(ownUp, defaultDown(-1, "Disabled"))},
+		"so is the other half": {[]specChange{behaving(nil, rulesOf(0, "", ""))}, Part{},
+			both(defaultUp, defaultDown(0, "Max"))},
+		"a part of a second is one":        {nil, Part{Window: 1500 * time.Millisecond}, both(defaultUp, defaultDown(2, "Max"))},
+		"an hour":                          {nil, Part{Window: time.Hour}, both(defaultUp, defaultDown(3600, "Max"))},
+		"nobody waits longer than an hour": {nil, Part{Window: time.Hour + time.Second}, both(defaultUp, defaultDown(3600, "Max"))},
+		"not even forever":                 {nil, Part{Window: math.MaxInt64}, both(defaultUp, defaultDown(3600, "Max"))},
+		"a window below zero is none":      {nil, Part{Window: -time.Second}, nil},
+		"a spec that never scales down, and a hold": {[]specChange{behaving(nil, rulesOf(-1, "Disabled", ""))}, Part{Hold: true},
+			both(defaultUp, defaultDown(-1, "Disabled"))},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +123,8 @@ func TestRenderLeavesOutWhatIsForTheFleet(t *testing.T) {
 		"none":         {nil, nil},
 		"an empty one": {&metav1.LabelSelector{}, &metav1.LabelSelector{}},
 		"labels of ours": {
-			&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/merge": "sum", "fleetscale.io/partial": "allow", "fleetscale.io/cluster": "east"}}, nil,
+			&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/merge": "sum", "fleetscale.io/partial": "allow",
+				"fleetscale.io/cluster": "east"}}, nil,
 		},
 		"one label of ours": {&metav1.LabelSelector{MatchLabels: map[string]string{"fleetscale.io/merge": "sum"}}, nil},
 		"labels of ours among others": {
@@ -124,7 +132,8 @@ func TestRenderLeavesOutWhatIsForTheFleet(t *testing.T) {
 			&metav1.LabelSelector{MatchLabels: map[string]string{"queue": "orders"}},
 		},
 		"expressions": {
-			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in("fleetscale.io/cluster"), in("queue"), in("fleetscale.io/merge")}},
+			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in("fleetscale.io/cluster"), in("queue"),
+				in("fleetscale.io/merge")}},
 			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in("queue")}},
 		},
 		"labels that look like ours": {
@@ -139,7 +148,8 @@ func TestRenderLeavesOutWhatIsForTheFleet(t *testing.T) {
 			f := federated(metrics(cpu(50), pods, object, external))
 			before := f.DeepCopy()
 			got := Render(f, Part{Min: 1, Max: 9}).Spec.Metrics
-			for _, selector := range []*metav1.LabelSelector{got[1].Pods.Metric.Selector, got[2].Object.Metric.Selector, got[3].External.Metric.Selector} {
+			for _, selector := range []*metav1.LabelSelector{got[1].Pods.Metric.Selector, got[2].Object.Metric.Selector,
+				got[3].External.Metric.Selector} {
 				if diff := cmp.Diff(tc.want, selector, cmpopts.EquateEmpty()); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}

@@ -134,9 +134,12 @@ func TestStandsNoMoreOnceAFieldOfOursIsChanged(t *testing.T) {
 			}
 		}
 	})
-	for _, place := range []string{"changed minReplicas", "removed minReplicas", "changed maxReplicas", "changed averageUtilization", "removed selectPolicy", "removed behavior",
-		"removed scaleUp", "changed tolerance", "grown policies", "grown metrics", "changed value", "changed averageValue", "removed metrics", "changed tier", "removed apiVersion",
-		"changed fleetscale.io/managed-by", "removed fleetscale.io/applied", "changed stabilizationWindowSeconds", "removed stabilizationWindowSeconds"} {
+	for _, place := range []string{"changed minReplicas", "removed minReplicas", "changed maxReplicas", "changed averageUtilization",
+		"removed selectPolicy", "removed behavior",
+		"removed scaleUp", "changed tolerance", "grown policies", "grown metrics", "changed value", "changed averageValue", "removed metrics",
+		"changed tier", "removed apiVersion",
+		"changed fleetscale.io/managed-by", "removed fleetscale.io/applied", "changed stabilizationWindowSeconds",
+		"removed stabilizationWindowSeconds"} {
 		if !places[place] {
 			t.Errorf("%s was never tried; these were: %v", place, slices.Sorted(maps.Keys(places)))
 		}
@@ -170,7 +173,8 @@ func paths(node any, prefix ...any) (all [][]any) {
 }
 
 // tampered is what is stored, with something else at the path; false if that cannot be, or is what was there.
-func tampered(t *testing.T, stored *autoscalingv2.HorizontalPodAutoscaler, path []any, how string) (*autoscalingv2.HorizontalPodAutoscaler, bool) {
+func tampered(t *testing.T, stored *autoscalingv2.HorizontalPodAutoscaler, path []any, how string) (*autoscalingv2.HorizontalPodAutoscaler,
+	bool) {
 	t.Helper()
 	before, err := json.Marshal(stored)
 	if err != nil {
@@ -243,10 +247,11 @@ func TestStandsNoMoreOnceAFieldIsNotWantedAnyMore(t *testing.T) {
 	tests := map[string]struct {
 		before, after *autoscalingv2.HorizontalPodAutoscaler
 	}{
-		"a hold":      {Render(federated(), part(func(p *Part) { p.Hold = true })), Render(federated(), plain)},
-		"a window":    {Render(federated(), part(func(p *Part) { p.Window = time.Minute })), Render(federated(), plain)},
-		"a behavior":  {Render(federated(behaving(nil, rulesOf(9, "", ""))), plain), Render(federated(), plain)},
-		"a tolerance": {Render(federated(behaving(nil, rulesOf(9, "", "0.2"))), plain), Render(federated(behaving(nil, rulesOf(9, "", ""))), plain)},
+		"a hold":     {Render(federated(), part(func(p *Part) { p.Hold = true })), Render(federated(), plain)},
+		"a window":   {Render(federated(), part(func(p *Part) { p.Window = time.Minute })), Render(federated(), plain)},
+		"a behavior": {Render(federated(behaving(nil, rulesOf(9, "", ""))), plain), Render(federated(), plain)},
+		"a tolerance": {Render(federated(behaving(nil, rulesOf(9, "", "0.2"))), plain),
+			Render(federated(behaving(nil, rulesOf(9, "", ""))), plain)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

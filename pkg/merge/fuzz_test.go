@@ -45,7 +45,8 @@ func FuzzNumbers(f *testing.F) {
 		}
 		parts := objects{}
 		for i, n := range numbers {
-			parts[fmt.Sprint(i)] = []custom_metrics.MetricValue{with(object("web", "0"), func(v *custom_metrics.MetricValue) { v.Value = n.quantity() })}
+			parts[fmt.Sprint(i)] = []custom_metrics.MetricValue{with(object("web", "0"),
+				func(v *custom_metrics.MetricValue) { v.Value = n.quantity() })}
 		}
 		got := map[Word]*big.Int{}
 		for _, word := range words {
@@ -228,7 +229,8 @@ func FuzzSeries(f *testing.F) {
 
 // randomSeries also returns each series' numbers, by its labels. No cluster has one twice.
 func randomSeries(r *rand.Rand) (seriesMap, map[string][]number) {
-	pool := []map[string]string{nil, {"a": ""}, {"a": "b"}, {"a": "b", "c": "d"}, {"a": "b\x00\x01c\x00\x01d"}, {"c": "d"}, {"ab": ""}, {"a": "\x00"}, {"a": "\x00\xff"}, {"a\x00": ""}}
+	pool := []map[string]string{nil, {"a": ""}, {"a": "b"}, {"a": "b", "c": "d"}, {"a": "b\x00\x01c\x00\x01d"}, {"c": "d"}, {"ab": ""},
+		{"a": "\x00"}, {"a": "\x00\xff"}, {"a\x00": ""}}
 	parts, numbers := seriesMap{}, map[string][]number{}
 	for cluster := range r.IntN(6) {
 		for _, i := range r.Perm(len(pool))[:r.IntN(len(pool))] {
@@ -284,7 +286,10 @@ func FuzzChoose(f *testing.F) {
 			return
 		}
 		if strings.Contains(rest.String(), WordKey) || strings.Contains(rest.String(), PartialKey) {
-			if r, _ := rest.Requirements(); slices.ContainsFunc(r, func(r labels.Requirement) bool { return r.Key() == WordKey || r.Key() == PartialKey }) {
+			if r, _ := rest.Requirements(); slices.ContainsFunc(r, func(r labels.Requirement) bool {
+				return r.Key() == WordKey ||
+					r.Key() == PartialKey
+			}) {
 				t.Errorf("a key of ours is left in %q", rest)
 			}
 		}

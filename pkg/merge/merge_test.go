@@ -19,26 +19,30 @@ func TestWords(t *testing.T) {
 		values             []string // one for each cluster
 		sum, avg, max, min string
 	}{
-		"two":                              {[]string{"10", "2500m"}, "12500m", "6250m", "10", "2500m"},
-		"one stays as it is":               {[]string{"1Ki"}, "1Ki", "1Ki", "1Ki", "1Ki"},
-		"one stays as fine as it is":       {[]string{"100u"}, "100u", "100u", "100u", "100u"},
-		"sums are rounded up once":         {[]string{"100u", "100u"}, "1m", "1m", "1m", "1m"},
-		"ten tenths of a milli are one":    {[]string{"500u", "500u"}, "1m", "1m", "1m", "1m"},
-		"a third is rounded up":            {[]string{"1", "0", "0"}, "1", "334m", "1", "0"},
-		"binary and decimal":               {[]string{"1Ki", "1k"}, "2024", "1012", "1024", "1k"},
-		"negative ones":                    {[]string{"-3", "1"}, "-2", "-1", "1", "-3"},
-		"negative ones, away from zero":    {[]string{"-100u", "0"}, "-1m", "-1m", "0", "-1m"},
-		"the sum stops at the highest":     {[]string{"9P", "9P"}, "9223372036854775807m", "9P", "9P", "9P"},
-		"and at the lowest":                {[]string{"-900T", "-900T"}, "-999999999999999999m", "-900T", "-900T", "-900T"},
-		"beyond the highest":               {[]string{"1e100", "1"}, "9223372036854775807m", "4611686018427388404m", "9223372036854775807m", "1"},
-		"beyond the highest, alone":        {[]string{"10P"}, "9223372036854775807m", "9223372036854775807m", "9223372036854775807m", "9223372036854775807m"},
-		"beyond the lowest, alone":         {[]string{"-1P"}, "-999999999999999999m", "-999999999999999999m", "-999999999999999999m", "-999999999999999999m"},
-		"too long to be written out":       {[]string{"1e999999999", "-1e999999999"}, "8223372036854775808m", "4111686018427387904m", "9223372036854775807m", "-999999999999999999m"},
-		"a zero that is long to read":      {[]string{"0e999999999"}, "0", "0", "0", "0"},
-		"zeros that are long to read":      {[]string{"0e999999999", "1"}, "1", "500m", "1", "0"},
-		"one that would be read wrapped":   {[]string{"-900Ti"}, "-989560464998400", "-989560464998400", "-989560464998400", "-989560464998400"},
-		"one that would not":               {[]string{"900Ti"}, "900Ti", "900Ti", "900Ti", "900Ti"},
-		"a long one that would be":         {[]string{"-9223372036854775807e-8"}, "-92233720368548m", "-92233720368548m", "-92233720368548m", "-92233720368548m"},
+		"two":                           {[]string{"10", "2500m"}, "12500m", "6250m", "10", "2500m"},
+		"one stays as it is":            {[]string{"1Ki"}, "1Ki", "1Ki", "1Ki", "1Ki"},
+		"one stays as fine as it is":    {[]string{"100u"}, "100u", "100u", "100u", "100u"},
+		"sums are rounded up once":      {[]string{"100u", "100u"}, "1m", "1m", "1m", "1m"},
+		"ten tenths of a milli are one": {[]string{"500u", "500u"}, "1m", "1m", "1m", "1m"},
+		"a third is rounded up":         {[]string{"1", "0", "0"}, "1", "334m", "1", "0"},
+		"binary and decimal":            {[]string{"1Ki", "1k"}, "2024", "1012", "1024", "1k"},
+		"negative ones":                 {[]string{"-3", "1"}, "-2", "-1", "1", "-3"},
+		"negative ones, away from zero": {[]string{"-100u", "0"}, "-1m", "-1m", "0", "-1m"},
+		"the sum stops at the highest":  {[]string{"9P", "9P"}, "9223372036854775807m", "9P", "9P", "9P"},
+		"and at the lowest":             {[]string{"-900T", "-900T"}, "-999999999999999999m", "-900T", "-900T", "-900T"},
+		"beyond the highest":            {[]string{"1e100", "1"}, "9223372036854775807m", "4611686018427388404m", "9223372036854775807m", "1"},
+		"beyond the highest, alone": {[]string{"10P"}, "9223372036854775807m", "9223372036854775807m", "9223372036854775807m",
+			"9223372036854775807m"},
+		"beyond the lowest, alone": {[]string{"-1P"}, "-999999999999999999m", "-999999999999999999m", "-999999999999999999m",
+			"-999999999999999999m"},
+		"too long to be written out": {[]string{"1e999999999", "-1e999999999"}, "8223372036854775808m", "4111686018427387904m",
+			"9223372036854775807m", "-999999999999999999m"},
+		"a zero that is long to read":    {[]string{"0e999999999"}, "0", "0", "0", "0"},
+		"zeros that are long to read":    {[]string{"0e999999999", "1"}, "1", "500m", "1", "0"},
+		"one that would be read wrapped": {[]string{"-900Ti"}, "-989560464998400", "-989560464998400", "-989560464998400", "-989560464998400"},
+		"one that would not":             {[]string{"900Ti"}, "900Ti", "900Ti", "900Ti", "900Ti"},
+		"a long one that would be": {[]string{"-9223372036854775807e-8"}, "-92233720368548m", "-92233720368548m", "-92233720368548m",
+			"-92233720368548m"},
 		"nanos count":                      {[]string{"999991n", "10n"}, "2m", "1m", "1m", "1m"},
 		"the largest of what is not finer": {[]string{"1001u", "1002u"}, "3m", "2m", "2m", "2m"},
 	}
@@ -105,17 +109,22 @@ func TestObject(t *testing.T) {
 			"2", "v1", at(2), nil, nil},
 		"the oldest, though it is the first": {objects{"a": {described(nil, "v1", 2, nil)}, "b": {described(nil, "v1", 5, nil)}},
 			"2", "v1", at(2), nil, nil},
-		"no time is not the oldest":  {objects{"a": {described(nil, "v1", 2, nil)}, "b": {noTime}}, "2", "v1", at(2), nil, nil},
-		"no time first":              {objects{"a": {noTime}, "b": {described(nil, "v1", 2, nil)}}, "2", "v3", at(2), nil, nil},
-		"the widest window of three": {objects{"a": {described(nil, "v1", 0, new(int64(1)))}, "b": {described(nil, "v1", 0, new(int64(3)))}, "c": {described(nil, "v1", 0, new(int64(2)))}}, "3", "v1", at(0), new(int64(3)), nil},
-		"one gives a window":         {objects{"a": {described(nil, "v1", 0, nil)}, "b": {described(nil, "v1", 0, new(int64(0)))}}, "2", "v1", at(0), new(int64(0)), nil},
-		"they disagree on what was selected": {objects{"a": {described(selector("k"), "v1", 0, nil)}, "b": {described(selector("l"), "v1", 0, nil)}},
+		"no time is not the oldest": {objects{"a": {described(nil, "v1", 2, nil)}, "b": {noTime}}, "2", "v1", at(2), nil, nil},
+		"no time first":             {objects{"a": {noTime}, "b": {described(nil, "v1", 2, nil)}}, "2", "v3", at(2), nil, nil},
+		"the widest window of three": {objects{"a": {described(nil, "v1", 0, new(int64(1)))}, "b": {described(nil, "v1", 0, new(int64(3)))},
+			"c": {described(nil, "v1", 0, new(int64(2)))}}, "3", "v1", at(0), new(int64(3)), nil},
+		"one gives a window": {objects{"a": {described(nil, "v1", 0, nil)}, "b": {described(nil, "v1", 0, new(int64(0)))}}, "2", "v1", at(0),
+			new(int64(0)), nil},
+		"they disagree on what was selected": {objects{"a": {described(selector("k"), "v1", 0, nil)},
+			"b": {described(selector("l"), "v1", 0, nil)}},
 			"2", "v1", at(0), nil, nil},
 		"only the last selected": {objects{"a": {described(nil, "v1", 0, nil)}, "b": {described(selector("l"), "v1", 0, nil)}},
 			"2", "v1", at(0), nil, nil},
-		"the one in the middle disagrees": {objects{"a": {described(selector("k"), "v1", 0, nil)}, "b": {described(selector("l"), "v1", 0, nil)}, "c": {described(selector("k"), "v1", 0, nil)}},
+		"the one in the middle disagrees": {objects{"a": {described(selector("k"), "v1", 0, nil)}, "b": {described(selector("l"), "v1", 0, nil)},
+			"c": {described(selector("k"), "v1", 0, nil)}},
 			"3", "v1", at(0), nil, nil},
-		"a cluster that names it twice counts once": {objects{"a": list{object("web", "3"), object("web", "5"), object("web", "4")}, "b": {object("web", "1")}},
+		"a cluster that names it twice counts once": {objects{"a": list{object("web", "3"), object("web", "5"), object("web", "4")},
+			"b": {object("web", "1")}},
 			"6", "", at(0), nil, nil},
 	}
 	for name, tc := range tests {
@@ -217,10 +226,12 @@ func TestObjectsTies(t *testing.T) {
 	tests := map[string]struct {
 		stays, goes func(*custom_metrics.MetricValue)
 	}{
-		"the larger value": {func(v *custom_metrics.MetricValue) { v.Value, v.Timestamp = resource.MustParse("2"), at(9) }, func(v *custom_metrics.MetricValue) {}},
-		"the older":        {func(v *custom_metrics.MetricValue) {}, func(v *custom_metrics.MetricValue) { v.Timestamp = at(1) }},
-		"by window":        {func(v *custom_metrics.MetricValue) {}, func(v *custom_metrics.MetricValue) { v.WindowSeconds = new(int64(3)) }},
-		"by UID":           {func(v *custom_metrics.MetricValue) { v.DescribedObject.UID = "a" }, func(v *custom_metrics.MetricValue) { v.DescribedObject.UID = "b" }},
+		"the larger value": {func(v *custom_metrics.MetricValue) { v.Value, v.Timestamp = resource.MustParse("2"), at(9) },
+			func(v *custom_metrics.MetricValue) {}},
+		"the older": {func(v *custom_metrics.MetricValue) {}, func(v *custom_metrics.MetricValue) { v.Timestamp = at(1) }},
+		"by window": {func(v *custom_metrics.MetricValue) {}, func(v *custom_metrics.MetricValue) { v.WindowSeconds = new(int64(3)) }},
+		"by UID": {func(v *custom_metrics.MetricValue) { v.DescribedObject.UID = "a" },
+			func(v *custom_metrics.MetricValue) { v.DescribedObject.UID = "b" }},
 		"by how it is written": {func(v *custom_metrics.MetricValue) { v.Value = resource.MustParse("1000e-3") },
 			func(v *custom_metrics.MetricValue) { v.Value = resource.MustParse("1e0") }},
 		"by selector": {func(v *custom_metrics.MetricValue) {}, func(v *custom_metrics.MetricValue) {
@@ -246,7 +257,8 @@ func TestSeries(t *testing.T) {
 			}),
 			external("1", nil), external("2", map[string]string{"queue": "mail", "region": "eu"}),
 		},
-		"north": {external("4", map[string]string{}), with(external("3", nil), func(v *external_metrics.ExternalMetricValue) { v.MetricName = "age" })},
+		"north": {external("4", map[string]string{}),
+			with(external("3", nil), func(v *external_metrics.ExternalMetricValue) { v.MetricName = "age" })},
 	}
 	tests := map[Word][]string{
 		"":  {"3", "4", "9", "2", "100u"},
@@ -264,9 +276,10 @@ func TestSeries(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("Series(%q) (-want +got):\n%s", word, diff)
 		}
-		equal(t, "the queue's labels, time and window", with(external(want[2], map[string]string{"queue": "mail"}), func(v *external_metrics.ExternalMetricValue) {
-			v.Timestamp, v.WindowSeconds = at(-5), new(int64(60))
-		}), merged[2])
+		equal(t, "the queue's labels, time and window",
+			with(external(want[2], map[string]string{"queue": "mail"}), func(v *external_metrics.ExternalMetricValue) {
+				v.Timestamp, v.WindowSeconds = at(-5), new(int64(60))
+			}), merged[2])
 	}
 }
 

@@ -36,16 +36,22 @@ func TestLists(t *testing.T) {
 			[]string{"west/shop/cart", "east/shop/web-0", "west/shop/web-0"}},
 		"all namespaces": {"v1beta1/pods",
 			[]string{"east/bank/vault", "west/shop/cart", "east/shop/web-0", "west/shop/web-0"}},
-		"a namespace that nobody has":   {"v1beta1/namespaces/none/pods", []string{}},
-		"by label":                      {"v1beta1/namespaces/shop/pods" + query("labelSelector", "app=web"), []string{"east/shop/web-0", "west/shop/web-0"}},
-		"by cluster":                    {"v1beta1/namespaces/shop/pods" + query("labelSelector", "fleetscale.io/cluster=west"), []string{"west/shop/cart", "west/shop/web-0"}},
-		"by label and cluster":          {"v1beta1/namespaces/shop/pods" + query("labelSelector", "app=web,fleetscale.io/cluster in (east)"), []string{"east/shop/web-0"}},
-		"all clusters but one":          {"v1beta1/pods" + query("labelSelector", "fleetscale.io/cluster!=west"), []string{"east/bank/vault", "east/shop/web-0"}},
+		"a namespace that nobody has": {"v1beta1/namespaces/none/pods", []string{}},
+		"by label": {"v1beta1/namespaces/shop/pods" + query("labelSelector", "app=web"),
+			[]string{"east/shop/web-0", "west/shop/web-0"}},
+		"by cluster": {"v1beta1/namespaces/shop/pods" + query("labelSelector", "fleetscale.io/cluster=west"),
+			[]string{"west/shop/cart", "west/shop/web-0"}},
+		"by label and cluster": {"v1beta1/namespaces/shop/pods" + query("labelSelector", "app=web,fleetscale.io/cluster in (east)"),
+			[]string{"east/shop/web-0"}},
+		"all clusters but one": {"v1beta1/pods" + query("labelSelector", "fleetscale.io/cluster!=west"),
+			[]string{"east/bank/vault", "east/shop/web-0"}},
 		"a cluster that does not exist": {"v1beta1/pods" + query("labelSelector", "fleetscale.io/cluster=typo"), []string{}},
-		"by name":                       {"v1beta1/namespaces/shop/pods" + query("fieldSelector", "metadata.name=cart"), []string{"west/shop/cart"}},
-		"by namespace":                  {"v1beta1/pods" + query("fieldSelector", "metadata.namespace!=shop"), []string{"east/bank/vault"}},
-		"nodes":                         {"v1beta1/nodes", []string{"east//node-1", "west//node-1"}},
-		"nodes by label":                {"v1beta1/nodes" + query("labelSelector", "kubernetes.io/os=linux,fleetscale.io/cluster=east"), []string{"east//node-1"}},
+		"by name": {"v1beta1/namespaces/shop/pods" + query("fieldSelector", "metadata.name=cart"),
+			[]string{"west/shop/cart"}},
+		"by namespace": {"v1beta1/pods" + query("fieldSelector", "metadata.namespace!=shop"), []string{"east/bank/vault"}},
+		"nodes":        {"v1beta1/nodes", []string{"east//node-1", "west//node-1"}},
+		"nodes by label": {"v1beta1/nodes" + query("labelSelector", "kubernetes.io/os=linux,fleetscale.io/cluster=east"),
+			[]string{"east//node-1"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -127,8 +133,9 @@ func TestRefusals(t *testing.T) {
 		"a node in two clusters": {"v1beta1/nodes/node-1", http.StatusConflict,
 			`Operation cannot be fulfilled on nodes.metrics.k8s.io "node-1": it exists in 2 clusters: east, west; name one: ` +
 				`kubectl get nodemetrics --field-selector metadata.name=node-1 -l fleetscale.io/cluster=east`},
-		"a pod nowhere":   {"v1beta1/namespaces/shop/pods/none", http.StatusNotFound, `pods.metrics.k8s.io "none" not found`},
-		"another field":   {"v1beta1/pods" + query("fieldSelector", "spec.nodeName=a"), http.StatusBadRequest, `"spec.nodeName" is not a known field selector: only "metadata.name", "metadata.namespace"`},
+		"a pod nowhere": {"v1beta1/namespaces/shop/pods/none", http.StatusNotFound, `pods.metrics.k8s.io "none" not found`},
+		"another field": {"v1beta1/pods" + query("fieldSelector", "spec.nodeName=a"), http.StatusBadRequest,
+			`"spec.nodeName" is not a known field selector: only "metadata.name", "metadata.namespace"`},
 		"half a selector": {"v1beta1/pods" + query("labelSelector", "a in ("), http.StatusBadRequest, "unable to parse requirement"},
 		"a namespace of no sort": {"v1beta1/namespaces/A_B/pods", http.StatusBadRequest,
 			`namespace "A_B": a lowercase RFC 1123 label must consist of`},
@@ -198,7 +205,8 @@ func TestNobodyAnsweredIsNotNoPods(t *testing.T) {
 func TestMemberThatTheMemoryHasNotTakenUpIsSilent(t *testing.T) {
 	h := twoClusters(t)
 	h.adapter.clusters = func() ([]string, string) { return []string{"east", "new", "west"}, "" }
-	if got, want := h.get("v1beta1/namespaces/shop/pods").Header().Get(fleet.CoverageHeader), "answered=east,west;silent=new:NotYetAsked"; got != want {
+	if got, want := h.get("v1beta1/namespaces/shop/pods").Header().Get(fleet.CoverageHeader),
+		"answered=east,west;silent=new:NotYetAsked"; got != want {
 		t.Errorf("coverage %q, want %q", got, want)
 	}
 	r := h.get("v1beta1/pods" + query("labelSelector", "fleetscale.io/cluster=new"))
@@ -233,7 +241,8 @@ func TestLocalUsersGetTheHubsOwn(t *testing.T) {
 func TestTables(t *testing.T) {
 	h := twoClusters(t)
 	for path, want := range map[string][]string{
-		"v1beta1/namespaces/shop/pods":      {"Name Cluster CPU Memory Window", "cart west 252m 65Mi 15s", "web-0 east 252m 65Mi 15s", "web-0 west 252m 65Mi 15s"},
+		"v1beta1/namespaces/shop/pods": {"Name Cluster CPU Memory Window", "cart west 252m 65Mi 15s", "web-0 east 252m 65Mi 15s",
+			"web-0 west 252m 65Mi 15s"},
 		"v1beta1/namespaces/shop/pods/cart": {"Name Cluster CPU Memory Window", "cart west 252m 65Mi 15s"},
 		"v1beta1/namespaces/none/pods":      {"Name Cluster CPU Memory Window"},
 		"v1/nodes":                          {"Name Cluster CPU Memory Window", "node-1 east 2000m 3072Mi 20s", "node-1 west 2000m 3072Mi 20s"},

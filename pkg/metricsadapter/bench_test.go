@@ -65,7 +65,8 @@ func benchmarkHub(b *testing.B, clusters, pods int) *hub {
 
 // answer is one list, from the request to the last byte.
 func (h *hub) answer(headers map[string]string, query string) int {
-	r := httptest.NewRequestWithContext(h.t.Context(), http.MethodGet, "https://hub/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods"+query, nil)
+	r := httptest.NewRequestWithContext(h.t.Context(), http.MethodGet, "https://hub/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods"+query,
+		nil)
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}

@@ -30,7 +30,8 @@ var _ provider.CustomMetricsProvider = customProvider{}
 const allObjects = "*"
 
 // GetMetricByName answers with one figure for one object, merged over the clusters that have it.
-func (p customProvider) GetMetricByName(ctx context.Context, name types.NamespacedName, info provider.CustomMetricInfo, metricSelector labels.Selector) (*custom_metrics.MetricValue, error) {
+func (p customProvider) GetMetricByName(ctx context.Context, name types.NamespacedName, info provider.CustomMetricInfo,
+	metricSelector labels.Selector) (*custom_metrics.MetricValue, error) {
 	subject := fmt.Sprintf("metric %q of %s %q%s", info.Metric, info.GroupResource, name.Name, inNamespace(name.Namespace))
 	q, err := inquire(ctx, merge.OneObject, subject, metricSelector)
 	if err != nil {
@@ -48,7 +49,8 @@ func (p customProvider) GetMetricByName(ctx context.Context, name types.Namespac
 }
 
 // GetMetricBySelector answers with the figures of all objects of all clusters.
-func (p customProvider) GetMetricBySelector(ctx context.Context, namespace string, selector labels.Selector, info provider.CustomMetricInfo, metricSelector labels.Selector) (*custom_metrics.MetricValueList, error) {
+func (p customProvider) GetMetricBySelector(ctx context.Context, namespace string, selector labels.Selector, info provider.CustomMetricInfo,
+	metricSelector labels.Selector) (*custom_metrics.MetricValueList, error) {
 	subject := fmt.Sprintf("metric %q of %s%s", info.Metric, info.GroupResource, inNamespace(namespace))
 	q, err := inquire(ctx, merge.ListOfObjects, subject, metricSelector)
 	if err != nil {
@@ -72,7 +74,8 @@ func (p customProvider) GetMetricBySelector(ctx context.Context, namespace strin
 }
 
 // ask brings what each cluster that answered says, if that is enough to answer with.
-func (p customProvider) ask(ctx context.Context, q inquiry, name types.NamespacedName, info provider.CustomMetricInfo, selector labels.Selector) (map[string][]custom_metrics.MetricValue, error) {
+func (p customProvider) ask(ctx context.Context, q inquiry, name types.NamespacedName, info provider.CustomMetricInfo,
+	selector labels.Selector) (map[string][]custom_metrics.MetricValue, error) {
 	subject, err := relay.SubjectOf(name.Namespace, info.GroupResource, name.Name)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -120,7 +123,8 @@ type customStorage struct {
 	*customregistry.REST
 }
 
-func (s customStorage) List(ctx context.Context, options *metainternalversion.ListOptions, metricOptions runtime.Object) (runtime.Object, error) {
+func (s customStorage) List(ctx context.Context, options *metainternalversion.ListOptions, metricOptions runtime.Object) (runtime.Object,
+	error) {
 	if o, ok := metricOptions.(*custom_metrics.MetricListOptions); ok {
 		if _, err := labels.Parse(o.MetricLabelSelector); err != nil {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("metricLabelSelector: %v", err))

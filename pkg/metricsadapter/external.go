@@ -25,7 +25,8 @@ type externalProvider struct {
 var _ provider.ExternalMetricsProvider = externalProvider{}
 
 // GetExternalMetric answers with all series of all clusters, each once.
-func (p externalProvider) GetExternalMetric(ctx context.Context, namespace string, metricSelector labels.Selector, info provider.ExternalMetricInfo) (*external_metrics.ExternalMetricValueList, error) {
+func (p externalProvider) GetExternalMetric(ctx context.Context, namespace string, metricSelector labels.Selector,
+	info provider.ExternalMetricInfo) (*external_metrics.ExternalMetricValueList, error) {
 	subject := fmt.Sprintf("external metric %q%s", info.Metric, inNamespace(namespace))
 	q, err := inquire(ctx, merge.SeriesOfMetric, subject, metricSelector)
 	if err != nil {

@@ -71,7 +71,8 @@ func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
 }
 
 func reply(code int, body []byte) *http.Response {
-	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body))}
+	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(body))}
 }
 
 var measured = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))

@@ -32,8 +32,9 @@ func TestAnAnswerIsAsFreshAsItsOldestPart(t *testing.T) {
 		want observed
 	}{
 		"one observation per answer": {"v1beta1/namespaces/shop/pods", observed{measuredAgo(time.Minute).Timestamp}},
-		"of those who are asked":     {"v1beta1/namespaces/shop/pods" + query("labelSelector", "fleetscale.io/cluster!=west"), observed{measuredAgo(time.Second).Timestamp}},
-		"of nothing, none":           {"v1beta1/namespaces/shop/pods" + query("labelSelector", "fleetscale.io/cluster=north"), nil},
+		"of those who are asked": {"v1beta1/namespaces/shop/pods" + query("labelSelector", "fleetscale.io/cluster!=west"),
+			observed{measuredAgo(time.Second).Timestamp}},
+		"of nothing, none": {"v1beta1/namespaces/shop/pods" + query("labelSelector", "fleetscale.io/cluster=north"), nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,8 @@ func FuzzAnswers(f *testing.F) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		h := newHub(t, "", oddMember(random, "east"), oddMember(random, "nörd"), away, oddMember(random, "west"))
 		h.adapter.budget = newBudget(1 << 30)
-		for _, form := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf;q=0.9,application/json", "*/*"} {
+		for _, form := range []string{"application/json", "application/vnd.kubernetes.protobuf",
+			"application/vnd.kubernetes.protobuf;q=0.9,application/json", "*/*"} {
 			h.compare("v1beta1/pods", form, "identity")
 			h.compare("v1beta1/pods", form, "gzip")
 			h.compare("v1/pods", form, "identity")
@@ -101,13 +102,15 @@ func oddPod(random *rand.Rand, namespace string) metricsv1beta1.PodMetrics {
 	p := metricsv1beta1.PodMetrics{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("web-%d", random.IntN(100)), Labels: map[string]string{}},
 		Timestamp:  metav1.NewTime(time.Unix(random.Int64N(4e9)-1e9, random.Int64N(1e9))),
-		Window:     metav1.Duration{Duration: pick(random, 0, 15*time.Second, time.Minute, 1500*time.Microsecond, -time.Hour, time.Duration(random.Int64()))},
+		Window: metav1.Duration{Duration: pick(random, 0, 15*time.Second, time.Minute, 1500*time.Microsecond, -time.Hour,
+			time.Duration(random.Int64()))},
 	}
 	if random.IntN(20) == 0 {
 		p.Name, p.Timestamp = oddText(random), metav1.Time{}
 	}
 	for range random.IntN(6) {
-		key := pick(random, "app", "apps.kubernetes.io/pod-index", "fleetscale.io/cluster", "fleetscale.io/a", "fleetscale.io/d", "zone", oddText(random))
+		key := pick(random, "app", "apps.kubernetes.io/pod-index", "fleetscale.io/cluster", "fleetscale.io/a", "fleetscale.io/d", "zone",
+			oddText(random))
 		p.Labels[key] = pick(random, "web", "", p.Name, oddText(random))
 	}
 	for range random.IntN(4) {
@@ -121,11 +124,13 @@ func oddPod(random *rand.Rand, namespace string) metricsv1beta1.PodMetrics {
 }
 
 func oddText(random *rand.Rand) string {
-	return strings.Repeat(pick(random, "a", `"`, `\`, "<", ">", "&", "é", "\u2028", "\x01\n\t\x7f", "日本", "👩‍🚀", "web-1."), random.IntN(40)*random.IntN(10))
+	return strings.Repeat(pick(random, "a", `"`, `\`, "<", ">", "&", "é", "\u2028", "\x01\n\t\x7f", "日本", "👩‍🚀", "web-1."),
+		random.IntN(40)*random.IntN(10))
 }
 
 func oddQuantity(random *rand.Rand) resource.Quantity {
-	value := pick(random, 0, 1, -1, 1000, 1024, 1<<20, 1<<20+1, math.MaxInt64, math.MinInt64, random.Int64(), random.Int64N(1e9), random.Int64N(1e6)*1024)
+	value := pick(random, 0, 1, -1, 1000, 1024, 1<<20, 1<<20+1, math.MaxInt64, math.MinInt64, random.Int64(), random.Int64N(1e9),
+		random.Int64N(1e6)*1024)
 	q := *resource.NewScaledQuantity(value, pick(random, resource.Nano, resource.Micro, resource.Milli, 0, resource.Kilo, resource.Exa))
 	q.Format = pick(random, resource.DecimalSI, resource.BinarySI, resource.DecimalExponent)
 	return q
@@ -137,7 +142,8 @@ func TestMetadataAlone(t *testing.T) {
 	const path = "v1beta1/namespaces/shop/pods"
 	h := twoClusters(t)
 	r := h.get(path, "Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
-	if diff := cmp.Diff(items(t, h.get(path)), items(t, r)); diff != "" || !strings.Contains(r.Body.String(), `"kind":"PartialObjectMetadataList"`) {
+	if diff := cmp.Diff(items(t, h.get(path)), items(t, r)); diff != "" ||
+		!strings.Contains(r.Body.String(), `"kind":"PartialObjectMetadataList"`) {
 		t.Errorf("GET %s: %s (-want +got):\n%s", path, r.Body, diff)
 	}
 }

@@ -156,7 +156,8 @@ func TestListOfObjectsIsTheUnion(t *testing.T) {
 
 	var got []string
 	for _, item := range decode[customv1beta2.MetricValueList](t, h.ask(custom2+path)).Items {
-		got = append(got, fmt.Sprint(item.Metric.Selector.MatchLabels[fleet.ClusterLabel], " ", item.DescribedObject.Name, " ", item.Value.String()))
+		got = append(got, fmt.Sprint(item.Metric.Selector.MatchLabels[fleet.ClusterLabel], " ", item.DescribedObject.Name, " ",
+			item.Value.String()))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("v1beta2 (-want +got):\n%s", diff)
@@ -179,7 +180,8 @@ func TestQuestionIsPassedOnWithoutOurKeys(t *testing.T) {
 	h.ask(custom2 + "nodes/n1/rps")
 	var got []string
 	for _, q := range h.relay.askedCustom {
-		got = append(got, fmt.Sprintf("%s|%s|%s|east %v|west %v", strings.Join(q.Path(), "/"), q.Selector, q.MetricSelector, q.Clusters("east"), q.Clusters("west")))
+		got = append(got, fmt.Sprintf("%s|%s|%s|east %v|west %v", strings.Join(q.Path(), "/"), q.Selector, q.MetricSelector, q.Clusters("east"),
+			q.Clusters("west")))
 	}
 	want := []string{
 		"namespaces/shop/pods/*/rps|app in (db,web)|verb!=GET|east true|west false",
@@ -205,7 +207,8 @@ func TestOneObjectIsMerged(t *testing.T) {
 	for selector, want := range tests {
 		t.Run(selector, func(t *testing.T) {
 			h := twoMembers(t)
-			list := decode[customv1beta2.MetricValueList](t, h.ask(custom2+"namespaces/shop/services/shop/rps?metricLabelSelector="+url.QueryEscape(selector)))
+			list := decode[customv1beta2.MetricValueList](t,
+				h.ask(custom2+"namespaces/shop/services/shop/rps?metricLabelSelector="+url.QueryEscape(selector)))
 			if len(list.Items) != 1 || list.Items[0].Value.String() != want {
 				t.Errorf("items %v, want one of %s", list.Items, want)
 			}
@@ -221,26 +224,35 @@ func TestBadQuestionsAreRefused(t *testing.T) {
 	)
 	elsewhere := func(path, instead string) string { return path + " is no path of a metric; ask for " + instead }
 	tests := map[string]struct{ path, want string }{
-		"another namespace":                {custom2 + "namespaces/shop/namespaces/other/rps", otherInItself},
-		"another namespace, v1beta1":       {custom1 + "namespaces/shop/namespaces/other/rps", otherInItself},
-		"another namespace, group's dot":   {custom2 + "namespaces/shop/namespaces./other/rps", otherInItself},
-		"all namespaces":                   {custom2 + "namespaces/shop/namespaces/*/rps", allInItself},
-		"all namespaces, without a name":   {custom2 + "namespaces/shop/namespaces//rps", allInItself},
-		"a subresource of a namespace":     {custom2 + "namespaces/shop/status", `ask for namespaces/shop/metrics/ and the metric's name`},
-		"a namespace with a group's dot":   {custom2 + "namespaces./shop/rps", elsewhere(custom2+"namespaces./shop/rps", custom2+"namespaces/shop/metrics/rps")},
-		"a metric of a metric":             {custom2 + "namespaces/shop/metrics/rps/errors", elsewhere(custom2+"namespaces/shop/metrics/rps/errors", custom2+"namespaces/shop/metrics/rps")},
-		"all pods, without a name":         {custom2 + "namespaces/shop/pods//rps", elsewhere(custom2+"namespaces/shop/pods//rps", custom2+"namespaces/shop/pods/*/rps")},
-		"pods of no namespace":             {custom2 + "namespaces//pods/web-0/rps", elsewhere(custom2+"namespaces//pods/web-0/rps", custom2+"pods/web-0/rps")},
-		"an external metric of nowhere":    {external + "namespaces//depth", empty},
-		"an external metric called status": {external + "namespaces/shop/status", elsewhere(external+"namespaces/shop/status", external+"namespaces/shop/namespaces")},
-		"an external metric by name":       {external + "namespaces/shop/depth?fieldSelector=metadata.name%3Dmail", `fieldSelector "metadata.name=mail": series have no fields; select them by their labels with labelSelector`},
-		"an unknown word":                  {custom2 + "namespaces/shop/services/shop/rps?metricLabelSelector=fleetscale.io/merge%3Dmedian", "sum, avg, max, min"},
-		"an unknown word, external":        {external + "namespaces/shop/depth?labelSelector=fleetscale.io/merge%3Dmedian", "sum, avg, max, min"},
-		"a word for a list":                {custom2 + "namespaces/shop/pods/*/rps?metricLabelSelector=fleetscale.io/merge%3Dsum", "nothing is merged"},
-		"our key among pods' labels":       {custom2 + "namespaces/shop/pods/*/rps?labelSelector=fleetscale.io/partial%3Dallow", "belongs into the metric's selector"},
-		"a selector that is none":          {custom2 + "namespaces/shop/services/shop/rps?metricLabelSelector=a%3D%3D%3Db", "metricLabelSelector: "},
-		"a path that leads elsewhere":      {custom2 + "namespaces/shop/services/%2e%2e/rps", "may not be '..'"},
-		"a metric that leads elsewhere":    {external + "namespaces/shop/%2e%2e", "may not be '..'"},
+		"another namespace":              {custom2 + "namespaces/shop/namespaces/other/rps", otherInItself},
+		"another namespace, v1beta1":     {custom1 + "namespaces/shop/namespaces/other/rps", otherInItself},
+		"another namespace, group's dot": {custom2 + "namespaces/shop/namespaces./other/rps", otherInItself},
+		"all namespaces":                 {custom2 + "namespaces/shop/namespaces/*/rps", allInItself},
+		"all namespaces, without a name": {custom2 + "namespaces/shop/namespaces//rps", allInItself},
+		"a subresource of a namespace":   {custom2 + "namespaces/shop/status", `ask for namespaces/shop/metrics/ and the metric's name`},
+		"a namespace with a group's dot": {custom2 + "namespaces./shop/rps",
+			elsewhere(custom2+"namespaces./shop/rps", custom2+"namespaces/shop/metrics/rps")},
+		"a metric of a metric": {custom2 + "namespaces/shop/metrics/rps/errors",
+			elsewhere(custom2+"namespaces/shop/metrics/rps/errors", custom2+"namespaces/shop/metrics/rps")},
+		"all pods, without a name": {custom2 + "namespaces/shop/pods//rps",
+			elsewhere(custom2+"namespaces/shop/pods//rps", custom2+"namespaces/shop/pods/*/rps")},
+		"pods of no namespace": {custom2 + "namespaces//pods/web-0/rps",
+			elsewhere(custom2+"namespaces//pods/web-0/rps", custom2+"pods/web-0/rps")},
+		"an external metric of nowhere": {external + "namespaces//depth", empty},
+		"an external metric called status": {external + "namespaces/shop/status",
+			elsewhere(external+"namespaces/shop/status", external+"namespaces/shop/namespaces")},
+		"an external metric by name": {external + "namespaces/shop/depth?fieldSelector=metadata.name%3Dmail",
+			`fieldSelector "metadata.name=mail": series have no fields; select them by their labels with labelSelector`},
+		"an unknown word": {custom2 + "namespaces/shop/services/shop/rps?metricLabelSelector=fleetscale.io/merge%3Dmedian",
+			"sum, avg, max, min"},
+		"an unknown word, external": {external + "namespaces/shop/depth?labelSelector=fleetscale.io/merge%3Dmedian", "sum, avg, max, min"},
+		"a word for a list": {custom2 + "namespaces/shop/pods/*/rps?metricLabelSelector=fleetscale.io/merge%3Dsum",
+			"nothing is merged"},
+		"our key among pods' labels": {custom2 + "namespaces/shop/pods/*/rps?labelSelector=fleetscale.io/partial%3Dallow",
+			"belongs into the metric's selector"},
+		"a selector that is none":       {custom2 + "namespaces/shop/services/shop/rps?metricLabelSelector=a%3D%3D%3Db", "metricLabelSelector: "},
+		"a path that leads elsewhere":   {custom2 + "namespaces/shop/services/%2e%2e/rps", "may not be '..'"},
+		"a metric that leads elsewhere": {external + "namespaces/shop/%2e%2e", "may not be '..'"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -275,19 +287,33 @@ func TestSilentMembersOfCustomMetrics(t *testing.T) {
 		message string // of an error
 		warning string
 	}{
-		"a list is partial":                  {path: list, given: silentFor(time.Second), code: 200, warning: west},
-		"a sum is refused":                   {path: object, given: silentFor(time.Second), code: 503, message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: ` + west + `; to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
-		"a sum is allowed by key":            {path: object + partial, given: silentFor(time.Second), code: 200, warning: west},
-		"a sum is allowed by header":         {path: object, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second), code: 200, warning: west},
-		"an average is never partial":        {path: object + avg, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second), code: 503, message: `metric "rps" of services "shop" in namespace "shop": the avg of a part of the fleet may be far from that of the whole: ` + west},
-		"beyond the grace a sum goes on":     {path: object, given: silentFor(2 * time.Minute), code: 200, warning: west},
-		"beyond it an average goes on":       {path: object + avg, given: silentFor(2 * time.Minute), code: 200, warning: west},
-		"no cluster that answered serves it": {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("east").silent("west", time.Second).Result, code: 503, message: `metric "rps" of services "shop" in namespace "shop": no cluster that answered serves it, and ` + west + "; not served by: east"},
-		"nobody knows it":                    {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("west", "east").Result, code: 404, message: `metric "rps" of services "shop" in namespace "shop": not known in any of the clusters asked: east, west`},
-		"a selector that means no member":    {path: object + "?metricLabelSelector=fleetscale.io/cluster%3Dnorth", given: silentFor(time.Second), code: 404, message: `metric "rps" of services "shop" in namespace "shop": the selector on fleetscale.io/cluster means none of the clusters: east, west`},
-		"only some have it":                  {path: object, given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).absent("west").Result, code: 200},
-		"all are silent":                     {path: list, given: newAnswers[custom_metrics.MetricValue]().silent("east", time.Second).silent("west", time.Second).Result, code: 503, message: `metric "rps" of pods in namespace "shop": no cluster that answered serves it, and 2 of 2 clusters did not answer: east (Timeout: no answer within the deadline), west (Timeout: no answer within the deadline)`},
-		"one was not heard of yet":           {path: object, given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).Result, code: 503, message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: 1 of 2 clusters did not answer: west (NotYetAsked: registered a moment ago); to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
+		"a list is partial": {path: list, given: silentFor(time.Second), code: 200, warning: west},
+		"a sum is refused": {path: object, given: silentFor(time.Second), code: 503,
+			message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: ` + west +
+				`; to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
+		"a sum is allowed by key": {path: object + partial, given: silentFor(time.Second), code: 200, warning: west},
+		"a sum is allowed by header": {path: object, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second),
+			code: 200, warning: west},
+		"an average is never partial": {path: object + avg, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second),
+			code: 503, message: `metric "rps" of services "shop" in namespace "shop": the avg of a part of the fleet may be far from that of the whole: ` + west},
+		"beyond the grace a sum goes on": {path: object, given: silentFor(2 * time.Minute), code: 200, warning: west},
+		"beyond it an average goes on":   {path: object + avg, given: silentFor(2 * time.Minute), code: 200, warning: west},
+		"no cluster that answered serves it": {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("east").silent("west",
+			time.Second).Result, code: 503,
+			message: `metric "rps" of services "shop" in namespace "shop": no cluster that answered serves it, and ` + west +
+				"; not served by: east"},
+		"nobody knows it": {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("west", "east").Result,
+			code: 404, message: `metric "rps" of services "shop" in namespace "shop": not known in any of the clusters asked: east, west`},
+		"a selector that means no member": {path: object + "?metricLabelSelector=fleetscale.io/cluster%3Dnorth", given: silentFor(time.Second),
+			code: 404, message: `metric "rps" of services "shop" in namespace "shop": the selector on fleetscale.io/cluster means none of the clusters: east, west`},
+		"only some have it": {path: object,
+			given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).absent("west").Result, code: 200},
+		"all are silent": {path: list, given: newAnswers[custom_metrics.MetricValue]().silent("east", time.Second).silent("west",
+			time.Second).Result, code: 503,
+			message: `metric "rps" of pods in namespace "shop": no cluster that answered serves it, and 2 of 2 clusters did not answer: east (Timeout: no answer within the deadline), west (Timeout: no answer within the deadline)`},
+		"one was not heard of yet": {path: object,
+			given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).Result, code: 503,
+			message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: 1 of 2 clusters did not answer: west (NotYetAsked: registered a moment ago); to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -330,7 +356,8 @@ func TestSeriesSeenByManyCountOnce(t *testing.T) {
 	}
 	for selector, want := range tests {
 		var got []string
-		for _, item := range decode[externalv1beta1.ExternalMetricValueList](t, h.ask(external+"namespaces/shop/depth?labelSelector="+url.QueryEscape(selector))).Items {
+		for _, item := range decode[externalv1beta1.ExternalMetricValueList](t,
+			h.ask(external+"namespaces/shop/depth?labelSelector="+url.QueryEscape(selector))).Items {
 			got = append(got, item.MetricLabels["queue"]+" "+item.Value.String())
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -352,8 +379,10 @@ func TestExternalMetricIsWholeWhenOthersHaveAllOfIt(t *testing.T) {
 		"the others have all of it":  {east().silent("west", time.Second, mail).Result, 200, "answered=east;silent=west:Timeout;covered=west"},
 		"it had a series of its own": {east().silent("west", time.Second, mail, own).Result, 503, "answered=east;silent=west:Timeout"},
 		"what it had is not known":   {east().silent("west", time.Second).Result, 503, "answered=east;silent=west:Timeout"},
-		"nobody has a series":        {newAnswers[external_metrics.ExternalMetricValue]().say("east").say("west").Result, 404, "answered=east,west"},
-		"and one is silent":          {newAnswers[external_metrics.ExternalMetricValue]().say("east").silent("west", time.Second, mail).Result, 503, "answered=east;silent=west:Timeout"},
+		"nobody has a series": {newAnswers[external_metrics.ExternalMetricValue]().say("east").say("west").Result, 404,
+			"answered=east,west"},
+		"and one is silent": {newAnswers[external_metrics.ExternalMetricValue]().say("east").silent("west", time.Second, mail).Result, 503,
+			"answered=east;silent=west:Timeout"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -434,7 +463,8 @@ func TestDiscoveryOfMetrics(t *testing.T) {
 		t.Error("aggregated discovery tells of nothing known")
 	}
 	groups := h.ask("/apis/custom.metrics.k8s.io")
-	if !strings.Contains(groups.Body.String(), `"version":"v1beta1"`) || !strings.Contains(groups.Body.String(), `"preferredVersion":{"groupVersion":"custom.metrics.k8s.io/v1beta2"`) {
+	if !strings.Contains(groups.Body.String(), `"version":"v1beta1"`) ||
+		!strings.Contains(groups.Body.String(), `"preferredVersion":{"groupVersion":"custom.metrics.k8s.io/v1beta2"`) {
 		t.Errorf("the group is %s", groups.Body)
 	}
 }
@@ -463,7 +493,8 @@ func TestMetricsInProtobuf(t *testing.T) {
 	h := twoMembers(t)
 	h.relay.external = newAnswers[external_metrics.ExternalMetricValue]().say("east", series("7", nil)).absent("west").Result
 	const protobuf = "application/vnd.kubernetes.protobuf"
-	for _, path := range []string{custom1 + "namespaces/shop/services/shop/rps", custom2 + "namespaces/shop/services/shop/rps", external + "namespaces/shop/depth"} {
+	for _, path := range []string{custom1 + "namespaces/shop/services/shop/rps", custom2 + "namespaces/shop/services/shop/rps",
+		external + "namespaces/shop/depth"} {
 		r := h.ask(path, "Accept: "+protobuf+", */*")
 		if r.Code != http.StatusOK || r.Header().Get("Content-Type") != protobuf {
 			t.Errorf("%s: %d %s", path, r.Code, r.Header().Get("Content-Type"))

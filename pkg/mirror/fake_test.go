@@ -282,7 +282,8 @@ func (m *fakeMember) list(r *http.Request) *http.Response {
 }
 
 func respond(code int, body []byte) *http.Response {
-	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body))}
+	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(body))}
 }
 
 // refusal is an answer with an error's status.

@@ -78,8 +78,9 @@ func TestListWithoutEnd(t *testing.T) {
 				east, west, page := newFakeMember("east"), newFakeMember("west", "shop/a"), 0
 				east.handle = func(*http.Request) (*http.Response, error) {
 					page++
-					return respond(http.StatusOK, fmt.Appendf(nil, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":%q},`+
-						`"items":[{"metadata":{"namespace":"shop","name":"c%d"}}]}`, tc.next(page), page)), nil
+					return respond(http.StatusOK,
+						fmt.Appendf(nil, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":%q},`+
+							`"items":[{"metadata":{"namespace":"shop","name":"c%d"}}]}`, tc.next(page), page)), nil
 				}
 				r := start(t)
 				r.expect(east, "shop", tc.want)

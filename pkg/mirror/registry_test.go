@@ -211,7 +211,8 @@ func (h *hub) state() (corev1.Secret, <-chan struct{}) {
 	return corev1.Secret{
 		TypeMeta: metav1.TypeMeta{Kind: "Secret", APIVersion: "v1"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "fleet", Name: "east", Labels: map[string]string{registration.MemberLabel: "true"}, ResourceVersion: time.Unix(int64(h.revision), 0).Format("150405"),
+			Namespace: "fleet", Name: "east", Labels: map[string]string{registration.MemberLabel: "true"},
+			ResourceVersion: time.Unix(int64(h.revision), 0).Format("150405"),
 		},
 		Data: map[string][]byte{"kubeconfig": h.secret},
 	}, h.changed

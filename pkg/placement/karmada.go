@@ -115,7 +115,8 @@ func NewKarmada(hub client.Reader, clock clock.PassiveClock) *Karmada {
 }
 
 // Of implements [Source].
-func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
+func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool,
+	error) {
 	if k.isForeign() {
 		return nil, false, nil
 	}
@@ -127,7 +128,8 @@ func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscaling
 		k.setForeign()
 		return nil, false, nil
 	case apierrors.IsNotFound(err):
-		return nil, false, &TemplateFault{fmt.Sprintf("karmada does not propagate it: there is no ResourceBinding %q; give it a PropagationPolicy", name)}
+		return nil, false, &TemplateFault{fmt.Sprintf(
+			"karmada does not propagate it: there is no ResourceBinding %q; give it a PropagationPolicy", name)}
 	case err != nil:
 		return nil, false, err
 	}
@@ -146,7 +148,9 @@ func (b *ResourceBinding) duplicates() error {
 	if p == nil || len(b.Spec.Clusters) < 2 || p.ReplicaScheduling != nil && p.ReplicaScheduling.ReplicaSchedulingType == "Divided" {
 		return nil
 	}
-	return &TemplateFault{fmt.Sprintf("karmada runs all of its replicas in each of %d clusters; set replicaSchedulingType: Divided in its PropagationPolicy", len(b.Spec.Clusters))}
+	return &TemplateFault{fmt.Sprintf(
+		"karmada runs all of its replicas in each of %d clusters; set replicaSchedulingType: Divided in its PropagationPolicy",
+		len(b.Spec.Clusters))}
 }
 
 // placement is the number of replicas by cluster; not known if Karmada does not divide them.

@@ -78,7 +78,8 @@ func TestOf(t *testing.T) {
 		"replicas are not known":    {bound(0, "Divided", at("east", 0)), map[string]*int32{"east": nil}, true, ""},
 		"a cluster that is emptied": {bound(5, "Divided", at("east", 0)), map[string]*int32{"east": new(int32(0))}, true, ""},
 		"nowhere yet":               {bound(5, "Divided"), map[string]*int32{}, true, ""},
-		"not propagated":            {nil, nil, false, `karmada does not propagate it: there is no ResourceBinding "web-deployment"; give it a PropagationPolicy`},
+		"not propagated": {nil, nil, false,
+			`karmada does not propagate it: there is no ResourceBinding "web-deployment"; give it a PropagationPolicy`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +143,8 @@ func TestBindingIsCopied(t *testing.T) {
 	}
 	b := &c.Items[0]
 	b.Spec.Clusters[0].Name, b.Labels["a"], b.Spec.Placement.ReplicaScheduling.ReplicaSchedulingType = "west", "c", "Duplicated"
-	if b := list.Items[0]; b.Spec.Clusters[0].Name != "east" || b.Labels["a"] != "b" || b.Spec.Placement.ReplicaScheduling.ReplicaSchedulingType != "Divided" {
+	if b := list.Items[0]; b.Spec.Clusters[0].Name != "east" || b.Labels["a"] != "b" ||
+		b.Spec.Placement.ReplicaScheduling.ReplicaSchedulingType != "Divided" {
 		t.Errorf("the copy is shared: %+v", b)
 	}
 }

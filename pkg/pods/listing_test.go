@@ -59,7 +59,8 @@ func TestListing(t *testing.T) {
 	selector := selecting(t, "app.kubernetes.io/name=checkout-001")
 	l := listingOf(mirror.Answer[*Record]{Objects: records, Known: true, AsOf: noon.Time}, selector)
 	if len(l.Pods) != 10 || l.Ready() != 10 || !l.Known || !l.AsOf.Equal(noon.Time) || l.Silent != nil || l.Unschedulable != 0 {
-		t.Errorf("%d Pods, %d Ready, known %v as of %v, silence %v, %d unschedulable", len(l.Pods), l.Ready(), l.Known, l.AsOf, l.Silent, l.Unschedulable)
+		t.Errorf("%d Pods, %d Ready, known %v as of %v, silence %v, %d unschedulable", len(l.Pods), l.Ready(), l.Known, l.AsOf, l.Silent,
+			l.Unschedulable)
 	}
 	if selector.n != 3 {
 		t.Errorf("labels were looked at %d times for 3 templates", selector.n)
@@ -108,9 +109,10 @@ func TestUnschedulable(t *testing.T) {
 		want  int
 		since time.Time
 	}{
-		"none":                      {nil, 0, time.Time{}},
-		"one":                       {[]*corev1.Pod{stuck("a", noon)}, 1, noon.Time},
-		"the first of three":        {[]*corev1.Pod{stuck("a", after(3)), stuck("b", after(-time.Minute)), stuck("c", noon)}, 3, noon.Add(-time.Minute)},
+		"none": {nil, 0, time.Time{}},
+		"one":  {[]*corev1.Pod{stuck("a", noon)}, 1, noon.Time},
+		"the first of three": {[]*corev1.Pod{stuck("a", after(3)), stuck("b", after(-time.Minute)), stuck("c", noon)}, 3,
+			noon.Add(-time.Minute)},
 		"one without a time":        {[]*corev1.Pod{stuck("a", metav1.Time{})}, 1, time.Unix(1, 0)},
 		"those deleted do not wait": {[]*corev1.Pod{stuck("a", after(-time.Hour), terminating), stuck("b", noon)}, 1, noon.Time},
 		"those held back neither":   {[]*corev1.Pod{stuck("a", noon, gated)}, 0, time.Time{}},

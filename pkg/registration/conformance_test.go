@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 var update = flag.Bool("update", false, "write what the sources make of the golden objects into testdata")
@@ -197,7 +199,7 @@ func render(t *testing.T, r Registration) string {
 }
 
 func fields(c *rest.Config) map[string]any {
-	ca, key := selfSigned()
+	ca, key := registrationtest.SelfSigned()
 	pem := strings.NewReplacer(string(ca), "$CA", string(key), "$KEY")
 	all := map[string]any{
 		"host": c.Host, "token": c.BearerToken, "tokenFile": c.BearerTokenFile, "user": c.Username, "password": c.Password,

@@ -8,10 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 func TestDigest(t *testing.T) {
-	ca, key := selfSigned()
+	ca, key := registrationtest.SelfSigned()
 	base := func() *clientcmdapi.Config {
 		return &clientcmdapi.Config{
 			Clusters:  map[string]*clientcmdapi.Cluster{"c": {Server: "https://a"}},

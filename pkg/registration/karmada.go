@@ -111,7 +111,8 @@ func (s karmadaSpec) topology(t Topology) Topology {
 func (s karmadaSpec) faults(policy Policy) []Fault {
 	if s.pull() {
 		return []Fault{faultf(reasonPullMode,
-			"the Cluster's syncMode is Pull: the hub is given no way to its API server; if there is one, register the cluster with a Secret labelled %s=true as well", MemberLabel)}
+			"the Cluster's syncMode is Pull: the hub is given no way to its API server; if there is one, register the cluster with a Secret "+
+				"labelled %s=true as well", MemberLabel)}
 	}
 	var faults []Fault
 	server, ok := parseServer(s.APIEndpoint)
@@ -126,7 +127,8 @@ func (s karmadaSpec) faults(policy Policy) []Fault {
 	}
 	if !policy.AllowInsecure && (s.InsecureSkipTLSVerification || ok && server.Scheme == "http") {
 		faults = append(faults, faultf(reasonInsecureNotAllowed,
-			"the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-member-tls"))
+			"the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate "+
+				"authority as caBundle, or allow it with --allow-insecure-member-tls"))
 	}
 	return faults
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // karmadaWith is a good push-mode Cluster named east, after the edits.
@@ -29,7 +31,7 @@ func onSpec(edit func(*karmadaSpec)) *karmadaCluster {
 }
 
 func TestRefusedClusters(t *testing.T) {
-	ca, _ := selfSigned()
+	ca, _ := registrationtest.SelfSigned()
 	good := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
 	tests := map[string]struct {
 		cluster *karmadaCluster
@@ -38,7 +40,8 @@ func TestRefusedClusters(t *testing.T) {
 	}{
 		"pull mode": {
 			onSpec(func(s *karmadaSpec) { s.SyncMode = "Pull" }), Credentials{},
-			"PullMode: the Cluster's syncMode is Pull: the hub is given no way to its API server; if there is one, register the cluster with a Secret labelled fleetscale.io/member=true as well",
+			"PullMode: the Cluster's syncMode is Pull: the hub is given no way to its API server; if there is one, register the cluster with a " +
+				"Secret labelled fleetscale.io/member=true as well",
 		},
 		"a name with dots": {
 			karmadaWith(func(c *karmadaCluster) { c.Name = "a.b" }), good,
@@ -58,11 +61,13 @@ func TestRefusedClusters(t *testing.T) {
 		},
 		"an unverified server": {
 			onSpec(func(s *karmadaSpec) { s.InsecureSkipTLSVerification = true }), good,
-			"InsecureNotAllowed: the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-member-tls",
+			"InsecureNotAllowed: the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give " +
+				"its certificate authority as caBundle, or allow it with --allow-insecure-member-tls",
 		},
 		"an http address": {
 			onSpec(func(s *karmadaSpec) { s.APIEndpoint = "http://10.0.0.1" }), good,
-			"InsecureNotAllowed: the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate authority as caBundle, or allow it with --allow-insecure-member-tls",
+			"InsecureNotAllowed: the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give " +
+				"its certificate authority as caBundle, or allow it with --allow-insecure-member-tls",
 		},
 		"no Secret": {
 			karmadaWith(), Credentials{},

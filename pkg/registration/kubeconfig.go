@@ -56,10 +56,12 @@ func chooseContext(c *clientcmdapi.Config, name string) (*clientcmdapi.Cluster, 
 	cluster, user := c.Clusters[context.Cluster], c.AuthInfos[context.AuthInfo]
 	var faults []Fault
 	if cluster == nil {
-		faults = append(faults, faultf(reasonInvalidKubeconfig, "context %q names the cluster %q, which the kubeconfig does not hold", shorten(name), shorten(context.Cluster)))
+		faults = append(faults, faultf(reasonInvalidKubeconfig, "context %q names the cluster %q, which the kubeconfig does not hold",
+			shorten(name), shorten(context.Cluster)))
 	}
 	if user == nil {
-		faults = append(faults, faultf(reasonInvalidKubeconfig, "context %q names the user %q, which the kubeconfig does not hold", shorten(name), shorten(context.AuthInfo)))
+		faults = append(faults, faultf(reasonInvalidKubeconfig, "context %q names the user %q, which the kubeconfig does not hold", shorten(name),
+			shorten(context.AuthInfo)))
 	}
 	return cluster, user, faults
 }
@@ -68,7 +70,8 @@ func execFaults(user *clientcmdapi.AuthInfo, policy Policy) []Fault {
 	var faults []Fault
 	if user.Exec != nil && !slices.Contains(policy.AllowedExecCommands, user.Exec.Command) {
 		faults = append(faults, faultf(reasonExecNotAllowed,
-			"the kubeconfig's user runs the command %q for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands",
+			"the kubeconfig's user runs the command %q for its credentials; use a token or a client certificate, or allow the command with "+
+				"--allowed-exec-commands",
 			shorten(user.Exec.Command)))
 	}
 	if user.AuthProvider != nil {
@@ -97,7 +100,8 @@ func fileFaults(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, poli
 		return nil
 	}
 	return []Fault{faultf(reasonFileNotAllowed,
-		"the kubeconfig refers to files (%s); put their contents into it (`kubectl config view --flatten --raw`, or token in place of tokenFile), or allow files with --allow-kubeconfig-files",
+		"the kubeconfig refers to files (%s); put their contents into it (`kubectl config view --flatten --raw`, or token in place of "+
+			"tokenFile), or allow files with --allow-kubeconfig-files",
 		strings.Join(fields, ", "))}
 }
 
@@ -105,7 +109,8 @@ func insecureFaults(c *rest.Config) []Fault {
 	var faults []Fault
 	if c.Insecure {
 		faults = append(faults, faultf(reasonInsecureNotAllowed,
-			"the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls"))
+			"the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow "+
+				"it with --allow-insecure-member-tls"))
 	}
 	if strings.HasPrefix(c.Host, "http://") {
 		faults = append(faults, faultf(reasonInsecureNotAllowed,

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // refusedSecrets holds each way to be refused, with the words that people read.
@@ -16,51 +18,52 @@ func refusedSecrets(t testing.TB) map[string]struct {
 	secret *corev1.Secret
 	want   string
 } {
-	ca, _ := selfSigned()
+	ca, _ := registrationtest.SelfSigned()
 	user := func(edit func(*clientcmdapi.AuthInfo)) *corev1.Secret {
-		return secretWith(kubeconfigWith(t, onUser(edit)))
+		return registrationtest.Secret(registrationtest.Kubeconfig(t, registrationtest.OnUser(edit)))
 	}
 	cluster := func(edit func(*clientcmdapi.Cluster)) *corev1.Secret {
-		return secretWith(kubeconfigWith(t, onCluster(edit)))
+		return registrationtest.Secret(registrationtest.Kubeconfig(t, registrationtest.OnCluster(edit)))
 	}
 	return map[string]struct {
 		secret *corev1.Secret
 		want   string
 	}{
 		"a name with dots": {
-			secretWith(kubeconfigWith(t), named("east.example.com")),
+			registrationtest.Secret(registrationtest.Kubeconfig(t), registrationtest.Named("east.example.com")),
 			`InvalidName: "east.example.com" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name`,
 		},
 		"a name too long": {
-			secretWith(kubeconfigWith(t), named(strings.Repeat("e", 64))),
-			`InvalidName: "` + strings.Repeat("e", 64) + `" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name`,
+			registrationtest.Secret(registrationtest.Kubeconfig(t), registrationtest.Named(strings.Repeat("e", 64))),
+			`InvalidName: "` + strings.Repeat("e", 64) +
+				`" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name`,
 		},
 		"an annotation that is no name": {
-			secretWith(kubeconfigWith(t), annotated(NameAnnotation, "East")),
+			registrationtest.Secret(registrationtest.Kubeconfig(t), registrationtest.Annotated(NameAnnotation, "East")),
 			`InvalidName: "East" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name`,
 		},
 		"no kubeconfig": {
-			secretWith(nil),
+			registrationtest.Secret(nil),
 			`InvalidKubeconfig: the Secret has no key "kubeconfig"; put a kubeconfig there, or name another key in the annotation fleetscale.io/kubeconfig-key`,
 		},
 		"no such key": {
-			secretWith(kubeconfigWith(t), annotated(keyAnnotation, "value")),
+			registrationtest.Secret(registrationtest.Kubeconfig(t), registrationtest.Annotated(keyAnnotation, "value")),
 			`InvalidKubeconfig: the Secret has no key "value"; put a kubeconfig there, or name another key in the annotation fleetscale.io/kubeconfig-key`,
 		},
 		"no YAML; its contents are not repeated": {
-			secretWith([]byte("users: [token: s3cret")),
+			registrationtest.Secret([]byte("users: [token: s3cret")),
 			"InvalidKubeconfig: the kubeconfig cannot be parsed; `kubectl --kubeconfig FILE config view` shows where it is wrong",
 		},
 		"no current-context": {
-			secretWith(kubeconfigWith(t, func(c *clientcmdapi.Config) { c.CurrentContext = "" })),
+			registrationtest.Secret(registrationtest.Kubeconfig(t, func(c *clientcmdapi.Config) { c.CurrentContext = "" })),
 			"InvalidKubeconfig: the kubeconfig has no current-context; set it, or name a context in the annotation fleetscale.io/kubeconfig-context",
 		},
 		"no such context": {
-			secretWith(kubeconfigWith(t), annotated(contextAnnotation, "d")),
+			registrationtest.Secret(registrationtest.Kubeconfig(t), registrationtest.Annotated(contextAnnotation, "d")),
 			`InvalidKubeconfig: the kubeconfig has no context "d"`,
 		},
 		"a context that leads nowhere": {
-			secretWith(kubeconfigWith(t, func(c *clientcmdapi.Config) { c.Clusters, c.AuthInfos = nil, nil })),
+			registrationtest.Secret(registrationtest.Kubeconfig(t, func(c *clientcmdapi.Config) { c.Clusters, c.AuthInfos = nil, nil })),
 			`InvalidKubeconfig: context "c" names the cluster "c", which the kubeconfig does not hold; context "c" names the user "u", which the kubeconfig does not hold`,
 		},
 		"no server": {
@@ -100,32 +103,37 @@ func refusedSecrets(t testing.TB) map[string]struct {
 			`AuthProviderNotAllowed: the kubeconfig's user has the auth-provider "oidc"; use a token or a client certificate`,
 		},
 		"files": {
-			secretWith(kubeconfigWith(t, func(c *clientcmdapi.Config) {
+			registrationtest.Secret(registrationtest.Kubeconfig(t, func(c *clientcmdapi.Config) {
 				c.Clusters["c"].CertificateAuthority = "/etc/ca"
 				*c.AuthInfos["u"] = clientcmdapi.AuthInfo{TokenFile: "/etc/token", ClientCertificate: "/etc/cert", ClientKey: "/etc/key"}
 			})),
-			"FileNotAllowed: the kubeconfig refers to files (certificate-authority, tokenFile, client-certificate, client-key); put their contents into it (`kubectl config view --flatten --raw`, or token in place of tokenFile), or allow files with --allow-kubeconfig-files",
+			"FileNotAllowed: the kubeconfig refers to files (certificate-authority, tokenFile, client-certificate, client-key); put their " +
+				"contents into it (`kubectl config view --flatten --raw`, or token in place of tokenFile), or allow files with --allow-kubeconfig-files",
 		},
 		"an unverified server": {
 			cluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify = true }),
-			"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls",
+			"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of " +
+				"insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls",
 		},
 		"an http server": {
 			cluster(func(c *clientcmdapi.Cluster) { c.Server = "http://10.0.0.1" }),
-			"InsecureNotAllowed: the API server's address is http, so credentials would travel in clear; use https, or allow it with --allow-insecure-member-tls",
+			"InsecureNotAllowed: the API server's address is http, so credentials would travel in clear; use https, or allow it with " +
+				"--allow-insecure-member-tls",
 		},
 		"everything at once": {
-			secretWith(kubeconfigWith(t, func(c *clientcmdapi.Config) {
+			registrationtest.Secret(registrationtest.Kubeconfig(t, func(c *clientcmdapi.Config) {
 				c.Clusters["c"].InsecureSkipTLSVerify = true
 				*c.AuthInfos["u"] = clientcmdapi.AuthInfo{
 					TokenFile: "/etc/token", Exec: &clientcmdapi.ExecConfig{Command: "sh"}, AuthProvider: &clientcmdapi.AuthProviderConfig{Name: "gcp"},
 				}
-			}), named("a.b")),
+			}), registrationtest.Named("a.b")),
 			`InvalidName: "a.b" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name; ` +
 				`ExecNotAllowed: the kubeconfig's user runs the command "sh" for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands; ` +
 				`AuthProviderNotAllowed: the kubeconfig's user has the auth-provider "gcp"; use a token or a client certificate; ` +
-				"FileNotAllowed: the kubeconfig refers to files (tokenFile); put their contents into it (`kubectl config view --flatten --raw`, or token in place of tokenFile), or allow files with --allow-kubeconfig-files; " +
-				"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls",
+				"FileNotAllowed: the kubeconfig refers to files (tokenFile); put their contents into it (`kubectl config view --flatten --raw`, or " +
+				"token in place of tokenFile), or allow files with --allow-kubeconfig-files; " +
+				"InsecureNotAllowed: the API server's certificate would not be verified; give its certificate authority in place of " +
+				"insecure-skip-tls-verify, or allow it with --allow-insecure-member-tls",
 		},
 	}
 }
@@ -154,10 +162,11 @@ func FuzzSecret(f *testing.F) {
 	for _, tc := range refusedSecrets(f) {
 		f.Add(tc.secret.Data["kubeconfig"], tc.secret.Name, "")
 	}
-	f.Add(kubeconfigWith(f), "east", "c")
+	f.Add(registrationtest.Kubeconfig(f), "east", "c")
 	f.Add([]byte(`{"current-context":"c","contexts":[{"name":"c"}],"clusters":null}`), "east", "")
 	f.Fuzz(func(t *testing.T, kubeconfig []byte, name, context string) {
-		r := register(t, secretWith(kubeconfig, named(name), annotated(contextAnnotation, context)), Options{Access: Read})
+		r := register(t, registrationtest.Secret(kubeconfig, registrationtest.Named(name),
+			registrationtest.Annotated(contextAnnotation, context)), Options{Access: Read})
 		if r.Refused() {
 			if message := r.Refusal().Error(); strings.Contains(message, "s3cret") && !strings.Contains(name+context, "s3cret") {
 				t.Errorf("the refusal repeats a secret: %s", message)

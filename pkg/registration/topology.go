@@ -56,7 +56,8 @@ func placeOf(annotation, text string) (string, []Fault) {
 	if len(text) <= mostPlaceLength && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text, nil
 	}
-	return "", []Fault{faultf(reasonInvalidTopology, "annotation %s: %q is too long or not printable; write at most %d bytes of printable characters",
+	return "", []Fault{faultf(reasonInvalidTopology,
+		"annotation %s: %q is too long or not printable; write at most %d bytes of printable characters",
 		annotation, shorten(text), mostPlaceLength)}
 }
 

@@ -9,10 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 func TestRegistrationsSayWhereTheirClustersRun(t *testing.T) {
-	ca, _ := selfSigned()
+	ca, _ := registrationtest.SelfSigned()
 	creds := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
 	labels := map[string]string{corev1.LabelTopologyRegion: "eu", corev1.LabelTopologyZone: "eu-1"}
 	declared := karmadaSpec{Provider: "acme", Region: "us", Zones: []string{"us-1"}}
@@ -29,7 +31,8 @@ func TestRegistrationsSayWhereTheirClustersRun(t *testing.T) {
 			wantSecret: Topology{Region: "eu", Zones: []string{"eu-1"}}, wantCluster: Topology{Region: "eu", Zones: []string{"eu-1"}},
 		},
 		"annotations, which go before labels": {
-			annotations: map[string]string{"fleetscale.io/provider": "on-premises", "fleetscale.io/region": "berlin", "fleetscale.io/zones": "b-1, b-2,"},
+			annotations: map[string]string{"fleetscale.io/provider": "on-premises", "fleetscale.io/region": "berlin",
+				"fleetscale.io/zones": "b-1, b-2,"},
 			labels:      labels,
 			wantSecret:  Topology{Provider: "on-premises", Region: "berlin", Zones: []string{"b-1", "b-2"}},
 			wantCluster: Topology{Provider: "on-premises", Region: "berlin", Zones: []string{"b-1", "b-2"}},
@@ -53,14 +56,15 @@ func TestRegistrationsSayWhereTheirClustersRun(t *testing.T) {
 			wantCluster: Topology{Provider: "on-premises", Region: "berlin", Zones: []string{"us-1"}},
 		},
 		"as long as a fieldSelector can name it": {
-			annotations: map[string]string{"fleetscale.io/provider": strings.Repeat("p", 253), "fleetscale.io/zones": strings.Repeat("z,", 99) + "z"},
+			annotations: map[string]string{"fleetscale.io/provider": strings.Repeat("p", 253),
+				"fleetscale.io/zones": strings.Repeat("z,", 99) + "z"},
 			wantSecret:  Topology{Provider: strings.Repeat("p", 253), Zones: strings.Split(strings.Repeat("z,", 99)+"z", ",")},
 			wantCluster: Topology{Provider: strings.Repeat("p", 253), Zones: strings.Split(strings.Repeat("z,", 99)+"z", ",")},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			secret := register(t, secretWith(kubeconfigWith(t), func(s *corev1.Secret) {
+			secret := register(t, registrationtest.Secret(registrationtest.Kubeconfig(t), func(s *corev1.Secret) {
 				s.Annotations = tc.annotations
 				maps.Copy(s.Labels, tc.labels)
 			}), Options{})
@@ -82,12 +86,13 @@ func TestRegistrationsSayWhereTheirClustersRun(t *testing.T) {
 }
 
 func TestRegistrationsWithPlacesThatAreNoneAreRefused(t *testing.T) {
-	ca, _ := selfSigned()
+	ca, _ := registrationtest.SelfSigned()
 	creds := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
 	tests := map[string]struct{ annotation, value, want string }{
 		"too long": {
 			"fleetscale.io/provider", strings.Repeat("p", 254),
-			`InvalidTopology: annotation fleetscale.io/provider: "` + strings.Repeat("p", 80) + `…" is too long or not printable; write at most 253 bytes of printable characters`,
+			`InvalidTopology: annotation fleetscale.io/provider: "` + strings.Repeat("p", 80) +
+				`…" is too long or not printable; write at most 253 bytes of printable characters`,
 		},
 		"not printable": {
 			"fleetscale.io/region", "eu\nlevel=error",
@@ -104,7 +109,8 @@ func TestRegistrationsWithPlacesThatAreNoneAreRefused(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			secret := register(t, secretWith(kubeconfigWith(t), annotated(tc.annotation, tc.value)), Options{})
+			secret := register(t, registrationtest.Secret(registrationtest.Kubeconfig(t), registrationtest.Annotated(tc.annotation, tc.value)),
+				Options{})
 			cluster := karmadaWith(func(c *karmadaCluster) {
 				c.Annotations = map[string]string{tc.annotation: tc.value}
 			}).Register(creds)

@@ -115,7 +115,8 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 		}{
 			{"nothing changes", func() {}, false, []string{"pods/a", "pods/b"}},
 			{"a metric appears", func() { west.listed[customGroup] = listing("pods/b", "pods/c") }, true, []string{"pods/a", "pods/b", "pods/c"}},
-			{"one that is known already", func() { east.listed[customGroup] = listing("pods/a", "pods/b") }, false, []string{"pods/a", "pods/b", "pods/c"}},
+			{"one that is known already", func() { east.listed[customGroup] = listing("pods/a", "pods/b") }, false,
+				[]string{"pods/a", "pods/b", "pods/c"}},
 			{"a member fails", func() { failsWhole(west) }, false, []string{"pods/a", "pods/b", "pods/c"}},
 			{"it has lost a metric", func() { heals(west); west.listed[customGroup] = listing("pods/b") }, true, []string{"pods/a", "pods/b"}},
 			{"it is away", func() { goesAway(west); west.listed[customGroup] = nil }, false, []string{"pods/a", "pods/b"}},

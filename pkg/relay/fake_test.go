@@ -74,10 +74,11 @@ func newFakeMember(name string) *fakeMember {
 func object(name, value string) custom_metrics.MetricValue {
 	return custom_metrics.MetricValue{
 		DescribedObject: custom_metrics.ObjectReference{Kind: "Pod", Namespace: "shop", Name: name, APIVersion: "/v1"},
-		Metric:          custom_metrics.MetricIdentifier{Name: "rps", Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"code": "200"}}},
-		Timestamp:       metav1.NewTime(time.Unix(1_700_000_000, 0)),
-		WindowSeconds:   new(int64(60)),
-		Value:           resource.MustParse(value),
+		Metric: custom_metrics.MetricIdentifier{Name: "rps",
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"code": "200"}}},
+		Timestamp:     metav1.NewTime(time.Unix(1_700_000_000, 0)),
+		WindowSeconds: new(int64(60)),
+		Value:         resource.MustParse(value),
 	}
 }
 
@@ -192,7 +193,8 @@ func encode(r *http.Request, gv schema.GroupVersion, list runtime.Object) []byte
 }
 
 func respond(code int, body []byte) *http.Response {
-	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body))}
+	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(body))}
 }
 
 func respondJSON(code int, document any) *http.Response {

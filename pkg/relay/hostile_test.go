@@ -31,8 +31,10 @@ func evilValues(t *testing.T, contentType string, list runtime.Object, version s
 	custominstall.Install(known)
 	externalinstall.Install(known)
 	codecs := serializer.NewCodecFactory(known)
-	body := []byte("kind: ExternalMetricValueList\napiVersion: external.metrics.k8s.io/v1beta1\nitems: [{metricName: queue, value: '1234567890123'}]\n")
-	if info, found := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), contentType); found && contentType != runtime.ContentTypeYAML {
+	body := []byte("kind: ExternalMetricValueList\napiVersion: external.metrics.k8s.io/v1beta1\nitems: [{metricName: queue, value: " +
+		"'1234567890123'}]\n")
+	if info, found := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), contentType); found &&
+		contentType != runtime.ContentTypeYAML {
 		var err error
 		if body, err = runtime.Encode(codecs.EncoderForVersion(info.Serializer, version), list); err != nil {
 			t.Fatal(err)

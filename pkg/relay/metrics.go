@@ -36,7 +36,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts(named("requests_total",
-			"Requests to a member's custom or external metrics API, discovery included, by result: Answered, Absent (no such API, metric or object), or the reason of its silence.")),
+			"Requests to a member's custom or external metrics API, discovery included, by result: Answered, Absent (no such API, metric or "+
+				"object), or the reason of its silence.")),
 			[]string{"cluster", "api", "result"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "fleetscale", Subsystem: "relay", Name: "request_duration_seconds",
@@ -44,7 +45,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(0.005, 2, 11), // 5 ms to 5.12 s; the deadline is 5 s by default
 		}, []string{"cluster", "api"}),
 		questions: prometheus.NewCounterVec(prometheus.CounterOpts(named("questions_total",
-			"Questions for a member's custom or external metrics, by how they were served: asked, shared (waited for another's request), kept (from memory), or notasked (known to be away, or the hub itself).")),
+			"Questions for a member's custom or external metrics, by how they were served: asked, shared (waited for another's request), kept "+
+				"(from memory), or notasked (known to be away, or the hub itself).")),
 			[]string{"cluster", "api", "served"}),
 		catalogue: prometheus.NewGaugeVec(prometheus.GaugeOpts(named("catalogue_metrics",
 			"Metrics that a member was last seen to have.")),

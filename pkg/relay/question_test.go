@@ -118,8 +118,9 @@ func TestExternalPaths(t *testing.T) {
 		question ExternalQuestion
 		want     string
 	}{
-		"all series":               {ExternalQuestion{Namespace: "shop", Metric: "queue"}, "shop/queue"},
-		"some series":              {ExternalQuestion{Namespace: "shop", Metric: "queue", MetricSelector: selector(t, "queue in (b,a)")}, "shop/queue?labelSelector=queue in (a,b)"},
+		"all series": {ExternalQuestion{Namespace: "shop", Metric: "queue"}, "shop/queue"},
+		"some series": {ExternalQuestion{Namespace: "shop", Metric: "queue", MetricSelector: selector(t, "queue in (b,a)")},
+			"shop/queue?labelSelector=queue in (a,b)"},
 		"what a URL has to escape": {ExternalQuestion{Namespace: "shop", Metric: "pub:sub|a?b#c d"}, "shop/pub:sub|a?b#c d"},
 	}
 	for name, tc := range tests {

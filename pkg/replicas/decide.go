@@ -56,7 +56,8 @@ func Decide(q Question) Decision {
 		v.sayNoScale(&d)
 		return d
 	}
-	d.set(v.Now, autoscalingv2.AbleToScale, boolStatus(true), ReasonSucceededGetScale, "the HPA controller was able to get the target's current scale")
+	d.set(v.Now, autoscalingv2.AbleToScale, boolStatus(true), ReasonSucceededGetScale,
+		"the HPA controller was able to get the target's current scale")
 	d.State = d.State.begin(v.Scale.Replicas, v.Now)
 	switch way {
 	case disabled:

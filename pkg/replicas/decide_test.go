@@ -43,10 +43,11 @@ func TestOneCluster(t *testing.T) {
 		"Pending Pods do not hold on the way in": {ask(20, cluster("east", 10, pending)).use("east", 40), "8"},
 		"Pending Pods hold on the way out":       {ask(20, cluster("east", 10, pending)).use("east", 75), "20"},
 		"too busy, by an amount":                 {ask(10, cluster("east", 10)).by(amountOf(corev1.ResourceCPU, "250m")).use("east", 75), "15"},
-		"no samples of an amount":                {ask(10, cluster("east", 10)).by(amountOf(corev1.ResourceCPU, "250m")), "error FailedGetResourceMetric"},
-		"no Pods":                                {ask(10), "error FailedGetResourceMetric"},
-		"no samples":                             {ask(10, cluster("east", 10)), "error FailedGetResourceMetric"},
-		"above the maximum":                      {ask(101, cluster("east", 10)), "100"},
+		"no samples of an amount": {ask(10, cluster("east", 10)).by(amountOf(corev1.ResourceCPU, "250m")),
+			"error FailedGetResourceMetric"},
+		"no Pods":           {ask(10), "error FailedGetResourceMetric"},
+		"no samples":        {ask(10, cluster("east", 10)), "error FailedGetResourceMetric"},
+		"above the maximum": {ask(101, cluster("east", 10)), "100"},
 		"below the minimum": {func() Question {
 			q := ask(1)
 			q.Spec.MinReplicas = new(int32(3))
@@ -86,27 +87,36 @@ func TestWhereKubernetesGoesAstray(t *testing.T) {
 	growing := func(value int32, replicas int32) Question {
 		q := ask(replicas, cluster("east", 10)).use("east", 400)
 		q.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{
-			ScaleUp: &autoscalingv2.HPAScalingRules{Policies: []autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PodsScalingPolicy, Value: value, PeriodSeconds: 15}}},
+			ScaleUp: &autoscalingv2.HPAScalingRules{Policies: []autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PodsScalingPolicy, Value: value,
+				PeriodSeconds: 15}}},
 		}
 		return q
 	}
 	pods := ask(10, cluster("east", 10)).use("east", 1<<50)
-	pods.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{Target: share("1m")}}}
+	pods.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType,
+		Pods: &autoscalingv2.PodsMetricSource{Target: share("1m")}}}
 	tests := map[string]struct {
 		question Question
 		want     string
 	}{
-		"92 terabytes of memory":              {memory(48 << 30), "3000"},
-		"a metric of Pods that is immense":    {pods, "20 ScaleUpLimit"},
-		"a policy that allows all there is":   {growing(math.MaxInt32, 10), "80"},
-		"an immense external value":           {ask(10, cluster("east", 10)).with(externalOf(value("1m")), math.MaxInt64), "20 ScaleUpLimit"},
-		"external values beyond the bound":    {ask(10, cluster("east", 10)).with(externalOf(value("1m")), math.MaxInt64, math.MaxInt64), "20 ScaleUpLimit"},
-		"external shares beyond the bound":    {ask(10, cluster("east", 10)).with(externalOf(share("1m")), math.MaxInt64, 1), "20 ScaleUpLimit"},
-		"a metric without its source":         {ask(10, cluster("east", 10)).with(autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType}), "error InvalidMetricSourceType"},
-		"a metric of Pods without its target": {ask(10, cluster("east", 10)).with(autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{}}), "error FailedGetPodsMetric"},
-		"an object with two values":           {ask(10, cluster("east", 10)).with(autoscalingv2.MetricSpec{Type: autoscalingv2.ObjectMetricSourceType, Object: &autoscalingv2.ObjectMetricSource{Target: value("1")}}, 1, 2), "error FailedGetObjectMetric"},
-		"no metric at all":                    {func() Question { q := ask(10, cluster("east", 10)); q.Spec.Metrics = nil; return q }(), "error InvalidMetricSourceType"},
-		"a metric that nobody asked for":      {func() Question { q := ask(10, cluster("east", 10)); q.Metrics = nil; return q }(), "error FailedGetResourceMetric"},
+		"92 terabytes of memory":            {memory(48 << 30), "3000"},
+		"a metric of Pods that is immense":  {pods, "20 ScaleUpLimit"},
+		"a policy that allows all there is": {growing(math.MaxInt32, 10), "80"},
+		"an immense external value":         {ask(10, cluster("east", 10)).with(externalOf(value("1m")), math.MaxInt64), "20 ScaleUpLimit"},
+		"external values beyond the bound": {ask(10, cluster("east", 10)).with(externalOf(value("1m")), math.MaxInt64, math.MaxInt64),
+			"20 ScaleUpLimit"},
+		"external shares beyond the bound": {ask(10, cluster("east", 10)).with(externalOf(share("1m")), math.MaxInt64, 1), "20 ScaleUpLimit"},
+		"a metric without its source": {ask(10,
+			cluster("east", 10)).with(autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType}), "error InvalidMetricSourceType"},
+		"a metric of Pods without its target": {ask(10,
+			cluster("east", 10)).with(autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{}}),
+			"error FailedGetPodsMetric"},
+		"an object with two values": {ask(10, cluster("east", 10)).with(autoscalingv2.MetricSpec{Type: autoscalingv2.ObjectMetricSourceType,
+			Object: &autoscalingv2.ObjectMetricSource{Target: value("1")}}, 1, 2), "error FailedGetObjectMetric"},
+		"no metric at all": {func() Question { q := ask(10, cluster("east", 10)); q.Spec.Metrics = nil; return q }(),
+			"error InvalidMetricSourceType"},
+		"a metric that nobody asked for": {func() Question { q := ask(10, cluster("east", 10)); q.Metrics = nil; return q }(),
+			"error FailedGetResourceMetric"},
 		"behavior that says nothing of a side": {func() Question {
 			q := growing(1, 10).use("east", 1)
 			return q
@@ -135,7 +145,8 @@ func TestShareBeyondTheBoundIsTheBound(t *testing.T) {
 
 func TestFaultsOfTheSpecAreTold(t *testing.T) {
 	var spec SpecError
-	if err := Decide(ask(10, cluster("east", 10)).with(autoscalingv2.MetricSpec{Type: "Weather"})).Err; !errors.As(err, &spec) || spec.Unwrap() == nil {
+	if err := Decide(ask(10, cluster("east", 10)).with(autoscalingv2.MetricSpec{Type: "Weather"})).Err; !errors.As(err, &spec) ||
+		spec.Unwrap() == nil {
 		t.Errorf("an unknown type of metric is no fault of the spec: %v", err)
 	}
 	if err := Decide(ask(10, cluster("east", 10))).Err; err == nil || errors.As(err, &spec) {
@@ -154,7 +165,8 @@ func TestStatusOfADecision(t *testing.T) {
 	for load, want := range map[int64]int32{55: 10, 75: 0} {
 		status := Decide(ask(10, cluster("east", 10)).use("east", load)).Status
 		if status.CurrentReplicas != want || status.DesiredReplicas != want || len(status.CurrentMetrics) != int(want/10) {
-			t.Errorf("at %d %% of the requests: %d of %d replicas, metrics %v", load, status.CurrentReplicas, status.DesiredReplicas, status.CurrentMetrics)
+			t.Errorf("at %d %% of the requests: %d of %d replicas, metrics %v", load, status.CurrentReplicas, status.DesiredReplicas,
+				status.CurrentMetrics)
 		}
 	}
 }
@@ -199,20 +211,32 @@ func TestRequests(t *testing.T) {
 		container string
 		want      string
 	}{
-		"all containers":                           {corev1.PodSpec{Containers: []corev1.Container{one, container("b", "1", "1")}, Overhead: overhead}, "", "1500"},
-		"one container":                            {corev1.PodSpec{Containers: []corev1.Container{one, container("b", "1", "1")}}, "b", "1000"},
-		"with sidecars":                            {corev1.PodSpec{Containers: []corev1.Container{one}, InitContainers: []corev1.Container{sidecar, init}}, "", "600"},
-		"the sidecar":                              {corev1.PodSpec{Containers: []corev1.Container{one}, InitContainers: []corev1.Container{sidecar, init}}, "proxy", "100"},
-		"no init container":                        {corev1.PodSpec{Containers: []corev1.Container{one}, InitContainers: []corev1.Container{init}}, "init", "container init not found in Pod p"},
-		"no request":                               {corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}, "", "missing request for cpu in container app of Pod p"},
-		"no request, and not asked":                {corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}, one}}, "app", "missing request for cpu in container app of Pod p"},
-		"of the Pod, with overhead":                {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("cpu", "2"), Overhead: overhead}, "", "2010"},
-		"of the Pod, for another resource":         {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("memory", "2")}, "", "500"},
-		"of the Pod, the peak of its init":         {corev1.PodSpec{Containers: []corev1.Container{one}, InitContainers: []corev1.Container{sidecar, init}, Resources: level("memory", "2")}, "", "2100"},
-		"of the Pod, and its containers have none": {corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}, Resources: level("memory", "2")}, "", "missing pod-level request for cpu in Pod p"},
-		"of the Pod, what cannot be":               {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("example.com/gpu", "2"), Overhead: overhead}, "", "500"},
-		"of the Pod, and one container is meant":   {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("cpu", "2")}, "app", "500"},
-		"in nanos, rounded up":                     {corev1.PodSpec{Containers: []corev1.Container{container("app", "123456789n", "1")}}, "", "124"},
+		"all containers": {corev1.PodSpec{Containers: []corev1.Container{one, container("b", "1", "1")},
+			Overhead: overhead}, "", "1500"},
+		"one container": {corev1.PodSpec{Containers: []corev1.Container{one, container("b", "1", "1")}}, "b", "1000"},
+		"with sidecars": {corev1.PodSpec{Containers: []corev1.Container{one},
+			InitContainers: []corev1.Container{sidecar, init}}, "", "600"},
+		"the sidecar": {corev1.PodSpec{Containers: []corev1.Container{one},
+			InitContainers: []corev1.Container{sidecar, init}}, "proxy", "100"},
+		"no init container": {corev1.PodSpec{Containers: []corev1.Container{one},
+			InitContainers: []corev1.Container{init}}, "init", "container init not found in Pod p"},
+		"no request": {corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}, "",
+			"missing request for cpu in container app of Pod p"},
+		"no request, and not asked": {corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}, one}}, "app",
+			"missing request for cpu in container app of Pod p"},
+		"of the Pod, with overhead": {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("cpu", "2"),
+			Overhead: overhead}, "", "2010"},
+		"of the Pod, for another resource": {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("memory", "2")}, "",
+			"500"},
+		"of the Pod, the peak of its init": {corev1.PodSpec{Containers: []corev1.Container{one},
+			InitContainers: []corev1.Container{sidecar, init}, Resources: level("memory", "2")}, "", "2100"},
+		"of the Pod, and its containers have none": {corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}},
+			Resources: level("memory", "2")}, "", "missing pod-level request for cpu in Pod p"},
+		"of the Pod, what cannot be": {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("example.com/gpu", "2"),
+			Overhead: overhead}, "", "500"},
+		"of the Pod, and one container is meant": {corev1.PodSpec{Containers: []corev1.Container{one}, Resources: level("cpu", "2")}, "app",
+			"500"},
+		"in nanos, rounded up": {corev1.PodSpec{Containers: []corev1.Container{container("app", "123456789n", "1")}}, "", "124"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

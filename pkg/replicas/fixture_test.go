@@ -62,7 +62,8 @@ func utilizationOf(name corev1.ResourceName, percent int32) autoscalingv2.Metric
 }
 
 func amountOf(name corev1.ResourceName, q string) autoscalingv2.MetricSpec {
-	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: name, Target: share(q)}}
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType,
+		Resource: &autoscalingv2.ResourceMetricSource{Name: name, Target: share(q)}}
 }
 
 func externalOf(target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {

@@ -41,7 +41,8 @@ func TestFleet(t *testing.T) {
 	}
 	mute := func(c *Cluster) { c.Silent = &fleet.Silence{} }
 	strangers := func(q Question) Question {
-		q.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{Target: share("250m")}}}
+		q.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType,
+			Pods: &autoscalingv2.PodsMetricSource{Target: share("250m")}}}
 		q = q.use("east", 50)
 		q.Metrics[0].Pods["west"] = map[string]Sample{"gone": {Value: 1500}}
 		return q
@@ -53,7 +54,8 @@ func TestFleet(t *testing.T) {
 		return q
 	}
 	partialSum := func(q Question) Question {
-		q.Metrics[0].Coverage = &fleet.Coverage{Answered: []string{"east"}, Silent: []fleet.SilentMember{{Cluster: "west", Silence: fleet.Silence{Reason: fleet.ReasonTimeout}}}}
+		q.Metrics[0].Coverage = &fleet.Coverage{Answered: []string{"east"},
+			Silent: []fleet.SilentMember{{Cluster: "west", Silence: fleet.Silence{Reason: fleet.ReasonTimeout}}}}
 		return q
 	}
 	covered := func(q Question) Question {
@@ -131,7 +133,8 @@ func TestFleet(t *testing.T) {
 		"a value over Ready Pods does not take away while a cluster is silent": {
 			ask(20, cluster("east", 10), cluster("west", 10, silent)).with(externalOf(value("100")), 10_000), "20 ClusterUnreachable"},
 		"no Ready Pod in sight is not believed": {
-			ask(20, cluster("east", 10, unready), cluster("west", 0, silent)).with(externalOf(value("100")), 150_000), "error FailedGetExternalMetric ClusterUnreachable"},
+			ask(20, cluster("east", 10, unready), cluster("west", 0, silent)).with(externalOf(value("100")), 150_000),
+			"error FailedGetExternalMetric ClusterUnreachable"},
 		"no Ready Pod is believed with all in sight": {
 			ask(20, cluster("east", 10, unready), cluster("west", 0)).with(externalOf(value("100")), 150_000), "1 TooFewReplicas"},
 
@@ -146,15 +149,18 @@ func TestFleet(t *testing.T) {
 			onlyEast(ask(20, cluster("east", 10), cluster("west", 10)).with(externalOf(value("100")), 50_000)), "10"},
 
 		"replicas of the clusters add up": {
-			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, aged(new(int32(15)), false))).with(externalOf(share("1")), 24_000), "25"},
+			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, aged(new(int32(15)), false))).with(externalOf(share("1")),
+				24_000), "25"},
 		"a cluster of which none are known has those assigned": {
 			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, assigned(12))).with(externalOf(share("1")), 21_000), "22"},
 		"or else its Pods": {
 			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 7)).with(externalOf(share("1")), 16_000), "17"},
 		"while one lags behind, replicas that fit stay as they were told": {
-			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, aged(new(int32(15)), true))).with(externalOf(share("1")), 25_000), "20"},
+			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, aged(new(int32(15)), true))).with(externalOf(share("1")),
+				25_000), "20"},
 		"and change where they do not fit": {
-			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, aged(new(int32(15)), true))).with(externalOf(share("1")), 35_000), "35"},
+			ask(20, cluster("east", 10, aged(new(int32(10)), false)), cluster("west", 10, aged(new(int32(15)), true))).with(externalOf(share("1")),
+				35_000), "35"},
 		"one cluster may lag as it likes": {
 			ask(20, cluster("east", 10, aged(new(int32(25)), true))).with(externalOf(share("1")), 25_000), "25"},
 
@@ -192,7 +198,8 @@ func TestWhatIsSaidOfClusters(t *testing.T) {
 	first := Decide(q)
 	want := []Event{
 		{"Warning", "ClusterUnreachable", "nothing is scaled down while clusters cannot be seen: north: Timeout, west: Timeout"},
-		{"Warning", "ClusterUnreachable", "holding 20 replicas, where what can be seen calls for 4; clusters cannot be seen: north: Timeout, west: Timeout"},
+		{"Warning", "ClusterUnreachable",
+			"holding 20 replicas, where what can be seen calls for 4; clusters cannot be seen: north: Timeout, west: Timeout"},
 	}
 	same(t, "events", want, first.Events)
 	same(t, "unseen", []Unseen{{"north", fleet.ReasonTimeout}, {"west", fleet.ReasonTimeout}}, first.Explanation.Unseen)
@@ -265,7 +272,8 @@ func TestClustersAreNamedOnceAndNotWithoutEnd(t *testing.T) {
 	for i := range 12 {
 		name := fmt.Sprintf("m%02d", i)
 		q.Clusters = append(q.Clusters, cluster(name, 0, silent))
-		q.Metrics[0].Coverage.Silent = append(q.Metrics[0].Coverage.Silent, fleet.SilentMember{Cluster: name, Silence: fleet.Silence{Reason: fleet.ReasonForbidden}})
+		q.Metrics[0].Coverage.Silent = append(q.Metrics[0].Coverage.Silent,
+			fleet.SilentMember{Cluster: name, Silence: fleet.Silence{Reason: fleet.ReasonForbidden}})
 	}
 	q.Clusters = append(q.Clusters, cluster("m12", 0))
 	d := Decide(q)
@@ -279,7 +287,8 @@ func TestTheFirstReasonIsTold(t *testing.T) {
 	q := ask(10, cluster("east", 10), cluster("west", 10))
 	q.Spec.Metrics = append(q.Spec.Metrics, utilizationOf(corev1.ResourceMemory, 50))
 	lacking := func(reason fleet.Reason) *fleet.Coverage {
-		return &fleet.Coverage{Answered: []string{"east"}, Silent: []fleet.SilentMember{{Cluster: "west", Silence: fleet.Silence{Reason: reason}}}}
+		return &fleet.Coverage{Answered: []string{"east"},
+			Silent: []fleet.SilentMember{{Cluster: "west", Silence: fleet.Silence{Reason: reason}}}}
 	}
 	q.Metrics = []Metric{{Coverage: lacking(fleet.ReasonTimeout)}, {Coverage: lacking(fleet.ReasonForbidden)}}
 	same(t, "unseen", []Unseen{{"west", fleet.ReasonTimeout}}, Decide(q).Explanation.Unseen)
@@ -305,10 +314,12 @@ func TestErrorsNameTheClusterWhereThereAreSeveral(t *testing.T) {
 	}{
 		"no request": {
 			ask(10, cluster("west", 5, bare), cluster("east", 5)).use("east", 50).use("west", 50),
-			"the HPA was unable to compute the replica count: failed to get cpu utilization: cluster west: missing request for cpu in container proxy of Pod web-1"},
+			"the HPA was unable to compute the replica count: failed to get cpu utilization: cluster west: missing request for cpu in container " +
+				"proxy of Pod web-1"},
 		"no request, in one cluster": {
 			ask(5, cluster("west", 5, bare)).use("west", 50),
-			"the HPA was unable to compute the replica count: failed to get cpu utilization: missing request for cpu in container proxy of Pod web-1"},
+			"the HPA was unable to compute the replica count: failed to get cpu utilization: missing request for cpu in " +
+				"container proxy of Pod web-1"},
 		"two autoscalers": {
 			ask(10, cluster("west", 5, rivals), cluster("east", 5)).use("east", 50),
 			"cluster west: pods by selector app=web are controlled by more than one HPA (e.g. [shop/a shop/b])"},
@@ -327,14 +338,16 @@ func TestErrorsNameTheClusterWhereThereAreSeveral(t *testing.T) {
 			"pods by selector app=web are controlled by more than one HPA (e.g. [shop/a shop/b])"},
 		"a selector that cannot be read": {
 			ask(10, cluster("west", 5, garbled), cluster("east", 5)),
-			"cluster west: couldn't convert selector into a corresponding internal selector object: unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"},
+			"cluster west: couldn't convert selector into a corresponding internal selector object: unable to parse requirement: found 'b', " +
+				"expected: in, notin, =, ==, !=, gt, lt"},
 		"no template to know assigned replicas by": {
 			func() Question {
 				q := ask(10, cluster("west", 5, assigned(6)), cluster("east", 5)).use("east", 50).use("west", 50)
 				q.Template = nil
 				return q
 			}(),
-			"the HPA was unable to compute the replica count: failed to get cpu utilization: cluster west: what Pod web (not created yet) requests is not known"},
+			"the HPA was unable to compute the replica count: failed to get cpu utilization: cluster west: what Pod web (not created yet) " +
+				"requests is not known"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -74,7 +74,8 @@ func behavior(r *rand.Rand) *autoscalingv2.HorizontalPodAutoscalerBehavior {
 	rules := func() *autoscalingv2.HPAScalingRules {
 		return &autoscalingv2.HPAScalingRules{
 			StabilizationWindowSeconds: new([]int32{0, 60, 300, 600}[r.IntN(4)]),
-			SelectPolicy:               new([]autoscalingv2.ScalingPolicySelect{autoscalingv2.MaxChangePolicySelect, autoscalingv2.MinChangePolicySelect}[r.IntN(2)]),
+			SelectPolicy: new([]autoscalingv2.ScalingPolicySelect{autoscalingv2.MaxChangePolicySelect,
+				autoscalingv2.MinChangePolicySelect}[r.IntN(2)]),
 			Policies: []autoscalingv2.HPAScalingPolicy{
 				{Type: autoscalingv2.PodsScalingPolicy, Value: r.Int32N(5) + 1, PeriodSeconds: []int32{15, 60, 300}[r.IntN(3)]},
 				{Type: autoscalingv2.PercentScalingPolicy, Value: r.Int32N(90) + 1, PeriodSeconds: []int32{15, 60, 300}[r.IntN(3)]},
@@ -92,7 +93,8 @@ func TestMemoryKeepsWhatRestrains(t *testing.T) {
 		ScaleDowns:      []Change{{Replicas: 4, At: at(-20)}},
 	}
 	spec := &autoscalingv2.HorizontalPodAutoscalerSpec{Behavior: &autoscalingv2.HorizontalPodAutoscalerBehavior{
-		ScaleUp:   &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(240)), Policies: []autoscalingv2.HPAScalingPolicy{{PeriodSeconds: 120}}},
+		ScaleUp: &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(240)),
+			Policies: []autoscalingv2.HPAScalingPolicy{{PeriodSeconds: 120}}},
 		ScaleDown: &autoscalingv2.HPAScalingRules{},
 	}}
 	when := func(minutes int) metav1.MicroTime { return metav1.NewMicroTime(at(minutes)) }
@@ -153,7 +155,8 @@ func TestNewStateHoldsForAWindow(t *testing.T) {
 // Slices with room at their end are where one decision could write into another.
 func TestDecisionsShareNothingThatChanges(t *testing.T) {
 	q := ask(20, cluster("west", 10, assigned(12)), cluster("east", 10, silent)).use("west", 200)
-	q.State = State{Recommendations: roomy(Recommendation{30, start.Add(-time.Hour)}), ScaleUps: roomy(Change{Replicas: 1, At: start.Add(-time.Hour)})}
+	q.State = State{Recommendations: roomy(Recommendation{30, start.Add(-time.Hour)}),
+		ScaleUps: roomy(Change{Replicas: 1, At: start.Add(-time.Hour)})}
 	q.Spec.Behavior = behavior(rand.New(rand.NewPCG(1, 1)))
 	q.Status.Conditions = roomy(autoscalingv2.HorizontalPodAutoscalerCondition{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionFalse})
 	state := []any{slices.Clone(q.State.Recommendations), slices.Clone(q.State.ScaleUps), slices.Clone(q.Status.Conditions)}
@@ -171,7 +174,8 @@ func TestDecisionsShareNothingThatChanges(t *testing.T) {
 	same(t, "what was said last", []string{ReasonSuccessfulRescale, ReasonFailedRescale},
 		[]string{scaled.Events[len(scaled.Events)-1].Reason, refused.Events[len(refused.Events)-1].Reason})
 	same(t, "able to scale", []string{ReasonSucceededRescale, ReasonFailedUpdateScale},
-		[]string{find(scaled.Status.Conditions, autoscalingv2.AbleToScale).Reason, find(refused.Status.Conditions, autoscalingv2.AbleToScale).Reason})
+		[]string{find(scaled.Status.Conditions, autoscalingv2.AbleToScale).Reason,
+			find(refused.Status.Conditions, autoscalingv2.AbleToScale).Reason})
 }
 
 func roomy[T any](values ...T) []T { return append(make([]T, 0, len(values)+8), values...) }

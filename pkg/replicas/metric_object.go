@@ -42,7 +42,8 @@ func (v *view) objectValue(source *autoscalingv2.ObjectMetricSource, m *Metric) 
 func (v *view) objectShare(source *autoscalingv2.ObjectMetricSource, m *Metric) proposal {
 	value, err := v.valueOf(source, m)
 	if err != nil {
-		return invalid(ReasonFailedGetObjectMetric, err, fmt.Sprintf("failed to get object metric value: failed to get %s object metric", source.Metric.Name))
+		return invalid(ReasonFailedGetObjectMetric, err, fmt.Sprintf("failed to get object metric value: failed to get %s object metric",
+			source.Metric.Name))
 	}
 	got := v.shared(value, source.Target.AverageValue.MilliValue())
 	return objectProposal(source, got, fmt.Sprintf("external metric %s(%+v)", source.Metric.Name, source.Metric.Selector),

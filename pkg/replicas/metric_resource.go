@@ -27,7 +27,8 @@ func (v *view) resource(source *autoscalingv2.ResourceMetricSource, m *Metric) p
 func (v *view) containerResource(source *autoscalingv2.ContainerResourceMetricSource, m *Metric) proposal {
 	p, current, err := v.use(need{source.Name, source.Container}, &source.Target, m)
 	if err != nil {
-		p.fault = invalid(ReasonFailedGetContainerResourceMetric, err, fmt.Sprintf("failed to get %s container metric value", source.Container)).fault
+		p.fault = invalid(ReasonFailedGetContainerResourceMetric, err,
+			fmt.Sprintf("failed to get %s container metric value", source.Container)).fault
 		return p
 	}
 	if source.Target.AverageValue == nil {

@@ -20,7 +20,8 @@ func TestWhichFaultyPodIsNamed(t *testing.T) {
 	}
 	q := ask(10, cluster("west", 5, bare), cluster("east", 5, bare)).use("east", 50).use("west", 50)
 	named := func(d Decision) string { return find(d.Status.Conditions, autoscalingv2.ScalingActive).Message }
-	const message = "the HPA was unable to compute the replica count: failed to get cpu utilization: cluster east: missing request for cpu in container proxy of Pod "
+	const message = "the HPA was unable to compute the replica count: failed to get cpu utilization: cluster east: missing request for cpu " +
+		"in container proxy of Pod "
 	same(t, "in order", message+"web-1", named(Decide(q)))
 
 	slices.Reverse(q.Clusters)

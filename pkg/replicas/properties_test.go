@@ -25,7 +25,8 @@ func randomQuestion(r *rand.Rand) Question {
 	case 0, 1:
 		q.Spec.Metrics = []autoscalingv2.MetricSpec{utilizationOf(corev1.ResourceCPU, []int32{20, 50, 120}[r.IntN(3)])}
 	case 2:
-		q.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{Target: share("250m")}}}
+		q.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType,
+			Pods: &autoscalingv2.PodsMetricSource{Target: share("250m")}}}
 	case 3:
 		q = q.with(externalOf(value("1")), r.Int64N(3000))
 	default:

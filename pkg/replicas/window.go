@@ -27,7 +27,8 @@ func (v *view) sayStabilized(d *Decision, recommended, stabilized int32, down bo
 	switch {
 	case stabilized == recommended:
 	case down:
-		reason, message = ReasonScaleDownStabilized, "recent recommendations were higher than current one, applying the highest recent recommendation"
+		reason, message = ReasonScaleDownStabilized,
+			"recent recommendations were higher than current one, applying the highest recent recommendation"
 	default:
 		reason, message = ReasonScaleUpStabilized, "recent recommendations were lower than current one, applying the lowest recent recommendation"
 	}

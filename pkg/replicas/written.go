@@ -50,7 +50,8 @@ func (d *Decision) sayZero(now time.Time) {
 		d.set(now, autoscalingv2.ScaledToZero, corev1.ConditionTrue, ReasonScaledToZero, "the HPA controller scaled the workload to zero")
 		return
 	}
-	d.set(now, autoscalingv2.ScaledToZero, corev1.ConditionFalse, ReasonNotScaledToZero, "the HPA controller did not scale the workload to zero")
+	d.set(now, autoscalingv2.ScaledToZero, corev1.ConditionFalse, ReasonNotScaledToZero,
+		"the HPA controller did not scale the workload to zero")
 }
 
 // scaled returns the state after a change of the replicas. Without policies nobody asks for it.

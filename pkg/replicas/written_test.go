@@ -66,7 +66,8 @@ func amounts(changes []Change) []int32 {
 // What is remembered beyond the longest period is replaced, each direction by its own.
 func TestChangesAreRememberedForTheLongestPeriod(t *testing.T) {
 	b := byPods(5, 4)
-	b.ScaleUp.Policies = append(b.ScaleUp.Policies, autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PodsScalingPolicy, Value: 9, PeriodSeconds: 300})
+	b.ScaleUp.Policies = append(b.ScaleUp.Policies, autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PodsScalingPolicy, Value: 9,
+		PeriodSeconds: 300})
 	ago := func(d time.Duration) []Change { return []Change{{Replicas: 1, At: start.Add(-d)}} }
 	s := State{ScaleUps: ago(5 * time.Minute), ScaleDowns: ago(time.Minute)}
 	same(t, "up, at the end of the period", 2, len(s.scaled(b, 3, start).ScaleUps))
@@ -88,7 +89,8 @@ func TestWhatIsSaidOfAWrite(t *testing.T) {
 
 	scaled := d.Scaled(later)
 	same(t, "Events", []Event{{"Normal", "SuccessfulRescale", "New size: 15; reason: " + reason}}, scaled.Events)
-	same(t, "the condition", able(later, corev1.ConditionTrue, "SucceededRescale", "the HPA controller was able to update the target scale to 15"),
+	same(t, "the condition", able(later, corev1.ConditionTrue, "SucceededRescale",
+		"the HPA controller was able to update the target scale to 15"),
 		*find(scaled.Status.Conditions, autoscalingv2.AbleToScale))
 	same(t, "when it was scaled", later, scaled.Status.LastScaleTime.Time)
 	same(t, "replicas", []int32{10, 15}, []int32{scaled.Status.CurrentReplicas, scaled.Status.DesiredReplicas})
@@ -97,7 +99,8 @@ func TestWhatIsSaidOfAWrite(t *testing.T) {
 
 	refused := d.Refused(later, errors.New("no"))
 	same(t, "Events, refused", []Event{{"Warning", "FailedRescale", "New size: 15; reason: " + reason + "; error: no"}}, refused.Events)
-	same(t, "the condition, refused", able(later, corev1.ConditionFalse, "FailedUpdateScale", "the HPA controller was unable to update the target scale: no"),
+	same(t, "the condition, refused",
+		able(later, corev1.ConditionFalse, "FailedUpdateScale", "the HPA controller was unable to update the target scale: no"),
 		*find(refused.Status.Conditions, autoscalingv2.AbleToScale))
 	same(t, "when it was scaled, refused", start.Add(-time.Hour), refused.Status.LastScaleTime.Time)
 	same(t, "replicas, refused", []int32{10, 9}, []int32{refused.Status.CurrentReplicas, refused.Status.DesiredReplicas})

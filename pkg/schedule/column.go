@@ -116,7 +116,8 @@ func (c column) valueFault(value string) string {
 	case len(value) > 3 && c.names != "" && c.takes(value[:3]):
 		return fmt.Sprintf("write %s", strings.ToLower(value[:3]))
 	}
-	return fmt.Sprintf("write a number from %d to %d%s, a range %[1]d-%[2]d, a list of them with commas, a step */2, or * for all", c.min, c.max, c.names)
+	return fmt.Sprintf("write a number from %d to %d%s, a range %[1]d-%[2]d, a list of them with commas, a step */2, or * for all", c.min,
+		c.max, c.names)
 }
 
 func (c column) isSunday(number int) bool { return c.name == "day of week" && number == 7 }

@@ -17,9 +17,12 @@ import (
 // reasons.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"30 8 * * *", "@daily", "@every -5m", "@reboot", "TZ=UTC * * * * *", "CRON_TZ=Asia/Tokyo", "TZ=", "0 0 31 2 *", "0 0 29 2 *", ", * * * *", "1,,2 * * * *",
-		"*-5 * * * *", "*/0 * * * *", "*/99999999999999999999 * * * *", "0/9223372036854775807 * * * *", "0 0 * * 7", "0 0 L * *", "0 22-2 * * *", "? ? ? ? ?", "0 0 * * mon-sun",
-		"0 0 ſun * *", "0 0 * * ſun", "0 0 * jan-ſep *", "0 0 * * \xffab", "\x00", "+5 * * * *", "0 0 1 */1 5", "* * * * * *", "0 0 * * fri-7/2", "@daily,@daily * * * *",
+		"30 8 * * *", "@daily", "@every -5m", "@reboot", "TZ=UTC * * * * *", "CRON_TZ=Asia/Tokyo", "TZ=", "0 0 31 2 *", "0 0 29 2 *", ", * * * *",
+		"1,,2 * * * *",
+		"*-5 * * * *", "*/0 * * * *", "*/99999999999999999999 * * * *", "0/9223372036854775807 * * * *", "0 0 * * 7", "0 0 L * *", "0 22-2 * * *",
+		"? ? ? ? ?", "0 0 * * mon-sun",
+		"0 0 ſun * *", "0 0 * * ſun", "0 0 * jan-ſep *", "0 0 * * \xffab", "\x00", "+5 * * * *", "0 0 1 */1 5", "* * * * * *", "0 0 * * fri-7/2",
+		"@daily,@daily * * * *",
 	} {
 		f.Add(seed, int64(1_777_777_777))
 	}
@@ -63,7 +66,8 @@ func checkRefusal(t *testing.T, expression string, refusal error) {
 
 // mangled is an expression of random parts, about as often good as bad.
 func mangled(r *rand.Rand) string {
-	parts := []string{"*", "?", "0", "1", "7", "5-7", "22-2", "*/15", "1-5/2", "mon", "Jan", "L", "15W", "5#2", "31", "60", "1,15", "30", "2", "", "-", "*/0"}
+	parts := []string{"*", "?", "0", "1", "7", "5-7", "22-2", "*/15", "1-5/2", "mon", "Jan", "L", "15W", "5#2", "31", "60", "1,15", "30", "2",
+		"", "-", "*/0"}
 	fields := make([]string, 5)
 	for i := range fields {
 		fields[i] = parts[r.IntN(4)]
@@ -83,8 +87,10 @@ func FuzzNext(f *testing.F) {
 		f.Add(seed)
 	}
 	names := []string{
-		"Africa/Cairo", "Africa/Casablanca", "America/Havana", "America/New_York", "America/Sao_Paulo", "Antarctica/Troll", "Asia/Gaza", "Asia/Kolkata", "Asia/Pyongyang",
-		"Asia/Tehran", "Australia/Lord_Howe", "Europe/Dublin", "Europe/London", "Europe/Volgograd", "Pacific/Apia", "Pacific/Chatham", "Pacific/Kiritimati", "Pacific/Kwajalein",
+		"Africa/Cairo", "Africa/Casablanca", "America/Havana", "America/New_York", "America/Sao_Paulo", "Antarctica/Troll", "Asia/Gaza",
+		"Asia/Kolkata", "Asia/Pyongyang",
+		"Asia/Tehran", "Australia/Lord_Howe", "Europe/Dublin", "Europe/London", "Europe/Volgograd", "Pacific/Apia", "Pacific/Chatham",
+		"Pacific/Kiritimati", "Pacific/Kwajalein",
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -120,12 +126,14 @@ func randomRule(r *rand.Rand) rule {
 	case 2:
 		return rule{fmt.Sprintf("%s %d * *", written, date), times, func(d time.Time) bool { return d.Day() == date }}
 	}
-	return rule{fmt.Sprintf("%s %d * %d", written, date, weekday), times, func(d time.Time) bool { return d.Day() == date || d.Weekday() == weekday }}
+	return rule{fmt.Sprintf("%s %d * %d", written, date, weekday), times,
+		func(d time.Time) bool { return d.Day() == date || d.Weekday() == weekday }}
 }
 
 // FuzzLoadZone holds that a name is known or answered with one line.
 func FuzzLoadZone(f *testing.F) {
-	for _, seed := range []string{"Asia/Tokyo", "", "Local", "PST", "UTC+8", "+", "GMT", "UTCGMT+1", "right/UTC", "..", "/", "\xff", "new york", "ǆ/ß", "Etc/GMT-14", "-", "UTC+99999999999999999999"} {
+	for _, seed := range []string{"Asia/Tokyo", "", "Local", "PST", "UTC+8", "+", "GMT", "UTCGMT+1", "right/UTC", "..", "/", "\xff",
+		"new york", "ǆ/ß", "Etc/GMT-14", "-", "UTC+99999999999999999999"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

@@ -22,9 +22,12 @@ func rules() []rule {
 		{"0 0 * * *", func(hour, minute int) bool { return hour == 0 && minute == 0 }, nil},
 		{"30 2 * * *", func(hour, minute int) bool { return hour == 2 && half(hour, minute) }, nil},
 		{"0,30 1-3 * * *", func(hour, minute int) bool { return hour >= 1 && hour <= 3 && minute%30 == 0 }, nil},
-		{"59 23 * * 6", func(hour, minute int) bool { return hour == 23 && minute == 59 }, func(d time.Time) bool { return d.Weekday() == time.Saturday }},
-		{"15 0 * * sun,fri", func(hour, minute int) bool { return hour == 0 && minute == 15 }, func(d time.Time) bool { return d.Weekday() == time.Sunday || d.Weekday() == time.Friday }},
-		{"30 1 31,1 * *", func(hour, minute int) bool { return hour == 1 && half(hour, minute) }, func(d time.Time) bool { return d.Day() == 31 || d.Day() == 1 }},
+		{"59 23 * * 6", func(hour, minute int) bool { return hour == 23 && minute == 59 },
+			func(d time.Time) bool { return d.Weekday() == time.Saturday }},
+		{"15 0 * * sun,fri", func(hour, minute int) bool { return hour == 0 && minute == 15 },
+			func(d time.Time) bool { return d.Weekday() == time.Sunday || d.Weekday() == time.Friday }},
+		{"30 1 31,1 * *", func(hour, minute int) bool { return hour == 1 && half(hour, minute) },
+			func(d time.Time) bool { return d.Day() == 31 || d.Day() == 1 }},
 	}
 }
 
@@ -98,7 +101,8 @@ func checkBetween(t *testing.T, s Schedule, from, to time.Time, want []int64) {
 		t.Fatalf("%s: Between(%s, %s) = %+v, want %d runs", s.zone, from, to, got, len(want))
 	}
 	if len(want) > 0 && (got.First.Unix() != want[0] || got.Last.Unix() != want[len(want)-1]) {
-		t.Fatalf("%s: Between(%s, %s) = %+v, want them from %s to %s", s.zone, from, to, got, show(s.zone, want[0]), show(s.zone, want[len(want)-1]))
+		t.Fatalf("%s: Between(%s, %s) = %+v, want them from %s to %s", s.zone, from, to, got, show(s.zone, want[0]),
+			show(s.zone, want[len(want)-1]))
 	}
 }
 

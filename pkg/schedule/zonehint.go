@@ -15,7 +15,8 @@ func instead(name string) string {
 		return fmt.Sprintf("a place and not an abbreviation, such as %s", place)
 	}
 	if fixed := ofOffset(strings.ToUpper(name)); fixed != "" {
-		return fmt.Sprintf("%q (its sign is the other way round: minus lies east), or a place such as %q, whose clock changes as that place's does", fixed, "Asia/Tokyo")
+		return fmt.Sprintf("%q (its sign is the other way round: minus lies east), or a place such as %q, whose clock changes as that place's "+
+			"does", fixed, "Asia/Tokyo")
 	}
 	for _, candidate := range respelled(name) {
 		if _, ok := load(candidate); ok {

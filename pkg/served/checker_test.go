@@ -23,8 +23,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-const lacking = "the hub drops fields of FederatedHPA: spec.clusterAffinity, spec.autoscaleMultiClusterDelay, spec.scalingToZero, spec.scalingToZeroMode, spec.federatedHPAAssignment and 7 more; " +
-	"the hub drops fields of CronFederatedHPA: spec.rules[].ruleName, spec.rules[].maxDelaySeconds, status.observedGeneration, status.nextExecutionTime, status.lastExecutionTime and 5 more; " +
+const lacking = "the hub drops fields of FederatedHPA: spec.clusterAffinity, spec.autoscaleMultiClusterDelay, spec.scalingToZero, " +
+	"spec.scalingToZeroMode, spec.federatedHPAAssignment and 7 more; " +
+	"the hub drops fields of CronFederatedHPA: spec.rules[].ruleName, spec.rules[].maxDelaySeconds, status.observedGeneration, " +
+	"status.nextExecutionTime, status.lastExecutionTime and 5 more; " +
 	"apply deploy/crds, and do so again after each upgrade of Karmada, which brings back kinds of its own"
 
 func newChecker(h *hub) *Checker {
@@ -91,7 +93,8 @@ func TestCheckerFollowsTheHub(t *testing.T) {
 	look := watch(t, c)
 	checkErr(t, "before the first look", c, "waiting for the hub to tell its schema of autoscaling.karmada.io/v1alpha1")
 
-	checkLines(t, "no kinds", look(), `"error"="the hub does not serve FederatedHPA of autoscaling.karmada.io/v1alpha1; the hub does not serve CronFederatedHPA of`)
+	checkLines(t, "no kinds", look(),
+		`"error"="the hub does not serve FederatedHPA of autoscaling.karmada.io/v1alpha1; the hub does not serve CronFederatedHPA of`)
 	checkMetric(t, c, 0, 0)
 	checkLines(t, "still no kinds", look())
 
@@ -137,7 +140,8 @@ func TestCheckerOfASilentHub(t *testing.T) {
 	c := newChecker(h)
 	look := watch(t, c)
 	const silent = "asking the hub for its schema of autoscaling.karmada.io/v1alpha1: connection refused"
-	checkLines(t, "silent from the beginning", look(), `"msg"="Could not read the hub's schema of FederatedHPA and CronFederatedHPA" "reason"="`+silent)
+	checkLines(t, "silent from the beginning", look(),
+		`"msg"="Could not read the hub's schema of FederatedHPA and CronFederatedHPA" "reason"="`+silent)
 	checkErr(t, "silent from the beginning", c, silent)
 	if n := testutil.CollectAndCount(c.options.Metrics.ours); n != 0 {
 		t.Errorf("%d series without a finding", n)
@@ -208,7 +212,8 @@ func TestCheckerAsksAnAPIServer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Path+"?"+r.URL.Query().Get("hash"))
 		w.Header().Set("Content-Type", "application/json")
-		var answer any = object{"paths": object{"apis/autoscaling.karmada.io/v1alpha1": object{"serverRelativeURL": "/openapi/v3/apis/autoscaling.karmada.io/v1alpha1?hash=7C3F"}}}
+		const ours = "apis/autoscaling.karmada.io/v1alpha1"
+		var answer any = object{"paths": object{ours: object{"serverRelativeURL": "/openapi/v3/" + ours + "?hash=7C3F"}}}
 		if r.URL.Path != "/openapi/v3" {
 			answer = karmadas(t)
 		}
@@ -220,7 +225,8 @@ func TestCheckerAsksAnAPIServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := New(Options{
-		Hub: client.OpenAPIV3WithContext(t.Context()), Period: time.Minute, Timeout: 10 * time.Second, Metrics: NewMetrics(prometheus.NewRegistry()),
+		Hub: client.OpenAPIV3WithContext(t.Context()), Period: time.Minute, Timeout: 10 * time.Second,
+		Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
 	watch(t, c)()
 	checkErr(t, "Karmada's", c, lacking)

@@ -38,25 +38,35 @@ func TestCut(t *testing.T) {
 		"it is distributed": {[]metav1.ManagedFieldsEntry{wrote(updated, "", byUpdating)}, func(f *v1alpha1.FederatedHPA) {
 			f.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{}
 		}, nil},
-		"cut, of one who updates":              {[]metav1.ManagedFieldsEntry{wrote(updated, "", byUpdating)}, nil, all},
-		"cut, of one who applies":              {[]metav1.ManagedFieldsEntry{wrote(applied, "", byApplying)}, nil, all},
-		"cut, of several":                      {[]metav1.ManagedFieldsEntry{wrote(applied, "", byApplying), wrote(updated, "", byUpdating)}, nil, all},
-		"cut, and what else was cut set again": {[]metav1.ManagedFieldsEntry{wrote(applied, "", byApplying)}, func(f *v1alpha1.FederatedHPA) { f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{} }, []string{"federatedHPAAssignment"}},
-		"cut, with its status":                 {[]metav1.ManagedFieldsEntry{wrote(applied, "", byApplying)}, func(f *v1alpha1.FederatedHPA) { f.Status = v1alpha1.FederatedHPAStatus{} }, all},
-		"cut, and edited by others":            {[]metav1.ManagedFieldsEntry{wrote(updated, "", byUpdating), wrote(updated, "", others)}, func(f *v1alpha1.FederatedHPA) { f.Generation = 9 }, all},
-		"cut, and nobody knows who set what":   {nil, nil, []string{"federatedHPAAssignment"}},
-		"switched":                             {[]metav1.ManagedFieldsEntry{wrote(updated, "", others)}, func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
-		"cut, set by another, and switched":    {[]metav1.ManagedFieldsEntry{wrote(updated, "", leftovers)}, func(f *v1alpha1.FederatedHPA) { f.Generation = 5 }, nil},
-		"switched before it was split":         {[]metav1.ManagedFieldsEntry{wrote(updated, "", others)}, func(f *v1alpha1.FederatedHPA) { f.Status.ObservedGeneration = nil }, nil},
-		"what is in a status is no spec":       {[]metav1.ManagedFieldsEntry{wrote(updated, "status", byUpdating)}, func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
-		"what cannot be read says nothing":     {[]metav1.ManagedFieldsEntry{wrote(updated, "", "{"), {Operation: updated}}, func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
+		"cut, of one who updates": {[]metav1.ManagedFieldsEntry{wrote(updated, "", byUpdating)}, nil, all},
+		"cut, of one who applies": {[]metav1.ManagedFieldsEntry{wrote(applied, "", byApplying)}, nil, all},
+		"cut, of several": {[]metav1.ManagedFieldsEntry{wrote(applied, "", byApplying), wrote(updated, "", byUpdating)}, nil,
+			all},
+		"cut, and what else was cut set again": {[]metav1.ManagedFieldsEntry{wrote(applied, "", byApplying)},
+			func(f *v1alpha1.FederatedHPA) { f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{} }, []string{"federatedHPAAssignment"}},
+		"cut, with its status": {[]metav1.ManagedFieldsEntry{wrote(applied, "", byApplying)},
+			func(f *v1alpha1.FederatedHPA) { f.Status = v1alpha1.FederatedHPAStatus{} }, all},
+		"cut, and edited by others": {[]metav1.ManagedFieldsEntry{wrote(updated, "", byUpdating), wrote(updated, "", others)},
+			func(f *v1alpha1.FederatedHPA) { f.Generation = 9 }, all},
+		"cut, and nobody knows who set what": {nil, nil, []string{"federatedHPAAssignment"}},
+		"switched": {[]metav1.ManagedFieldsEntry{wrote(updated, "", others)},
+			func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
+		"cut, set by another, and switched": {[]metav1.ManagedFieldsEntry{wrote(updated, "", leftovers)},
+			func(f *v1alpha1.FederatedHPA) { f.Generation = 5 }, nil},
+		"switched before it was split": {[]metav1.ManagedFieldsEntry{wrote(updated, "", others)},
+			func(f *v1alpha1.FederatedHPA) { f.Status.ObservedGeneration = nil }, nil},
+		"what is in a status is no spec": {[]metav1.ManagedFieldsEntry{wrote(updated, "status", byUpdating)},
+			func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
+		"what cannot be read says nothing": {[]metav1.ManagedFieldsEntry{wrote(updated, "", "{"), {Operation: updated}},
+			func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			object := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{
 				Generation: 3, Finalizers: []string{v1alpha1.MemberAutoscalersFinalizer}, ManagedFields: tc.fields,
 			}}
-			object.Spec.HorizontalPodAutoscalerSpec = autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 10, Metrics: []autoscalingv2.MetricSpec{{}}}
+			object.Spec.HorizontalPodAutoscalerSpec = autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 10,
+				Metrics: []autoscalingv2.MetricSpec{{}}}
 			object.Status.ObservedGeneration = new(int64(3))
 			if tc.change != nil {
 				tc.change(object)

@@ -43,9 +43,11 @@ func TestFieldsThatAreKeptWithoutBeingNamed(t *testing.T) {
 		schema object
 		want   []string
 	}{
-		"all of an object":      {open, nil},
-		"all of a part":         {object{"properties": object{"apiVersion": object{}, "kind": object{}, "metadata": object{}, "spec": open, "status": open}}, nil},
-		"all of one of two":     {object{"properties": object{"apiVersion": object{}, "kind": object{}, "metadata": object{}, "spec": open}}, []string{"status"}},
+		"all of an object": {open, nil},
+		"all of a part": {object{"properties": object{"apiVersion": object{}, "kind": object{}, "metadata": object{}, "spec": open,
+			"status": open}}, nil},
+		"all of one of two": {object{"properties": object{"apiVersion": object{}, "kind": object{}, "metadata": object{}, "spec": open}},
+			[]string{"status"}},
 		"nothing of a bare one": {object{"type": "object"}, []string{"kind", "apiVersion", "metadata", "spec", "status"}},
 	}
 	for name, tc := range tests {

@@ -24,9 +24,10 @@ func TestRival(t *testing.T) {
 		fields []metav1.ManagedFieldsEntry
 		want   string
 	}{
-		"nobody wrote":                         {nil, ""},
-		"we alone":                             {[]metav1.ManagedFieldsEntry{wrote(us, "status", time.Second)}, ""},
-		"another, after we began":              {[]metav1.ManagedFieldsEntry{wrote(us, "status", time.Minute), wrote(karmada, "status", time.Second)}, karmada},
+		"nobody wrote": {nil, ""},
+		"we alone":     {[]metav1.ManagedFieldsEntry{wrote(us, "status", time.Second)}, ""},
+		"another, after we began": {[]metav1.ManagedFieldsEntry{wrote(us, "status", time.Minute),
+			wrote(karmada, "status", time.Second)}, karmada},
 		"another, before we began":             {[]metav1.ManagedFieldsEntry{wrote(karmada, "status", -time.Second)}, ""},
 		"another, in the second when we began": {[]metav1.ManagedFieldsEntry{wrote(karmada, "status", 0)}, ""},
 		"somebody wrote the spec":              {[]metav1.ManagedFieldsEntry{wrote("kubectl", "", time.Minute)}, ""},
@@ -55,11 +56,13 @@ func TestRivals(t *testing.T) {
 		manager    string
 		want       string
 	}{
-		"before we began":        {-time.Second, time.Minute, "other", ""},
-		"a moment ago":           {59 * time.Second, time.Minute, "other", `"other" writes the status too, and nothing is done here while it does: switch one of the two off`},
-		"ourselves":              {59 * time.Second, time.Minute, "ours", ""},
-		"five minutes ago":       {time.Minute, 6 * time.Minute, "other", ""},
-		"less than five of them": {time.Minute + time.Second, 6 * time.Minute, "other", `"other" writes the status too, and nothing is done here while it does: switch one of the two off`},
+		"before we began": {-time.Second, time.Minute, "other", ""},
+		"a moment ago": {59 * time.Second, time.Minute, "other",
+			`"other" writes the status too, and nothing is done here while it does: switch one of the two off`},
+		"ourselves":        {59 * time.Second, time.Minute, "ours", ""},
+		"five minutes ago": {time.Minute, 6 * time.Minute, "other", ""},
+		"less than five of them": {time.Minute + time.Second, 6 * time.Minute, "other",
+			`"other" writes the status too, and nothing is done here while it does: switch one of the two off`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,8 @@ const (
 const MostClusters = 1000
 
 // Condition returns the condition of that type, or an empty one.
-func Condition(s *v1alpha1.FederatedHPAStatus, kind autoscalingv2.HorizontalPodAutoscalerConditionType) autoscalingv2.HorizontalPodAutoscalerCondition {
+func Condition(s *v1alpha1.FederatedHPAStatus,
+	kind autoscalingv2.HorizontalPodAutoscalerConditionType) autoscalingv2.HorizontalPodAutoscalerCondition {
 	for _, c := range s.Conditions {
 		if c.Type == kind {
 			return c

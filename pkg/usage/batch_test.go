@@ -232,7 +232,8 @@ func BenchmarkHeapPerPod(b *testing.B) {
 func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 	many := pod("shop", "many", nil)
 	many.Containers = append(many.Containers, many.Containers...)
-	mixed := &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{many, {ObjectMeta: metav1.ObjectMeta{Name: "none"}}, singlePods(1).Items[0]}}
+	mixed := &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{many, {ObjectMeta: metav1.ObjectMeta{Name: "none"}},
+		singlePods(1).Items[0]}}
 	mixed.Items = append(mixed.Items, pods("three", 3)...)
 	nodes := &metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{{Usage: many.Containers[0].Usage}, {}}}
 	mixedBatch, err := decodePods(protobufOf(mixed), contentTypeProtobuf)
@@ -258,7 +259,8 @@ func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 		"pods": {mixedBatch, 6, 11 * 2}, "pods in JSON": {jsonBatch, 6, 11 * 2}, "nodes": {nodeBatch, 2, 2},
 		"a namespace": {mixedBatch.inNamespace("three"), 3, 6 * 2}, "one without pods": {mixedBatch.inNamespace("bank"), 0, 0},
 	} {
-		if got := [...]int{len(tc.batch.records), cap(tc.batch.records), len(tc.batch.values), cap(tc.batch.values)}; got != [...]int{tc.records, tc.records, tc.values, tc.values} {
+		if got := [...]int{len(tc.batch.records), cap(tc.batch.records), len(tc.batch.values), cap(tc.batch.values)}; got != [...]int{tc.records,
+			tc.records, tc.values, tc.values} {
 			t.Errorf("%s: length and capacity of records and values are %v, want %d and %d", name, got, tc.records, tc.values)
 		}
 	}
@@ -266,7 +268,8 @@ func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 
 // A part lives longer than the whole that it was taken from.
 func TestPartOfABatchSharesNothingWithIt(t *testing.T) {
-	whole, err := decodePods(protobufOf(&metricsv1beta1.PodMetricsList{Items: append(pods("bank", 2), pods("shop", 2)...)}), contentTypeProtobuf)
+	whole, err := decodePods(protobufOf(&metricsv1beta1.PodMetricsList{Items: append(pods("bank", 2), pods("shop", 2)...)}),
+		contentTypeProtobuf)
 	if err != nil {
 		t.Fatal(err)
 	}

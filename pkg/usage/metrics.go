@@ -56,12 +56,13 @@ func (m *Metrics) forget(cluster string) {
 
 func (m *Metrics) collectFrom(s *Store) {
 	m.reg.MustRegister(&collector{
-		store:      s,
-		hot:        describe("hot_namespaces", "Questions put to the members once per period: namespaces, and the nodes."),
-		samples:    describe("samples", "Pods and nodes whose usage is in memory.", "cluster"),
-		age:        describe("age_seconds", "Age of the oldest usage in memory, from when the member was asked for it.", "cluster"),
-		locked:     describe("beat_locked", "1 when it is known when the member measures, and it is asked just after.", "cluster"),
-		unlabelled: describe("unlabelled", "1 when the member's metrics API leaves labels out, so that it is asked once per selector.", "cluster"),
+		store:   s,
+		hot:     describe("hot_namespaces", "Questions put to the members once per period: namespaces, and the nodes."),
+		samples: describe("samples", "Pods and nodes whose usage is in memory.", "cluster"),
+		age:     describe("age_seconds", "Age of the oldest usage in memory, from when the member was asked for it.", "cluster"),
+		locked:  describe("beat_locked", "1 when it is known when the member measures, and it is asked just after.", "cluster"),
+		unlabelled: describe("unlabelled", "1 when the member's metrics API leaves labels out, so that it is asked once per selector.",
+			"cluster"),
 	})
 }
 

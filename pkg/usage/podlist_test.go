@@ -92,7 +92,8 @@ func FuzzItems(f *testing.F) {
 }
 
 func TestUnwrap(t *testing.T) {
-	whole, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "metrics.k8s.io/v1beta1", Kind: "PodMetricsList"}, Raw: []byte("the list"), ContentType: "x"}).Marshal()
+	whole, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "metrics.k8s.io/v1beta1", Kind: "PodMetricsList"},
+		Raw: []byte("the list"), ContentType: "x"}).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,7 +154,8 @@ func choosePilot(targets []*target) (pilot *target, others []*target) {
 // that is too large, takes a person.
 func isDown(err error) bool {
 	silence, _ := fleet.Classify(err)
-	return silence != nil && !slices.Contains([]fleet.Reason{fleet.ReasonForbidden, fleet.ReasonBadAnswer, fleet.ReasonTooLarge}, silence.Reason)
+	return silence != nil && !slices.Contains([]fleet.Reason{fleet.ReasonForbidden, fleet.ReasonBadAnswer, fleet.ReasonTooLarge},
+		silence.Reason)
 }
 
 func failAll(targets []*target, a attempt) {

@@ -11,7 +11,8 @@ import (
 )
 
 func TestVersionOfABuild(t *testing.T) {
-	commit := []debug.BuildSetting{{Key: "-compiler", Value: "gc"}, {Key: "vcs.revision", Value: "19ea723"}, {Key: "vcs.modified", Value: "true"}}
+	commit := []debug.BuildSetting{{Key: "-compiler", Value: "gc"}, {Key: "vcs.revision", Value: "19ea723"},
+		{Key: "vcs.modified", Value: "true"}}
 	tests := map[string]struct {
 		release string
 		build   *debug.BuildInfo
@@ -20,7 +21,8 @@ func TestVersionOfABuild(t *testing.T) {
 		"nothing is known":                          {"", nil, Info{Version: "v0.0.0-unknown"}},
 		"the linker was told, and Go knows nothing": {"v0.1.0", nil, Info{Version: "v0.1.0"}},
 		"a checkout": {
-			"", &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: module, Version: "v0.0.0-20260101000000-19ea723+dirty"}, Settings: commit},
+			"", &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: module, Version: "v0.0.0-20260101000000-19ea723+dirty"},
+				Settings: commit},
 			Info{Version: "v0.0.0-20260101000000-19ea723+dirty", Revision: "19ea723", Modified: true, Go: "go1.26.8"},
 		},
 		"a checkout of which Go was not to know": {

@@ -51,7 +51,8 @@ func handlersOf(hub client.Reader) (map[string]http.Handler, *Metrics) {
 // empty when it is created.
 func review(t testing.TB, object, before string) *admissionv1.AdmissionReview {
 	t.Helper()
-	request := &admissionv1.AdmissionRequest{UID: "1", Operation: admissionv1.Create, Namespace: "shop", Object: raw(t, object), DryRun: new(true)}
+	request := &admissionv1.AdmissionRequest{UID: "1", Operation: admissionv1.Create, Namespace: "shop", Object: raw(t, object),
+		DryRun: new(true)}
 	if before != "" {
 		request.Operation, request.OldObject = admissionv1.Update, raw(t, before)
 	}

@@ -40,25 +40,36 @@ func TestMutation(t *testing.T) {
 		warnings           []string
 	}{
 		"defaults": {
-			path:   "/mutate-federatedhpa",
-			object: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, maxReplicas: 3, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]}}`,
-			want:   `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]}}`,
+			path: "/mutate-federatedhpa",
+			object: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, maxReplicas: 3, metrics: [{type: Resource,
+				resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]}}`,
+			want: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3,
+				metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]}}`,
 		},
 		"fields of a later version stay": {
-			path:   "/mutate-federatedhpa",
-			object: `{spec: {later: {a: [1]}, scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1, later: 2}, minReplicas: 1, maxReplicas: 3, metrics: [{type: Pods, later: 3}]}, status: {later: 4}}`,
-			want:   `{spec: {later: {a: [1]}, scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1, later: 2}, minReplicas: 1, maxReplicas: 3, metrics: [{type: Pods, later: 3}]}, status: {later: 4}}`,
+			path: "/mutate-federatedhpa",
+			object: `{spec: {later: {a: [1]}, scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1, later: 2}, minReplicas: 1,
+				maxReplicas: 3, metrics: [{type: Pods, later: 3}]}, status: {later: 4}}`,
+			want: `{spec: {later: {a: [1]}, scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1, later: 2}, minReplicas: 1,
+				maxReplicas: 3, metrics: [{type: Pods, later: 3}]}, status: {later: 4}}`,
 		},
 		"fractions, which the schema knows as text only": {
-			path:   "/mutate-federatedhpa",
-			object: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3, metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 3}}}, {type: Pods, pods: {metric: {name: b}, target: {type: AverageValue, averageValue: 0.5}}}], clusterAffinity: {clusterNames: [east]}}}`,
-			want:   `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3, metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 3}}}, {type: Pods, pods: {metric: {name: b}, target: {type: AverageValue, averageValue: 500m}}}], clusterAffinity: {clusterNames: [east]}}}`,
+			path: "/mutate-federatedhpa",
+			object: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3,
+				metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 3}}}, {type: Pods,
+					pods: {metric: {name: b}, target: {type: AverageValue, averageValue: 0.5}}}], clusterAffinity: {clusterNames: [east]}}}`,
+			want: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3,
+				metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 3}}}, {type: Pods,
+					pods: {metric: {name: b}, target: {type: AverageValue, averageValue: 500m}}}], clusterAffinity: {clusterNames: [east]}}}`,
 		},
 		"an older word": {
-			path:     "/mutate-cronfederatedhpa",
-			object:   `{spec: {scaleTargetRef: {apiVersion: app/v1, kind: Deployment, name: web}, rules: [{ruleName: up, schedule: "0 8 * * *", targetReplicas: 3}]}}`,
-			want:     `{spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, rules: [{ruleName: up, name: up, schedule: "0 8 * * *", targetReplicas: 3, suspend: false, successfulHistoryLimit: 3, failedHistoryLimit: 3}]}}`,
-			warnings: []string{`spec.scaleTargetRef.apiVersion: "app/v1" does not exist, and was read as "apps/v1": write that`, "spec.rules: ruleName is an older word for name, and was copied there: write name"},
+			path: "/mutate-cronfederatedhpa",
+			object: `{spec: {scaleTargetRef: {apiVersion: app/v1, kind: Deployment, name: web}, rules: [{ruleName: up, schedule: "0 8 * * *",
+				targetReplicas: 3}]}}`,
+			want: `{spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, rules: [{ruleName: up, name: up,
+				schedule: "0 8 * * *", targetReplicas: 3, suspend: false, successfulHistoryLimit: 3, failedHistoryLimit: 3}]}}`,
+			warnings: []string{`spec.scaleTargetRef.apiVersion: "app/v1" does not exist, and was read as "apps/v1": write that`,
+				"spec.rules: ruleName is an older word for name, and was copied there: write name"},
 		},
 		"no spec": {path: "/mutate-federatedhpa", object: `{metadata: {name: web}}`, want: `{metadata: {name: web}}`},
 		"null":    {path: "/mutate-cronfederatedhpa", object: `{spec: null}`, want: `{spec: null}`},
@@ -107,15 +118,23 @@ func TestValidation(t *testing.T) {
 		wantCauses           int
 		warnings             []string
 	}{
-		"a workload of its own":                        {path: "/validate-federatedhpa", object: fhpa("new", "cart")},
-		"every fault in one answer":                    {path: "/validate-federatedhpa", object: broken, wantCauses: 2, want: `FederatedHPA.autoscaling.karmada.io "new" is invalid: [`},
-		"another FederatedHPA has the workload":        {path: "/validate-federatedhpa", object: fhpa("new", "web"), wantCauses: 1, want: `FederatedHPA.autoscaling.karmada.io "new" is invalid: spec.scaleTargetRef: Forbidden: Deployment "web" is scaled by FederatedHPA "first" already: delete that, or name another workload`},
-		"a HorizontalPodAutoscaler has the workload":   {path: "/validate-federatedhpa", object: fhpa("new", "api"), wantCauses: 1, want: `FederatedHPA.autoscaling.karmada.io "new" is invalid: spec.scaleTargetRef: Forbidden: Deployment "api" is scaled by HorizontalPodAutoscaler "stock" already: delete that, or name another workload`},
-		"it has its own workload":                      {path: "/validate-federatedhpa", object: fhpa("first", "web")},
-		"a fault that was there before":                {path: "/validate-federatedhpa", object: strings.Replace(broken, "metadata: {", "metadata: {labels: {a: b}, ", 1), before: broken},
-		"a rule for a FederatedHPA":                    {path: "/validate-cronfederatedhpa", object: cron("daily", "FederatedHPA", "first", "targetMaxReplicas: 20")},
-		"a rule for a workload that something governs": {path: "/validate-cronfederatedhpa", object: cron("daily", "Deployment", "web", "targetReplicas: 2"), warnings: []string{`spec.scaleTargetRef: Deployment "web" is scaled by FederatedHPA "first", and the rules will fail: name that FederatedHPA instead`}},
-		"a rule that cannot work":                      {path: "/validate-cronfederatedhpa", object: cron("daily", "FederatedHPA", "first", "targetReplicas: 2"), wantCauses: 2, want: `CronFederatedHPA.autoscaling.karmada.io "daily" is invalid: [`},
+		"a workload of its own": {path: "/validate-federatedhpa", object: fhpa("new", "cart")},
+		"every fault in one answer": {path: "/validate-federatedhpa", object: broken, wantCauses: 2,
+			want: `FederatedHPA.autoscaling.karmada.io "new" is invalid: [`},
+		"another FederatedHPA has the workload": {path: "/validate-federatedhpa", object: fhpa("new", "web"), wantCauses: 1,
+			want: `FederatedHPA.autoscaling.karmada.io "new" is invalid: spec.scaleTargetRef: Forbidden: Deployment "web" is scaled by FederatedHPA "first" already: delete that, or name another workload`},
+		"a HorizontalPodAutoscaler has the workload": {path: "/validate-federatedhpa", object: fhpa("new", "api"), wantCauses: 1,
+			want: `FederatedHPA.autoscaling.karmada.io "new" is invalid: spec.scaleTargetRef: Forbidden: Deployment "api" is scaled by HorizontalPodAutoscaler "stock" already: delete that, or name another workload`},
+		"it has its own workload": {path: "/validate-federatedhpa", object: fhpa("first", "web")},
+		"a fault that was there before": {path: "/validate-federatedhpa",
+			object: strings.Replace(broken, "metadata: {", "metadata: {labels: {a: b}, ", 1), before: broken},
+		"a rule for a FederatedHPA": {path: "/validate-cronfederatedhpa",
+			object: cron("daily", "FederatedHPA", "first", "targetMaxReplicas: 20")},
+		"a rule for a workload that something governs": {path: "/validate-cronfederatedhpa",
+			object:   cron("daily", "Deployment", "web", "targetReplicas: 2"),
+			warnings: []string{`spec.scaleTargetRef: Deployment "web" is scaled by FederatedHPA "first", and the rules will fail: name that FederatedHPA instead`}},
+		"a rule that cannot work": {path: "/validate-cronfederatedhpa", object: cron("daily", "FederatedHPA", "first", "targetReplicas: 2"),
+			wantCauses: 2, want: `CronFederatedHPA.autoscaling.karmada.io "daily" is invalid: [`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +153,8 @@ func TestValidation(t *testing.T) {
 			if !strings.HasPrefix(result.Message, tc.want) {
 				t.Errorf("message = %s\nwant %s", result.Message, tc.want)
 			}
-			if result.Code != http.StatusUnprocessableEntity || result.Reason != metav1.StatusReasonInvalid || len(result.Details.Causes) != tc.wantCauses {
+			if result.Code != http.StatusUnprocessableEntity || result.Reason != metav1.StatusReasonInvalid ||
+				len(result.Details.Causes) != tc.wantCauses {
 				t.Errorf("status = %v, want 422 Invalid with %d causes", result, tc.wantCauses)
 			}
 		})
@@ -153,11 +173,15 @@ func TestWhatCanNotBeJudged(t *testing.T) {
 		code                 int32
 		want                 string
 	}{
-		"no object":       {"/mutate-federatedhpa", `{spec: 1}`, "", hubWith(t), 400, "reading the FederatedHPA: json: cannot unmarshal number"},
-		"no object, too":  {"/validate-cronfederatedhpa", `{spec: {rules: 1}}`, "", hubWith(t), 400, "reading the CronFederatedHPA: json: cannot unmarshal number"},
-		"nothing before":  {"/validate-federatedhpa", fhpa("a", "b"), `{spec: 1}`, hubWith(t), 400, "reading the FederatedHPA as it was: json: cannot unmarshal number"},
-		"an unknown hub":  {"/validate-federatedhpa", fhpa("a", "b"), "", silent, 503, `looking for other autoscalers of "b" in namespace shop: the cache is not filled`},
-		"an unknown hub.": {"/validate-cronfederatedhpa", cron("a", "Deployment", "b", "targetReplicas: 2"), "", silent, 503, `looking for other autoscalers of "b" in namespace shop: the cache is not filled`},
+		"no object": {"/mutate-federatedhpa", `{spec: 1}`, "", hubWith(t), 400, "reading the FederatedHPA: json: cannot unmarshal number"},
+		"no object, too": {"/validate-cronfederatedhpa", `{spec: {rules: 1}}`, "", hubWith(t), 400,
+			"reading the CronFederatedHPA: json: cannot unmarshal number"},
+		"nothing before": {"/validate-federatedhpa", fhpa("a", "b"), `{spec: 1}`, hubWith(t), 400,
+			"reading the FederatedHPA as it was: json: cannot unmarshal number"},
+		"an unknown hub": {"/validate-federatedhpa", fhpa("a", "b"), "", silent, 503,
+			`looking for other autoscalers of "b" in namespace shop: the cache is not filled`},
+		"an unknown hub.": {"/validate-cronfederatedhpa", cron("a", "Deployment", "b", "targetReplicas: 2"), "", silent, 503,
+			`looking for other autoscalers of "b" in namespace shop: the cache is not filled`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

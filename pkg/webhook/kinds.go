@@ -26,7 +26,8 @@ const (
 // discoverer tells all that the hub serves; where the hub has no aggregated
 // discovery, resources are nil.
 type discoverer interface {
-	GroupsAndMaybeResourcesWithContext(ctx context.Context) (groups *metav1.APIGroupList, resources map[schema.GroupVersion]*metav1.APIResourceList, failed map[schema.GroupVersion]error, err error)
+	GroupsAndMaybeResourcesWithContext(ctx context.Context) (groups *metav1.APIGroupList,
+		resources map[schema.GroupVersion]*metav1.APIResourceList, failed map[schema.GroupVersion]error, err error)
 }
 
 // Kinds knows which kinds the hub serves. It asks about kinds that it has not
@@ -79,7 +80,10 @@ func versionsOf(kind schema.GroupKind, groups *metav1.APIGroupList, resources ma
 		}
 		for _, v := range group.Versions {
 			list := resources[schema.GroupVersion{Group: group.Name, Version: v.Version}]
-			if list != nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == kind.Kind && !strings.Contains(r.Name, "/") }) {
+			if list != nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool {
+				return r.Kind == kind.Kind &&
+					!strings.Contains(r.Name, "/")
+			}) {
 				versions = append(versions, v.Version)
 			}
 		}

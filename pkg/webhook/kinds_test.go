@@ -26,7 +26,8 @@ type discovery struct {
 	asked  int
 }
 
-func (d *discovery) GroupsAndMaybeResourcesWithContext(context.Context) (*metav1.APIGroupList, map[schema.GroupVersion]*metav1.APIResourceList, map[schema.GroupVersion]error, error) {
+func (d *discovery) GroupsAndMaybeResourcesWithContext(context.Context) (*metav1.APIGroupList,
+	map[schema.GroupVersion]*metav1.APIResourceList, map[schema.GroupVersion]error, error) {
 	d.asked++
 	if d.err != nil {
 		return nil, nil, nil, d.err
@@ -57,23 +58,28 @@ func to(apiVersion, kind string) autoscalingv2.CrossVersionObjectReference {
 }
 
 func TestKindsOfTheHub(t *testing.T) {
-	apps := map[schema.GroupVersion][]string{{Group: "apps", Version: "v1beta1"}: {"Deployment"}, {Group: "apps", Version: "v1"}: {"DaemonSet", "Deployment"}}
+	apps := map[schema.GroupVersion][]string{{Group: "apps", Version: "v1beta1"}: {"Deployment"},
+		{Group: "apps", Version: "v1"}: {"DaemonSet", "Deployment"}}
 	argo := schema.GroupVersion{Group: "argoproj.io", Version: "v1alpha1"}
 	tests := map[string]struct {
 		hub    discovery
 		target autoscalingv2.CrossVersionObjectReference
 		want   *admission.Served
 	}{
-		"served in two versions, the preferred one first": {discovery{kinds: apps}, to("apps/v1", "Deployment"), &admission.Served{Versions: []string{"v1", "v1beta1"}}},
-		"served in another version":                       {discovery{kinds: apps}, to("apps/v2", "Deployment"), &admission.Served{Versions: []string{"v1", "v1beta1"}}},
-		"no such kind in the group":                       {discovery{kinds: apps}, to("apps/v1", "Rollout"), &admission.Served{}},
-		"no such group":                                   {discovery{kinds: apps}, to("example.org/v1", "Deployment"), &admission.Served{}},
-		"a subresource is no kind of the group":           {discovery{kinds: apps}, to("apps/v1", "Scale"), &admission.Served{}},
-		"the group's server is down":                      {discovery{kinds: apps, failed: []schema.GroupVersion{argo}}, to("argoproj.io/v1alpha1", "Rollout"), nil},
-		"the server of another group is down":             {discovery{kinds: apps, failed: []schema.GroupVersion{argo}}, to("apps/v1", "Rollout"), &admission.Served{}},
-		"the hub does not answer":                         {discovery{err: errors.New("away")}, to("apps/v1", "Deployment"), nil},
-		"the hub is too old to tell all":                  {discovery{old: true}, to("apps/v1", "Deployment"), nil},
-		"a reference that cannot be read":                 {discovery{kinds: apps}, to("a/b/c", "Deployment"), nil},
+		"served in two versions, the preferred one first": {discovery{kinds: apps}, to("apps/v1", "Deployment"),
+			&admission.Served{Versions: []string{"v1", "v1beta1"}}},
+		"served in another version": {discovery{kinds: apps}, to("apps/v2", "Deployment"),
+			&admission.Served{Versions: []string{"v1", "v1beta1"}}},
+		"no such kind in the group":             {discovery{kinds: apps}, to("apps/v1", "Rollout"), &admission.Served{}},
+		"no such group":                         {discovery{kinds: apps}, to("example.org/v1", "Deployment"), &admission.Served{}},
+		"a subresource is no kind of the group": {discovery{kinds: apps}, to("apps/v1", "Scale"), &admission.Served{}},
+		"the group's server is down": {discovery{kinds: apps, failed: []schema.GroupVersion{argo}},
+			to("argoproj.io/v1alpha1", "Rollout"), nil},
+		"the server of another group is down": {discovery{kinds: apps, failed: []schema.GroupVersion{argo}}, to("apps/v1", "Rollout"),
+			&admission.Served{}},
+		"the hub does not answer":         {discovery{err: errors.New("away")}, to("apps/v1", "Deployment"), nil},
+		"the hub is too old to tell all":  {discovery{old: true}, to("apps/v1", "Deployment"), nil},
+		"a reference that cannot be read": {discovery{kinds: apps}, to("a/b/c", "Deployment"), nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +109,8 @@ func TestKindsThatAreServedAreAskedForOnce(t *testing.T) {
 func TestKindsForgetWhatWouldBeTooMany(t *testing.T) {
 	hub := &discovery{kinds: map[schema.GroupVersion][]string{{Group: "apps", Version: "v1"}: nil}}
 	for i := range maxKinds + 10 {
-		hub.kinds[schema.GroupVersion{Group: "apps", Version: "v1"}] = append(hub.kinds[schema.GroupVersion{Group: "apps", Version: "v1"}], fmt.Sprint("K", i))
+		hub.kinds[schema.GroupVersion{Group: "apps", Version: "v1"}] = append(hub.kinds[schema.GroupVersion{Group: "apps", Version: "v1"}],
+			fmt.Sprint("K", i))
 	}
 	kinds := NewKinds(hub)
 	for i := range maxKinds + 10 {
@@ -117,7 +124,8 @@ func TestKindsForgetWhatWouldBeTooMany(t *testing.T) {
 // silent never answers.
 type silent struct{}
 
-func (silent) GroupsAndMaybeResourcesWithContext(ctx context.Context) (*metav1.APIGroupList, map[schema.GroupVersion]*metav1.APIResourceList, map[schema.GroupVersion]error, error) {
+func (silent) GroupsAndMaybeResourcesWithContext(ctx context.Context) (*metav1.APIGroupList,
+	map[schema.GroupVersion]*metav1.APIResourceList, map[schema.GroupVersion]error, error) {
 	<-ctx.Done()
 	return nil, nil, nil, ctx.Err()
 }

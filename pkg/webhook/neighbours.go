@@ -30,7 +30,8 @@ func ofFederatedHPA(ctx context.Context, hub client.Reader, namespace string, f 
 
 // ofCronFederatedHPA is what bears on c: autoscalers of its target, and the
 // target itself if that is a FederatedHPA.
-func ofCronFederatedHPA(ctx context.Context, hub client.Reader, namespace string, c *v1alpha1.CronFederatedHPA) (admission.Neighbours, error) {
+func ofCronFederatedHPA(ctx context.Context, hub client.Reader, namespace string, c *v1alpha1.CronFederatedHPA) (admission.Neighbours,
+	error) {
 	return around(ctx, hub, namespace, c.Spec.ScaleTargetRef.Name)
 }
 

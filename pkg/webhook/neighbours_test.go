@@ -75,7 +75,8 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 			}
 			wantFaults, wantWarnings := admission.ValidateFederatedHPA(f, nil, all)
 			faults, warnings := admission.ValidateFederatedHPA(f, nil, known)
-			if diff := cmp.Diff(wantFaults.ToAggregate(), faults.ToAggregate(), cmp.Comparer(sameText)) + cmp.Diff(wantWarnings, warnings, sorted, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(wantFaults.ToAggregate(), faults.ToAggregate(), cmp.Comparer(sameText)) + cmp.Diff(wantWarnings, warnings, sorted,
+				cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("seed %d: %s (-all +looked up):\n%s", seed, f.Name, diff)
 			}
 			met += len(faults) + len(warnings)

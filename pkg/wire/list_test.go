@@ -125,7 +125,8 @@ func oddPod(random *rand.Rand) metricsv1beta1.PodMetrics {
 	for range random.IntN(4) {
 		c := metricsv1beta1.ContainerMetrics{Name: pick(random, "app", oddText(random)), Usage: corev1.ResourceList{}}
 		for range random.IntN(4) {
-			q := *resource.NewScaledQuantity(pick(random, 0, 1, -1000, 1<<20, math.MaxInt64, random.Int64(), random.Int64N(1e6)*1024), pick(random, resource.Nano, resource.Milli, 0))
+			q := *resource.NewScaledQuantity(pick(random, 0, 1, -1000, 1<<20, math.MaxInt64, random.Int64(), random.Int64N(1e6)*1024),
+				pick(random, resource.Nano, resource.Milli, 0))
 			q.Format = pick(random, resource.DecimalSI, resource.BinarySI, resource.DecimalExponent)
 			c.Usage[pick(random, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceName(oddText(random)))] = q
 		}

@@ -10,7 +10,8 @@ import (
 )
 
 func TestNumbersAreWrittenAsQuantitiesAre(t *testing.T) {
-	values := []int64{0, 1, -1, 7, 10, 100, 999, 1000, -1000, 1001, 1023, 1024, -1024, -1023, 1025, 1500, 2048, 1 << 20, 1<<20 + 1, 1 << 60, 10_000_000, 123_456_789,
+	values := []int64{0, 1, -1, 7, 10, 100, 999, 1000, -1000, 1001, 1023, 1024, -1024, -1023, 1025, 1500, 2048, 1 << 20, 1<<20 + 1, 1 << 60,
+		10_000_000, 123_456_789,
 		1_000_000_000_000_000_000, math.MaxInt64, math.MinInt64, math.MaxInt64 - 807, math.MinInt64 + 808}
 	for _, format := range []resource.Format{resource.DecimalSI, resource.BinarySI, resource.DecimalExponent, ""} {
 		for scale := resource.Nano; scale <= resource.Exa; scale++ {

@@ -27,11 +27,14 @@ func TestEachField(t *testing.T) {
 		want    []Field
 		bad     bool
 	}{
-		"nothing":                 {},
-		"all kinds":               {message: "\x08\x96\x01\x12\x02ab\x1b\x08\x01\x1c\x21abcdefgh\x2dabcd", want: []Field{number, text, {Number: 3, Kind: protowire.StartGroupType}, {Number: 4, Kind: protowire.Fixed64Type}, {Number: 5, Kind: protowire.Fixed32Type}}},
-		"no bytes are not nil":    {message: "\x12\x00", want: []Field{{Number: 2, Kind: protowire.BytesType, Bytes: []byte{}}}},
-		"the greatest number":     {message: "\xf8\xff\xff\xff\x3f\x01", want: []Field{{Number: math.MaxInt32, Kind: protowire.VarintType}}},
-		"a number beyond that":    {message: "\x08\x01\x80\x80\x80\x80\x40\x01", want: []Field{number}, bad: true}, // to who truncates it, it is 0
+		"nothing": {},
+		"all kinds": {message: "\x08\x96\x01\x12\x02ab\x1b\x08\x01\x1c\x21abcdefgh\x2dabcd",
+			want: []Field{number, text, {Number: 3, Kind: protowire.StartGroupType}, {Number: 4, Kind: protowire.Fixed64Type},
+				{Number: 5, Kind: protowire.Fixed32Type}}},
+		"no bytes are not nil": {message: "\x12\x00", want: []Field{{Number: 2, Kind: protowire.BytesType, Bytes: []byte{}}}},
+		"the greatest number":  {message: "\xf8\xff\xff\xff\x3f\x01", want: []Field{{Number: math.MaxInt32, Kind: protowire.VarintType}}},
+		// to who truncates it, it is 0
+		"a number beyond that":    {message: "\x08\x01\x80\x80\x80\x80\x40\x01", want: []Field{number}, bad: true},
 		"a field without number":  {message: "\x00\x01", bad: true},
 		"a kind that is none":     {message: "\x0e\x01", bad: true},
 		"cut within a tag":        {message: "\x12\x02ab\x80", want: []Field{text}, bad: true},
@@ -75,10 +78,12 @@ func FuzzEachField(f *testing.F) {
 		rest := message
 		err := EachField(message, func(field Field) error {
 			number, kind, n := protowire.ConsumeField(rest)
-			if tag, tagged, _ := protowire.ConsumeTag(rest); n < 0 || field.Number != number || tag != number || field.Kind != kind || tagged != kind {
+			if tag, tagged, _ := protowire.ConsumeTag(rest); n < 0 || field.Number != number || tag != number || field.Kind != kind ||
+				tagged != kind {
 				t.Fatalf("%x begins with field %d of kind %d, not with %+v", rest, number, kind, field)
 			}
-			if content := rest[n-len(field.Bytes) : n]; (kind == protowire.BytesType) != (field.Bytes != nil) || string(content) != string(field.Bytes) {
+			if content := rest[n-len(field.Bytes) : n]; (kind == protowire.BytesType) != (field.Bytes != nil) ||
+				string(content) != string(field.Bytes) {
 				t.Fatalf("%x: field %d holds %x", rest, number, field.Bytes)
 			}
 			rest = rest[n:]

@@ -23,7 +23,8 @@ import (
 )
 
 // Apply implements [Cluster].
-func (c memberCluster) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (c memberCluster) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler,
+	error) {
 	return c.applyOr(ctx, hpa, storing)
 }
 
@@ -42,7 +43,8 @@ func (c memberCluster) Accepts(ctx context.Context, hpa *autoscalingv2.Horizonta
 func storing(r *rest.Request) *rest.Request { return r }
 func trying(r *rest.Request) *rest.Request  { return r.Param("dryRun", metav1.DryRunAll) }
 
-func (c memberCluster) applyOr(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, meant func(*rest.Request) *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (c memberCluster) applyOr(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler,
+	meant func(*rest.Request) *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	version, err := c.version(ctx)
 	if err != nil {
 		return nil, err
@@ -73,7 +75,8 @@ func (c memberCluster) mayApply(ctx context.Context, hpa *autoscalingv2.Horizont
 	return err
 }
 
-func (c memberCluster) apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion, meant func(*rest.Request) *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (c memberCluster) apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion,
+	meant func(*rest.Request) *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	body, err := memberhpa.Encode(hpa, version.String())
 	if err != nil {
 		return nil, err
@@ -129,7 +132,8 @@ func (c memberCluster) isGone(ctx context.Context, hpa *autoscalingv2.Horizontal
 }
 
 // stored is what the cluster has under the name.
-func (c memberCluster) stored(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (c memberCluster) stored(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler,
+	version schema.GroupVersion) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	return c.autoscalerIn(ctx, autoscalersAt(c.Client().Get(), version, hpa.Namespace).Name(hpa.Name))
 }
 

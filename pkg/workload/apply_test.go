@@ -25,16 +25,19 @@ const (
 
 // autoscaler is one of ours.
 func autoscaler() *autoscalingv2.HorizontalPodAutoscaler {
-	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Labels: map[string]string{v1alpha1.ManagedByLabel: "7"}}}
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web",
+		Labels: map[string]string{v1alpha1.ManagedByLabel: "7"}}}
 	hpa.Spec.ScaleTargetRef = web
 	hpa.Spec.MinReplicas, hpa.Spec.MaxReplicas = new(int32(2)), 9
-	hpa.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: &autoscalingv2.HPAScalingRules{Tolerance: new(resource.MustParse("0.2"))}}
+	hpa.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: &autoscalingv2.HPAScalingRules{Tolerance: new(
+		resource.MustParse("0.2"))}}
 	return hpa
 }
 
 // storedAs is what a cluster answers of it, in the version.
 func storedAs(version, uid string) string {
-	return `{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/` + version + `","metadata":{"namespace":"shop","name":"web","uid":"` + uid + `",
+	return `{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/` + version + `","metadata":{"namespace":"shop","name":"web","uid":"` +
+		uid + `",
 		"resourceVersion":"5","labels":{"fleetscale.io/managed-by":"7"},"managedFields":[{"manager":"m"}]},
 		"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"minReplicas":2,"maxReplicas":9},
 		"status":{"currentReplicas":3,"desiredReplicas":4}}`
@@ -61,7 +64,8 @@ func TestApply(t *testing.T) {
 			strings.NewReplacer("VERSION", version, "TOLERANCE", tolerance).Replace(applied)
 	}
 	look, lookOld, asked := "GET "+v2Path+"/web", "GET "+v2beta2Path+"/web", request("v2", `"tolerance":"200m"`)
-	const undeclared = "failed to create typed patch object (shop/web; autoscaling/v2, Kind=HorizontalPodAutoscaler): .spec.behavior.scaleUp.tolerance: field not declared in schema"
+	const undeclared = "failed to create typed patch object (shop/web; autoscaling/v2, Kind=HorizontalPodAutoscaler): " +
+		".spec.behavior.scaleUp.tolerance: field not declared in schema"
 	tests := map[string]struct {
 		versions []string
 		code     int
@@ -69,14 +73,19 @@ func TestApply(t *testing.T) {
 		requests []string
 		err      string
 	}{
-		"stored":            {[]string{"v2", "v1"}, 200, storedAs("v2", "u"), []string{look, asked}, ""},
-		"made":              {[]string{"v1", "v2beta2", "v2"}, 201, storedAs("v2", "u"), []string{look, asked}, ""},
-		"in an old one":     {[]string{"v1", "v2beta2"}, 200, storedAs("v2beta2", "u"), []string{lookOld, request("v2beta2", "")}, ""},
-		"invalid there":     {[]string{"v2"}, 422, status(422, "Invalid", ""), []string{look, asked}, `applying HorizontalPodAutoscaler "web": the cluster says Invalid`},
-		"a conflict":        {[]string{"v2"}, 409, status(409, "Conflict", ""), []string{look, asked}, `applying HorizontalPodAutoscaler "web": the cluster says Conflict`},
-		"forbidden":         {[]string{"v2"}, 403, status(403, "Forbidden", ""), []string{look, asked}, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
-		"no namespace":      {[]string{"v2"}, 404, status(404, "NotFound", ""), []string{look, asked}, `applying HorizontalPodAutoscaler "web": the cluster says NotFound`},
-		"no tolerance":      {[]string{"v2"}, 500, statusSaying(500, "", undeclared, ""), []string{look, asked, request("v2", "")}, `applying HorizontalPodAutoscaler "web": ` + undeclared},
+		"stored":        {[]string{"v2", "v1"}, 200, storedAs("v2", "u"), []string{look, asked}, ""},
+		"made":          {[]string{"v1", "v2beta2", "v2"}, 201, storedAs("v2", "u"), []string{look, asked}, ""},
+		"in an old one": {[]string{"v1", "v2beta2"}, 200, storedAs("v2beta2", "u"), []string{lookOld, request("v2beta2", "")}, ""},
+		"invalid there": {[]string{"v2"}, 422, status(422, "Invalid", ""), []string{look, asked},
+			`applying HorizontalPodAutoscaler "web": the cluster says Invalid`},
+		"a conflict": {[]string{"v2"}, 409, status(409, "Conflict", ""), []string{look, asked},
+			`applying HorizontalPodAutoscaler "web": the cluster says Conflict`},
+		"forbidden": {[]string{"v2"}, 403, status(403, "Forbidden", ""), []string{look, asked},
+			`applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
+		"no namespace": {[]string{"v2"}, 404, status(404, "NotFound", ""), []string{look, asked},
+			`applying HorizontalPodAutoscaler "web": the cluster says NotFound`},
+		"no tolerance": {[]string{"v2"}, 500, statusSaying(500, "", undeclared, ""), []string{look, asked, request("v2", "")},
+			`applying HorizontalPodAutoscaler "web": ` + undeclared},
 		"another kind":      {[]string{"v2"}, 200, `{"kind":"Deployment"}`, []string{look, asked}, "silence: BadAnswer"},
 		"no JSON":           {[]string{"v2"}, 200, `<html>`, []string{look, asked}, "silence: BadAnswer"},
 		"no usable version": {[]string{"v1", "v2beta1"}, 0, "", nil, "silence: UnsupportedAutoscalers"},
@@ -119,7 +128,8 @@ func TestApplyWithoutWords(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2beta2")
 	hpa := autoscaler()
-	hpa.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{}}}
+	hpa.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ContainerResourceMetricSourceType,
+		ContainerResource: &autoscalingv2.ContainerResourceMetricSource{}}}
 	_, err := s.join(t).Apply(t.Context(), hpa)
 	var unsupported *memberhpa.Unsupported
 	if !errors.As(err, &unsupported) {
@@ -136,9 +146,11 @@ func TestApplyToWhatIsThere(t *testing.T) {
 		applies bool
 		err     string
 	}{
-		"ours":           {200, storedAs("v2", "u"), true, ""},
-		"given to us":    {200, strings.Replace(storedAs("v2", "u"), `"labels":{"fleetscale.io/managed-by":"7"}`, `"annotations":{"fleetscale.io/adopt-by":"web"}`, 1), true, ""},
-		"somebody's":     {200, strings.Replace(storedAs("v2", "u"), `managed-by`, `other`, 1), false, `applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
+		"ours": {200, storedAs("v2", "u"), true, ""},
+		"given to us": {200, strings.Replace(storedAs("v2", "u"), `"labels":{"fleetscale.io/managed-by":"7"}`,
+			`"annotations":{"fleetscale.io/adopt-by":"web"}`, 1), true, ""},
+		"somebody's": {200, strings.Replace(storedAs("v2", "u"), `managed-by`, `other`, 1), false,
+			`applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
 		"cannot be seen": {403, status(403, "Forbidden", ""), false, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
 	}
 	for name, tc := range tests {
@@ -181,7 +193,8 @@ func TestApplyWithoutTolerance(t *testing.T) {
 	s.says("PATCH "+v2Path+"/web", 500, statusSaying(500, "", ".spec.behavior.scaleDown.tolerance: field not declared in schema", ""))
 	s.then("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
 	hpa := autoscaler()
-	hpa.Spec.Behavior.ScaleDown = &autoscalingv2.HPAScalingRules{Tolerance: new(resource.MustParse("0")), StabilizationWindowSeconds: new(int32(60))}
+	hpa.Spec.Behavior.ScaleDown = &autoscalingv2.HPAScalingRules{Tolerance: new(resource.MustParse("0")),
+		StabilizationWindowSeconds: new(int32(60))}
 	before := hpa.DeepCopy()
 	stored, err := s.join(t).Apply(t.Context(), hpa)
 	if err != nil || stored.UID != "u" {
@@ -189,7 +202,8 @@ func TestApplyWithoutTolerance(t *testing.T) {
 	}
 	same(t, "what was to be applied", before, hpa)
 	requests := s.heard()
-	if len(requests) != 3 || strings.Contains(requests[2], "olerance") || !strings.Contains(requests[2], `"scaleDown":{"stabilizationWindowSeconds":60}`) {
+	if len(requests) != 3 || strings.Contains(requests[2], "olerance") ||
+		!strings.Contains(requests[2], `"scaleDown":{"stabilizationWindowSeconds":60}`) {
 		t.Errorf("requests = %q", requests)
 	}
 }

@@ -18,19 +18,22 @@ import (
 
 // item is a HorizontalPodAutoscaler in a list.
 func item(name, more string) string {
-	return `{"metadata":{"namespace":"shop","name":"` + name + `","uid":"` + name + `","resourceVersion":"5","managedFields":[{"manager":"m"}],"annotations":{"a":"b"}` + more + `},
+	return `{"metadata":{"namespace":"shop","name":"` + name + `","uid":"` + name +
+		`","resourceVersion":"5","managedFields":[{"manager":"m"}],"annotations":{"a":"b"}` + more + `},
 		"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"minReplicas":2,"maxReplicas":9},"status":{"desiredReplicas":4}}`
 }
 
 const ours = `,"labels":{"fleetscale.io/managed-by":"7"}`
 
 func list(version, next, items string) string {
-	return `{"kind":"HorizontalPodAutoscalerList","apiVersion":"autoscaling/` + version + `","metadata":{"resourceVersion":"5","continue":"` + next + `"},"items":[` + items + `]}`
+	return `{"kind":"HorizontalPodAutoscalerList","apiVersion":"autoscaling/` + version + `","metadata":{"resourceVersion":"5","continue":"` +
+		next + `"},"items":[` + items + `]}`
 }
 
 // kept is what is seen of an item.
 func kept(name string, ours bool) *autoscalingv2.HorizontalPodAutoscaler {
-	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name), Annotations: map[string]string{"a": "b"}}}
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name),
+		Annotations: map[string]string{"a": "b"}}}
 	hpa.Spec.ScaleTargetRef = web
 	if ours {
 		hpa.ResourceVersion, hpa.Labels = "5", map[string]string{v1alpha1.ManagedByLabel: "7"}
@@ -44,7 +47,8 @@ func TestAutoscalersAreWatched(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v1", "v2beta2", "v2")
 	s.says("GET "+v2Path, 200, list("v2", "", item("own", "")+","+item("web", ours)))
-	s.says("GET "+v2Path+" watch", 200, `{"type":"ADDED","object":{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2",`+item("new", ours)[1:]+`}`+"\n")
+	s.says("GET "+v2Path+" watch", 200, `{"type":"ADDED","object":{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2",`+item("new",
+		ours)[1:]+`}`+"\n")
 	c := s.join(t)
 	var seen Autoscalers
 	eventually(t, "what came after the list", func() bool {
@@ -88,13 +92,15 @@ func TestAutoscalersOfAnOldCluster(t *testing.T) {
 		silence       fleet.Reason
 	}{
 		"none": {answer{200, list("v2beta2", "", "")}, answer{}, pages[:1], nil, ""},
-		"in pages, in no order": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "", item("own", ""))}, pages,
+		"in pages, in no order": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "", item("own", ""))},
+			pages,
 			[]*autoscalingv2.HorizontalPodAutoscaler{kept("own", false), kept("web", true)}, ""},
-		"refused":             {refused, answer{}, pages[:1], nil, fleet.ReasonForbidden},
-		"refused in between":  {answer{200, list("v2beta2", "next", item("web", ours))}, refused, pages, nil, fleet.ReasonForbidden},
-		"too late for a page": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{410, status(410, "Expired", "")}, pages, nil, fleet.ReasonBadAnswer},
-		"served no more":      {answer{404, "404 page not found"}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
-		"not a list":          {answer{200, `{"kind":"Deployment"}`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
+		"refused":            {refused, answer{}, pages[:1], nil, fleet.ReasonForbidden},
+		"refused in between": {answer{200, list("v2beta2", "next", item("web", ours))}, refused, pages, nil, fleet.ReasonForbidden},
+		"too late for a page": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{410, status(410, "Expired", "")}, pages, nil,
+			fleet.ReasonBadAnswer},
+		"served no more": {answer{404, "404 page not found"}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
+		"not a list":     {answer{200, `{"kind":"Deployment"}`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 		"goes on forever": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "next", "")}, pages,
 			nil, fleet.ReasonBadAnswer},
 		"a quantity forever": {answer{200, list("v2beta2", "", evil)}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},

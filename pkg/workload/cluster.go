@@ -36,7 +36,8 @@ type Cluster interface {
 	Pods(ctx context.Context, namespace string, selector labels.Selector) pods.Listing
 	// Additional is how many more replicas of a workload the cluster has room for; false if that is not known. The template
 	// is the workload as it would be made where the cluster lacks it; nil: it is there.
-	Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference, template *unstructured.Unstructured) (int32, bool)
+	Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
+		template *unstructured.Unstructured) (int32, bool)
 
 	// Scale reads the scale subresource of a workload there.
 	Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error)

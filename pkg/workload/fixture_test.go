@@ -151,7 +151,8 @@ func status(code int, reason, details string) string {
 }
 
 func statusSaying(code int, reason, message, details string) string {
-	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"reason":%q,"message":%q,"details":%s}`, code, reason, message, cmp.Or(details, "{}"))
+	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"reason":%q,"message":%q,"details":%s}`, code, reason,
+		message, cmp.Or(details, "{}"))
 }
 
 func (s *server) discover(w http.ResponseWriter, r *http.Request) {
@@ -166,9 +167,10 @@ func (s *server) discover(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	served := map[string]any{
-		"/api":          metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}},
-		"/api/v1":       resources("v1", "ReplicationController"),
-		"/apis":         metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList"}, Groups: []metav1.APIGroup{group("apps", "v1"), group("autoscaling", versions...)}},
+		"/api":    metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}},
+		"/api/v1": resources("v1", "ReplicationController"),
+		"/apis": metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList"},
+			Groups: []metav1.APIGroup{group("apps", "v1"), group("autoscaling", versions...)}},
 		"/apis/apps/v1": resources("apps/v1", "Deployment", "StatefulSet"),
 	}
 	for _, version := range versions {
@@ -259,10 +261,12 @@ func (s *server) kubeconfig(t *testing.T) []byte {
 
 // hubWith is a hub with one registration, which never changes.
 func hubWith(t *testing.T, kubeconfig []byte) (url string) {
-	secrets := corev1.SecretList{TypeMeta: metav1.TypeMeta{Kind: "SecretList", APIVersion: "v1"}, ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+	secrets := corev1.SecretList{TypeMeta: metav1.TypeMeta{Kind: "SecretList", APIVersion: "v1"},
+		ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
 	secrets.Items = []corev1.Secret{{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", ResourceVersion: "1", Labels: map[string]string{registration.MemberLabel: "true"}},
-		Data:       map[string][]byte{"kubeconfig": kubeconfig},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", ResourceVersion: "1",
+			Labels: map[string]string{registration.MemberLabel: "true"}},
+		Data: map[string][]byte{"kubeconfig": kubeconfig},
 	}}
 	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

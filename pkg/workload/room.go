@@ -20,10 +20,12 @@ import (
 )
 
 // Additional implements [Cluster]: by the cluster's nodes, for the Pods' template that the workload has there.
-func (c memberCluster) Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference, template *unstructured.Unstructured) (int32, bool) {
+func (c memberCluster) Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
+	template *unstructured.Unstructured) (int32, bool) {
 	shape, err := c.shape(ctx, namespace, of, template)
 	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "cluster", c.Name(), "workload", Describe(of), "err", err)
+		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "cluster", c.Name(), "workload", Describe(of),
+			"err", err)
 		return 0, false
 	}
 	estimate := c.all.capacity.Estimate(ctx, c.Member, shape)
@@ -39,7 +41,8 @@ type templated struct {
 }
 
 // shape is what further replicas of a workload would be.
-func (c memberCluster) shape(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference, template *unstructured.Unstructured) (fit.Workload, error) {
+func (c memberCluster) shape(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
+	template *unstructured.Unstructured) (fit.Workload, error) {
 	object, err := c.encoded(ctx, namespace, of, template)
 	if err != nil {
 		return fit.Workload{}, err
@@ -62,7 +65,8 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 }
 
 // encoded is the workload as JSON: what the cluster has, or else the template.
-func (c memberCluster) encoded(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference, template *unstructured.Unstructured) ([]byte, error) {
+func (c memberCluster) encoded(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
+	template *unstructured.Unstructured) ([]byte, error) {
 	if template != nil {
 		return template.MarshalJSON()
 	}

@@ -33,7 +33,8 @@ func TestAdditional(t *testing.T) {
 		"without a template":  {answer{200, `{"spec":{}}`}, nil, 0, false, true},
 		"it takes forever":    {answer{200, needing("1e-2147483648")}, nil, 0, false, true},
 		"not even JSON":       {answer{200, `<html>`}, nil, 0, false, true},
-		"a selector that cannot be": {answer{200, strings.Replace(needing("1"), `"matchLabels"`, `"matchExpressions":[{"key":"a","operator":"Is"}],"matchLabels"`, 1)},
+		"a selector that cannot be": {answer{200,
+			strings.Replace(needing("1"), `"matchLabels"`, `"matchExpressions":[{"key":"a","operator":"Is"}],"matchLabels"`, 1)},
 			nil, 0, false, true},
 	}
 	for name, tc := range tests {
@@ -41,10 +42,12 @@ func TestAdditional(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
 			s.says("GET "+deployments+"/web", tc.there.code, tc.there.body)
-			s.says("GET /api/v1/nodes", 200, `{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"n"},
+			s.says("GET /api/v1/nodes", 200,
+				`{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"n"},
 				"status":{"allocatable":{"cpu":"4","pods":"10"},"conditions":[{"type":"Ready","status":"True"}]}}]}`)
 			s.says("GET /api/v1/pods", 200, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[]}`)
-			s.says("GET /api/v1/namespaces/shop/resourcequotas", 200, `{"kind":"ResourceQuotaList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[]}`)
+			s.says("GET /api/v1/namespaces/shop/resourcequotas", 200,
+				`{"kind":"ResourceQuotaList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[]}`)
 			for _, watched := range []string{"nodes", "pods", "namespaces/shop/resourcequotas"} {
 				s.says("GET /api/v1/"+watched+" watch", 200, "")
 			}

@@ -18,7 +18,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
-func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
+func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale,
+	error) {
 	var first error
 	resources, err := c.resources(ctx, of)
 	for _, resource := range resources {

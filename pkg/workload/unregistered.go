@@ -39,7 +39,8 @@ func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listin
 	return pods.Listing{Silent: u.Silence()}
 }
 
-func (u unregistered) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32, bool) {
+func (u unregistered) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32,
+	bool) {
 	return 0, false
 }
 

@@ -21,7 +21,8 @@ type NamespaceFault struct{ message string }
 func (f *NamespaceFault) Error() string { return f.message }
 
 // Get implements [Cluster].
-func (c memberCluster) Get(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured, error) {
+func (c memberCluster) Get(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured,
+	error) {
 	answer, err := c.read(ctx, namespace, of)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,8 @@ func namespaceFault(err error, namespace string) error {
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return &NamespaceFault{fmt.Sprintf("namespace %q is being deleted in the cluster", namespace)}
-	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces":
+	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil &&
+		status.Status().Details.Kind == "namespaces":
 		return &NamespaceFault{fmt.Sprintf("namespace %q does not exist in the cluster; make it there", namespace)}
 	}
 	return nil
@@ -103,7 +105,8 @@ func (c memberCluster) Remove(ctx context.Context, workload *unstructured.Unstru
 }
 
 // requestFor begins a request about a workload in the version that it is written in.
-func (c memberCluster) requestFor(ctx context.Context, workload *unstructured.Unstructured, verb func(rest.Interface) *rest.Request) (*rest.Request, error) {
+func (c memberCluster) requestFor(ctx context.Context, workload *unstructured.Unstructured,
+	verb func(rest.Interface) *rest.Request) (*rest.Request, error) {
 	kind := workload.GroupVersionKind()
 	mappings, err := c.mappings(ctx, kind.GroupKind(), kind.Version)
 	if err != nil {

@@ -52,7 +52,8 @@ func TestGet(t *testing.T) {
 		t.Errorf("error about a kind that is not served = %v", err)
 	}
 	s.says("GET /api/v1/namespaces/shop/replicationcontrollers/web", 200, `{"kind":"ReplicationController"}`)
-	got, err = c.Get(t.Context(), "shop", autoscalingv2.CrossVersionObjectReference{APIVersion: "v1", Kind: "ReplicationController", Name: "web"})
+	got, err = c.Get(t.Context(), "shop", autoscalingv2.CrossVersionObjectReference{APIVersion: "v1", Kind: "ReplicationController",
+		Name: "web"})
 	if err != nil || got.GetKind() != "ReplicationController" {
 		t.Errorf("a kind of the group without a name: %v, %v", got, err)
 	}
@@ -65,15 +66,19 @@ func TestCreate(t *testing.T) {
 		err    string
 		fault  bool // that of the namespace
 	}{
-		"made":                 {answer{201, deploymentText}, "", false},
-		"there already":        {answer{409, status(409, "AlreadyExists", "")}, "the cluster says AlreadyExists", false},
-		"invalid":              {answer{422, status(422, "Invalid", "")}, "the cluster says Invalid", false},
-		"forbidden":            {answer{403, status(403, "Forbidden", "")}, "the cluster says Forbidden", false},
-		"no namespace":         {answer{404, status(404, "NotFound", `{"name":"shop","kind":"namespaces"}`)}, lacking, true},
-		"namespace that ends":  {answer{403, status(403, "Forbidden", `{"causes":[{"reason":"NamespaceTerminating","field":"metadata.namespace"}]}`)}, ending, true},
-		"something else lacks": {answer{404, status(404, "NotFound", `{"name":"fast","kind":"priorityclasses"}`)}, "the cluster says NotFound", false},
-		"refused by one":       {answer{409, status(409, "Conflict", `{"name":"shop","kind":"namespaces"}`)}, "the cluster says Conflict", false},
-		"nobody knows what":    {answer{404, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"the cluster says NotFound"}`}, "the cluster says NotFound", false},
+		"made":          {answer{201, deploymentText}, "", false},
+		"there already": {answer{409, status(409, "AlreadyExists", "")}, "the cluster says AlreadyExists", false},
+		"invalid":       {answer{422, status(422, "Invalid", "")}, "the cluster says Invalid", false},
+		"forbidden":     {answer{403, status(403, "Forbidden", "")}, "the cluster says Forbidden", false},
+		"no namespace":  {answer{404, status(404, "NotFound", `{"name":"shop","kind":"namespaces"}`)}, lacking, true},
+		"namespace that ends": {answer{403,
+			status(403, "Forbidden", `{"causes":[{"reason":"NamespaceTerminating","field":"metadata.namespace"}]}`)}, ending, true},
+		"something else lacks": {answer{404, status(404, "NotFound", `{"name":"fast","kind":"priorityclasses"}`)}, "the cluster says NotFound",
+			false},
+		"refused by one": {answer{409, status(409, "Conflict", `{"name":"shop","kind":"namespaces"}`)}, "the cluster says Conflict", false},
+		"nobody knows what": {answer{404,
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"the cluster says NotFound"}`},
+			"the cluster says NotFound", false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +93,8 @@ func TestCreate(t *testing.T) {
 			same(t, "error", want, told(err))
 			var fault *NamespaceFault
 			same(t, "whether the namespace is to blame", tc.fault, errors.As(err, &fault))
-			same(t, "requests", []string{"POST " + deployments + "?fieldManager=fleetscale-federatedhpa\napplication/json\n" + deploymentText}, s.heard())
+			same(t, "requests", []string{"POST " + deployments + "?fieldManager=fleetscale-federatedhpa\napplication/json\n" + deploymentText},
+				s.heard())
 		})
 	}
 }
@@ -114,12 +120,14 @@ func TestRemove(t *testing.T) {
 		requests []string
 		err      string
 	}{
-		"there":      {nil, answer{200, "{}"}, asked, ""},
-		"gone":       {nil, answer{404, status(404, "NotFound", "")}, asked, ""},
-		"changed":    {nil, answer{409, status(409, "Conflict", "")}, asked, `deleting Deployment "web": the cluster says Conflict`},
-		"forbidden":  {nil, answer{403, status(403, "Forbidden", "")}, asked, `deleting Deployment "web": the cluster says Forbidden`},
-		"no uid":     {func(d *unstructured.Unstructured) { d.SetUID("") }, answer{}, nil, `deleting Deployment "web": it is not as it was read: it lacks uid or resourceVersion`},
-		"no version": {func(d *unstructured.Unstructured) { d.SetResourceVersion("") }, answer{}, nil, `deleting Deployment "web": it is not as it was read: it lacks uid or resourceVersion`},
+		"there":     {nil, answer{200, "{}"}, asked, ""},
+		"gone":      {nil, answer{404, status(404, "NotFound", "")}, asked, ""},
+		"changed":   {nil, answer{409, status(409, "Conflict", "")}, asked, `deleting Deployment "web": the cluster says Conflict`},
+		"forbidden": {nil, answer{403, status(403, "Forbidden", "")}, asked, `deleting Deployment "web": the cluster says Forbidden`},
+		"no uid": {func(d *unstructured.Unstructured) { d.SetUID("") }, answer{}, nil,
+			`deleting Deployment "web": it is not as it was read: it lacks uid or resourceVersion`},
+		"no version": {func(d *unstructured.Unstructured) { d.SetResourceVersion("") }, answer{}, nil,
+			`deleting Deployment "web": it is not as it was read: it lacks uid or resourceVersion`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -145,11 +153,13 @@ func TestScale(t *testing.T) {
 	s.says("PUT "+deployments+"/web/scale", 200, text)
 	scale, err := c.Scale(t.Context(), "shop", web)
 	same(t, "error", "", told(err))
-	want := &autoscalingv1.Scale{TypeMeta: metav1.TypeMeta{Kind: "Scale", APIVersion: "autoscaling/v1"}, ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", ResourceVersion: "5"}}
+	want := &autoscalingv1.Scale{TypeMeta: metav1.TypeMeta{Kind: "Scale", APIVersion: "autoscaling/v1"},
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", ResourceVersion: "5"}}
 	want.Spec.Replicas, want.Status.Replicas = 3, 2
 	same(t, "scale", want, scale)
 	same(t, "error", "", told(c.SetScale(t.Context(), web, scale)))
-	same(t, "requests", []string{"GET " + deployments + "/web/scale", "PUT " + deployments + "/web/scale?fieldManager=fleetscale-federatedhpa\napplication/json\n" + text}, s.heard())
+	same(t, "requests", []string{"GET " + deployments + "/web/scale",
+		"PUT " + deployments + "/web/scale?fieldManager=fleetscale-federatedhpa\napplication/json\n" + text}, s.heard())
 
 	s.says("PUT "+deployments+"/web/scale", 409, status(409, "Conflict", ""))
 	if err := c.SetScale(t.Context(), web, scale); !apierrors.IsConflict(err) {

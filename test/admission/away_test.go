@@ -40,7 +40,8 @@ func TestWithoutAnyReplica(t *testing.T) {
 	refused(err)
 
 	e.kubectl(t, "-n", namespace, "label", "fhpa", "kept", "team=a")
-	e.kubectl(t, "-n", namespace, "patch", "fhpa", "kept", "--subresource=status", "--type=merge", "-p", `{"status":{"currentReplicas":2,"desiredReplicas":2}}`)
+	e.kubectl(t, "-n", namespace, "patch", "fhpa", "kept", "--subresource=status", "--type=merge", "-p",
+		`{"status":{"currentReplicas":2,"desiredReplicas":2}}`)
 	e.kubectl(t, "-n", namespace, "delete", "fhpa", "kept", "--wait=false")
 	e.kubectl(t, "-n", namespace, "patch", "fhpa", "kept", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 	e.kubectl(t, "-n", namespace, "wait", "--for=delete", "fhpa/kept", "--timeout=30s")
@@ -48,7 +49,8 @@ func TestWithoutAnyReplica(t *testing.T) {
 	if err := webhook.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Feed(t.Context(), strings.Replace(keptAs("new"), ", finalizers: [example.com/wait]", "", 1), "apply", "-f", "-"); err != nil {
+	if _, err := e.Feed(t.Context(), strings.Replace(keptAs("new"), ", finalizers: [example.com/wait]", "", 1), "apply", "-f",
+		"-"); err != nil {
 		t.Errorf("it is back: %v", err)
 	}
 }
@@ -63,10 +65,12 @@ func TestSchemaHoldsWithoutTheWebhook(t *testing.T) {
 		if _, err := client.try(t.Context(), namespace, probe("good", 3)); err != nil {
 			t.Errorf("%s: %v", namespace, err)
 		}
-		for field, value := range map[string]any{"maxReplicas": int64(0), "minReplicas": int64(-1), "scaleTargetRef": map[string]any{"kind": "Deployment", "name": ""}} {
+		for field, value := range map[string]any{"maxReplicas": int64(0), "minReplicas": int64(-1),
+			"scaleTargetRef": map[string]any{"kind": "Deployment", "name": ""}} {
 			bad := probe("bad", 3)
 			bad["spec"].(map[string]any)[field] = value
-			if s, err := client.try(t.Context(), namespace, bad); err == nil || s.by != "" || len(s.causes) == 0 || !strings.HasPrefix(s.causes[0], "spec") {
+			if s, err := client.try(t.Context(), namespace, bad); err == nil || s.by != "" || len(s.causes) == 0 ||
+				!strings.HasPrefix(s.causes[0], "spec") {
 				t.Errorf("%s: %s %v: %v", namespace, field, value, err)
 			}
 		}

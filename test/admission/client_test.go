@@ -119,7 +119,8 @@ func webhookOf(kind string) string { return strings.ToLower(kind) + ".fleetscale
 // probe is a FederatedHPA that is accepted, or refused by the webhook alone if
 // maxReplicas is below 1.
 func probe(name string, maxReplicas int64) map[string]any {
-	metric := map[string]any{"type": "Resource", "resource": map[string]any{"name": "cpu", "target": map[string]any{"type": "Utilization", "averageUtilization": int64(60)}}}
+	metric := map[string]any{"type": "Resource",
+		"resource": map[string]any{"name": "cpu", "target": map[string]any{"type": "Utilization", "averageUtilization": int64(60)}}}
 	if maxReplicas < 1 {
 		metric["resource"].(map[string]any)["name"] = "gpu"
 		maxReplicas = 1

@@ -72,7 +72,8 @@ func (e *env) trust(t *testing.T, authority []byte) {
 	t.Helper()
 	patch := "["
 	for i := range 2 {
-		patch += fmt.Sprintf(`{"op":"add","path":"/webhooks/%d/clientConfig/caBundle","value":%q},`, i, base64.StdEncoding.EncodeToString(authority))
+		patch += fmt.Sprintf(`{"op":"add","path":"/webhooks/%d/clientConfig/caBundle","value":%q},`, i,
+			base64.StdEncoding.EncodeToString(authority))
 	}
 	patch = patch[:len(patch)-1] + "]"
 	for _, kind := range []string{"mutatingwebhookconfiguration", "validatingwebhookconfiguration"} {

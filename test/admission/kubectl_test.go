@@ -113,7 +113,8 @@ spec:
   behavior: {scaleUp: {tolerance: 0.05}}
 `
 	for _, how := range []string{"--server-side=false", "--server-side=true"} {
-		said, err := e.Feed(t.Context(), manifest, "apply", how, "--dry-run=server", "-f", "-", "-o", "jsonpath={.spec.behavior.scaleUp.tolerance}")
+		said, err := e.Feed(t.Context(), manifest, "apply", how, "--dry-run=server", "-f", "-", "-o",
+			"jsonpath={.spec.behavior.scaleUp.tolerance}")
 		if err != nil || said.Stdout != "50m" {
 			t.Errorf("%s: tolerance %q: %v", how, said.Stdout, err)
 		}
@@ -136,7 +137,8 @@ func TestKubectlGet(t *testing.T) {
 		e.kubectl(t, "-n", namespace, "patch", strings.ToLower(u.GetKind()), u.GetName(), "--subresource=status", "--type=merge", "-p", status)
 	}
 	fhpa := [][]string{
-		{"NAME", "REFERENCE-KIND", "REFERENCE-NAME", "TARGETS", "MINPODS", "MAXPODS", "REPLICAS", "READY", "CLUSTERS", "STATE", "AGE", "DESIRED", "LAST-SCALE", "REASON"},
+		{"NAME", "REFERENCE-KIND", "REFERENCE-NAME", "TARGETS", "MINPODS", "MAXPODS", "REPLICAS", "READY", "CLUSTERS", "STATE", "AGE", "DESIRED",
+			"LAST-SCALE", "REASON"},
 		{"central-status", "Deployment", "shop", "<unknown>, queue: 126m/100 (avg)", "", "20", "12", "11", "1/2", "Held"},
 	}
 	cron := [][]string{
@@ -151,7 +153,8 @@ func TestKubectlGet(t *testing.T) {
 	}
 	for _, category := range []string{"autoscaling", "karmada-io"} {
 		names := strings.Fields(e.kubectl(t, "-n", namespace, "get", category, "-o", "name").Stdout)
-		for _, want := range []string{"federatedhpa.autoscaling.karmada.io/central-status", "cronfederatedhpa.autoscaling.karmada.io/cron-status"} {
+		for _, want := range []string{"federatedhpa.autoscaling.karmada.io/central-status",
+			"cronfederatedhpa.autoscaling.karmada.io/cron-status"} {
 			if !slices.Contains(names, want) {
 				t.Errorf("kubectl get %s has %v, not %s", category, names, want)
 			}

@@ -64,7 +64,8 @@ func TestNotReadyWithoutCertificate(t *testing.T) {
 	t.Cleanup(func() { _ = w.Kill() })
 	await(t, func(ctx context.Context) error {
 		code, text, err := ask(ctx, w.Health("/readyz?verbose"))
-		if err == nil && (code == http.StatusOK || !strings.Contains(text, "[-]certificate failed") || !strings.Contains(text, "[+]autoscalers-known ok")) {
+		if err == nil && (code == http.StatusOK || !strings.Contains(text, "[-]certificate failed") ||
+			!strings.Contains(text, "[+]autoscalers-known ok")) {
 			err = fmt.Errorf("it says %d %s", code, text)
 		}
 		return err

@@ -45,7 +45,8 @@ func (s stage) awaitSchema(t *testing.T, want bool) {
 	t.Helper()
 	await(t, func(ctx context.Context) error {
 		for _, kind := range []string{"FederatedHPA", "CronFederatedHPA"} {
-			bad := map[string]any{"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": kind, "metadata": map[string]any{"name": "bad"}, "spec": "none"}
+			bad := map[string]any{"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": kind, "metadata": map[string]any{"name": "bad"},
+				"spec": "none"}
 			if _, err := s.client.try(ctx, "default", bad); (err != nil) != want {
 				return fmt.Errorf("a faulty %s: %w", kind, err)
 			}
@@ -66,7 +67,8 @@ func (s stage) set(t *testing.T, c *admissiontest.Case) {
 		return
 	}
 	name := fmt.Sprintf("case-%d", len(s.namespaces))
-	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": name}}}
 	namespaces := s.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
 	if _, err := namespaces.Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

@@ -40,7 +40,8 @@ func randomHPA(r *rand.Rand) *autoscalingv2.HorizontalPodAutoscalerSpec {
 	maybe(func() { spec.MinReplicas = new(r.Int32N(3)) })
 	maybe(func() { spec.Metrics = []autoscalingv2.MetricSpec{} })
 	maybe(func() {
-		spec.Metrics = append(spec.Metrics, autoscalingv2.MetricSpec{Type: "Resource", Resource: &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceMemory}})
+		spec.Metrics = append(spec.Metrics,
+			autoscalingv2.MetricSpec{Type: "Resource", Resource: &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceMemory}})
 	})
 	rules := func() *autoscalingv2.HPAScalingRules {
 		rules := &autoscalingv2.HPAScalingRules{}

@@ -111,7 +111,8 @@ func without[T any](field *T, value T, try func()) {
 }
 
 // replaced returns a copy of properties in which one has another schema.
-func replaced(properties map[string]apiextensions.JSONSchemaProps, name string, schema apiextensions.JSONSchemaProps) map[string]apiextensions.JSONSchemaProps {
+func replaced(properties map[string]apiextensions.JSONSchemaProps, name string,
+	schema apiextensions.JSONSchemaProps) map[string]apiextensions.JSONSchemaProps {
 	properties = maps.Clone(properties)
 	properties[name] = schema
 	return properties

@@ -56,7 +56,8 @@ func newCommand() *cobra.Command {
 	fs.StringVar(&o.out, "out", o.out, "Folder for the report.")
 	fs.BoolVar(&o.quick, "quick", o.quick, "Measure less, and for a shorter time: ten minutes at most.")
 	fs.StringSliceVar(&o.only, "only", o.only, "Experiments to do. Empty: all.")
-	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "File that says how to reach a server of metrics.k8s.io that runs already: an adapter, a metrics-server, or an API server before it.")
+	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig,
+		"File that says how to reach a server of metrics.k8s.io that runs already: an adapter, a metrics-server, or an API server before it.")
 	fs.StringSliceVar(&o.namespaces, "namespace", o.namespaces, "Namespaces to list there.")
 	fs.IntVar(&o.pid, "pid", o.pid, "Its process, if it runs on this machine; its CPU is told then.")
 	return cmd
@@ -112,7 +113,8 @@ func (o *options) run(ctx context.Context, log io.Writer) error {
 
 const targetName = "target"
 
-const preface = "How these are made, and how to make them again: [docs/benchmarks.md](../docs/benchmarks.md). Times depend on the machine; compare the ratios."
+const preface = "How these are made, and how to make them again: [docs/benchmarks.md](../docs/benchmarks.md). Times depend on the " +
+	"machine; compare the ratios."
 
 // keep writes a section as soon as it is measured: what comes later may fail.
 func (o *options) keep(s report.Section, since beginning) error {

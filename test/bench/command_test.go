@@ -12,9 +12,10 @@ func TestOptionsAreRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown experiment":       {[]string{"--only=lists"}, `--only: there is no experiment "lists", but ` + strings.Join(names(), ", ")},
-		"a process of nobody":         {[]string{"--pid=1"}, "--pid: it is that of the server that --kubeconfig leads to, which is not set"},
-		"an experiment for strangers": {[]string{"--kubeconfig=x", "--only=list"}, "--only: experiments are not for a server that --kubeconfig leads to"},
+		"an unknown experiment": {[]string{"--only=lists"}, `--only: there is no experiment "lists", but ` + strings.Join(names(), ", ")},
+		"a process of nobody":   {[]string{"--pid=1"}, "--pid: it is that of the server that --kubeconfig leads to, which is not set"},
+		"an experiment for strangers": {[]string{"--kubeconfig=x", "--only=list"},
+			"--only: experiments are not for a server that --kubeconfig leads to"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := newCommand()

@@ -92,7 +92,8 @@ func (c *cluster) furnish(t *testing.T) {
 	if _, err := c.client.SchedulingV1().PriorityClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere", Labels: map[string]string{hostname: "elsewhere", zone: "elsewhere"}}}
+	elsewhere := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere",
+		Labels: map[string]string{hostname: "elsewhere", zone: "elsewhere"}}}
 	if _, err := c.client.CoreV1().Nodes().Create(t.Context(), elsewhere, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +342,8 @@ func (c *cluster) fromLists(ctx context.Context, w fit.Workload) (int32, error) 
 
 // clear takes away what play made. Nobody plays the kubelets of its nodes, so Pods do not end by themselves.
 func (c *cluster) clear(ctx context.Context, s *scenario) error {
-	errs := []error{c.client.AppsV1().Deployments(s.name).Delete(ctx, s.deployment.Name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)})}
+	errs := []error{c.client.AppsV1().Deployments(s.name).Delete(ctx, s.deployment.Name,
+		metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)})}
 	for _, n := range s.nodes {
 		errs = append(errs, c.client.CoreV1().Nodes().Delete(ctx, n.Name, metav1.DeleteOptions{}))
 	}
@@ -350,6 +352,7 @@ func (c *cluster) clear(ctx context.Context, s *scenario) error {
 			errs[i] = nil
 		}
 	}
-	errs = append(errs, c.client.CoreV1().Pods(s.name).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{}))
+	errs = append(errs, c.client.CoreV1().Pods(s.name).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))},
+		metav1.ListOptions{}))
 	return errors.Join(errs...)
 }

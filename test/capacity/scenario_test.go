@@ -157,7 +157,8 @@ func (d dice) spec() corev1.PodSpec {
 		s.NodeSelector["disk"] = pick(d, "ssd", "hdd")
 	}
 	if d.one(3) {
-		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: pick(d, "dedicated", "spot"), Operator: corev1.TolerationOpExists, Effect: pick(d, "", corev1.TaintEffectNoSchedule)})
+		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: pick(d, "dedicated", "spot"), Operator: corev1.TolerationOpExists,
+			Effect: pick(d, "", corev1.TaintEffectNoSchedule)})
 	}
 	if d.one(5) {
 		s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
@@ -171,7 +172,8 @@ func (d dice) spec() corev1.PodSpec {
 
 // pod is one of others: bound, ended or waiting.
 func (d dice) pod(name string, nodes []*corev1.Node) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "theirs", "tier": pick(d, "1", "2")}}, Spec: d.spec()}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "theirs", "tier": pick(d, "1", "2")}},
+		Spec: d.spec()}
 	if d.one(2) {
 		p.Spec.PriorityClassName = patient
 	}

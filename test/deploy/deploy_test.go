@@ -178,10 +178,12 @@ func checkProbes(t *testing.T, d *appsv1.Deployment) {
 	t.Helper()
 	alive := map[string]string{"metrics-adapter": "/livez", "webhook": "/healthz", "controller-manager": "/healthz"}[d.Name]
 	c := d.Spec.Template.Spec.Containers[0]
-	if c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != alive || c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
+	if c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != alive || c.ReadinessProbe == nil ||
+		c.ReadinessProbe.HTTPGet.Path != "/readyz" {
 		t.Errorf("probes of %s = %v and %v, want %s and /readyz", d.Name, c.LivenessProbe, c.ReadinessProbe, alive)
 	}
-	if s := c.StartupProbe; s == nil || s.HTTPGet == nil || s.HTTPGet.Path != alive || s.InitialDelaySeconds < 1 || s.PeriodSeconds*s.FailureThreshold < 60 {
+	if s := c.StartupProbe; s == nil || s.HTTPGet == nil || s.HTTPGet.Path != alive || s.InitialDelaySeconds < 1 ||
+		s.PeriodSeconds*s.FailureThreshold < 60 {
 		t.Errorf("startup probe of %s = %v, want %s, not at once, and at least a minute of it", d.Name, s, alive)
 	}
 }

@@ -81,7 +81,8 @@ func TestControllersChangeLittle(t *testing.T) {
 		want      []string
 	}{
 		"on the hub": {"overlays/standalone", "fleetscale-controller-manager", []string{
-			"patch federatedhpas", "update federatedhpas/status", "update cronfederatedhpas/status", "update */scale", "create events", "patch events",
+			"patch federatedhpas", "update federatedhpas/status", "update cronfederatedhpas/status", "update */scale", "create events",
+			"patch events",
 		}},
 		"on Karmada": {"overlays/karmada/controller-manager", "fleetscale-controller-manager-placements", nil},
 		"in a member": {"member-write", "fleetscale-write", []string{
@@ -153,7 +154,8 @@ func TestBindingsLeadSomewhere(t *testing.T) {
 		}
 		for _, k := range known {
 			// People bind the readers' role; it is among those that every viewer has.
-			if strings.Contains(k, "fleetscale") && !strings.Contains(k, "metrics-reader") && !strings.HasPrefix(k, "ServiceAccount") && !slices.Contains(used, k) {
+			if strings.Contains(k, "fleetscale") && !strings.Contains(k, "metrics-reader") && !strings.HasPrefix(k, "ServiceAccount") &&
+				!slices.Contains(used, k) {
 				t.Errorf("%s: nobody has %s", dir, k)
 			}
 		}
@@ -180,7 +182,8 @@ func TestBothProgramsReadTheSameRegistrations(t *testing.T) {
 		}
 	}
 	hub := []string{"Role fleetscale-system/PROGRAM-registrations"}
-	karmada := []string{"Role fleetscale-system/PROGRAM-registrations", "ClusterRole fleetscale-PROGRAM-clusters", "Role karmada-cluster/fleetscale-PROGRAM-credentials"}
+	karmada := []string{"Role fleetscale-system/PROGRAM-registrations", "ClusterRole fleetscale-PROGRAM-clusters",
+		"Role karmada-cluster/fleetscale-PROGRAM-credentials"}
 	want := map[string][]string{
 		"overlays/standalone metrics-adapter":                     hub,
 		"overlays/standalone controller-manager":                  hub,

@@ -44,14 +44,16 @@ func hooks(t *testing.T, dir string) []hook {
 		switch c := object.(type) {
 		case *admissionregistrationv1.MutatingWebhookConfiguration:
 			for _, w := range c.Webhooks {
-				all = append(all, hook{w.Name, *w.ClientConfig.Service.Path, w.FailurePolicy, w.SideEffects, w.TimeoutSeconds, w.ClientConfig, w.Rules, w.MatchConditions, w.NamespaceSelector})
+				all = append(all, hook{w.Name, *w.ClientConfig.Service.Path, w.FailurePolicy, w.SideEffects, w.TimeoutSeconds, w.ClientConfig, w.Rules,
+					w.MatchConditions, w.NamespaceSelector})
 				if *w.ReinvocationPolicy != admissionregistrationv1.NeverReinvocationPolicy {
 					t.Errorf("%s is asked twice", w.Name)
 				}
 			}
 		case *admissionregistrationv1.ValidatingWebhookConfiguration:
 			for _, w := range c.Webhooks {
-				all = append(all, hook{w.Name, *w.ClientConfig.Service.Path, w.FailurePolicy, w.SideEffects, w.TimeoutSeconds, w.ClientConfig, w.Rules, w.MatchConditions, w.NamespaceSelector})
+				all = append(all, hook{w.Name, *w.ClientConfig.Service.Path, w.FailurePolicy, w.SideEffects, w.TimeoutSeconds, w.ClientConfig, w.Rules,
+					w.MatchConditions, w.NamespaceSelector})
 			}
 		}
 	}
@@ -84,7 +86,8 @@ func TestWebhooksOfOverlays(t *testing.T) {
 func TestWebhooksAreStrictAndQuick(t *testing.T) {
 	for _, dir := range hubs() {
 		for _, h := range hooks(t, dir) {
-			if *h.failurePolicy != admissionregistrationv1.Fail || *h.sideEffects != admissionregistrationv1.SideEffectClassNone || *h.timeoutSeconds > 5 {
+			if *h.failurePolicy != admissionregistrationv1.Fail || *h.sideEffects != admissionregistrationv1.SideEffectClassNone ||
+				*h.timeoutSeconds > 5 {
 				t.Errorf("%s: %s: %s, %s, %d s", dir, h.path, *h.failurePolicy, *h.sideEffects, *h.timeoutSeconds)
 			}
 			service := h.clientConfig.Service
@@ -94,7 +97,8 @@ func TestWebhooksAreStrictAndQuick(t *testing.T) {
 			resources := []string{strings.SplitAfter(h.path, "-")[1] + "s"}
 			want := []admissionregistrationv1.RuleWithOperations{{
 				Operations: []admissionregistrationv1.OperationType{"CREATE", "UPDATE"},
-				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"autoscaling.karmada.io"}, APIVersions: []string{"v1alpha1"}, Resources: resources, Scope: new(admissionregistrationv1.NamespacedScope)},
+				Rule: admissionregistrationv1.Rule{APIGroups: []string{"autoscaling.karmada.io"}, APIVersions: []string{"v1alpha1"},
+					Resources: resources, Scope: new(admissionregistrationv1.NamespacedScope)},
 			}}
 			if diff := gocmp.Diff(want, h.rules); diff != "" {
 				t.Errorf("%s: %s (-want +got):\n%s", dir, h.path, diff)
@@ -119,7 +123,8 @@ func TestWebhooksDoNotLockTheSystemOut(t *testing.T) {
 
 // The conditions are evaluated as the API server does.
 func TestWebhooksAreAskedOnlyWhatMatters(t *testing.T) {
-	const stored = `{metadata: {name: a, labels: {x: "1"}, finalizers: [f]}, spec: {maxReplicas: 3, scaleTargetRef: {name: web}}, status: {desiredReplicas: 1}}`
+	const stored = `{metadata: {name: a, labels: {x: "1"}, finalizers: [f]}, spec: {maxReplicas: 3, scaleTargetRef: {name: web}},
+		status: {desiredReplicas: 1}}`
 	tests := map[string]struct {
 		object, before string
 		want           bool
@@ -134,7 +139,8 @@ func TestWebhooksAreAskedOnlyWhatMatters(t *testing.T) {
 		"a label changed":             {strings.Replace(stored, `x: "1"`, `x: "2"`, 1), stored, false},
 		"a finalizer was removed":     {strings.Replace(stored, "[f]", "[]", 1), stored, false},
 		"the status changed":          {strings.Replace(stored, "desiredReplicas: 1", "desiredReplicas: 2", 1), stored, false},
-		"changed while it is deleted": {strings.Replace(strings.Replace(stored, "maxReplicas: 3", "maxReplicas: 0", 1), "name: a", `name: a, deletionTimestamp: "2026-01-01T00:00:00Z"`, 1), stored, false},
+		"changed while it is deleted": {strings.Replace(strings.Replace(stored, "maxReplicas: 3", "maxReplicas: 0", 1), "name: a",
+			`name: a, deletionTimestamp: "2026-01-01T00:00:00Z"`, 1), stored, false},
 	}
 	for _, h := range hooks(t, "overlays/standalone") {
 		matcher := newMatcher(t, h)
@@ -182,7 +188,8 @@ func versioned(t *testing.T, object, before string) *admission.VersionedAttribut
 	}
 	newObject, oldObject := read(object), read(before)
 	attributes := admission.NewAttributesRecord(newObject, oldObject, kind, "shop", "a", resource, "", operation, nil, false, nil)
-	return &admission.VersionedAttributes{Attributes: attributes, VersionedKind: kind, VersionedObject: admission.NewLazyObject(newObject), VersionedOldObject: admission.NewLazyObject(oldObject)}
+	return &admission.VersionedAttributes{Attributes: attributes, VersionedKind: kind, VersionedObject: admission.NewLazyObject(newObject),
+		VersionedOldObject: admission.NewLazyObject(oldObject)}
 }
 
 // Who verifies the webhook's certificate, and by what.

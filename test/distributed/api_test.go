@@ -256,7 +256,8 @@ func (m *member) listing() []*autoscalingv2.HorizontalPodAutoscaler {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		hpa := all[key].DeepCopy()
 		if hpa.Labels[v1alpha1.ManagedByLabel] == "" {
-			kept := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: hpa.Name, UID: hpa.UID, Annotations: hpa.Annotations}}
+			kept := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: hpa.Name, UID: hpa.UID,
+				Annotations: hpa.Annotations}}
 			kept.Spec.ScaleTargetRef = hpa.Spec.ScaleTargetRef
 			hpa = kept
 		}
@@ -280,7 +281,8 @@ func (a api) Apply(ctx context.Context, wanted *autoscalingv2.HorizontalPodAutos
 		after = stored.DeepCopy()
 	}
 	former := m.applied[wanted.Name]
-	after.Labels, after.Annotations = laidOver(after.Labels, former.Labels, wanted.Labels), laidOver(after.Annotations, former.Annotations, wanted.Annotations)
+	after.Labels, after.Annotations = laidOver(after.Labels, former.Labels, wanted.Labels),
+		laidOver(after.Annotations, former.Annotations, wanted.Annotations)
 	m.applied[wanted.Name] = *wanted.ObjectMeta.DeepCopy()
 	after.Spec = *wanted.Spec.DeepCopy()
 	m.asVersion(&after.Spec)

@@ -39,7 +39,8 @@ func newAutoscaler(m *member) *autoscaler {
 	a := &autoscaler{m: m, stop: stop}
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: "apps", Version: "v1"}})
 	mapper.Add(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, meta.RESTScopeNamespace)
-	controller := podautoscaler.NewHorizontalController(ctx, noEvents{}, scales{m: m}, statuses{m: m}, mapper, metricsOf{m}, hpaInformer{a}, podInformer{a},
+	controller := podautoscaler.NewHorizontalController(ctx, noEvents{}, scales{m: m}, statuses{m: m}, mapper, metricsOf{m}, hpaInformer{a},
+		podInformer{a},
 		resync, window, tolerance, 5*time.Minute, 30*time.Second)
 	replaceRecorder(controller)
 	go controller.Run(ctx, 1)

@@ -161,7 +161,8 @@ func (f *fleet) edit() {
 // spec is the object's in one line.
 func (f *fleet) spec() string {
 	s, a := &f.hub.object.Spec, f.hub.object.Spec.FederatedHPAAssignment
-	text := fmt.Sprintf("%d to %d %s %s %s to zero %t%s delay %d", *s.MinReplicas, s.MaxReplicas, a.FederatedHPAAssignmentType, a.DistributionOrder, a.ScaleDownOrder, s.ScalingToZero, s.ScalingToZeroMode, *s.AutoscaleMultiClusterDelay)
+	text := fmt.Sprintf("%d to %d %s %s %s to zero %t%s delay %d", *s.MinReplicas, s.MaxReplicas, a.FederatedHPAAssignmentType,
+		a.DistributionOrder, a.ScaleDownOrder, s.ScalingToZero, s.ScalingToZeroMode, *s.AutoscaleMultiClusterDelay)
 	if a.Rebalance != nil {
 		text += fmt.Sprintf(" rebalance %s each %d", a.Rebalance.Strategy, *a.Rebalance.IntervalSeconds)
 	}
@@ -195,10 +196,12 @@ func (f *fleet) rivalComesOrGoes(m *member) {
 		f.judge.did("%s has no autoscaler of its own any more", m.name)
 		return
 	}
-	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "own", UID: m.nextUID(), Generation: 1}}
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "own", UID: m.nextUID(),
+		Generation: 1}}
 	m.made++
 	hpa.ResourceVersion = versionOf(m.made)
-	hpa.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target, MinReplicas: new(int32(1)), MaxReplicas: 5, Metrics: []autoscalingv2.MetricSpec{f.metric()}}
+	hpa.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target, MinReplicas: new(int32(1)), MaxReplicas: 5,
+		Metrics: []autoscalingv2.MetricSpec{f.metric()}}
 	if m.stored()["own"] == nil {
 		m.put(hpa)
 		f.judge.did("%s has an autoscaler of its own", m.name)

@@ -98,7 +98,8 @@ func tamper(t tampered) fault {
 
 // applying changes what is applied.
 func applying(change func(stored, hpa *autoscalingv2.HorizontalPodAutoscaler)) fault {
-	return tamper(tampered{apply: func(ctx context.Context, a api, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	return tamper(tampered{apply: func(ctx context.Context, a api,
+		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		change(a.m.stored()[hpa.Name], hpa)
 		return a.Apply(ctx, hpa)
 	}})
@@ -136,7 +137,8 @@ func storing(change func(before, status *v1alpha1.FederatedHPAStatus)) fault {
 
 // planted are faults that the judge must find, each in some of a few scenarios.
 var planted = map[string]fault{
-	"decreases are written late, after the increases": tamper(tampered{apply: func(ctx context.Context, a api, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	"decreases are written late, after the increases": tamper(tampered{apply: func(ctx context.Context, a api,
+		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		stored := a.m.stored()[hpa.Name]
 		if !lessens(stored, hpa) {
 			return a.Apply(ctx, hpa)
@@ -146,7 +148,8 @@ var planted = map[string]fault{
 		done.Spec = hpa.Spec
 		return done, nil
 	}}),
-	"a decrease is lost": tamper(tampered{apply: func(ctx context.Context, a api, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	"a decrease is lost": tamper(tampered{apply: func(ctx context.Context, a api,
+		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		stored := a.m.stored()[hpa.Name]
 		if !lessens(stored, hpa) {
 			return a.Apply(ctx, hpa)
@@ -171,13 +174,15 @@ var planted = map[string]fault{
 			hpa.Spec.Behavior.ScaleDown.SelectPolicy = new(autoscalingv2.MaxChangePolicySelect)
 		}
 	}),
-	"everything is written twice": tamper(tampered{apply: func(ctx context.Context, a api, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	"everything is written twice": tamper(tampered{apply: func(ctx context.Context, a api,
+		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		if _, err := a.Apply(ctx, hpa); err != nil {
 			return nil, err
 		}
 		return a.Apply(ctx, hpa)
 	}}),
-	"the replicas are cut to a new maximum": tamper(tampered{apply: func(ctx context.Context, a api, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	"the replicas are cut to a new maximum": tamper(tampered{apply: func(ctx context.Context, a api,
+		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		stored, err := a.Apply(ctx, hpa)
 		if scale, failed := a.Scale(ctx, namespace, target); err == nil && failed == nil && scale.Spec.Replicas > hpa.Spec.MaxReplicas {
 			scale.Spec.Replicas = hpa.Spec.MaxReplicas
@@ -185,7 +190,8 @@ var planted = map[string]fault{
 		}
 		return stored, err
 	}}),
-	"the workload goes with its autoscaler": tamper(tampered{delete: func(ctx context.Context, a api, hpa *autoscalingv2.HorizontalPodAutoscaler) error {
+	"the workload goes with its autoscaler": tamper(tampered{delete: func(ctx context.Context, a api,
+		hpa *autoscalingv2.HorizontalPodAutoscaler) error {
 		if err := a.Delete(ctx, hpa); err != nil {
 			return err
 		}
@@ -206,14 +212,21 @@ var planted = map[string]fault{
 		}
 		return a.SetScale(ctx, target, scale)
 	}}),
-	"clusters wake with one more than they may run": tamper(tampered{setScale: func(ctx context.Context, a api, scale *autoscalingv1.Scale) error {
+	"clusters wake with one more than they may run": tamper(tampered{setScale: func(ctx context.Context, a api,
+		scale *autoscalingv1.Scale) error {
 		if _, upper := a.m.bounds(); scale.Spec.Replicas > 0 {
 			scale.Spec.Replicas = upper + 1
 		}
 		return a.SetScale(ctx, target, scale)
 	}}),
-	"Pods that wait are not seen":     tamper(tampered{pods: func(l *pods.Listing) { l.Unschedulable, l.UnschedulableSince = 0, time.Time{} }}),
-	"Pods that run are taken to wait": tamper(tampered{pods: func(l *pods.Listing) { l.Unschedulable, l.UnschedulableSince = len(l.Pods), time.Now().Add(-time.Hour) }}),
+	"Pods that wait are not seen": tamper(tampered{pods: func(l *pods.Listing) {
+		l.Unschedulable, l.UnschedulableSince = 0,
+			time.Time{}
+	}}),
+	"Pods that run are taken to wait": tamper(tampered{pods: func(l *pods.Listing) {
+		l.Unschedulable, l.UnschedulableSince = len(l.Pods),
+			time.Now().Add(-time.Hour)
+	}}),
 	"silent clusters are not counted": {hide: true},
 	"there is no grace":               {hasty: true},
 	"bounds are not announced": storing(func(before, status *v1alpha1.FederatedHPAStatus) {

@@ -77,8 +77,9 @@ func newFleet(seed uint64) *fleet {
 }
 
 func (f *fleet) addMember(name string) *member {
-	m := &member{fleet: f, name: name, labels: map[string]string{"name": name}, registered: true, selected: true, version: "autoscaling/v2", applied: map[string]metav1.ObjectMeta{},
-		hpas: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
+	m := &member{fleet: f, name: name, labels: map[string]string{"name": name}, registered: true, selected: true, version: "autoscaling/v2",
+		applied: map[string]metav1.ObjectMeta{},
+		hpas:    cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
 	m.autoscaler = newAutoscaler(m)
 	f.members = append(f.members, m)
 	return m
@@ -306,7 +307,8 @@ func (f *fleet) String() string {
 			s += " held"
 		}
 		if m.trouble != well || m.refuses || m.balks || !m.registered || !m.selected || m.rival() != nil || m.workload == nil {
-			s += fmt.Sprintf(" [trouble %d, refuses %t, balks %t, registered %t, selected %t, rival %t, workload %t]", m.trouble, m.refuses, m.balks, m.registered, m.selected, m.rival() != nil, m.workload != nil)
+			s += fmt.Sprintf(" [trouble %d, refuses %t, balks %t, registered %t, selected %t, rival %t, workload %t]", m.trouble, m.refuses, m.balks,
+				m.registered, m.selected, m.rival() != nil, m.workload != nil)
 		}
 		s += ";"
 	}

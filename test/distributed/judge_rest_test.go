@@ -54,7 +54,8 @@ func (j *judge) possible() (n int64) {
 // doubts: a cluster of which nobody knows the room is thought to be full, and will be tried again some time.
 func (j *judge) doubts() bool {
 	return slices.ContainsFunc(j.f.hub.object.Status.Clusters, func(c v1alpha1.ClusterStatus) bool {
-		return c.State == v1alpha1.ClusterSaturated && slices.ContainsFunc(j.f.members, func(m *member) bool { return m.name == c.Name && !m.roomKnown })
+		return c.State == v1alpha1.ClusterSaturated &&
+			slices.ContainsFunc(j.f.members, func(m *member) bool { return m.name == c.Name && !m.roomKnown })
 	})
 }
 

@@ -181,7 +181,8 @@ func (j *judge) checkShape(m *member, stored, after *autoscalingv2.HorizontalPod
 	}
 	announced := stored != nil && isOurs(stored) && *stored.Spec.MinReplicas == *s.MinReplicas && stored.Spec.MaxReplicas == s.MaxReplicas
 	for _, c := range j.f.hub.object.Status.Clusters {
-		announced = announced || c.Name == m.name && c.AssignedMax != nil && *c.AssignedMax == s.MaxReplicas && c.AssignedMin != nil && *c.AssignedMin == max(1, *s.MinReplicas)
+		announced = announced || c.Name == m.name && c.AssignedMax != nil && *c.AssignedMax == s.MaxReplicas && c.AssignedMin != nil &&
+			*c.AssignedMin == max(1, *s.MinReplicas)
 	}
 	if !announced {
 		j.fail("%s gets %d to %d, which the status did not say before", m.name, *s.MinReplicas, s.MaxReplicas)

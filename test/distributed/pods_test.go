@@ -61,7 +61,8 @@ func (m *member) replicate(now time.Time) {
 	}
 	if n := len(m.pods) - want; n > 0 {
 		slices.SortFunc(m.pods, func(a, b *pod) int {
-			return cmp.Or(before(b.isBound(), a.isBound()), before(b.isReady(), a.isReady()), b.readyAt.Compare(a.readyAt), cmp.Compare(b.number, a.number))
+			return cmp.Or(before(b.isBound(), a.isBound()), before(b.isReady(), a.isReady()), b.readyAt.Compare(a.readyAt),
+				cmp.Compare(b.number, a.number))
 		})
 		m.pods = slices.Clone(m.pods[n:])
 		slices.SortFunc(m.pods, func(a, b *pod) int { return cmp.Compare(a.number, b.number) })

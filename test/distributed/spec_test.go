@@ -22,7 +22,8 @@ func cpuMetric(percent int32) autoscalingv2.MetricSpec {
 func externalMetric(each int64) autoscalingv2.MetricSpec {
 	return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
 		Metric: autoscalingv2.MetricIdentifier{Name: "queue"},
-		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: resource.NewMilliQuantity(each, resource.DecimalSI)}}}
+		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType,
+			AverageValue: resource.NewMilliQuantity(each, resource.DecimalSI)}}}
 }
 
 // object draws a FederatedHPA for the members.
@@ -58,8 +59,10 @@ func (f *fleet) drawBounds(s *v1alpha1.FederatedHPASpec) {
 
 func (f *fleet) drawPolicy(s *v1alpha1.FederatedHPASpec) {
 	a := s.FederatedHPAAssignment
-	a.FederatedHPAAssignmentType = of(f.dice, v1alpha1.AssignmentDuplicated, v1alpha1.AssignmentStaticWeighted, v1alpha1.AssignmentDynamicWeighted,
-		v1alpha1.AssignmentAggregated, v1alpha1.AssignmentPrioritized, v1alpha1.AssignmentPrioritized, v1alpha1.AssignmentPrioritized, v1alpha1.AssignmentPrioritized)
+	a.FederatedHPAAssignmentType = of(f.dice, v1alpha1.AssignmentDuplicated, v1alpha1.AssignmentStaticWeighted,
+		v1alpha1.AssignmentDynamicWeighted,
+		v1alpha1.AssignmentAggregated, v1alpha1.AssignmentPrioritized, v1alpha1.AssignmentPrioritized, v1alpha1.AssignmentPrioritized,
+		v1alpha1.AssignmentPrioritized)
 	a.DistributionOrder, a.ScaleDownOrder = v1alpha1.DistributionMaxFirst, ""
 	if f.oneIn(5) {
 		a.DistributionOrder = v1alpha1.DistributionMinFirst

@@ -42,7 +42,8 @@ func (s scales) Get(_ context.Context, gr schema.GroupResource, _ string, _ meta
 	return s.m.scale(gr)
 }
 
-func (s scales) Update(_ context.Context, gr schema.GroupResource, to *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+func (s scales) Update(_ context.Context, gr schema.GroupResource, to *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale,
+	error) {
 	s.m.fleet.lock.Lock()
 	defer s.m.fleet.lock.Unlock()
 	from := s.m.replicas()
@@ -57,7 +58,8 @@ func (m *member) scale(gr schema.GroupResource) (*autoscalingv1.Scale, error) {
 	if m.workload == nil {
 		return nil, apierrors.NewNotFound(gr, name)
 	}
-	of := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: m.workload.uid, ResourceVersion: versionOf(m.workload.version)}}
+	of := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: m.workload.uid,
+		ResourceVersion: versionOf(m.workload.version)}}
 	of.Spec.Replicas = m.workload.replicas
 	of.Status = autoscalingv1.ScaleStatus{Replicas: int32(len(m.pods)), Selector: labels.FormatLabels(webLabels)}
 	return of, nil
@@ -84,7 +86,8 @@ func (s statuses) HorizontalPodAutoscalers(string) autoscalingclient.HorizontalP
 	return s
 }
 
-func (s statuses) UpdateStatus(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, _ metav1.UpdateOptions) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (s statuses) UpdateStatus(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler,
+	_ metav1.UpdateOptions) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	s.m.fleet.lock.Lock()
 	defer s.m.fleet.lock.Unlock()
 	stored := s.m.stored()[hpa.Name]
@@ -106,7 +109,8 @@ func (informer) HasSynced() bool { return true }
 
 func (i informer) GetStore() cache.Store { return i.a.m.hpas }
 
-func (i informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+func (i informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration,
+	error) {
 	i.a.handler = h
 	return nil, nil
 }
@@ -147,7 +151,8 @@ type metricsOf struct{ m *member }
 
 var _ metrics.MetricsClient = metricsOf{}
 
-func (o metricsOf) GetResourceMetric(context.Context, corev1.ResourceName, string, labels.Selector, string) (metrics.PodMetricsInfo, time.Time, error) {
+func (o metricsOf) GetResourceMetric(context.Context, corev1.ResourceName, string, labels.Selector, string) (metrics.PodMetricsInfo,
+	time.Time, error) {
 	info, now, use := metrics.PodMetricsInfo{}, time.Now(), o.m.use()
 	for _, p := range o.m.pods {
 		if p.isReady() {

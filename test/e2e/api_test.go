@@ -121,7 +121,8 @@ func TestDiscoveryAndOpenAPI(t *testing.T) {
 				}
 			}
 		}
-		want := map[string]string{"v1beta1 pods": "PodMetrics", "v1beta1 nodes": "NodeMetrics", "v1 pods": "PodMetrics", "v1 nodes": "NodeMetrics"}
+		want := map[string]string{"v1beta1 pods": "PodMetrics", "v1beta1 nodes": "NodeMetrics", "v1 pods": "PodMetrics",
+			"v1 nodes": "NodeMetrics"}
 		if diff := cmp.Diff(want, found); diff != "" {
 			t.Errorf("resources and kinds (-want +got):\n%s", diff)
 		}

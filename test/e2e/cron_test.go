@@ -168,7 +168,8 @@ spec:
 
 // cronOf is a CronFederatedHPA of the Deployment or FederatedHPA with rules, which are YAML.
 func cronOf(target string, rules ...string) string {
-	return fmt.Sprintf("apiVersion: autoscaling.karmada.io/v1alpha1\nkind: CronFederatedHPA\nmetadata: {name: cron}\nspec:\n  scaleTargetRef: %s\n  rules:\n  - %s\n",
+	return fmt.Sprintf("apiVersion: autoscaling.karmada.io/v1alpha1\nkind: CronFederatedHPA\nmetadata: {name: cron}\nspec:\n  "+
+		"scaleTargetRef: %s\n  rules:\n  - %s\n",
 		target, strings.Join(rules, "\n  - "))
 }
 
@@ -204,7 +205,8 @@ func (c *crons) seen(t *testing.T, cluster *lab.Cluster, namespace string) v1alp
 	})
 }
 
-func (c *crons) comesTo(t *testing.T, cluster *lab.Cluster, namespace, what string, right func(v1alpha1.CronFederatedHPAStatus) error) v1alpha1.CronFederatedHPAStatus {
+func (c *crons) comesTo(t *testing.T, cluster *lab.Cluster, namespace, what string,
+	right func(v1alpha1.CronFederatedHPAStatus) error) v1alpha1.CronFederatedHPAStatus {
 	t.Helper()
 	object := v1alpha1.CronFederatedHPA{}
 	eventually(t, namespace+": "+what, func(ctx context.Context) error {
@@ -254,7 +256,8 @@ func delay(run v1alpha1.SuccessfulExecution) time.Duration {
 }
 
 func (c *crons) deployment(t *testing.T) string {
-	return cronShop + cronOf(ofDeployment, `{name: up, schedule: "`+c.at(t, "UTC")+`", targetReplicas: 4}`, `{name: yearly, schedule: "@yearly", targetReplicas: 1}`)
+	return cronShop + cronOf(ofDeployment, `{name: up, schedule: "`+c.at(t, "UTC")+`", targetReplicas: 4}`,
+		`{name: yearly, schedule: "@yearly", targetReplicas: 1}`)
 }
 
 // The Deployment gets its replicas, they come up, and kubectl tells of it.
@@ -310,13 +313,15 @@ func (c *crons) knowsZones(t *testing.T, ns string) {
 
 func (c *crons) suspended(t *testing.T) string {
 	return cronShop + cronOf(ofDeployment,
-		`{name: asleep, schedule: "`+c.at(t, "UTC")+`", targetReplicas: 9, suspend: true}`, `{name: awake, schedule: "`+c.at(t, "UTC")+`", targetReplicas: 2}`)
+		`{name: asleep, schedule: "`+c.at(t, "UTC")+`", targetReplicas: 9, suspend: true}`,
+		`{name: awake, schedule: "`+c.at(t, "UTC")+`", targetReplicas: 2}`)
 }
 
 func (c *crons) keepsSuspended(t *testing.T, ns string) {
 	c.ran(t, c.Hub(), ns, 1)
 	c.has(t, c.Hub(), ns, "deployment/shop", "{.spec.replicas}", "2")
-	c.has(t, c.Hub(), ns, "cronfhpa/cron", "{.status.executionHistories[0].nextExecutionTime}{.status.executionHistories[0].failedExecutions}{.status.summary.suspended}", "1/2")
+	c.has(t, c.Hub(), ns, "cronfhpa/cron",
+		"{.status.executionHistories[0].nextExecutionTime}{.status.executionHistories[0].failedExecutions}{.status.summary.suspended}", "1/2")
 }
 
 func (c *crons) noTarget(t *testing.T) string {
@@ -325,7 +330,8 @@ func (c *crons) noTarget(t *testing.T) string {
 
 // The object is there before its target: the run is tried until it comes.
 func (c *crons) awaitsTarget(t *testing.T, ns string) {
-	c.has(t, c.Hub(), ns, "cronfhpa/cron", `{.status.conditions[?(@.type=="TargetFound")].message}`, `there is no Deployment "shop" in the namespace, or it cannot be scaled`)
+	c.has(t, c.Hub(), ns, "cronfhpa/cron", `{.status.conditions[?(@.type=="TargetFound")].message}`,
+		`there is no Deployment "shop" in the namespace, or it cannot be scaled`)
 	eventually(t, "an Event tells that the run is delayed", func(ctx context.Context) error {
 		said, err := c.Ask(ctx, "-n", ns, "events", "--for=cronfederatedhpa/cron")
 		if err == nil && !strings.Contains(said.Stdout, "RunDelayed") {
@@ -336,7 +342,8 @@ func (c *crons) awaitsTarget(t *testing.T, ns string) {
 	c.feedTo(t, c.Hub(), inNamespace(ns, cronShop))
 	c.ran(t, c.Hub(), ns, 0)
 	c.has(t, c.Hub(), ns, "deployment/shop", "{.spec.replicas}", "3")
-	c.has(t, c.Hub(), ns, "cronfhpa/cron", `{.status.conditions[?(@.type=="TargetFound")].status}{.status.executionHistories[0].failedExecutions}`, "True")
+	c.has(t, c.Hub(), ns, "cronfhpa/cron",
+		`{.status.conditions[?(@.type=="TargetFound")].status}{.status.executionHistories[0].failedExecutions}`, "True")
 }
 
 func (c *crons) governed(t *testing.T) string {
@@ -363,7 +370,8 @@ func (c *crons) fitsBounds(t *testing.T, ns string) {
 func (c *crons) failed(t *testing.T, ns, message string) {
 	t.Helper()
 	c.comesTo(t, c.Hub(), ns, "the run has failed", func(s v1alpha1.CronFederatedHPAStatus) error {
-		if failed := s.ExecutionHistories[0].FailedExecutions; len(failed) != 1 || failed[0].Message != message || !failed[0].ScheduleTime.Equal(&metav1.Time{Time: c.minute}) {
+		if failed := s.ExecutionHistories[0].FailedExecutions; len(failed) != 1 || failed[0].Message != message ||
+			!failed[0].ScheduleTime.Equal(&metav1.Time{Time: c.minute}) {
 			return fmt.Errorf("failures are %+v, want %q", failed, message)
 		}
 		return nil
@@ -414,7 +422,8 @@ func (c *crons) setsMembers(t *testing.T, ns string) {
 	for i, member := range c.followers(t) {
 		want := []string{"3 3", "2 2"}[i]
 		eventually(t, member.Name+" follows", func(ctx context.Context) error {
-			said, err := c.Ask(ctx, "--context", member.Name, "-n", ns, "get", "deployment", "shop", "-o", "jsonpath={.spec.replicas} {.status.readyReplicas}")
+			said, err := c.Ask(ctx, "--context", member.Name, "-n", ns, "get", "deployment", "shop", "-o",
+				"jsonpath={.spec.replicas} {.status.readyReplicas}")
 			if err == nil && said.Stdout != want {
 				err = fmt.Errorf("replicas and ready replicas are %q, want %q", said.Stdout, want)
 			}
@@ -444,7 +453,8 @@ func (c *crons) catchesUp(t *testing.T, ns string) {
 		t.Errorf("it ran %v late, though nobody was there", delay(run))
 	}
 	c.has(t, c.loneOf, ns, "deployment/shop", "{.spec.replicas}", "3")
-	said, err := c.Ask(t.Context(), "--context", c.loneOf.Name, "-n", ns, "get", "cronfhpa", "cron", "-o", "jsonpath={.status.executionHistories[1].failedExecutions[0].message}")
+	said, err := c.Ask(t.Context(), "--context", c.loneOf.Name, "-n", ns, "get", "cronfhpa", "cron", "-o",
+		"jsonpath={.status.executionHistories[1].failedExecutions[0].message}")
 	if err != nil || !regexp.MustCompile(`^missed: started \d+ s late, maxDelaySeconds=10$`).MatchString(said.Stdout) {
 		t.Errorf("the rule that must not be late: %q, %v", said.Stdout, err)
 	}

@@ -141,7 +141,8 @@ func TestKubeconfigScript(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, args := range []string{"get namespaces", "get pods -A", "get secrets -A", "auth can-i create pods", "auth can-i delete podmetrics"} {
+	for _, args := range []string{"get namespaces", "get pods -A", "get secrets -A", "auth can-i create pods",
+		"auth can-i delete podmetrics"} {
 		if said, err := as(args); err == nil {
 			t.Errorf("kubectl %s is allowed:\n%s", args, said.Stdout)
 		}

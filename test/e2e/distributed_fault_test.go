@@ -39,7 +39,8 @@ func (s *stage) memberLost() {
 	if err := doomed.autoscalers().Delete(s.t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
-	s.comes("it says so", isIn(v1alpha1.StateHeld), areIn("member1 Active, member2 Active, member3 Unreachable"), says(visible+"=False/ClusterUnreachable", "member3"))
+	s.comes("it says so", isIn(v1alpha1.StateHeld), areIn("member1 Active, member2 Active, member3 Unreachable"),
+		says(visible+"=False/ClusterUnreachable", "member3"))
 	lost.isSplitIn("member1 1-12, member2 1-12")
 	weighted.isSplitIn("member1 1-3, member2 2-7")
 	s.hasEvent("Normal", "BoundsTakenOver", "member1: 1-8 to 1-12", "member2: 1-8 to 1-12")
@@ -119,7 +120,8 @@ func (s *stage) leaderDiesHalfway() {
 	allow := s.refuse("member2")
 	s.change(`{"spec":{"federatedHPAAssignment":{"clusterAutoscalingPreference":[` +
 		`{"targetCluster":{"clusterNames":["member1"]},"staticWeight":2},{"targetCluster":{"clusterNames":["member2"]},"staticWeight":1}]}}}`)
-	s.comes("the half of it cannot be written", says(able+"=False/FailedWrite", "member2", "is not allowed by the test"), isIn(v1alpha1.StateFailing))
+	s.comes("the half of it cannot be written", says(able+"=False/FailedWrite", "member2", "is not allowed by the test"),
+		isIn(v1alpha1.StateFailing))
 	s.isSplitIn("member1 1-6, member2 1-6")
 	if err := s.leader(s.t).Kill(); err != nil {
 		s.t.Fatal(err)
@@ -146,13 +148,15 @@ apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: %[1]s}
 spec:
-  matchConstraints: {resourceRules: [{apiGroups: [autoscaling], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [horizontalpodautoscalers]}]}
+  matchConstraints: {resourceRules: [{apiGroups: [autoscaling], apiVersions: ["*"], operations: [CREATE, UPDATE],
+			resources: [horizontalpodautoscalers]}]}
   validations: [{expression: "false", message: is not allowed by the test}]
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata: {name: %[1]s}
-spec: {policyName: %[1]s, validationActions: [Deny], matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %[1]s}}}}
+spec: {policyName: %[1]s, validationActions: [Deny],
+	matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %[1]s}}}}
 `, s.ns)
 	run := func(ctx context.Context, verb string) error {
 		_, err := s.Feed(ctx, policy, "--context", member, verb, "-f", "-")
@@ -174,7 +178,8 @@ spec: {policyName: %[1]s, validationActions: [Deny], matchResources: {namespaceS
 		}
 	})
 	eventually(s.t, member+" refuses autoscalers", func(ctx context.Context) error {
-		probe := "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: probe}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: probe}, maxReplicas: 1}\n"
+		probe := "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: probe}\nspec: {scaleTargetRef: {apiVersion: " +
+			"apps/v1, kind: Deployment, name: probe}, maxReplicas: 1}\n"
 		if _, err := s.Feed(ctx, probe, "--context", member, "-n", s.ns, "create", "--dry-run=server", "-f", "-"); err == nil {
 			return errors.New("it does not yet")
 		}
@@ -203,7 +208,8 @@ func (s *stage) memberRefuses() {
 	s.comes("it says so", says(able+"=False/FailedWrite", "bounds cannot be written", "member3", "forbidden"),
 		because("member3", "FailedWrite", "horizontalpodautoscalers"), isIn(v1alpha1.StateFailing))
 	s.runs("member1 2, member2 2, member3 2")
-	settled.comes("it is as it was", isIn(v1alpha1.StateActive), areIn("member1 Active, member2 Active, member3 Active"), says(able+"=True/ReadyForNewScale"))
+	settled.comes("it is as it was", isIn(v1alpha1.StateActive), areIn("member1 Active, member2 Active, member3 Active"),
+		says(able+"=True/ReadyForNewScale"))
 	settled.nothingWritten(f.UID, begin)
 
 	s.mayWrite("member3")
@@ -217,7 +223,8 @@ func (s *stage) memberRefuses() {
 func (s *stage) mayNotWrite(member string) {
 	s.t.Helper()
 	s.t.Cleanup(func() { s.mayWrite(member) })
-	role := s.kubectl(s.t, "--context", member, "get", "clusterrole", "fleetscale-write", "-o", `jsonpath={range .rules[*]}{.resources}{"\n"}{end}`).Stdout
+	role := s.kubectl(s.t, "--context", member, "get", "clusterrole", "fleetscale-write", "-o",
+		`jsonpath={range .rules[*]}{.resources}{"\n"}{end}`).Stdout
 	at := indexOfLine(role, `["horizontalpodautoscalers"]`)
 	if at < 0 {
 		s.t.Fatalf("no rule is of HorizontalPodAutoscalers alone: %s", role)
@@ -225,7 +232,8 @@ func (s *stage) mayNotWrite(member string) {
 	s.kubectl(s.t, "--context", member, "patch", "clusterrole", "fleetscale-write", "--type=json",
 		"-p", fmt.Sprintf(`[{"op":"replace","path":"/rules/%d/verbs","value":["get","list","watch"]}]`, at))
 	eventually(s.t, member+" forbids it", func(ctx context.Context) error {
-		if said, err := s.Ask(ctx, "--context", member, "-n", s.ns, "auth", "can-i", "patch", "horizontalpodautoscalers.autoscaling", "--as", writerInMember); err == nil {
+		if said, err := s.Ask(ctx, "--context", member, "-n", s.ns, "auth", "can-i", "patch", "horizontalpodautoscalers.autoscaling", "--as",
+			writerInMember); err == nil {
 			return fmt.Errorf("it says %s", said.Stdout)
 		}
 		return nil
@@ -247,8 +255,10 @@ func (s *stage) hubAway() {
 	s.queue("20")
 	s.slots(map[string]int{"member1": 20, "member2": 20})
 	s.runInSlots(map[string]int{"member1": 2, "member2": 1})
-	s.distribute("minReplicas: 2, maxReplicas: 20", "federatedHPAAssignmentType: Prioritized, rebalance: {strategy: None}, clusterAutoscalingPreference: ["+
-		"{targetCluster: {clusterNames: [member1]}, priority: 2}, {targetCluster: {clusterNames: [member2]}, priority: 1, autoscalingMinThreshold: 1}]", ", autoscaleMultiClusterDelay: 4")
+	s.distribute("minReplicas: 2, maxReplicas: 20",
+		"federatedHPAAssignmentType: Prioritized, rebalance: {strategy: None}, clusterAutoscalingPreference: ["+
+			"{targetCluster: {clusterNames: [member1]}, priority: 2}, {targetCluster: {clusterNames: [member2]}, priority: 1, "+
+			"autoscalingMinThreshold: 1}]", ", autoscaleMultiClusterDelay: 4")
 	calm.queue("10")
 	calm.runIn(1, allMembers()...)
 	calm.distribute("minReplicas: 3, maxReplicas: 12", equally, "")

@@ -16,7 +16,8 @@ import (
 func wrote(begun, done int, member string, maximum int32) entry {
 	w := lab.AutoscalerWrite{Name: "web", Begun: second(begun), Done: second(done)}
 	if maximum > 0 {
-		w.Stored = &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: new(int32(1)), MaxReplicas: maximum}}
+		w.Stored = &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: new(int32(1)),
+			MaxReplicas: maximum}}
 	}
 	return entry{member, w}
 }
@@ -37,10 +38,11 @@ func TestLedger(t *testing.T) {
 		"more first":                            {then: []entry{wrote(2, 3, "member2", 5), wrote(4, 5, "member1", 5)}, most: 11},
 		"more is asked for before less is done": {then: []entry{wrote(2, 5, "member1", 5), wrote(4, 6, "member2", 5)}, most: 11},
 		"deleted first":                         {then: []entry{wrote(2, 3, "member1", 0), wrote(4, 5, "member2", 10)}, most: 10},
-		"a member that is away does not count":  {then: []entry{wrote(4, 5, "member2", 10)}, absences: []absence{{"member1", second(3), second(9)}}, most: 10},
-		"but as long as it counts":              {then: []entry{wrote(4, 5, "member2", 10)}, absences: []absence{{"member1", second(5), second(9)}}, most: 16},
-		"there and back":                        {then: []entry{wrote(2, 3, "member1", 5), wrote(4, 5, "member1", 6)}, most: 10, back: "member1/web"},
-		"there and on":                          {then: []entry{wrote(2, 3, "member1", 5), wrote(4, 5, "member1", 4)}, most: 10},
+		"a member that is away does not count": {then: []entry{wrote(4, 5, "member2", 10)},
+			absences: []absence{{"member1", second(3), second(9)}}, most: 10},
+		"but as long as it counts": {then: []entry{wrote(4, 5, "member2", 10)}, absences: []absence{{"member1", second(5), second(9)}}, most: 16},
+		"there and back":           {then: []entry{wrote(2, 3, "member1", 5), wrote(4, 5, "member1", 6)}, most: 10, back: "member1/web"},
+		"there and on":             {then: []entry{wrote(2, 3, "member1", 5), wrote(4, 5, "member1", 4)}, most: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			entries := append(first[:2:2], tc.then...)

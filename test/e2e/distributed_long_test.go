@@ -25,7 +25,8 @@ func (s *stage) maximaFollowCapacity() {
 	s.queue("20")
 	s.slots(map[string]int{"member1": 6, "member2": 6})
 	s.runInSlots(map[string]int{"member1": 2, "member2": 2})
-	s.distribute("minReplicas: 2, maxReplicas: 12", "federatedHPAAssignmentType: DynamicWeighted, rebalance: {intervalSeconds: 15}", ", clusterAffinity: {clusterNames: [member1, member2]}")
+	s.distribute("minReplicas: 2, maxReplicas: 12", "federatedHPAAssignmentType: DynamicWeighted, rebalance: {intervalSeconds: 15}",
+		", clusterAffinity: {clusterNames: [member1, member2]}")
 	f := s.isSplit("member1 1-6, member2 1-6, member3 none")
 	s.slots(map[string]int{"member1": 2, "member2": 10})
 	s.isSplit("member1 1-2, member2 1-10, member3 none")
@@ -40,7 +41,8 @@ func (s *stage) maximaFollowDemand() {
 	s.queues(map[string]string{"member1": "80", "member2": "20"})
 	s.runIn(6, "member1")
 	s.runIn(2, "member2")
-	s.distribute("minReplicas: 2, maxReplicas: 12", equally+", rebalance: {strategy: Demand, intervalSeconds: 15}", ", clusterAffinity: {clusterNames: [member1, member2]}")
+	s.distribute("minReplicas: 2, maxReplicas: 12", equally+", rebalance: {strategy: Demand, intervalSeconds: 15}",
+		", clusterAffinity: {clusterNames: [member1, member2]}")
 	f := s.isSplit("member1 1-8, member2 1-4, member3 none")
 	s.hasEvent("Normal", "BoundsMovedToDemand", "member1: 1-6 to 1-8", "member2: 1-6 to 1-4")
 	s.runs("member1 8, member2 2")

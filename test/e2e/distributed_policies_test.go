@@ -40,7 +40,8 @@ func (s *stage) boundsByWeight() {
 
 	s.queues(map[string]string{"member1": "90", "member2": "10", "member3": "90"})
 	s.runs("member1 1, member2 1, member3 5")
-	s.comes("it says what they do", isIn(v1alpha1.StateLimited), isWeighted("1 2 3"), says(limited+"=True/TooManyReplicas", "member1, member3"))
+	s.comes("it says what they do", isIn(v1alpha1.StateLimited), isWeighted("1 2 3"),
+		says(limited+"=True/TooManyReplicas", "member1, member3"))
 	s.shows(`web +Deployment +web +dist-weights-queue: \S+/10 \(avg\) +2 +10 +7 +7 +3/3 +Limited +\S+`)
 	s.neverAbove(10, f.UID)
 }
@@ -111,7 +112,8 @@ func (s *stage) boundsByPriorityAndSpill() {
 	s.distribute("minReplicas: 8, maxReplicas: 24", priorities21, ", autoscaleMultiClusterDelay: 4")
 	f := s.isSplit("member1 8-23, member2 1-1, member3 none")
 	s.runs("member1 15, member2 1, member3 0")
-	s.comes("it says who takes part", areIn("member1 Active, member2 Active, member3 Excluded"), because("member3", "NotPreferred", "clusterAutoscalingPreference"))
+	s.comes("it says who takes part", areIn("member1 Active, member2 Active, member3 Excluded"),
+		because("member3", "NotPreferred", "clusterAutoscalingPreference"))
 	s.queues(map[string]string{"member1": "80"})
 	s.runs("member1 8, member2 1, member3 0")
 
@@ -123,7 +125,8 @@ func (s *stage) boundsByPriorityAndSpill() {
 	s.runs("member1 10, member2 1, member3 0")
 	s.queues(map[string]string{"member2": "70"})
 	s.runs("member1 10, member2 7, member3 0")
-	s.comes("it says where it is full", areIn("member1 Saturated, member2 Active, member3 Excluded"), because("member1", "Unschedulable"), isIn(v1alpha1.StateLimited))
+	s.comes("it says where it is full", areIn("member1 Saturated, member2 Active, member3 Excluded"), because("member1", "Unschedulable"),
+		isIn(v1alpha1.StateLimited))
 	ended.none(s, "by the spill")
 	s.shows(`web +Deployment +web +dist-spill-queue: \S+/10 \(avg\) +8 +24 +17 +17 +2/2 +Limited +\S+`)
 	s.neverAbove(24, f.UID)

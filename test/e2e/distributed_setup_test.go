@@ -39,7 +39,8 @@ func launchDistributed(t *testing.T, e *env) *federated {
 	if err := f.install(t); err != nil {
 		t.Fatal(err)
 	}
-	f.startPair(t, "distributed", append(federatedFlags(), "--failover-grace="+failoverGrace.String(), "--propagation-grace="+propagationGrace.String()))
+	f.startPair(t, "distributed", append(federatedFlags(), "--failover-grace="+failoverGrace.String(),
+		"--propagation-grace="+propagationGrace.String()))
 	t.Cleanup(func() { f.release(t) })
 	return f
 }
@@ -69,7 +70,8 @@ func (s *stage) slot() string { return "e2e.fleetscale.io/" + s.ns }
 // inSlots is webOf with Pods that need a slot each.
 func (s *stage) inSlots(replicas int) string {
 	const requests = "{requests: {cpu: 100m}}"
-	return strings.Replace(webOf(s.kind, replicas, false), requests, fmt.Sprintf("{requests: {cpu: 100m, %[1]s: 1}, limits: {%[1]s: 1}}", s.slot()), 1)
+	return strings.Replace(webOf(s.kind, replicas, false), requests, fmt.Sprintf("{requests: {cpu: 100m, %[1]s: 1}, limits: {%[1]s: 1}}",
+		s.slot()), 1)
 }
 
 // runInSlots has members run so many replicas that need a slot each.
@@ -103,6 +105,7 @@ func (s *stage) distribute(bounds, assignment, rest string) {
 // Assignments: three weights, and the same for all.
 const (
 	weights123 = "federatedHPAAssignmentType: StaticWeighted, clusterAutoscalingPreference: [" +
-		"{targetCluster: {clusterNames: [member1]}, staticWeight: 1}, {targetCluster: {clusterNames: [member2]}, staticWeight: 2}, {targetCluster: {clusterNames: [member3]}, staticWeight: 3}]"
+		"{targetCluster: {clusterNames: [member1]}, staticWeight: 1}, {targetCluster: {clusterNames: [member2]}, staticWeight: 2}, " +
+		"{targetCluster: {clusterNames: [member3]}, staticWeight: 3}]"
 	equally = "federatedHPAAssignmentType: StaticWeighted"
 )

@@ -33,7 +33,8 @@ func (s *stage) switchedByParts() {
 	s.neverAbove(9, f.UID)
 
 	s.change(`{"spec":{"replicaDistribution":{},"federatedHPAAssignment":null}}`)
-	s.comes("it is central again", s.isWhole(0), isIn(v1alpha1.StateActive), hasClusters("member1 Active 4, member2 Active 1, member3 Active 1"))
+	s.comes("it is central again", s.isWhole(0), isIn(v1alpha1.StateActive),
+		hasClusters("member1 Active 4, member2 Active 1, member3 Active 1"))
 	s.stays(2*syncPeriod, "member1 4, member2 1, member3 1")
 	ended.none(s, "by a change of the mode")
 }

@@ -25,7 +25,8 @@ const writerInMember = "system:serviceaccount:" + fixture.MemberNamespace + ":" 
 func (s *stage) memberAutoscalerIsAdopted() {
 	s.queue("20")
 	s.runIn(2, allMembers()...)
-	s.apply("member1", fmt.Sprintf("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: local}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: %s, name: web}, maxReplicas: 7, metrics: [%s]}\n", s.kind, s.byQueue(10)))
+	s.apply("member1", fmt.Sprintf("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: local}\nspec: "+
+		"{scaleTargetRef: {apiVersion: apps/v1, kind: %s, name: web}, maxReplicas: 7, metrics: [%s]}\n", s.kind, s.byQueue(10)))
 	s.distribute("minReplicas: 2, maxReplicas: 12", equally, "")
 	f := s.isSplit("member1 none, member2 1-6, member3 1-6")
 	s.comes("it says so", areIn("member1 Conflict, member2 Active, member3 Active"),
@@ -42,7 +43,8 @@ func (s *stage) memberAutoscalerIsAdopted() {
 	}
 
 	autoscalers := s.memberAutoscalers("member1")
-	before, err := autoscalers.Patch(s.t.Context(), "local", types.MergePatchType, []byte(`{"metadata":{"annotations":{"fleetscale.io/adopt-by":"web"}}}`), metav1.PatchOptions{})
+	before, err := autoscalers.Patch(s.t.Context(), "local", types.MergePatchType,
+		[]byte(`{"metadata":{"annotations":{"fleetscale.io/adopt-by":"web"}}}`), metav1.PatchOptions{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -123,7 +125,9 @@ func (s *stage) deleted() {
 		s.apply(member, strings.ReplaceAll(webOf(s.kind, 2, false), "web", "kept"))
 	}
 	s.distribute("minReplicas: 3, maxReplicas: 9", equally, "")
-	s.apply("hub", s.autoscalerOf("kept", fmt.Sprintf("minReplicas: 3, maxReplicas: 12, metrics: [%s], federatedHPAAssignment: {%s}, deletionPolicy: Orphan", s.byQueue(10), equally)))
+	s.apply("hub", s.autoscalerOf("kept",
+		fmt.Sprintf("minReplicas: 3, maxReplicas: 12, metrics: [%s], federatedHPAAssignment: {%s}, deletionPolicy: Orphan", s.byQueue(10),
+			equally)))
 	s.isSplit("member1 1-3, member2 1-3, member3 1-3")
 	s.comesTo("kept", "it is split", func(f *v1alpha1.FederatedHPA) error {
 		if got, want := saidBounds(f), "member1 1-4, member2 1-4, member3 1-4"; got != want {

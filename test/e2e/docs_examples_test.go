@@ -146,7 +146,8 @@ func (s *stage) shownDivided(x shown) {
 	s.deploys(x, map[string]int{"member1": 1, "member2": 0, "member3": 0})
 	s.applyShown(x)
 	s.runsOf(x.target(), "member1 1, member2 1, member3 1")
-	s.comesTo(x.GetName(), "it follows its metric", isIn(v1alpha1.StateActive), hasClusters("member1 Active 1, member2 Active 1, member3 Active 1"))
+	s.comesTo(x.GetName(), "it follows its metric", isIn(v1alpha1.StateActive),
+		hasClusters("member1 Active 1, member2 Active 1, member3 Active 1"))
 }
 
 // The queue calls for six, twice as many in the first cluster as in the second.
@@ -170,7 +171,8 @@ func (s *stage) shownPropagated(x shown) {
 	s.applyShown(x)
 	s.runsOf(x.target(), "hub 3")
 	s.comesTo(x.GetName(), "nobody propagates it", isIn(v1alpha1.StateFailing),
-		says(string(v1alpha1.Propagated)+"=False/NotPropagated", "asks for 3 replicas", "3 selected clusters for 0 together", "set spec.replicaDistribution"))
+		says(string(v1alpha1.Propagated)+"=False/NotPropagated", "asks for 3 replicas", "3 selected clusters for 0 together",
+			"set spec.replicaDistribution"))
 	s.hasEvent("Warning", "NotPropagated", "asks for 3 replicas")
 	s.followed(x.target(), allMembers()...)
 	s.runsOf(x.target(), "member1 1, member2 1, member3 1")
@@ -199,14 +201,15 @@ func (s *stage) shownByProvider(x shown) {
 	s.deploys(x, map[string]int{"member1": 0, "member2": 0, "member3": 0})
 	s.applyShown(x)
 	s.isSplitOf(x.GetName(), "member1 1-1, member2 2-38, member3 1-1")
-	s.comesTo(x.GetName(), "every preference selects a cluster, and metrics are followed", isIn(v1alpha1.StateActive), says(active+"=True/ValidMetricFound"), func(f *v1alpha1.FederatedHPA) error {
-		for _, c := range f.Status.Conditions {
-			if c.Type == v1alpha1.PreferenceUnmatched {
-				return errors.New(c.Message)
+	s.comesTo(x.GetName(), "every preference selects a cluster, and metrics are followed", isIn(v1alpha1.StateActive),
+		says(active+"=True/ValidMetricFound"), func(f *v1alpha1.FederatedHPA) error {
+			for _, c := range f.Status.Conditions {
+				if c.Type == v1alpha1.PreferenceUnmatched {
+					return errors.New(c.Message)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 }
 
 // registration changes the Secret of a member.

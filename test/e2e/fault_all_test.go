@@ -31,13 +31,15 @@ func TestAllMembersSilent(t *testing.T) {
 			return nil
 		})
 	}
-	for _, path := range []string{podsMetric(presence), serviceMetric(presence), externalMetric(presence), podsMetric("never_asked_for"), externalMetric("never_asked_for"), serviceMetric(presence, "fleetscale.io/partial=allow")} {
+	for _, path := range []string{podsMetric(presence), serviceMetric(presence), externalMetric(presence), podsMetric("never_asked_for"),
+		externalMetric("never_asked_for"), serviceMetric(presence, "fleetscale.io/partial=allow")} {
 		e.hears(t, "nobody answers "+path, path, refuses(http.StatusServiceUnavailable, "3 of 3 clusters did not answer: member1 (Timeout"))
 	}
 	for path, name := range metricAPIs(presence) {
 		e.lists(t, path, name, true)
 	}
-	if _, err := e.Ask(t.Context(), "top", "pods", "-n", shop); err == nil || !strings.Contains(err.Error(), "3 of 3 clusters did not answer") {
+	if _, err := e.Ask(t.Context(), "top", "pods", "-n", shop); err == nil ||
+		!strings.Contains(err.Error(), "3 of 3 clusters did not answer") {
 		t.Errorf("kubectl top says %v", err)
 	}
 	for _, member := range allMembers() {

@@ -22,7 +22,8 @@ func TestStoppedMember(t *testing.T) {
 	}
 	e.sees(t, "all namespaces lack the stopped member", allPath, lacks("member1", "Unreachable"))
 	e.hears(t, "a sum lacks the stopped member", serviceMetric(presence), refuses(http.StatusServiceUnavailable, "member1 (Unreachable"))
-	e.hears(t, "a part of it does not", serviceMetric(presence, "fleetscale.io/partial=allow"), tellsWithout("member1", "Unreachable", "web 2"))
+	e.hears(t, "a part of it does not", serviceMetric(presence, "fleetscale.io/partial=allow"),
+		tellsWithout("member1", "Unreachable", "web 2"))
 	if err := member.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

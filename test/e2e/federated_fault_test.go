@@ -28,7 +28,8 @@ func (s *stage) frozenAtHighLoad() {
 	s.freeze(s.t, "member2")
 	s.tells("rps", map[string]string{"member1": "1", "member3": "1"})
 	s.comes("it holds what it cannot see", isIn(v1alpha1.StateHeld), hasClusters("member1 Active 4, member2 Unreachable 4, member3 Active 4"),
-		says(visible+"=False/ClusterUnreachable", "nothing is scaled down while clusters cannot be seen: member2: "), says(active+"=True/ValidMetricFound"))
+		says(visible+"=False/ClusterUnreachable", "nothing is scaled down while clusters cannot be seen: member2: "),
+		says(active+"=True/ValidMetricFound"))
 	s.shows(`web +StatefulSet +web +rps: \S+/10 \(avg\) +6 +12 +12 +12 +2/3 +Held +\S+`)
 	s.hasEvent("Warning", "ClusterUnreachable", "nothing is scaled down while clusters cannot be seen: member2: ")
 	s.hasEvent("Warning", "ClusterUnreachable", "holding 12 replicas, where what can be seen calls for ", "member2: ")
@@ -42,7 +43,8 @@ func (s *stage) frozenAtHighLoad() {
 	s.tells("rps", map[string]string{"member1": "1", "member2": "1", "member3": "1"})
 	s.leave(s.t, "member2")
 	s.runs("member1 3, member3 3")
-	s.comes("it is out", hasClusters("member1 Active 3, member3 Active 3"), says(visible+"=True/AllClustersVisible"), isIn(v1alpha1.StateLimited))
+	s.comes("it is out", hasClusters("member1 Active 3, member3 Active 3"), says(visible+"=True/AllClustersVisible"),
+		isIn(v1alpha1.StateLimited))
 
 	s.thaw(s.t, "member2")
 	if err := s.JoinToScale(s.t.Context(), s.member(s.t, "member2")); err != nil {
@@ -72,7 +74,8 @@ func (s *stage) leaderDies() {
 	const window = 24 * time.Second
 	s.queue("60")
 	s.runIn(3, "member1", "member3")
-	s.autoscale(fmt.Sprintf("minReplicas: 2, maxReplicas: 10, metrics: [%s], clusterAffinity: {clusterNames: [member1, member3]}, replicaDistribution: {}, behavior: {scaleDown: {stabilizationWindowSeconds: %d}}",
+	s.autoscale(fmt.Sprintf("minReplicas: 2, maxReplicas: 10, metrics: [%s], clusterAffinity: {clusterNames: [member1, member3]}, "+
+		"replicaDistribution: {}, behavior: {scaleDown: {stabilizationWindowSeconds: %d}}",
 		s.byQueue(10), int(window.Seconds())))
 	s.comes("it has seen the queue", says(able+"=True/ReadyForNewScale"), recommends(6))
 	s.queue("20")
@@ -130,7 +133,8 @@ func (f *federated) restartAll(t *testing.T) {
 func (s *stage) hubRestarts() {
 	s.queue("20")
 	s.runIn(1, "member1", "member2")
-	s.autoscale("minReplicas: 2, maxReplicas: 10, metrics: [" + s.byQueue(10) + "], clusterAffinity: {clusterNames: [member1, member2]}, replicaDistribution: {}")
+	s.autoscale("minReplicas: 2, maxReplicas: 10, metrics: [" + s.byQueue(10) +
+		"], clusterAffinity: {clusterNames: [member1, member2]}, replicaDistribution: {}")
 	s.comes("it has seen the queue", says(active+"=True/ValidMetricFound"))
 	if err := s.Hub().Stop(); err != nil {
 		s.t.Fatal(err)

@@ -44,7 +44,8 @@ func (s *stage) foreignAdapter() {
 	s.change(`{"spec":{"clusterAffinity":{"clusterNames":["member1","member2"]}}}`)
 	lengthen("120") // a metric that fails allows others to add replicas, and not to take any away
 	s.runs("member1 8, member2 4")
-	s.comes("the figures are of nobody", hasClusters("member1 Active 8, member2 Active 4"), says(active+"=True/ValidMetricFound", "external metric fed-foreign-queue"))
+	s.comes("the figures are of nobody", hasClusters("member1 Active 8, member2 Active 4"),
+		says(active+"=True/ValidMetricFound", "external metric fed-foreign-queue"))
 	s.hasEvent("Warning", "FailedGetPodsMetric", "did not receive metrics for targeted pods")
 }
 
@@ -91,7 +92,8 @@ func (s *stage) startForeign() *lab.Cluster {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, api := range []lab.API{{Group: "custom.metrics.k8s.io", Version: "v1beta1"}, {Group: "custom.metrics.k8s.io", Version: "v1beta2"}, {Group: "external.metrics.k8s.io", Version: "v1beta1"}} {
+	for _, api := range []lab.API{{Group: "custom.metrics.k8s.io", Version: "v1beta1"}, {Group: "custom.metrics.k8s.io", Version: "v1beta2"},
+		{Group: "external.metrics.k8s.io", Version: "v1beta1"}} {
 		api.Namespace, api.Service, api.Port, api.CABundle = "kube-system", name, ports[0], ca
 		if err := hub.RegisterAPI(s.t.Context(), api); err != nil {
 			s.t.Fatal(err)

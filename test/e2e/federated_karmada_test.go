@@ -24,7 +24,8 @@ func (s *stage) schemaOfOthers() {
 	s.queue("20")
 	s.apply("hub", webOf(s.kind, 1, true)) // scaled by whoever takes the object for one without replicaDistribution
 	s.runIn(1, "member1", "member2")
-	s.autoscale("minReplicas: 2, maxReplicas: 10, metrics: [" + s.byQueue(10) + "], clusterAffinity: {clusterNames: [member1, member2]}, replicaDistribution: {}")
+	s.autoscale("minReplicas: 2, maxReplicas: 10, metrics: [" + s.byQueue(10) +
+		"], clusterAffinity: {clusterNames: [member1, member2]}, replicaDistribution: {}")
 	s.comes("it has seen the queue", says(active+"=True/ValidMetricFound"))
 
 	s.bringKarmadaKinds()
@@ -175,8 +176,10 @@ func (s *stage) placedByKarmada() {
 	s.apply("hub", webOf(s.kind, 4, true))
 	s.runIn(2, allMembers()...)
 	// Twice as much as is wanted calls for twice the Pods that are Ready.
-	s.autoscale("minReplicas: 1, maxReplicas: 20, metrics: [" + strings.NewReplacer("AverageValue", "Value", "averageValue", "value").Replace(s.byQueue(10)) + "]")
-	s.comes("it is not placed", isIn(v1alpha1.StateFailing), says(able+"=False/FailedGetScale", `karmada does not propagate it: there is no ResourceBinding "web-deployment"`))
+	s.autoscale("minReplicas: 1, maxReplicas: 20, metrics: [" + strings.NewReplacer("AverageValue", "Value", "averageValue",
+		"value").Replace(s.byQueue(10)) + "]")
+	s.comes("it is not placed", isIn(v1alpha1.StateFailing),
+		says(able+"=False/FailedGetScale", `karmada does not propagate it: there is no ResourceBinding "web-deployment"`))
 	s.apply("hub", `
 apiVersion: work.karmada.io/v1alpha2
 kind: ResourceBinding
@@ -187,7 +190,8 @@ spec: {replicas: 4, clusters: [{name: member1, replicas: 2}, {name: member3, rep
 	s.comes("only two count", hasClusters("member1 Active 2, member3 Active 2"), isAssigned("2 2"), says(visible+"=True/AllClustersVisible"))
 	s.stays(3*syncPeriod, "hub 8")
 
-	if err := s.resource("hub", "work.karmada.io/v1alpha2", "ResourceBinding").Delete(s.t.Context(), "web-deployment", metav1.DeleteOptions{}); err != nil {
+	if err := s.resource("hub", "work.karmada.io/v1alpha2", "ResourceBinding").Delete(s.t.Context(), "web-deployment",
+		metav1.DeleteOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.comes("it is not placed any more", isIn(v1alpha1.StateFailing))

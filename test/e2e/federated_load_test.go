@@ -34,13 +34,16 @@ func (s *stage) loadByTheHub() {
 
 // The same where each member is told its part, by weights.
 func (s *stage) loadByParts() {
-	s.autoscale("minReplicas: 4, maxReplicas: 12, metrics: [" + byCPU + "], replicaDistribution: {type: StaticWeighted, clusterAutoscalingPreference: [" +
+	s.autoscale("minReplicas: 4, maxReplicas: 12, metrics: [" + byCPU +
+		"], replicaDistribution: {type: StaticWeighted, clusterAutoscalingPreference: [" +
 		"{targetCluster: {clusterNames: [member1]}, staticWeight: 2}, {targetCluster: {clusterNames: [member2, member3]}, staticWeight: 1}]}")
 	s.runs("member1 6, member2 3, member3 3")
 	s.comes("all Pods are Ready", hasClusters("member1 Active 6, member2 Active 3, member3 Active 3"), isIn(v1alpha1.StateLimited),
 		isAssigned("6 3 3"), hasMetricAges)
-	s.describes("Assigned Replicas: 6 Current Replicas: 6", "Name: member1 Ready Replicas: 6", "Message: Pods and metrics of all clusters can be seen",
-		"Message: the desired replica count is more than the maximum replica count", "New size: 12; reason: cpu resource utilization (percentage of request) above target")
+	s.describes("Assigned Replicas: 6 Current Replicas: 6", "Name: member1 Ready Replicas: 6",
+		"Message: Pods and metrics of all clusters can be seen",
+		"Message: the desired replica count is more than the maximum replica count",
+		"New size: 12; reason: cpu resource utilization (percentage of request) above target")
 
 	s.uses(map[string]string{"member1": "20m", "member2": "20m", "member3": "20m"})
 	s.runs("member1 2, member2 1, member3 1")

@@ -33,10 +33,12 @@ func (s *stage) twins() {
 // Steps are small, so that it does not matter how a measurement that is half of
 // the old load and half of the new falls out.
 func (s *stage) decidesAsKubernetes() {
-	const steps = "behavior: {scaleUp: {policies: [{type: Pods, value: 2, periodSeconds: 1}]}, scaleDown: {stabilizationWindowSeconds: 5, policies: [{type: Pods, value: 1, periodSeconds: 1}]}}"
+	const steps = "behavior: {scaleUp: {policies: [{type: Pods, value: 2, periodSeconds: 1}]}, scaleDown: {stabilizationWindowSeconds: 5, " +
+		"policies: [{type: Pods, value: 1, periodSeconds: 1}]}}"
 	history := s.follow("member1")
 	rest := "minReplicas: 1, maxReplicas: 6, metrics: [" + s.byQueue(10) + ", " + byCPU + "], " + steps
-	s.apply("member1", fmt.Sprintf("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: stock}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: %s, name: stock}, %s}\n", s.kind, rest))
+	s.apply("member1", fmt.Sprintf("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: stock}\nspec: "+
+		"{scaleTargetRef: {apiVersion: apps/v1, kind: %s, name: stock}, %s}\n", s.kind, rest))
 	s.autoscale(rest + ", clusterAffinity: {clusterNames: [member1]}, replicaDistribution: {}")
 	s.both("both metrics are known", func(h *autoscalingv2.HorizontalPodAutoscalerStatus) error {
 		if len(h.CurrentMetrics) != 2 || h.CurrentMetrics[1].Resource == nil {

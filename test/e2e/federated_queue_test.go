@@ -22,7 +22,8 @@ func (s *stage) largestWins() {
 	s.queue("30")
 	s.hits(map[string]string{"member1": "20", "member2": "30"})
 	s.propagate(3, allMembers()...)
-	object := fmt.Sprintf("{type: Object, object: {describedObject: {apiVersion: v1, kind: Service, name: web}, metric: {name: %s-hits}, target: {type: AverageValue, averageValue: 10}}}", s.ns)
+	object := fmt.Sprintf("{type: Object, object: {describedObject: {apiVersion: v1, kind: Service, name: web}, metric: {name: %s-hits}, "+
+		"target: {type: AverageValue, averageValue: 10}}}", s.ns)
 	s.autoscale("minReplicas: 2, maxReplicas: 20, metrics: [" + s.byQueue(10) + ", " + object + ", " + byCPU + "]")
 	s.runs("hub 5, member1 2, member2 2, member3 1")
 	s.comes("the sum of an object counts", says(active+"=True/ValidMetricFound", "from external metric fed-several-hits"))

@@ -28,7 +28,8 @@ func (s *stage) nothingToScale() {
 			says(able+"=False/FailedGetScale", "the HPA controller was unable to get the target's current scale: ", words))
 		s.hasEvent("Warning", "FailedGetScale", words)
 	}
-	s.hasEvent("Warning", "ClusterStateChanged", "cluster member2 is Excluded: there is no Deployment \"nowhere\" that can be scaled", `deployments.apps "nowhere" not found`)
+	s.hasEvent("Warning", "ClusterStateChanged", "cluster member2 is Excluded: there is no Deployment \"nowhere\" that can be scaled",
+		`deployments.apps "nowhere" not found`)
 }
 
 // scaling has an autoscaler scale another kind.
@@ -47,15 +48,19 @@ func (s *stage) nothingToGoBy() {
 	s.apply("hub", s.autoscalerOf("deaf", "maxReplicas: 9, metrics: ["+s.byQueue(10)+"]"+where))
 	s.apply("hub", s.autoscalerOf("mute", "maxReplicas: 9, metrics: ["+strings.ReplaceAll(byRPS, "rps", "nobody-has-it")+"]"+where))
 	s.comesTo("bare", "it says what is missing", isIn(v1alpha1.StateFailing),
-		says(active+"=False/FailedGetResourceMetric", "the HPA was unable to compute the replica count: failed to get cpu utilization: ", "missing request for cpu in container bare of Pod bare-"))
+		says(active+"=False/FailedGetResourceMetric", "the HPA was unable to compute the replica count: failed to get cpu utilization: ",
+			"missing request for cpu in container bare of Pod bare-"))
 	s.comesTo("deaf", "it says what is missing", isIn(v1alpha1.StateFailing),
-		says(active+"=False/FailedGetExternalMetric", "the HPA was unable to compute the replica count: unable to get external metric fed-nofigures/fed-nofigures-queue/nil: "))
+		says(active+"=False/FailedGetExternalMetric",
+			"the HPA was unable to compute the replica count: unable to get external metric fed-nofigures/fed-nofigures-queue/nil: "))
 	s.comesTo("mute", "it says what is missing", isIn(v1alpha1.StateFailing),
 		says(active+"=False/FailedGetPodsMetric", "the HPA was unable to compute the replica count: unable to get metric nobody-has-it: "))
-	for _, reason := range []string{"FailedGetResourceMetric", "FailedGetExternalMetric", "FailedGetPodsMetric", "FailedComputeMetricsReplicas"} {
+	for _, reason := range []string{"FailedGetResourceMetric", "FailedGetExternalMetric", "FailedGetPodsMetric",
+		"FailedComputeMetricsReplicas"} {
 		s.hasEvent("Warning", reason)
 	}
-	s.kubectl(s.t, "--context", "member1", "-n", s.ns, "wait", "--for=jsonpath={.spec.replicas}=2", "--timeout=1s", "deployment/bare", "deployment/deaf", "deployment/mute")
+	s.kubectl(s.t, "--context", "member1", "-n", s.ns, "wait", "--for=jsonpath={.spec.replicas}=2", "--timeout=1s", "deployment/bare",
+		"deployment/deaf", "deployment/mute")
 }
 
 // Two that count the same Pods stop, and the one that is left goes on.
@@ -69,7 +74,8 @@ func (s *stage) twoOfTheSamePods() {
 	s.autoscale(idle)
 	for _, name := range []string{"web", "other"} {
 		s.comesTo(name, "it is not alone", isIn(v1alpha1.StateFailing),
-			says(active+"=False/AmbiguousSelector", "pods by selector app=web are controlled by more than one HPA (e.g. [fed-same/", "fed-same/other", "fed-same/web"))
+			says(active+"=False/AmbiguousSelector", "pods by selector app=web are controlled by more than one HPA (e.g. [fed-same/",
+				"fed-same/other", "fed-same/web"))
 	}
 	s.hasEvent("Warning", "AmbiguousSelector", "fed-same/other", "fed-same/web")
 	s.change(`{"spec":{"maxReplicas":10}}`)
@@ -88,7 +94,8 @@ func (s *stage) memberHasItsOwn() {
 		for _, member := range []string{"member1", "member2"} {
 			s.apply(member, strings.ReplaceAll(webOf(s.kind, 1, false), "web", name))
 		}
-		s.apply("member1", fmt.Sprintf("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: local-%[1]s}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: %[1]s}, maxReplicas: 1, metrics: [%[2]s]}\n", name, byCPU))
+		s.apply("member1", fmt.Sprintf("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: local-%[1]s}\nspec: "+
+			"{scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: %[1]s}, maxReplicas: 1, metrics: [%[2]s]}\n", name, byCPU))
 	}
 	s.apply("hub", strings.ReplaceAll(webOf(s.kind, 2, true), "web", "town"))
 	where := ", clusterAffinity: {clusterNames: [member1, member2]}"
@@ -96,12 +103,14 @@ func (s *stage) memberHasItsOwn() {
 	s.apply("hub", s.autoscalerOf("town", "minReplicas: 2, maxReplicas: 4, metrics: ["+s.byQueue(10)+"]"+where))
 	s.comes("that member is left alone", hasClusters("member1 Conflict 1, member2 Active 1"))
 	s.hasEvent("Warning", "ClusterStateChanged", "cluster member1 is Conflict", "HorizontalPodAutoscaler fed-rival/local-web")
-	s.comesTo("town", "it cannot leave one out", isIn(v1alpha1.StateFailing), says(active+"=False/AmbiguousSelector", "HorizontalPodAutoscaler fed-rival/local-town"))
+	s.comesTo("town", "it cannot leave one out", isIn(v1alpha1.StateFailing),
+		says(active+"=False/AmbiguousSelector", "HorizontalPodAutoscaler fed-rival/local-town"))
 
 	s.queue("40")
 	s.runs("member1 1, member2 3")
 	for _, name := range []string{"local-web", "local-town"} {
-		if err := s.resource("member1", "autoscaling/v2", "HorizontalPodAutoscaler").Delete(s.t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		if err := s.resource("member1", "autoscaling/v2", "HorizontalPodAutoscaler").Delete(s.t.Context(), name,
+			metav1.DeleteOptions{}); err != nil {
 			s.t.Fatal(err)
 		}
 	}

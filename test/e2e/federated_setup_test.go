@@ -149,7 +149,8 @@ func (f *federated) leader(t *testing.T) *fixture.Controllers {
 func (f *federated) leads(t *testing.T) *fixture.Controllers {
 	t.Helper()
 	for _, r := range f.pair {
-		if state, _, _ := r.State(); state == "running" && strings.Contains(scrapeText(t, r.Metrics()), `leader_election_master_status{name="controller-manager.fleetscale.io"} 1`) {
+		if state, _, _ := r.State(); state == "running" &&
+			strings.Contains(scrapeText(t, r.Metrics()), `leader_election_master_status{name="controller-manager.fleetscale.io"} 1`) {
 			return r
 		}
 	}

@@ -97,7 +97,8 @@ func (s *stage) apply(cluster, manifests string) {
 		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
 			s.t.Fatal(err)
 		}
-		if _, err := s.resource(cluster, object.GetAPIVersion(), object.GetKind()).Apply(s.t.Context(), object.GetName(), object, applying()); err != nil {
+		if _, err := s.resource(cluster, object.GetAPIVersion(), object.GetKind()).Apply(s.t.Context(), object.GetName(), object,
+			applying()); err != nil {
 			s.t.Fatalf("%s: %v", cluster, err)
 		}
 	}
@@ -114,7 +115,8 @@ func webOf(kind string, replicas int, paused bool) string {
 apiVersion: apps/v1
 kind: %s
 metadata: {name: web}
-spec: {replicas: %d, %s, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: web, resources: {requests: {cpu: 100m}}}]}}}
+spec: {replicas: %d, %s, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web,
+	image: web, resources: {requests: {cpu: 100m}}}]}}}
 `, kind, replicas, extra)
 }
 
@@ -163,7 +165,8 @@ func (s *stage) autoscale(rest string) {
 }
 
 func (s *stage) autoscalerOf(name, rest string) string {
-	return fmt.Sprintf("apiVersion: autoscaling.karmada.io/v1alpha1\nkind: FederatedHPA\nmetadata: {name: %s}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: %s, name: %s}, %s}\n", name, s.kind, name, rest)
+	return fmt.Sprintf("apiVersion: autoscaling.karmada.io/v1alpha1\nkind: FederatedHPA\nmetadata: {name: %s}\nspec: {scaleTargetRef: "+
+		"{apiVersion: apps/v1, kind: %s, name: %s}, %s}\n", name, s.kind, name, rest)
 }
 
 // Metrics of a spec.

@@ -33,7 +33,8 @@ func TestRewrittenAPIServiceIsAnAlarm(t *testing.T) {
 	isOurs(0)
 	logged(t, e.adapter, skip, "APIService is not ours", name, "Service fleetscale-system/somebody-else", "metrics-adapter takeover")
 	eventually(t, "an Event tells it", func(ctx context.Context) error {
-		said, err := e.Ask(ctx, "-n", "default", "get", "events", "--field-selector", "reason=PointsElsewhere,involvedObject.name="+name, "-o", "name")
+		said, err := e.Ask(ctx, "-n", "default", "get", "events", "--field-selector", "reason=PointsElsewhere,involvedObject.name="+name, "-o",
+			"name")
 		if err == nil && said.Stdout == "" {
 			err = fmt.Errorf("no event: %s", said.Stderr)
 		}

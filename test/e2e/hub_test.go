@@ -116,7 +116,8 @@ func (e *env) loadHub(t *testing.T, cpu string) {
 // metricsServerAnswers wants the hub's former APIService to be back, and no other.
 func (e *env) metricsServerAnswers(t *testing.T) {
 	t.Helper()
-	said := e.kubectl(t, "get", "apiservice", "-o", `jsonpath={range .items[?(@.spec.group=="metrics.k8s.io")]}{.metadata.name} {.spec.service.name}{"\n"}{end}`)
+	said := e.kubectl(t, "get", "apiservice", "-o",
+		`jsonpath={range .items[?(@.spec.group=="metrics.k8s.io")]}{.metadata.name} {.spec.service.name}{"\n"}{end}`)
 	if got, want := said.Stdout, "v1beta1.metrics.k8s.io metrics-server\n"; got != want {
 		t.Errorf("APIServices of metrics.k8s.io and their Services are\n%swant\n%s", got, want)
 	}
@@ -164,7 +165,8 @@ func hasDecided(hpa *autoscalingv2.HorizontalPodAutoscaler, replicas, utilizatio
 	if hpa.Status.CurrentReplicas != replicas || hpa.Status.DesiredReplicas != replicas {
 		return fmt.Errorf("%d replicas, %d desired; want %d", hpa.Status.CurrentReplicas, hpa.Status.DesiredReplicas, replicas)
 	}
-	if len(hpa.Status.CurrentMetrics) != 1 || hpa.Status.CurrentMetrics[0].Resource == nil || hpa.Status.CurrentMetrics[0].Resource.Current.AverageUtilization == nil {
+	if len(hpa.Status.CurrentMetrics) != 1 || hpa.Status.CurrentMetrics[0].Resource == nil ||
+		hpa.Status.CurrentMetrics[0].Resource.Current.AverageUtilization == nil {
 		return errors.New("it has no metrics")
 	}
 	// What is measured is an estimate; half a percent may be rounded up or down.

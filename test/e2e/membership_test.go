@@ -29,7 +29,8 @@ func TestLeaveAndJoin(t *testing.T) {
 	}
 	e.hears(t, "the sum is of those who stayed", serviceMetric(presence), whollyTells("web 2"))
 	e.hears(t, "so are the series", externalMetric(presence), whollyTells("of=member1 1", "of=member2 1"))
-	for _, name := range []string{"fleetscale_cluster_ready", "fleetscale_cluster_requests_total", "fleetscale_usage_samples", "fleetscale_relay_requests_total", "fleetscale_relay_catalogue_metrics"} {
+	for _, name := range []string{"fleetscale_cluster_ready", "fleetscale_cluster_requests_total", "fleetscale_usage_samples",
+		"fleetscale_relay_requests_total", "fleetscale_relay_catalogue_metrics"} {
 		if value, found := metric(t, e.adapter, name, `cluster="member3"`); found {
 			t.Errorf("%s of the cluster that left is still there: %v", name, value)
 		}

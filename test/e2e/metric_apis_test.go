@@ -32,7 +32,8 @@ func TestAPIsAreLeftOut(t *testing.T) {
 				kept = append(kept, group)
 			}
 		}
-		a, err := e.NewAdapter(t.Context(), e.Hub(), "adapter-without-"+strings.TrimSuffix(left, ".k8s.io"), append(adapterFlags(e.Hub()), "--apis="+strings.Join(kept, ","))...)
+		a, err := e.NewAdapter(t.Context(), e.Hub(), "adapter-without-"+strings.TrimSuffix(left, ".k8s.io"),
+			append(adapterFlags(e.Hub()), "--apis="+strings.Join(kept, ","))...)
 		if err != nil {
 			t.Fatal(err)
 		}

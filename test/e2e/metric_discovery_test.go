@@ -138,7 +138,8 @@ func discovered(list apidiscoveryv2.APIGroupDiscoveryList) []string {
 // The kinds are described, and protobuf is there for those who prefer it.
 func TestMetricAPIsAreDescribedAndEncoded(t *testing.T) {
 	e := whole(t)
-	for path, kind := range map[string]string{customV1beta1: "MetricValueList", customV1beta2: "MetricValueList", externalV1beta1: "ExternalMetricValueList"} {
+	for path, kind := range map[string]string{customV1beta1: "MetricValueList", customV1beta2: "MetricValueList",
+		externalV1beta1: "ExternalMetricValueList"} {
 		got := e.get(t, "/openapi/v3"+path)
 		if got.Code != http.StatusOK || !strings.Contains(string(got.Body), kind) {
 			t.Errorf("/openapi/v3%s: %d, %d bytes without %s", path, got.Code, len(got.Body), kind)

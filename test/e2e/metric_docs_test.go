@@ -51,8 +51,9 @@ func examples() map[string]example {
 			"member1": {object("ingresses.networking.k8s.io", "gateway", "latency_p95_seconds", "90m")},
 			"member2": {object("ingresses.networking.k8s.io", "gateway", "latency_p95_seconds", "400m")},
 		}},
-		"mailer":  {replicas: 3, series: map[string][]lab.Series{"member1": mail, "member2": mail, "member3": mail}},
-		"printer": {replicas: 3, series: map[string][]lab.Series{"member1": queue("local_queue_messages", "print", "50"), "member2": queue("local_queue_messages", "print", "40")}},
+		"mailer": {replicas: 3, series: map[string][]lab.Series{"member1": mail, "member2": mail, "member3": mail}},
+		"printer": {replicas: 3, series: map[string][]lab.Series{"member1": queue("local_queue_messages", "print", "50"),
+			"member2": queue("local_queue_messages", "print", "40")}},
 		"canary": {replicas: 2, figures: map[string][]lab.Figure{
 			"member1": {object("services", "canary", "requests_per_second", "100")},
 			"member2": {object("services", "canary", "requests_per_second", "900")},
@@ -162,7 +163,8 @@ func (e *env) setUpExample(t *testing.T, x example) {
 
 // workloadOf is something for an autoscaler to scale.
 func workloadOf(target autoscalingv2.CrossVersionObjectReference, replicas int) string {
-	return strings.NewReplacer("VERSION", target.APIVersion, "KIND", target.Kind, "NAME", target.Name, "REPLICAS", fmt.Sprint(replicas)).Replace(`
+	return strings.NewReplacer("VERSION", target.APIVersion, "KIND", target.Kind, "NAME", target.Name, "REPLICAS",
+		fmt.Sprint(replicas)).Replace(`
 apiVersion: VERSION
 kind: KIND
 metadata: {name: NAME}

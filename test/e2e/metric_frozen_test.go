@@ -16,7 +16,8 @@ import (
 func TestFrozenMemberAndItsMetrics(t *testing.T) {
 	e := whole(t)
 	const grace = 3 * time.Second
-	brief, err := e.StartAdapter(t.Context(), e.Hub(), "adapter-of-little-grace", append(adapterFlags(e.Hub()), "--member-grace="+grace.String())...)
+	brief, err := e.StartAdapter(t.Context(), e.Hub(), "adapter-of-little-grace",
+		append(adapterFlags(e.Hub()), "--member-grace="+grace.String())...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,8 +32,10 @@ func TestFrozenMemberAndItsMetrics(t *testing.T) {
 	e.lists(t, externalV1beta1, m.only, true)
 	e.freeze(t, "member2")
 
-	e.hears(t, "a sum is refused", serviceMetric(m.service), refuses(http.StatusServiceUnavailable, m.service, "member2", "Timeout", "fleetscale.io/partial"))
-	e.hears(t, "pods are told of without the member", podsMetric(m.service), tellsWithout("member2", "Timeout", "member1/web-0 1", "member3/web-0 4"))
+	e.hears(t, "a sum is refused", serviceMetric(m.service), refuses(http.StatusServiceUnavailable, m.service, "member2", "Timeout",
+		"fleetscale.io/partial"))
+	e.hears(t, "pods are told of without the member", podsMetric(m.service),
+		tellsWithout("member2", "Timeout", "member1/web-0 1", "member3/web-0 4"))
 	t.Run("a part is served to those who want it", func(t *testing.T) { e.servesParts(t, m) })
 	t.Run("what the others have is whole", func(t *testing.T) { e.servesCovered(t, m) })
 	t.Run("who does not ask the member misses nothing", func(t *testing.T) {
@@ -122,7 +125,8 @@ func (e *env) servesParts(t *testing.T, m frost) {
 		hearsFrom(t, allowing(hub, "allow"), "by header: "+path, path, tellsWithout("member2", "Timeout", want...))
 	}
 	for _, word := range []string{"avg", "min"} {
-		e.hears(t, word+" is never of a part", serviceMetric(m.service, "fleetscale.io/merge="+word, allow), refuses(http.StatusServiceUnavailable, word, "member2", "Timeout"))
+		e.hears(t, word+" is never of a part", serviceMetric(m.service, "fleetscale.io/merge="+word, allow),
+			refuses(http.StatusServiceUnavailable, word, "member2", "Timeout"))
 	}
 }
 
@@ -134,7 +138,8 @@ func (e *env) servesCovered(t *testing.T, m frost) {
 		}
 		return isCovered(v, "member2")
 	})
-	e.hears(t, "a largest one that was asked for may be larger", externalMetric(m.all, "fleetscale.io/merge=max"), refuses(http.StatusServiceUnavailable, "member2", "Timeout"))
+	e.hears(t, "a largest one that was asked for may be larger", externalMetric(m.all, "fleetscale.io/merge=max"),
+		refuses(http.StatusServiceUnavailable, "member2", "Timeout"))
 }
 
 // answersAtOnce holds that the fleet's answers do not wait for a member which

@@ -49,7 +49,8 @@ func TestUnknownMergeIsRefused(t *testing.T) {
 		"fleetscale.io/merge in (sum,max)": {"fleetscale.io/merge", "sum"},
 		"fleetscale.io/partial=please":     {"fleetscale.io/partial", "please", "allow"},
 	} {
-		for _, path := range []string{serviceMetric(presence, selector), externalMetric(presence, selector), podsMetric(presence, "metricLabelSelector", selector)} {
+		for _, path := range []string{serviceMetric(presence, selector), externalMetric(presence, selector),
+			podsMetric(presence, "metricLabelSelector", selector)} {
 			e.wants(t, path, refuses(http.StatusBadRequest, words...))
 		}
 	}
@@ -61,7 +62,8 @@ func TestMetricThatNobodyHas(t *testing.T) {
 	members := allMembers()
 	e.wants(t, serviceMetric("nobody_has_this"), refuses(http.StatusNotFound, append(members, "nobody_has_this", "services", "web")...))
 	e.wants(t, serviceMetric("nobody_has_this", "fleetscale.io/cluster=member2"), refuses(http.StatusNotFound, "nobody_has_this", "member2"))
-	e.wants(t, serviceMetric("nobody_has_this", "fleetscale.io/cluster=elsewhere"), refuses(http.StatusNotFound, "fleetscale.io/cluster", "member1"))
+	e.wants(t, serviceMetric("nobody_has_this", "fleetscale.io/cluster=elsewhere"),
+		refuses(http.StatusNotFound, "fleetscale.io/cluster", "member1"))
 }
 
 // One cluster has it: its figure is the fleet's.

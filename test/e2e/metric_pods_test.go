@@ -48,7 +48,8 @@ func TestPodsOfChosenClusters(t *testing.T) {
 		}
 	}
 	e.wants(t, podsMetric(metric, "labelSelector", "app=web,fleetscale.io/cluster=member1"), whollyTells(first...))
-	e.wants(t, podsMetric(metric, "labelSelector", "fleetscale.io/cluster!=member2", "metricLabelSelector", "fleetscale.io/cluster!=member3"), whollyTells(first...))
+	e.wants(t, podsMetric(metric, "labelSelector", "fleetscale.io/cluster!=member2", "metricLabelSelector", "fleetscale.io/cluster!=member3"),
+		whollyTells(first...))
 	for _, member := range allMembers() {
 		for _, uri := range e.asked(t, member, metric) {
 			if containsAll(uri, []string{"fleetscale.io"}) {

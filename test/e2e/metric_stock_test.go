@@ -81,9 +81,11 @@ func TestStockClient(t *testing.T) {
 		selector string
 		want     int64
 	}{
-		"Object":                           {autoscalingv2.CrossVersionObjectReference{Kind: "Service", Name: "web"}, "", 2000},
-		"Object, the largest":              {autoscalingv2.CrossVersionObjectReference{Kind: "Service", Name: "web", APIVersion: "v1"}, "fleetscale.io/merge=max", 1700},
-		"Object of another group":          {autoscalingv2.CrossVersionObjectReference{Kind: "StatefulSet", Name: "web", APIVersion: "apps/v1"}, "", 7000},
+		"Object": {autoscalingv2.CrossVersionObjectReference{Kind: "Service", Name: "web"}, "", 2000},
+		"Object, the largest": {autoscalingv2.CrossVersionObjectReference{Kind: "Service", Name: "web", APIVersion: "v1"},
+			"fleetscale.io/merge=max", 1700},
+		"Object of another group": {autoscalingv2.CrossVersionObjectReference{Kind: "StatefulSet", Name: "web", APIVersion: "apps/v1"},
+			"", 7000},
 		"Object, namespace":                {autoscalingv2.CrossVersionObjectReference{Kind: "Namespace", Name: "ignored"}, "", 11000},
 		"Object, namespace of one cluster": {autoscalingv2.CrossVersionObjectReference{Kind: "Namespace"}, "fleetscale.io/cluster=member2", 6000},
 	} {
@@ -95,7 +97,8 @@ func TestStockClient(t *testing.T) {
 		})
 	}
 	t.Run("External", func(t *testing.T) {
-		for text, want := range map[string][]int64{"": {1500, 1500, 1500, 42000}, "name=mail": {42000}, "name=print,fleetscale.io/cluster!=member1": {1500, 1500}} {
+		for text, want := range map[string][]int64{"": {1500, 1500, 1500, 42000}, "name=mail": {42000},
+			"name=print,fleetscale.io/cluster!=member1": {1500, 1500}} {
 			got, _, err := client.GetExternalMetric(metric, shop, selector(t, text))
 			slices.Sort(got)
 			if err != nil || !slices.Equal(got, want) {

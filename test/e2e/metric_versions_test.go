@@ -72,7 +72,8 @@ func TestMemberWithBrokenMetricsAdapter(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = adapter.Thaw() })
 	for _, path := range []string{serviceMetric(presence), externalMetric(presence)} {
-		e.hears(t, "nobody knows what the member has "+path, path, refuses(http.StatusServiceUnavailable, "1 of 3 clusters did not answer: member3 ("))
+		e.hears(t, "nobody knows what the member has "+path, path,
+			refuses(http.StatusServiceUnavailable, "1 of 3 clusters did not answer: member3 ("))
 	}
 	if err := isWhole(e.look(t, shopPath)); err != nil {
 		t.Errorf("cpu and memory are not whole: %v", err)

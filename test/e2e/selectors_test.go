@@ -56,9 +56,10 @@ func TestCoverageIsOfThoseWhoWereAsked(t *testing.T) {
 func TestFieldSelectors(t *testing.T) {
 	e := whole(t)
 	for selector, want := range map[string][]string{
-		"metadata.name=web-1":                           {"member1/web-1", "member2/web-1", "member3/web-1"},
-		"metadata.name=only-member2":                    {"member2/only-member2"},
-		"metadata.namespace=shop,metadata.name!=web-1":  slices.DeleteFunc(podsOf(allMembers()...), func(pod string) bool { return strings.HasSuffix(pod, "/web-1") }),
+		"metadata.name=web-1":        {"member1/web-1", "member2/web-1", "member3/web-1"},
+		"metadata.name=only-member2": {"member2/only-member2"},
+		"metadata.namespace=shop,metadata.name!=web-1": slices.DeleteFunc(podsOf(allMembers()...),
+			func(pod string) bool { return strings.HasSuffix(pod, "/web-1") }),
 		"metadata.namespace=elsewhere":                  nil,
 		"metadata.namespace!=shop,metadata.name=web-11": nil,
 	} {

@@ -45,12 +45,15 @@ func TestTopPods(t *testing.T) {
 		columns int
 		want    []string
 	}{
-		"of a namespace":           {args: "-n shop", columns: 1, want: everything},
-		"by label":                 {args: "-n shop -l app=web", columns: 1, want: everything[6:]},
-		"by name":                  {args: "-n shop only-member2", columns: 1, want: []string{"only-member2"}},
-		"by cluster":               {args: "-n shop -l fleetscale.io/cluster=member3", columns: 1, want: []string{"cart", "only-member3", "web-0", "web-1"}},
-		"of all namespaces":        {args: "-A -l app=only", columns: 2, want: []string{"shop only-member1", "shop only-member2", "shop only-member3"}},
-		"containers of a selector": {args: "-n shop --containers -l app=cart,fleetscale.io/cluster=member1", columns: 2, want: []string{"cart cart", "cart proxy"}},
+		"of a namespace": {args: "-n shop", columns: 1, want: everything},
+		"by label":       {args: "-n shop -l app=web", columns: 1, want: everything[6:]},
+		"by name":        {args: "-n shop only-member2", columns: 1, want: []string{"only-member2"}},
+		"by cluster": {args: "-n shop -l fleetscale.io/cluster=member3", columns: 1,
+			want: []string{"cart", "only-member3", "web-0", "web-1"}},
+		"of all namespaces": {args: "-A -l app=only", columns: 2,
+			want: []string{"shop only-member1", "shop only-member2", "shop only-member3"}},
+		"containers of a selector": {args: "-n shop --containers -l app=cart,fleetscale.io/cluster=member1", columns: 2,
+			want: []string{"cart cart", "cart proxy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := e.kubectl(t, append([]string{"top", "pods"}, strings.Fields(tc.args)...)...)

@@ -68,7 +68,8 @@ func (b *bringUp) awaitKubelets(ctx context.Context) error {
 		}
 		asked++
 		const name = "\n  name: kubelet\n"
-		return false, b.apply(ctx, strings.Replace(kubeletMetrics, name, fmt.Sprintf("%s  annotations: {asked: %q}\n", name, fmt.Sprint(asked)), 1))
+		return false, b.apply(ctx, strings.Replace(kubeletMetrics, name, fmt.Sprintf("%s  annotations: {asked: %q}\n", name, fmt.Sprint(asked)),
+			1))
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for kwok to say what the nodes of %s use: %w (%w)", b.Name, err, last)

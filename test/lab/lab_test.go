@@ -303,7 +303,8 @@ func testPrograms(t *testing.T, l *Lab, _ *Cluster) {
 	if err == nil || !strings.Contains(err.Error(), "failing died; the last lines of "+l.Dir()+"/logs/failing.log:\n  no such flag") {
 		t.Errorf("running a program that fails: error = %v", err)
 	}
-	sleeper, err := l.Run(t.Context(), Program{Name: "sleeper", Path: "/bin/sh", Args: []string{"-c", `echo $GREETING; exec sleep 600`}, Env: []string{"GREETING=hello"}})
+	sleeper, err := l.Run(t.Context(), Program{Name: "sleeper", Path: "/bin/sh", Args: []string{"-c", `echo $GREETING; exec sleep 600`},
+		Env: []string{"GREETING=hello"}})
 	if err != nil {
 		t.Fatalf("Run: %v", err)
 	}
@@ -394,7 +395,8 @@ func testKubectl(t *testing.T, l *Lab, _ *Cluster) {
 	if err != nil || !strings.Contains(string(out), "web") {
 		t.Errorf("kubectl top pods: %v\n%s", err, out)
 	}
-	if out, err = l.Kubectl(t.Context(), "config", "get-contexts", "-o", "name").CombinedOutput(); err != nil || string(out) != "east\nhub\nwest\n" {
+	if out, err = l.Kubectl(t.Context(), "config", "get-contexts", "-o", "name").CombinedOutput(); err != nil ||
+		string(out) != "east\nhub\nwest\n" {
 		t.Errorf("kubectl config get-contexts: %v\n%s", err, out)
 	}
 }

@@ -100,7 +100,8 @@ func (o Options) validate() error {
 		errs = append(errs, errors.New("the lab's folder (--dir) is not set: name one for its state, logs and kubeconfigs"))
 	}
 	if o.MetricResolution < minMetricResolution {
-		errs = append(errs, fmt.Errorf("the metric resolution must be %v or more, which is the least that metrics-server accepts; got %v", minMetricResolution, o.MetricResolution))
+		errs = append(errs, fmt.Errorf("the metric resolution must be %v or more, which is the least that metrics-server accepts; got %v",
+			minMetricResolution, o.MetricResolution))
 	}
 	taken := map[string]bool{hubName: true}
 	for _, member := range o.Members {

@@ -41,7 +41,8 @@ func (w *world) node(i, kubeletPort int) *corev1.Node {
 // ensureNamespace makes one that is not there. The world's lock is held.
 func (w *world) ensureNamespace(name string) {
 	if _, found := w.shelves["namespaces"].find(key{name: name}); !found {
-		w.keep("namespaces", &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceActive}})
+		w.keep("namespaces", &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Status: corev1.NamespaceStatus{Phase: corev1.NamespaceActive}})
 	}
 }
 

@@ -197,7 +197,8 @@ func TestRequestsAreCounted(t *testing.T) {
 		}
 	}
 	m.Behave(Conduct{Failing: 1})
-	for _, path := range []string{podsPath, podsPath + "?watch=true", "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/requests", "/version"} {
+	for _, path := range []string{podsPath, podsPath + "?watch=true", "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/requests",
+		"/version"} {
 		if _, _, err := ask(t, m, path); err != nil {
 			t.Fatal(err)
 		}

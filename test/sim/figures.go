@@ -172,7 +172,8 @@ func (m *Member) serveExternal(w http.ResponseWriter, r *http.Request, info *req
 		}
 		known = true
 		if selector.Matches(labels.Set(s.Labels)) {
-			list.Items = append(list.Items, externalv1beta1.ExternalMetricValue{MetricName: s.Metric, MetricLabels: s.Labels, Timestamp: seconds(time.Now()), Value: s.Value})
+			list.Items = append(list.Items, externalv1beta1.ExternalMetricValue{MetricName: s.Metric, MetricLabels: s.Labels,
+				Timestamp: seconds(time.Now()), Value: s.Value})
 		}
 	}
 	m.figures.mu.Unlock()

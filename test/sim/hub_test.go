@@ -33,11 +33,13 @@ func TestStatusIsWrittenByItself(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	got.Spec.MaxReplicas, got.Status.DesiredReplicas = 9, 3
-	if got, err = hpas.UpdateStatus(t.Context(), got, metav1.UpdateOptions{}); err != nil || got.Spec.MaxReplicas != 5 || got.Status.DesiredReplicas != 3 || got.Generation != 1 {
+	if got, err = hpas.UpdateStatus(t.Context(), got, metav1.UpdateOptions{}); err != nil || got.Spec.MaxReplicas != 5 ||
+		got.Status.DesiredReplicas != 3 || got.Generation != 1 {
 		t.Errorf("after a write of the status: %+v, %v", got, err)
 	}
 	got.Spec.MaxReplicas, got.Status.DesiredReplicas = 9, 4
-	if got, err = hpas.Update(t.Context(), got, metav1.UpdateOptions{}); err != nil || got.Spec.MaxReplicas != 9 || got.Status.DesiredReplicas != 3 || got.Generation != 2 {
+	if got, err = hpas.Update(t.Context(), got, metav1.UpdateOptions{}); err != nil || got.Spec.MaxReplicas != 9 ||
+		got.Status.DesiredReplicas != 3 || got.Generation != 2 {
 		t.Errorf("after a write of the spec: %+v, %v", got, err)
 	}
 }

@@ -43,7 +43,8 @@ func (m *Member) serveKubelet(w http.ResponseWriter, r *http.Request) {
 	m.world.eachContainer(name, w, "container_cpu_usage_seconds_total", "counter", now, func(p *pod) float64 {
 		return float64(p.of.Usage.CPU.ScaledValue(resource.Nano)) / 1e9 * (now.Sub(time.Unix(p.born, 0)).Seconds() + 1)
 	})
-	m.world.eachContainer(name, w, "container_memory_working_set_bytes", "gauge", now, func(p *pod) float64 { return p.of.Usage.Memory.AsApproximateFloat64() })
+	m.world.eachContainer(name, w, "container_memory_working_set_bytes", "gauge", now,
+		func(p *pod) float64 { return p.of.Usage.Memory.AsApproximateFloat64() })
 }
 
 func (w *world) eachContainer(node string, out io.Writer, metric, kind string, now time.Time, value func(*pod) float64) {
@@ -54,7 +55,8 @@ func (w *world) eachContainer(node string, out io.Writer, metric, kind string, n
 			continue
 		}
 		for i := range p.of.Containers {
-			fmt.Fprintf(out, "%s{container=%q,namespace=%q,pod=%q} %f %d\n", metric, containerName(i), p.of.Namespace, p.name, value(p), now.UnixMilli())
+			fmt.Fprintf(out, "%s{container=%q,namespace=%q,pod=%q} %f %d\n", metric, containerName(i), p.of.Namespace, p.name, value(p),
+				now.UnixMilli())
 		}
 	}
 }

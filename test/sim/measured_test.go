@@ -52,7 +52,8 @@ func TestWritesOfScaleAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []ScaleWrite{{Resource: "deployments", Namespace: "shop", Name: "web", From: 4, To: 6}, {Resource: "deployments", Namespace: "shop", Name: "web", From: 6, To: 3}}
+	want := []ScaleWrite{{Resource: "deployments", Namespace: "shop", Name: "web", From: 4, To: 6},
+		{Resource: "deployments", Namespace: "shop", Name: "web", From: 6, To: 3}}
 	if diff := cmp.Diff(want, m.ScaleWrites(), cmpopts.IgnoreFields(ScaleWrite{}, "At")); diff != "" {
 		t.Error(diff)
 	}

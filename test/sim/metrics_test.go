@@ -25,7 +25,8 @@ import (
 func TestPodMetrics(t *testing.T) {
 	m := newOne(t)
 	run(t, m,
-		Workload{Namespace: "shop", Name: "web", Replicas: 30, Containers: 2, Usage: Resources{CPU: resource.MustParse("1"), Memory: resource.MustParse("1Gi")}},
+		Workload{Namespace: "shop", Name: "web", Replicas: 30, Containers: 2,
+			Usage: Resources{CPU: resource.MustParse("1"), Memory: resource.MustParse("1Gi")}},
 		Workload{Namespace: "shop", Name: "db", Kind: StatefulSet, Replicas: 4},
 		Workload{Namespace: "bank", Name: "web", Replicas: 2})
 	for encoding, client := range clients(t, m, metrics.NewForConfig) {
@@ -81,7 +82,8 @@ func TestMeasurementsAreMembersOwn(t *testing.T) {
 
 func TestFiguresOfObjects(t *testing.T) {
 	m := newOne(t)
-	run(t, m, Workload{Namespace: "shop", Name: "db", Kind: StatefulSet, Replicas: 3, Metrics: map[string]resource.Quantity{"requests": resource.MustParse("42")}})
+	run(t, m, Workload{Namespace: "shop", Name: "db", Kind: StatefulSet, Replicas: 3,
+		Metrics: map[string]resource.Quantity{"requests": resource.MustParse("42")}})
 	m.SetFigure(Figure{Namespace: "shop", Resource: "deployments.apps", Object: "api", Metric: "rate", Value: resource.MustParse("7")})
 	m.SetFigure(Figure{Resource: "namespaces", Object: "shop", Metric: "quota", Value: resource.MustParse("8")})
 	config := m.RESTConfig()
@@ -89,14 +91,17 @@ func TestFiguresOfObjects(t *testing.T) {
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(found))
 	client := custom_metrics.NewForConfig(config, mapper, custom_metrics.NewAvailableAPIsGetter(found))
 
-	pods, err := client.NamespacedMetrics("shop").GetForObjects(schema.GroupKind{Kind: "Pod"}, labels.SelectorFromSet(labels.Set{"app": "db"}), "requests", labels.Everything())
+	pods, err := client.NamespacedMetrics("shop").GetForObjects(schema.GroupKind{Kind: "Pod"}, labels.SelectorFromSet(labels.Set{"app": "db"}),
+		"requests", labels.Everything())
 	if err != nil || len(pods.Items) != 3 || pods.Items[2].DescribedObject.Name != "db-2" || pods.Items[2].Value.Value() != 42 {
 		t.Errorf("of Pods: %+v, %v", pods, err)
 	}
-	if _, err := client.NamespacedMetrics("shop").GetForObjects(schema.GroupKind{Kind: "Pod"}, labels.Everything(), "unknown", labels.Everything()); !apierrors.IsNotFound(err) {
+	if _, err := client.NamespacedMetrics("shop").GetForObjects(schema.GroupKind{Kind: "Pod"}, labels.Everything(), "unknown",
+		labels.Everything()); !apierrors.IsNotFound(err) {
 		t.Errorf("an unknown metric: %v", err)
 	}
-	api, err := client.NamespacedMetrics("shop").GetForObject(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "api", "rate", labels.Everything())
+	api, err := client.NamespacedMetrics("shop").GetForObject(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "api", "rate",
+		labels.Everything())
 	if err != nil || api.Value.Value() != 7 {
 		t.Errorf("of a Deployment: %+v, %v", api, err)
 	}
@@ -149,7 +154,8 @@ func TestDiscoveryMapsKinds(t *testing.T) {
 	m := newOne(t)
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(discovery.NewDiscoveryClientForConfigOrDie(m.RESTConfig())))
 	for kind, want := range map[schema.GroupKind]string{
-		{Kind: "Pod"}: "pods", {Group: "apps", Kind: "StatefulSet"}: "statefulsets", {Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: "horizontalpodautoscalers",
+		{Kind: "Pod"}: "pods", {Group: "apps", Kind: "StatefulSet"}: "statefulsets",
+		{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: "horizontalpodautoscalers",
 	} {
 		mapping, err := mapper.RESTMapping(kind)
 		if err != nil || mapping.Resource.Resource != want {

@@ -43,7 +43,8 @@ func (p *pod) labels() labels.Set {
 }
 
 func (p *pod) fields() fields.Set {
-	return fields.Set{"metadata.name": p.name, "metadata.namespace": p.of.Namespace, "spec.nodeName": p.node(), "status.phase": string(corev1.PodRunning)}
+	return fields.Set{"metadata.name": p.name, "metadata.namespace": p.of.Namespace, "spec.nodeName": p.node(),
+		"status.phase": string(corev1.PodRunning)}
 }
 
 func (p *pod) node() string { return p.world.nodeName(int(p.ordinal) % nodes) }
@@ -56,18 +57,21 @@ func (p *pod) object() object {
 	o.UID = p.world.uid("pods", p.key())
 	o.ResourceVersion = strconv.FormatInt(p.rev, 10)
 	o.CreationTimestamp = started
-	o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: p.of.Kind, Name: p.of.Name, UID: p.world.uid(plural(p.of.Kind), p.of.Workload.key().key)}}
+	o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: p.of.Kind, Name: p.of.Name,
+		UID: p.world.uid(plural(p.of.Kind), p.of.Workload.key().key)}}
 	o.Spec.NodeName = p.node()
 	o.Status = corev1.PodStatus{
 		Phase: corev1.PodRunning, HostIP: "127.0.0.1", PodIP: fmt.Sprintf("10.%d.%d.%d", p.ordinal>>16&255, p.ordinal>>8&255, p.ordinal&255),
 		StartTime: &started, QOSClass: corev1.PodQOSBurstable,
 	}
 	for _, condition := range []corev1.PodConditionType{corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
-		o.Status.Conditions = append(o.Status.Conditions, corev1.PodCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: started})
+		o.Status.Conditions = append(o.Status.Conditions, corev1.PodCondition{Type: condition, Status: corev1.ConditionTrue,
+			LastTransitionTime: started})
 	}
 	for _, c := range o.Spec.Containers {
 		o.Status.ContainerStatuses = append(o.Status.ContainerStatuses, corev1.ContainerStatus{
-			Name: c.Name, Image: c.Image, Ready: true, Started: new(true), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}},
+			Name: c.Name, Image: c.Image, Ready: true, Started: new(true),
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}},
 		})
 	}
 	return o

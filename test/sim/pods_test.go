@@ -65,7 +65,8 @@ func TestPodIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.UID == "" || p.ResourceVersion == "" || p.Labels["app"] != "db" || p.Spec.NodeName == "" || p.Status.StartTime == nil || p.Status.Phase != corev1.PodRunning {
+	if p.UID == "" || p.ResourceVersion == "" || p.Labels["app"] != "db" || p.Spec.NodeName == "" || p.Status.StartTime == nil ||
+		p.Status.Phase != corev1.PodRunning {
 		t.Errorf("something is missing: %+v", p)
 	}
 	if got := p.Spec.Containers[1].Resources.Requests.Cpu().String(); len(p.Spec.Containers) != 2 || got != "100m" {

@@ -34,15 +34,23 @@ func servedResources() []served {
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "namespaces", singular: "namespace", kind: "Namespace", short: "ns"},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "nodes", singular: "node", kind: "Node", short: "no"},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "pods", singular: "pod", kind: "Pod", short: "po", namespaced: true},
-		{GroupVersion: corev1.SchemeGroupVersion, plural: "resourcequotas", singular: "resourcequota", kind: "ResourceQuota", short: "quota", namespaced: true},
+		{GroupVersion: corev1.SchemeGroupVersion, plural: "resourcequotas", singular: "resourcequota", kind: "ResourceQuota", short: "quota",
+			namespaced: true},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "secrets", singular: "secret", kind: "Secret", namespaced: true, writable: true},
-		{GroupVersion: corev1.SchemeGroupVersion, plural: "events", singular: "event", kind: "Event", short: "ev", namespaced: true, writable: true, forgotten: true},
-		{GroupVersion: eventsv1.SchemeGroupVersion, plural: "events", singular: "event", kind: "Event", short: "ev", namespaced: true, writable: true, forgotten: true},
-		{GroupVersion: appsv1.SchemeGroupVersion, plural: "deployments", singular: "deployment", kind: "Deployment", short: "deploy", namespaced: true, scalable: true},
-		{GroupVersion: appsv1.SchemeGroupVersion, plural: "statefulsets", singular: "statefulset", kind: "StatefulSet", short: "sts", namespaced: true, scalable: true},
-		{GroupVersion: autoscalingv2.SchemeGroupVersion, plural: "horizontalpodautoscalers", singular: "horizontalpodautoscaler", kind: "HorizontalPodAutoscaler", short: "hpa", namespaced: true, writable: true, told: true},
-		{GroupVersion: v1alpha1.SchemeGroupVersion, plural: "federatedhpas", singular: "federatedhpa", kind: "FederatedHPA", short: "fhpa", namespaced: true, writable: true, told: true},
-		{GroupVersion: v1alpha1.SchemeGroupVersion, plural: "cronfederatedhpas", singular: "cronfederatedhpa", kind: "CronFederatedHPA", short: "cronfhpa", namespaced: true, writable: true, told: true},
+		{GroupVersion: corev1.SchemeGroupVersion, plural: "events", singular: "event", kind: "Event", short: "ev", namespaced: true,
+			writable: true, forgotten: true},
+		{GroupVersion: eventsv1.SchemeGroupVersion, plural: "events", singular: "event", kind: "Event", short: "ev", namespaced: true,
+			writable: true, forgotten: true},
+		{GroupVersion: appsv1.SchemeGroupVersion, plural: "deployments", singular: "deployment", kind: "Deployment", short: "deploy",
+			namespaced: true, scalable: true},
+		{GroupVersion: appsv1.SchemeGroupVersion, plural: "statefulsets", singular: "statefulset", kind: "StatefulSet", short: "sts",
+			namespaced: true, scalable: true},
+		{GroupVersion: autoscalingv2.SchemeGroupVersion, plural: "horizontalpodautoscalers", singular: "horizontalpodautoscaler",
+			kind: "HorizontalPodAutoscaler", short: "hpa", namespaced: true, writable: true, told: true},
+		{GroupVersion: v1alpha1.SchemeGroupVersion, plural: "federatedhpas", singular: "federatedhpa", kind: "FederatedHPA", short: "fhpa",
+			namespaced: true, writable: true, told: true},
+		{GroupVersion: v1alpha1.SchemeGroupVersion, plural: "cronfederatedhpas", singular: "cronfederatedhpa", kind: "CronFederatedHPA",
+			short: "cronfhpa", namespaced: true, writable: true, told: true},
 	}
 }
 
@@ -71,11 +79,13 @@ func (s served) discovered() []metav1.APIResource {
 		all[0].ShortNames = []string{s.short}
 	}
 	if s.told {
-		all = append(all, metav1.APIResource{Name: s.plural + "/status", Namespaced: true, Kind: s.kind, Verbs: metav1.Verbs{"get", "update", "patch"}})
+		all = append(all, metav1.APIResource{Name: s.plural + "/status", Namespaced: true, Kind: s.kind,
+			Verbs: metav1.Verbs{"get", "update", "patch"}})
 	}
 	if s.scalable {
 		all = append(all, metav1.APIResource{
-			Name: s.plural + "/scale", Namespaced: true, Group: "autoscaling", Version: "v1", Kind: "Scale", Verbs: metav1.Verbs{"get", "update", "patch"},
+			Name: s.plural + "/scale", Namespaced: true, Group: "autoscaling", Version: "v1", Kind: "Scale",
+			Verbs: metav1.Verbs{"get", "update", "patch"},
 		})
 	}
 	return all

@@ -53,7 +53,8 @@ func (m *Member) scale(r *http.Request, s served, info *request.RequestInfo) (*a
 	return m.world.scaleOf(running), nil
 }
 
-func (m *Member) wantedScale(r *http.Request, s served, info *request.RequestInfo, present *autoscalingv1.Scale) (*autoscalingv1.Scale, *apierrors.StatusError) {
+func (m *Member) wantedScale(r *http.Request, s served, info *request.RequestInfo, present *autoscalingv1.Scale) (*autoscalingv1.Scale,
+	*apierrors.StatusError) {
 	switch info.Verb {
 	case "update":
 		o, refused := m.read(r)
@@ -84,8 +85,9 @@ func (m *Member) wantedScale(r *http.Request, s served, info *request.RequestInf
 func (w *world) scaleOf(of *workload) *autoscalingv1.Scale {
 	e, _ := w.shelves[plural(of.Kind)].find(of.Workload.key().key)
 	return &autoscalingv1.Scale{
-		ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name, UID: e.object().GetUID(), ResourceVersion: strconv.FormatInt(e.revision(), 10)},
-		Spec:       autoscalingv1.ScaleSpec{Replicas: int32(of.Replicas)},
-		Status:     autoscalingv1.ScaleStatus{Replicas: of.present(), Selector: labels.Set(of.Labels).String()},
+		ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name, UID: e.object().GetUID(),
+			ResourceVersion: strconv.FormatInt(e.revision(), 10)},
+		Spec:   autoscalingv1.ScaleSpec{Replicas: int32(of.Replicas)},
+		Status: autoscalingv1.ScaleStatus{Replicas: of.present(), Selector: labels.Set(of.Labels).String()},
 	}
 }

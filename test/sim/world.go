@@ -38,7 +38,8 @@ type event struct {
 const logged = 20_000
 
 func newWorld(name string, kubeletPort int) *world {
-	w := &world{name: name, born: time.Now(), shelves: map[string]shelf{}, workloads: map[workloadKey]*workload{}, changed: make(chan struct{})}
+	w := &world{name: name, born: time.Now(), shelves: map[string]shelf{}, workloads: map[workloadKey]*workload{},
+		changed: make(chan struct{})}
 	for _, served := range servedResources() {
 		w.shelves[served.plural] = shelf{}
 	}

@@ -31,7 +31,8 @@ func TestScale(t *testing.T) {
 			former := *scale
 			for _, replicas := range []int32{5, 0, 2} {
 				scale.Spec.Replicas = replicas
-				if scale, err = deployments.UpdateScale(t.Context(), "web", scale, metav1.UpdateOptions{}); err != nil || scale.Status.Replicas != replicas {
+				if scale, err = deployments.UpdateScale(t.Context(), "web", scale, metav1.UpdateOptions{}); err != nil ||
+					scale.Status.Replicas != replicas {
 					t.Fatalf("to %d: %+v, %v", replicas, scale, err)
 				}
 				pods, err := client.CoreV1().Pods("shop").List(t.Context(), metav1.ListOptions{LabelSelector: "app=web,!apps.kubernetes.io/pod-index"})
@@ -42,10 +43,12 @@ func TestScale(t *testing.T) {
 			if _, err := deployments.UpdateScale(t.Context(), "web", &former, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 				t.Errorf("by an old one: %v", err)
 			}
-			if _, err := deployments.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"replicas":3}}`), metav1.PatchOptions{}, "scale"); err != nil {
+			if _, err := deployments.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"replicas":3}}`), metav1.PatchOptions{},
+				"scale"); err != nil {
 				t.Errorf("by a patch: %v", err)
 			}
-			if d, err := deployments.Get(t.Context(), "web", metav1.GetOptions{}); err != nil || *d.Spec.Replicas != 3 || d.Status.ReadyReplicas != 3 {
+			if d, err := deployments.Get(t.Context(), "web", metav1.GetOptions{}); err != nil || *d.Spec.Replicas != 3 ||
+				d.Status.ReadyReplicas != 3 {
 				t.Errorf("the Deployment: %+v, %v", d, err)
 			}
 			if _, err := deployments.GetScale(t.Context(), "none", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
@@ -66,7 +69,8 @@ func TestAutoscalersAreKept(t *testing.T) {
 			}
 			defer w.Stop()
 			hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
-			hpa.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "web"}, MaxReplicas: 5}
+			hpa.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{Kind: "Deployment",
+				Name: "web"}, MaxReplicas: 5}
 			created, err := hpas.Create(t.Context(), hpa, metav1.CreateOptions{})
 			if err != nil || created.UID == "" || created.ResourceVersion == "" {
 				t.Fatalf("%+v, %v", created, err)
@@ -79,7 +83,8 @@ func TestAutoscalersAreKept(t *testing.T) {
 			if err != nil || updated.Spec.MaxReplicas != 6 || updated.UID != created.UID || updated.ResourceVersion == created.ResourceVersion {
 				t.Errorf("%+v, %v", updated, err)
 			}
-			if same, err := hpas.Update(t.Context(), updated, metav1.UpdateOptions{}); err != nil || same.ResourceVersion != updated.ResourceVersion {
+			if same, err := hpas.Update(t.Context(), updated, metav1.UpdateOptions{}); err != nil ||
+				same.ResourceVersion != updated.ResourceVersion {
 				t.Errorf("an update that changes nothing: %+v, %v", same, err)
 			}
 			if _, err := hpas.Update(t.Context(), created, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
@@ -103,7 +108,8 @@ func TestAutoscalersAreKept(t *testing.T) {
 			}
 		})
 	}
-	if _, err := clients(t, m, kubernetes.NewForConfig)["json"].CoreV1().Pods("shop").Create(t.Context(), nil, metav1.CreateOptions{}); !apierrors.IsMethodNotSupported(err) {
+	if _, err := clients(t, m, kubernetes.NewForConfig)["json"].CoreV1().Pods("shop").Create(t.Context(), nil,
+		metav1.CreateOptions{}); !apierrors.IsMethodNotSupported(err) {
 		t.Errorf("a Pod was created: %v", err)
 	}
 }

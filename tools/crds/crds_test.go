@@ -123,7 +123,8 @@ func TestUnboundedNamesEachField(t *testing.T) {
 }
 
 func TestUnwrapKeepsSentencesAndLists(t *testing.T) {
-	schema := &apiextensionsv1.JSONSchemaProps{Description: "One line\nand more. An end.\nExample: 1\n- an item\n- another\n\nA paragraph\nof two lines\n  * indented"}
+	schema := &apiextensionsv1.JSONSchemaProps{Description: "One line\nand more. An end.\nExample: 1\n- an item\n- another\n\nA " +
+		"paragraph\nof two lines\n  * indented"}
 	if err := unwrap(schema); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ func TestMutants(t *testing.T) {
 			"var x = slices.Max(a) + slices.[-MinFunc-]{+MaxFunc+}(b, c)"}},
 		"of something else": {"var x = q.Max() + minus(a)", nil},
 		"a statement":       {"func f() {\n\tg()\n\tn++\n}", []string{"func f() {{+ return;+}", "[-g()-]", "[-n++-]"}},
-		"a condition":       {"func f() {\n\tif x {\n\t\tg()\n\t}\n}", []string{"func f() {{+ return;+}", "if [-x-]{+false && (x)+} {", "[-g()-]"}},
+		"a condition": {"func f() {\n\tif x {\n\t\tg()\n\t}\n}", []string{"func f() {{+ return;+}", "if [-x-]{+false && (x)+} {",
+			"[-g()-]"}},
 		"a loop": {"func f() {\n\tfor {\n\t\tcontinue\n\t}\n\tfor range x {\n\t}\n}", []string{
 			"func f() {{+ return;+}", "for {{+ break;+}", "for range x {{+ break;+}", "[-continue-]"}},
 		"an assignment": {"func f() {\n\tx.y, z = a, b\n\tn += m\n}", []string{

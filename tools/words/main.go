@@ -64,7 +64,8 @@ func skipped(path, root string) bool {
 
 // isText is true for files that people write.
 func isText(path string) bool {
-	return !strings.HasPrefix(filepath.Base(path), "zz_generated") && (slices.Contains([]string{".go", ".md", ".yaml", ".txt"}, filepath.Ext(path)) || filepath.Base(path) == "Makefile")
+	return !strings.HasPrefix(filepath.Base(path), "zz_generated") &&
+		(slices.Contains([]string{".go", ".md", ".yaml", ".txt"}, filepath.Ext(path)) || filepath.Base(path) == "Makefile")
 }
 
 // words are patterns, and what to write instead.

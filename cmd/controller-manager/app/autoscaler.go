@@ -135,5 +135,6 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return registry, manager.AddReadyzCheck("members-known", command.ReadyCheck("members-known", func(*http.Request) error { return registry.Settled() }))
+	return registry, manager.AddReadyzCheck("members-known",
+		command.ReadyCheck("members-known", func(*http.Request) error { return registry.Settled() }))
 }

@@ -37,7 +37,8 @@ func TestItSaysItsVersion(t *testing.T) {
 func TestTheLogNamesTheCheckThatFails(t *testing.T) {
 	_, kubeconfig := commandtest.StartHub(t)
 	health := "127.0.0.1:" + commandtest.FreePort(t)
-	running := commandtest.Start(t, commandtest.Build(t), "--kubeconfig="+kubeconfig, "--health-probe-bind-address="+health, "--metrics-bind-address=0")
+	running := commandtest.Start(t, commandtest.Build(t), "--kubeconfig="+kubeconfig, "--health-probe-bind-address="+health,
+		"--metrics-bind-address=0")
 	commandtest.Get(t, "http://"+health+"/readyz", "[-]federatedhpas-known failed")
 	for _, want := range []string{
 		`"Not ready" check="federatedhpas-known" reason="waiting for the hub to list the objects"`,

@@ -112,15 +112,19 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("hub")
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
-	fs.DurationVar(&o.Timeout, "hub-timeout", o.Timeout, "Longest time for all that is done for one object, before it is tried again. At least six times --member-timeout, which bounds each of its steps.")
+	fs.DurationVar(&o.Timeout, "hub-timeout", o.Timeout, "Longest time for all that is done for one object, before it is tried again. At "+
+		"least six times --member-timeout, which bounds each of its steps.")
 }
 
 func (o *LeaderOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("leader election")
 	fs.BoolVar(&o.Elect, "leader-elect", o.Elect, "Work only as the leader of all replicas. Without it there must be no more than one.")
-	fs.StringVar(&o.Namespace, "leader-elect-resource-namespace", o.Namespace, "Namespace of the hub that holds the Lease controller-manager.fleetscale.io.")
-	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration, "Time after which another replica takes the place of a leader that is not heard of any more.")
-	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline, "Time after which a leader that cannot renew its lease gives up, and ends.")
+	fs.StringVar(&o.Namespace, "leader-elect-resource-namespace", o.Namespace,
+		"Namespace of the hub that holds the Lease controller-manager.fleetscale.io.")
+	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration,
+		"Time after which another replica takes the place of a leader that is not heard of any more.")
+	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline,
+		"Time after which a leader that cannot renew its lease gives up, and ends.")
 	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", o.RetryPeriod, "Time between two attempts to get or to renew the lease.")
 }
 
@@ -128,25 +132,34 @@ func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("autoscaling")
 	fs.IntVar(&o.Syncs, "concurrent-federatedhpa-syncs", o.Syncs, "Number of FederatedHPAs that are looked at at a time.")
 	fs.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod, "Time between two looks at a FederatedHPA.")
-	fs.DurationVar(&o.PropagationGrace, "propagation-grace", o.PropagationGrace, "For how long members may run another number of replicas than the workload on the hub asks for, in central mode without replicaDistribution, before the condition Propagated is False.")
-	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace, "For how long a cluster that cannot be seen keeps its part of maxReplicas, in distributed mode, before other clusters get it.")
-	fs.DurationVar(&o.Decision.StabilizationWindow, "downscale-stabilization", o.Decision.StabilizationWindow, "For how long a higher recommendation keeps the replicas up, where spec.behavior does not say.")
-	fs.Float64Var(&o.Decision.Tolerance, "tolerance", o.Decision.Tolerance, "By how much usage may differ from its target without scaling, as a part of it, where spec.behavior does not say.")
-	fs.DurationVar(&o.Decision.CPUInitializationPeriod, "cpu-initialization-period", o.Decision.CPUInitializationPeriod, "For how long after its start a Pod's cpu counts only if it was measured while the Pod was Ready.")
-	fs.DurationVar(&o.Decision.InitialReadinessDelay, "initial-readiness-delay", o.Decision.InitialReadinessDelay, "Until when after its start a Pod that became unready was never ready.")
+	fs.DurationVar(&o.PropagationGrace, "propagation-grace", o.PropagationGrace, "For how long members may run another number of replicas "+
+		"than the workload on the hub asks for, in central mode without replicaDistribution, before the condition Propagated is False.")
+	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace,
+		"For how long a cluster that cannot be seen keeps its part of maxReplicas, in distributed mode, before other clusters get it.")
+	fs.DurationVar(&o.Decision.StabilizationWindow, "downscale-stabilization", o.Decision.StabilizationWindow,
+		"For how long a higher recommendation keeps the replicas up, where spec.behavior does not say.")
+	fs.Float64Var(&o.Decision.Tolerance, "tolerance", o.Decision.Tolerance,
+		"By how much usage may differ from its target without scaling, as a part of it, where spec.behavior does not say.")
+	fs.DurationVar(&o.Decision.CPUInitializationPeriod, "cpu-initialization-period", o.Decision.CPUInitializationPeriod,
+		"For how long after its start a Pod's cpu counts only if it was measured while the Pod was Ready.")
+	fs.DurationVar(&o.Decision.InitialReadinessDelay, "initial-readiness-delay", o.Decision.InitialReadinessDelay,
+		"Until when after its start a Pod that became unready was never ready.")
 }
 
 func (o *CronOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("cron")
-	fs.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "Time zone of rules that name none, such as Europe/Berlin. All replicas must have the same. Default: the environment variable TZ, or else UTC.")
+	fs.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "Time zone of rules that name none, such as Europe/Berlin. All replicas must have "+
+		"the same. Default: the environment variable TZ, or else UTC.")
 	fs.IntVar(&o.Syncs, "concurrent-cronfederatedhpa-syncs", o.Syncs, "Number of CronFederatedHPAs that are worked on at a time.")
 }
 
 func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("serving")
 	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Address of /metrics, over plain HTTP. 0: none.")
-	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress, "Address of /healthz and /readyz, over plain HTTP. 0: none.")
-	fs.StringVar(&o.ProfilingBindAddress, "profiling-bind-address", o.ProfilingBindAddress, "Address of /debug/pprof, over plain HTTP: whoever can reach it may look into the program. 0: none.")
+	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress,
+		"Address of /healthz and /readyz, over plain HTTP. 0: none.")
+	fs.StringVar(&o.ProfilingBindAddress, "profiling-bind-address", o.ProfilingBindAddress,
+		"Address of /debug/pprof, over plain HTTP: whoever can reach it may look into the program. 0: none.")
 }
 
 // Validate returns every fault at once, each led by the flag that mends it.
@@ -208,7 +221,8 @@ func (o *LeaderOptions) validate() (errs []error) {
 		errs = append(errs, fmt.Errorf("--leader-elect-renew-deadline: must be above %v with this retry period, got %v", least, o.RenewDeadline))
 	}
 	if o.LeaseDuration <= o.RenewDeadline {
-		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration: must be above --leader-elect-renew-deadline (%v), got %v", o.RenewDeadline, o.LeaseDuration))
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration: must be above --leader-elect-renew-deadline (%v), got %v", o.RenewDeadline,
+			o.LeaseDuration))
 	}
 	return errs
 }

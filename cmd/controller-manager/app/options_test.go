@@ -51,20 +51,27 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no such zone":             {[]string{"--time-zone=Asia/Tokio"}, `--time-zone: "Asia/Tokio" is not the name of a zone: write one as continent and city, such as "Europe/Berlin", or "Etc/UTC"`},
-		"nobody works":             {[]string{"--concurrent-cronfederatedhpa-syncs=0"}, "--concurrent-cronfederatedhpa-syncs: must be 1 or more, got 0"},
+		"no such zone": {[]string{"--time-zone=Asia/Tokio"},
+			`--time-zone: "Asia/Tokio" is not the name of a zone: write one as continent and city, such as "Europe/Berlin", or "Etc/UTC"`},
+		"nobody works": {[]string{"--concurrent-cronfederatedhpa-syncs=0"},
+			"--concurrent-cronfederatedhpa-syncs: must be 1 or more, got 0"},
 		"no time to answer":        {[]string{"--hub-timeout=0"}, "--hub-timeout: must be above 0, got 0s"},
 		"no time for slow members": {[]string{"--member-timeout=6s"}, "--hub-timeout: must be 36s or more with this --member-timeout, got 30s"},
 		"no place for the Lease":   {[]string{"--leader-elect-resource-namespace="}, "--leader-elect-resource-namespace: must be set"},
 		"lease without a pause":    {[]string{"--leader-elect-retry-period=0"}, "--leader-elect-retry-period: must be above 0, got 0s"},
-		"renewed too rarely":       {[]string{"--leader-elect-renew-deadline=2s"}, "--leader-elect-renew-deadline: must be above 2.4s with this retry period, got 2s"},
-		"two leaders":              {[]string{"--leader-elect-lease-duration=10s"}, "--leader-elect-lease-duration: must be above --leader-elect-renew-deadline (10s), got 10s"},
-		"nobody looks":             {[]string{"--concurrent-federatedhpa-syncs=0"}, "--concurrent-federatedhpa-syncs: must be 1 or more, got 0"},
-		"looks without a pause":    {[]string{"--sync-period=0"}, "--sync-period: must be above 0, got 0s"},
-		"tolerance of no number":   {[]string{"--tolerance=NaN"}, "--tolerance: must be 0 or more, got NaN"},
-		"tolerance below nothing":  {[]string{"--tolerance=-0.1"}, "--tolerance: must be 0 or more, got -0.1"},
-		"periods before now":       {[]string{"--downscale-stabilization=-1s", "--cpu-initialization-period=-2s", "--initial-readiness-delay=-3s"}, "--downscale-stabilization: must be 0 or more, got -1s\n--cpu-initialization-period: must be 0 or more, got -2s\n--initial-readiness-delay: must be 0 or more, got -3s"},
-		"several faults, all told": {[]string{"--hub-timeout=0", "--time-zone="}, "--hub-timeout: must be above 0, got 0s\n--time-zone: \"\" must not be empty: write a zone such as \"Etc/UTC\", or leave the field out"},
+		"renewed too rarely": {[]string{"--leader-elect-renew-deadline=2s"},
+			"--leader-elect-renew-deadline: must be above 2.4s with this retry period, got 2s"},
+		"two leaders": {[]string{"--leader-elect-lease-duration=10s"},
+			"--leader-elect-lease-duration: must be above --leader-elect-renew-deadline (10s), got 10s"},
+		"nobody looks":            {[]string{"--concurrent-federatedhpa-syncs=0"}, "--concurrent-federatedhpa-syncs: must be 1 or more, got 0"},
+		"looks without a pause":   {[]string{"--sync-period=0"}, "--sync-period: must be above 0, got 0s"},
+		"tolerance of no number":  {[]string{"--tolerance=NaN"}, "--tolerance: must be 0 or more, got NaN"},
+		"tolerance below nothing": {[]string{"--tolerance=-0.1"}, "--tolerance: must be 0 or more, got -0.1"},
+		"periods before now": {[]string{"--downscale-stabilization=-1s", "--cpu-initialization-period=-2s",
+			"--initial-readiness-delay=-3s"}, "--downscale-stabilization: must be 0 or more, got -1s\n--cpu-initialization-period: must be 0 or " +
+			"more, got -2s\n--initial-readiness-delay: must be 0 or more, got -3s"},
+		"several faults, all told": {[]string{"--hub-timeout=0", "--time-zone="},
+			"--hub-timeout: must be above 0, got 0s\n--time-zone: \"\" must not be empty: write a zone such as \"Etc/UTC\", or leave the field out"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -81,19 +88,24 @@ func TestValidateNamesTheFlag(t *testing.T) {
 
 // Every flag that the manifests pass is one of ours, with a value that it takes.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
-	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None, "../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host")
+	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None,
+		"../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host")
 }
 
 // What is not said is as in Kubernetes' HorizontalPodAutoscaler controller; what is, arrives.
 func TestAutoscaleFlags(t *testing.T) {
-	upstream := replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second}
-	if diff := cmp.Diff(AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, PropagationGrace: 5 * time.Minute, FailoverGrace: 5 * time.Minute}, parsed(t).Autoscale); diff != "" {
+	upstream := replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute,
+		InitialReadinessDelay: 30 * time.Second}
+	if diff := cmp.Diff(AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, PropagationGrace: 5 * time.Minute,
+		FailoverGrace: 5 * time.Minute}, parsed(t).Autoscale); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
 	}
-	o := parsed(t, "--concurrent-federatedhpa-syncs=3", "--sync-period=4s", "--downscale-stabilization=5s", "--tolerance=0.6", "--cpu-initialization-period=7s", "--initial-readiness-delay=8s", "--failover-grace=9s", "--propagation-grace=10s")
-	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, FailoverGrace: 9 * time.Second, PropagationGrace: 10 * time.Second, Decision: replicas.Options{
-		StabilizationWindow: 5 * time.Second, Tolerance: 0.6, CPUInitializationPeriod: 7 * time.Second, InitialReadinessDelay: 8 * time.Second,
-	}}
+	o := parsed(t, "--concurrent-federatedhpa-syncs=3", "--sync-period=4s", "--downscale-stabilization=5s", "--tolerance=0.6",
+		"--cpu-initialization-period=7s", "--initial-readiness-delay=8s", "--failover-grace=9s", "--propagation-grace=10s")
+	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, FailoverGrace: 9 * time.Second, PropagationGrace: 10 * time.Second,
+		Decision: replicas.Options{
+			StabilizationWindow: 5 * time.Second, Tolerance: 0.6, CPUInitializationPeriod: 7 * time.Second, InitialReadinessDelay: 8 * time.Second,
+		}}
 	if diff := cmp.Diff(want, o.Autoscale); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -76,9 +76,10 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 		}
 	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                        scheme,
-		NewClient:                     hubstatus.NewClient,
-		Client:                        client.Options{FieldValidation: metav1.FieldValidationStrict}, // else a hub with another schema drops our fields for good
+		Scheme:    scheme,
+		NewClient: hubstatus.NewClient,
+		// else a hub with another schema drops our fields for good
+		Client:                        client.Options{FieldValidation: metav1.FieldValidationStrict},
 		Cache:                         cache.Options{DefaultTransform: slim},
 		Metrics:                       metricsserver.Options{BindAddress: o.Serving.MetricsBindAddress},
 		HealthProbeBindAddress:        o.Serving.HealthProbesBindAddress,

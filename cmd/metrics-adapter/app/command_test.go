@@ -17,5 +17,6 @@ func TestHelpShowsTheFlagsThatAreTaken(t *testing.T) {
 func TestItSaysItsVersion(t *testing.T) {
 	port := commandtest.FreePort(t)
 	commandtest.SaysVersion(t, program, "https://127.0.0.1:"+port+"/metrics",
-		"--bind-address=127.0.0.1", "--secure-port="+port, "--authorization-always-allow-paths=/metrics", "--authentication-tolerate-lookup-failure")
+		"--bind-address=127.0.0.1", "--secure-port="+port, "--authorization-always-allow-paths=/metrics",
+		"--authentication-tolerate-lookup-failure")
 }

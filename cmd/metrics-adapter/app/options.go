@@ -126,29 +126,42 @@ func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("hub")
 	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups to serve. Leave one out if the hub has another server for it.")
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
-	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace, "Namespace of the Service that the hub's APIServices should lead to.")
-	fs.StringVar(&o.ServiceName, "service-name", o.ServiceName, "Name of that Service. When an APIService leads elsewhere, a log line, an Event and a metric say so.")
-	fs.DurationVar(&o.APIServiceCheckPeriod, "apiservice-check-period", o.APIServiceCheckPeriod, "Time between two looks at the hub's APIServices.")
-	fs.StringSliceVar(&o.LocalUsers, "local-users", o.LocalUsers, "Users who get only the hub's own pods and nodes, if the hub is a member of its own fleet: controllers that decide for workloads of the hub alone.")
-	fs.StringVar(&o.MetricsServer, "hub-metrics-server", o.MetricsServer, "URL of the hub's own metrics-server, as https://metrics-server.kube-system.svc. Needed if the hub is a member of its own fleet: asked through its API server it would ask us.")
-	fs.StringVar(&o.MetricsServerCAFile, "hub-metrics-server-ca-file", o.MetricsServerCAFile, "Certificate authority (PEM) of the hub's own metrics-server. Empty: the system's.")
-	fs.BoolVar(&o.MetricsServerInsecureSkipTLSVerify, "hub-metrics-server-insecure-skip-tls-verify", o.MetricsServerInsecureSkipTLSVerify, "Do not verify the certificate of the hub's own metrics-server, to which our token is sent.")
+	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace,
+		"Namespace of the Service that the hub's APIServices should lead to.")
+	fs.StringVar(&o.ServiceName, "service-name", o.ServiceName,
+		"Name of that Service. When an APIService leads elsewhere, a log line, an Event and a metric say so.")
+	fs.DurationVar(&o.APIServiceCheckPeriod, "apiservice-check-period", o.APIServiceCheckPeriod,
+		"Time between two looks at the hub's APIServices.")
+	fs.StringSliceVar(&o.LocalUsers, "local-users", o.LocalUsers, "Users who get only the hub's own pods and nodes, if the hub is a member "+
+		"of its own fleet: controllers that decide for workloads of the hub alone.")
+	fs.StringVar(&o.MetricsServer, "hub-metrics-server", o.MetricsServer, "URL of the hub's own metrics-server, as "+
+		"https://metrics-server.kube-system.svc. Needed if the hub is a member of its own fleet: asked through its API server it would ask us.")
+	fs.StringVar(&o.MetricsServerCAFile, "hub-metrics-server-ca-file", o.MetricsServerCAFile,
+		"Certificate authority (PEM) of the hub's own metrics-server. Empty: the system's.")
+	fs.BoolVar(&o.MetricsServerInsecureSkipTLSVerify, "hub-metrics-server-insecure-skip-tls-verify", o.MetricsServerInsecureSkipTLSVerify,
+		"Do not verify the certificate of the hub's own metrics-server, to which our token is sent.")
 }
 
 func (o *UsageOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("usage")
-	fs.DurationVar(&o.ScrapePeriod, "scrape-period", o.ScrapePeriod, "Time between two questions to a member for the same namespace. Best as long as the resolution of the members' metrics-servers.")
-	fs.DurationVar(&o.MaxAge, "max-age", o.MaxAge, "Age past which what a member said is not served. For a member that measures more slowly, twice its own period.")
-	fs.DurationVar(&o.IdleAfter, "idle-after", o.IdleAfter, "Time after which members are no longer asked for a namespace that nobody asks for.")
+	fs.DurationVar(&o.ScrapePeriod, "scrape-period", o.ScrapePeriod,
+		"Time between two questions to a member for the same namespace. Best as long as the resolution of the members' metrics-servers.")
+	fs.DurationVar(&o.MaxAge, "max-age", o.MaxAge,
+		"Age past which what a member said is not served. For a member that measures more slowly, twice its own period.")
+	fs.DurationVar(&o.IdleAfter, "idle-after", o.IdleAfter,
+		"Time after which members are no longer asked for a namespace that nobody asks for.")
 	fs.IntVar(&o.MaxHotNamespaces, "max-hot-namespaces", o.MaxHotNamespaces, "Namespaces that members are asked for each period, at most.")
 	fs.Var(&o.MaxAnswerBytes, "max-answer-bytes", "Memory for answers that are being written; beyond it askers are told to come back (429).")
 }
 
 func (o *RelayOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("custom and external metrics")
-	fs.DurationVar(&o.AnswerTTL, "answer-ttl", o.AnswerTTL, "Time for which a member's answer to a question for a custom or external metric serves the same question again.")
-	fs.DurationVar(&o.Grace, "member-grace", o.Grace, "Silence after which a member is left out of sums, averages and the like, with a warning. Until then there is no answer (503) where its part would be missing, unless the asker allows partial ones.")
-	fs.DurationVar(&o.DiscoveryPeriod, "metric-discovery-period", o.DiscoveryPeriod, "Time between two looks at what custom and external metrics a member has.")
+	fs.DurationVar(&o.AnswerTTL, "answer-ttl", o.AnswerTTL,
+		"Time for which a member's answer to a question for a custom or external metric serves the same question again.")
+	fs.DurationVar(&o.Grace, "member-grace", o.Grace, "Silence after which a member is left out of sums, averages and the like, with a "+
+		"warning. Until then there is no answer (503) where its part would be missing, unless the asker allows partial ones.")
+	fs.DurationVar(&o.DiscoveryPeriod, "metric-discovery-period", o.DiscoveryPeriod,
+		"Time between two looks at what custom and external metrics a member has.")
 }
 
 // Validate returns every fault at once, each led by the flag that mends it.
@@ -215,7 +228,8 @@ func (o *HubOptions) validate() []error {
 	if o.MetricsServer != "" {
 		switch u, err := url.Parse(o.MetricsServer); {
 		case err != nil || u.Scheme != "https" || u.Hostname() == "":
-			errs = append(errs, fmt.Errorf("--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got %q", o.MetricsServer))
+			errs = append(errs, fmt.Errorf("--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got %q",
+				o.MetricsServer))
 		case u.User != nil:
 			errs = append(errs, errors.New("--hub-metrics-server: must hold no user and password: the credentials for the hub are used"))
 		}

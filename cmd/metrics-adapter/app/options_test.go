@@ -35,23 +35,28 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no deadline":              {[]string{"--member-timeout=0"}, "--member-timeout: must be above 0, got 0s"},
-		"never asked":              {[]string{"--scrape-period=-1s"}, "--scrape-period: must be above 0, got -1s"},
-		"old before it is asked":   {[]string{"--max-age=20s"}, "--max-age: must be twice --scrape-period (15s) or more, got 20s"},
-		"idle at once":             {[]string{"--idle-after=1s"}, "--idle-after: must be --scrape-period (15s) or more, got 1s"},
-		"nothing hot":              {[]string{"--max-hot-namespaces=0"}, "--max-hot-namespaces: must be 1 or more, got 0"},
-		"no memory for an answer":  {[]string{"--max-answer-bytes=1k"}, "--max-answer-bytes: must be 1Mi or more, got 1k"},
-		"no room for an object":    {[]string{"--max-member-answer=1k"}, "--max-member-answer: must be 1Mi or more, got 1k"},
-		"no questions allowed":     {[]string{"--member-qps=0"}, "--member-qps and --member-burst: must be above 0, got 0 and 100"},
-		"all namespaces":           {[]string{"--cluster-namespace="}, "--cluster-namespace: must be set: registrations are read from one namespace only"},
-		"two certificates":         {[]string{"--self-signed-secret=x", "--tls-cert-file=x", "--tls-private-key-file=x"}, "--self-signed-secret: may not be set together with --tls-cert-file"},
-		"replaced too late":        {[]string{"--self-signed-secret=x", "--self-signed-validity=1m"}, "--self-signed-validity: must be 8m0s or more with this settle time and check period, got 1m0s"},
-		"a password in an address": {[]string{"--hub-metrics-server=https://me:s3cret@x"}, `--hub-metrics-server: must hold no user and password: the credentials for the hub are used`},
+		"no deadline":             {[]string{"--member-timeout=0"}, "--member-timeout: must be above 0, got 0s"},
+		"never asked":             {[]string{"--scrape-period=-1s"}, "--scrape-period: must be above 0, got -1s"},
+		"old before it is asked":  {[]string{"--max-age=20s"}, "--max-age: must be twice --scrape-period (15s) or more, got 20s"},
+		"idle at once":            {[]string{"--idle-after=1s"}, "--idle-after: must be --scrape-period (15s) or more, got 1s"},
+		"nothing hot":             {[]string{"--max-hot-namespaces=0"}, "--max-hot-namespaces: must be 1 or more, got 0"},
+		"no memory for an answer": {[]string{"--max-answer-bytes=1k"}, "--max-answer-bytes: must be 1Mi or more, got 1k"},
+		"no room for an object":   {[]string{"--max-member-answer=1k"}, "--max-member-answer: must be 1Mi or more, got 1k"},
+		"no questions allowed":    {[]string{"--member-qps=0"}, "--member-qps and --member-burst: must be above 0, got 0 and 100"},
+		"all namespaces": {[]string{"--cluster-namespace="},
+			"--cluster-namespace: must be set: registrations are read from one namespace only"},
+		"two certificates": {[]string{"--self-signed-secret=x", "--tls-cert-file=x", "--tls-private-key-file=x"},
+			"--self-signed-secret: may not be set together with --tls-cert-file"},
+		"replaced too late": {[]string{"--self-signed-secret=x", "--self-signed-validity=1m"},
+			"--self-signed-validity: must be 8m0s or more with this settle time and check period, got 1m0s"},
+		"a password in an address": {[]string{"--hub-metrics-server=https://me:s3cret@x"},
+			`--hub-metrics-server: must hold no user and password: the credentials for the hub are used`},
 		"a certificate authority that is not used": {
 			[]string{"--hub-metrics-server=https://x", "--hub-metrics-server-ca-file=/ca.pem", "--hub-metrics-server-insecure-skip-tls-verify"},
 			"--hub-metrics-server-ca-file and --hub-metrics-server-insecure-skip-tls-verify exclude each other",
 		},
-		"a token over plain http": {[]string{"--hub-metrics-server=http://x"}, `--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got "http://x"`},
+		"a token over plain http": {[]string{"--hub-metrics-server=http://x"},
+			`--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got "http://x"`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

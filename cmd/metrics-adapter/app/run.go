@@ -232,7 +232,8 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store, asked 
 		return nil, err
 	}
 	contacted := healthz.NamedCheck("members-contacted", func(*http.Request) error { return registry.Settled() })
-	authorities := healthz.NamedCheck("client-authorities-known", func(*http.Request) error { return authoritiesKnown(config.SecureServing.ClientCA) })
+	authorities := healthz.NamedCheck("client-authorities-known",
+		func(*http.Request) error { return authoritiesKnown(config.SecureServing.ClientCA) })
 	if err := server.AddReadyzChecks(contacted, authorities); err != nil {
 		return nil, fmt.Errorf("adding the readiness checks: %w", err)
 	}
@@ -244,7 +245,8 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store, asked 
 // takes the hub's API server for an anonymous stranger.
 func authoritiesKnown(clientCA dynamiccertificates.CAContentProvider) error {
 	if clientCA != nil && len(clientCA.CurrentCABundleContent()) == 0 {
-		return errors.New("waiting for the hub to say by whom clients' certificates are signed (ConfigMap kube-system/extension-apiserver-authentication)")
+		return errors.New("waiting for the hub to say by whom clients' certificates are signed (ConfigMap " +
+			"kube-system/extension-apiserver-authentication)")
 	}
 	return nil
 }

@@ -42,7 +42,8 @@ const takeoverExample = `  # The adapter signs its own certificate, so there is 
   # The adapter's certificate is signed by the authority in ca.crt.
   metrics-adapter takeover --kubeconfig hub.kubeconfig --ca-file ca.crt`
 
-const restoreHelp = `Undo ` + "`metrics-adapter takeover`" + `: put back the APIServices that stood there before, and delete those that it created.
+const restoreHelp = `Undo ` + "`metrics-adapter takeover`" +
+	`: put back the APIServices that stood there before, and delete those that it created.
 
 What was not taken over is left alone. What somebody else has pointed elsewhere since is left alone too, and is an error.
 An administrator runs this with rights of his own (get, update and delete apiservices). It needs no running adapter.`
@@ -80,12 +81,14 @@ func newTakeoverCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	addKubeconfigFlag(fs, &kubeconfig)
-	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups to take over, of "+strings.Join(apiservice.Groups(), ", ")+". The adapter must serve them.")
+	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups to take over, of "+strings.Join(apiservice.Groups(), ", ")+
+		". The adapter must serve them.")
 	fs.StringVar(&o.Service.Namespace, "service-namespace", o.Service.Namespace, "Namespace of the adapter's Service on the hub.")
 	fs.StringVar(&o.Service.Name, "service-name", o.Service.Name, "Name of the adapter's Service on the hub.")
 	fs.Int32Var(&o.Port, "service-port", o.Port, "Port of the adapter's Service on the hub.")
 	fs.StringVar(&caFile, "ca-file", caFile, "PEM file with the certificate authorities that the hub verifies the adapter's certificate with.")
-	fs.BoolVar(&o.InsecureSkipTLSVerify, "insecure-skip-tls-verify", o.InsecureSkipTLSVerify, "The hub does not verify the adapter's certificate.")
+	fs.BoolVar(&o.InsecureSkipTLSVerify, "insecure-skip-tls-verify", o.InsecureSkipTLSVerify,
+		"The hub does not verify the adapter's certificate.")
 	cmd.MarkFlagsMutuallyExclusive("ca-file", "insecure-skip-tls-verify")
 	cmd.MarkFlagsOneRequired("ca-file", "insecure-skip-tls-verify")
 	return cmd

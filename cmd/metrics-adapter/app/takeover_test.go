@@ -118,7 +118,8 @@ func TestTakeoverAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = "v1beta1.metrics.k8s.io: given back to Service kube-system/metrics-server\nv1.metrics.k8s.io: deleted: nothing stood there before the takeover\n" +
+	want = "v1beta1.metrics.k8s.io: given back to Service kube-system/metrics-server\nv1.metrics.k8s.io: deleted: nothing stood there " +
+		"before the takeover\n" +
 		"v1beta2.custom.metrics.k8s.io: not there, so nothing was restored\nv1beta1.custom.metrics.k8s.io: not there, so nothing was restored\n" +
 		"v1beta1.external.metrics.k8s.io: not there, so nothing was restored\n"
 	if diff := cmp.Diff(want, out); diff != "" {
@@ -137,7 +138,8 @@ func kedasAPI() *apiregistrationv1.APIService {
 		ObjectMeta: metav1.ObjectMeta{Name: "v1beta1.external.metrics.k8s.io"},
 		Spec: apiregistrationv1.APIServiceSpec{
 			Group: "external.metrics.k8s.io", Version: "v1beta1",
-			Service:              &apiregistrationv1.ServiceReference{Namespace: "keda", Name: "keda-operator-metrics-apiserver", Port: new(int32(443))},
+			Service: &apiregistrationv1.ServiceReference{Namespace: "keda", Name: "keda-operator-metrics-apiserver",
+				Port: new(int32(443))},
 			GroupPriorityMinimum: 100, VersionPriority: 100,
 		},
 	}
@@ -230,7 +232,8 @@ func TestTakeoverWithAnAuthority(t *testing.T) {
 func TestTakeoverTellsStepsBesideTheError(t *testing.T) {
 	broken := metricsServersAPI()
 	broken.Annotations = map[string]string{"fleetscale.io/former-apiservice": "{"}
-	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", serveAPIServices(t, apiServiceHub{broken.Name: broken}), "--insecure-skip-tls-verify")
+	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", serveAPIServices(t, apiServiceHub{broken.Name: broken}),
+		"--insecure-skip-tls-verify")
 	if err == nil || out != "v1.metrics.k8s.io: created\n" {
 		t.Errorf("printed %q, error %v; want one step and an error", out, err)
 	}

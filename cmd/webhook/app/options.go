@@ -77,19 +77,24 @@ func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
 	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace, "Namespace of the Service by which the hub reaches us.")
 	fs.StringVar(&o.ServiceName, "service-name", o.ServiceName, "Name of that Service.")
-	fs.StringVar(&o.MutatingWebhookConfiguration, "mutating-webhook-configuration", o.MutatingWebhookConfiguration, "Name of the configuration into which the self-signed authority is written.")
-	fs.StringVar(&o.ValidatingWebhookConfiguration, "validating-webhook-configuration", o.ValidatingWebhookConfiguration, "Name of the configuration into which the self-signed authority is written.")
+	fs.StringVar(&o.MutatingWebhookConfiguration, "mutating-webhook-configuration", o.MutatingWebhookConfiguration,
+		"Name of the configuration into which the self-signed authority is written.")
+	fs.StringVar(&o.ValidatingWebhookConfiguration, "validating-webhook-configuration", o.ValidatingWebhookConfiguration,
+		"Name of the configuration into which the self-signed authority is written.")
 }
 
 func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("serving")
 	fs.StringVar(&o.BindAddress, "bind-address", o.BindAddress, "IP address on which the hub is answered. Empty: all.")
 	fs.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "Port on which the hub is answered, over TLS.")
-	fs.StringVar(&o.CertFile, "tls-cert-file", o.CertFile, "Certificate (PEM, followed by intermediate ones) for NAME.NAMESPACE.svc of the Service, read again when it changes. Empty: we sign our own.")
+	fs.StringVar(&o.CertFile, "tls-cert-file", o.CertFile, "Certificate (PEM, followed by intermediate ones) for NAME.NAMESPACE.svc of the "+
+		"Service, read again when it changes. Empty: we sign our own.")
 	fs.StringVar(&o.KeyFile, "tls-private-key-file", o.KeyFile, "Key (PEM) of --tls-cert-file.")
 	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Address of /metrics, over plain HTTP. 0: none.")
-	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress, "Address of /healthz and /readyz, over plain HTTP. 0: none.")
-	fs.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "Time for which the hub is still answered after the signal to end, and led to other connections.")
+	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress,
+		"Address of /healthz and /readyz, over plain HTTP. 0: none.")
+	fs.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay,
+		"Time for which the hub is still answered after the signal to end, and led to other connections.")
 }
 
 // Validate returns every fault at once, each led by the flag that mends it.

@@ -37,8 +37,10 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		args []string
 		want string
 	}{
-		"half a certificate":        {[]string{"--tls-cert-file=x"}, "--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"},
-		"the other half":            {[]string{"--tls-private-key-file=x"}, "--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"},
+		"half a certificate": {[]string{"--tls-cert-file=x"},
+			"--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"},
+		"the other half": {[]string{"--tls-private-key-file=x"},
+			"--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"},
 		"no port":                   {[]string{"--secure-port=0"}, "--secure-port: must be from 1 to 65535, got 0"},
 		"no port of TCP":            {[]string{"--secure-port=65536"}, "--secure-port: must be from 1 to 65535, got 65536"},
 		"an address with a name":    {[]string{"--bind-address=localhost"}, `--bind-address: must be an IP address, got "localhost"`},
@@ -50,8 +52,10 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"no other configuration":    {[]string{"--validating-webhook-configuration="}, "--validating-webhook-configuration: must be set"},
 		"looks without a pause":     {[]string{"--self-signed-check-period=0"}, "--self-signed-check-period: must be above 0, got 0s"},
 		"served before it is known": {[]string{"--self-signed-settle-time=0"}, "--self-signed-settle-time: must be above 0, got 0s"},
-		"too short to be replaced":  {[]string{"--self-signed-validity=7m59s"}, "--self-signed-validity: must be 8m0s or more with this settle time and check period, got 7m59s"},
-		"all at once":               {[]string{"--secure-port=0", "--service-name="}, "--secure-port: must be from 1 to 65535, got 0\n--service-name: must be set"},
+		"too short to be replaced": {[]string{"--self-signed-validity=7m59s"},
+			"--self-signed-validity: must be 8m0s or more with this settle time and check period, got 7m59s"},
+		"all at once": {[]string{"--secure-port=0", "--service-name="},
+			"--secure-port: must be from 1 to 65535, got 0\n--service-name: must be set"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -77,5 +81,6 @@ func TestCertificateFilesThatAreNotThere(t *testing.T) {
 
 // Every flag that the webhook's manifests pass is one of ours, with a value that it takes.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
-	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None, "../../../deploy/base/webhook", "../../../deploy/overlays/karmada/webhook-host", "../../../certs/cert-manager/webhook")
+	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None, "../../../deploy/base/webhook",
+		"../../../deploy/overlays/karmada/webhook-host", "../../../certs/cert-manager/webhook")
 }

@@ -107,7 +107,8 @@ func (b *bench) tolerated(n *corev1.Node, p *corev1.Pod) bool {
 
 func tolerates(p *corev1.Pod, taint corev1.Taint) bool {
 	for _, t := range p.Spec.Tolerations {
-		if (t.Key == "" || t.Key == taint.Key) && (t.Effect == "" || t.Effect == taint.Effect) && (t.Operator == "Exists" || t.Value == taint.Value) {
+		if (t.Key == "" || t.Key == taint.Key) && (t.Effect == "" || t.Effect == taint.Effect) &&
+			(t.Operator == "Exists" || t.Value == taint.Value) {
 			return true
 		}
 	}
@@ -175,7 +176,8 @@ func (b *bench) keepsApart(n *corev1.Node) bool {
 			domain, found := n.Labels[t.TopologyKey]
 			theirs, too := b.nodeLabels(p)[t.TopologyKey]
 			near := found && too && domain == theirs
-			seen := t.NamespaceSelector != nil && p.Namespace != "assumed" || slices.Contains(t.Namespaces, p.Namespace) || t.NamespaceSelector == nil && t.Namespaces == nil && p.Namespace == "shop"
+			seen := t.NamespaceSelector != nil && p.Namespace != "assumed" || slices.Contains(t.Namespaces, p.Namespace) ||
+				t.NamespaceSelector == nil && t.Namespaces == nil && p.Namespace == "shop"
 			if near && seen && selects(t.LabelSelector, p.Labels) {
 				return false
 			}

@@ -93,7 +93,9 @@ func (d dice) node(name string) *corev1.Node {
 	if d.one(3) {
 		n.Status.Allocatable[gpu] = count(pick(d, 0, 1, 5))
 	}
-	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: pick(d, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionUnknown)}}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady,
+		Status: pick(d, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionTrue,
+			corev1.ConditionUnknown)}}
 	if !d.one(8) {
 		n.Labels[corev1.LabelHostname] = name
 	}
@@ -117,7 +119,9 @@ func (d dice) constrain(spec *corev1.PodSpec) {
 		spec.NodeSelector = map[string]string{"disk": pick(d, "ssd", "hdd")}
 	}
 	if d.one(3) {
-		spec.Tolerations = append(spec.Tolerations, corev1.Toleration{Key: "dedicated", Operator: pick(d, corev1.TolerationOpEqual, corev1.TolerationOpExists), Effect: pick(d, "", corev1.TaintEffectNoSchedule)})
+		spec.Tolerations = append(spec.Tolerations,
+			corev1.Toleration{Key: "dedicated", Operator: pick(d, corev1.TolerationOpEqual, corev1.TolerationOpExists),
+				Effect: pick(d, "", corev1.TaintEffectNoSchedule)})
 		if spec.Tolerations[0].Operator == corev1.TolerationOpEqual {
 			spec.Tolerations[0].Value = pick(d, "yes", "no")
 		}
@@ -136,7 +140,8 @@ func (d dice) constrain(spec *corev1.PodSpec) {
 
 func (d dice) pod(name string, nodes int) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Namespace: pick(d, "shop", "shop", "other"), Labels: map[string]string{"app": pick(d, "ours", "theirs"), "tier": pick(d, "1", "2")},
+		Name: name, Namespace: pick(d, "shop", "shop", "other"),
+		Labels: map[string]string{"app": pick(d, "ours", "theirs"), "tier": pick(d, "1", "2")},
 	}}
 	p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: d.requests()}}}
 	p.Spec.Priority = new(pick(d, int32(0), 10, -5))

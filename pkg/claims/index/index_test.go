@@ -36,7 +36,8 @@ func newKinds(t *testing.T) *kinds {
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), autoscalingv2.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	k := &kinds{FakeInformers: informertest.FakeInformers{Scheme: scheme, InformersByGVK: map[schema.GroupVersionKind]toolscache.SharedIndexInformer{}}}
+	k := &kinds{FakeInformers: informertest.FakeInformers{Scheme: scheme,
+		InformersByGVK: map[schema.GroupVersionKind]toolscache.SharedIndexInformer{}}}
 	for _, kind := range Kinds() {
 		gvks, _, err := scheme.ObjectKinds(kind)
 		if err != nil {
@@ -119,8 +120,10 @@ func TestNames(t *testing.T) {
 	}{
 		"a FederatedHPA":                     {federated("a"), []string{"web", "a"}},
 		"a FederatedHPA named as its target": {federated("web"), []string{"web"}},
-		"a CronFederatedHPA":                 {&v1alpha1.CronFederatedHPA{ObjectMeta: named("a"), Spec: v1alpha1.CronFederatedHPASpec{ScaleTargetRef: target}}, []string{"web"}},
-		"a HorizontalPodAutoscaler":          {&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("a"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target}}, []string{"web"}},
+		"a CronFederatedHPA": {&v1alpha1.CronFederatedHPA{ObjectMeta: named("a"),
+			Spec: v1alpha1.CronFederatedHPASpec{ScaleTargetRef: target}}, []string{"web"}},
+		"a HorizontalPodAutoscaler": {&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("a"),
+			Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target}}, []string{"web"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

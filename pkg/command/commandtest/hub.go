@@ -79,7 +79,8 @@ func kinds(path string) any {
 		var groups metav1.APIGroupList
 		for version := range served {
 			group, v, _ := strings.Cut(version, "/")
-			groups.Groups = append(groups.Groups, metav1.APIGroup{Name: group, Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: version, Version: v}}})
+			groups.Groups = append(groups.Groups,
+				metav1.APIGroup{Name: group, Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: version, Version: v}}})
 		}
 		return groups
 	}

@@ -119,7 +119,8 @@ func Get(t *testing.T, url, word string) (text string) {
 // Await waits until a condition is true, for a minute at most.
 func Await(t *testing.T, condition func() bool) error {
 	t.Helper()
-	return wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return condition(), nil })
+	return wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true,
+		func(context.Context) (bool, error) { return condition(), nil })
 }
 
 func answer(ctx context.Context, client *http.Client, url string) string {

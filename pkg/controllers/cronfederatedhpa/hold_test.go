@@ -30,7 +30,8 @@ func TestHold(t *testing.T) {
 func TestAnotherControllerWritesTheStatus(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	object := newCron(federated, setsMin("r", "0 9 * * *", 5))
-	written := []metav1.ManagedFieldsEntry{{Manager: "karmada-controller-manager", Subresource: "status", Time: new(metav1.NewTime(clock.Now().Add(time.Minute)))}}
+	written := []metav1.ManagedFieldsEntry{{Manager: "karmada-controller-manager", Subresource: "status",
+		Time: new(metav1.NewTime(clock.Now().Add(time.Minute)))}}
 	hub := interceptor.NewClient(fakeHub(t, object), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, found client.Object, opts ...client.GetOption) error {
 			defer func() { found.SetManagedFields(written) }()

@@ -156,11 +156,16 @@ func dumbRules() []dumb {
 		{spec: sets("often", "*/7 * * * *", 1), zone: "UTC", show: func(w time.Time) bool { return w.Minute()%7 == 0 }},
 		{spec: sets("night", "30 2 * * *", 2), zone: "America/New_York", show: daily(2, 30)},
 		{spec: sets("back", "30 1 * * *", 3), zone: "America/New_York", show: daily(1, 30)},
-		{spec: sets("hours", "0 */3 * * *", 4), zone: "Asia/Shanghai", show: func(w time.Time) bool { return w.Minute() == 0 && w.Hour()%3 == 0 }},
+		{spec: sets("hours", "0 */3 * * *", 4), zone: "Asia/Shanghai",
+			show: func(w time.Time) bool { return w.Minute() == 0 && w.Hour()%3 == 0 }},
 		{spec: sets("work", "15,45 9-17 * * mon-fri", 5), zone: "Australia/Lord_Howe", show: func(w time.Time) bool {
-			return (w.Minute() == 15 || w.Minute() == 45) && w.Hour() >= 9 && w.Hour() <= 17 && w.Weekday() != time.Saturday && w.Weekday() != time.Sunday
+			return (w.Minute() == 15 || w.Minute() == 45) && w.Hour() >= 9 && w.Hour() <= 17 && w.Weekday() != time.Saturday &&
+				w.Weekday() != time.Sunday
 		}},
-		{spec: sets("sunday", "0 0 * * 0", 6), zone: "Africa/Cairo", show: func(w time.Time) bool { return w.Weekday() == time.Sunday && w.Hour() == 0 && w.Minute() == 0 }},
+		{spec: sets("sunday", "0 0 * * 0", 6), zone: "Africa/Cairo", show: func(w time.Time) bool {
+			return w.Weekday() == time.Sunday &&
+				w.Hour() == 0 && w.Minute() == 0
+		}},
 		{spec: sets("same", "0 */3 * * *", 7), zone: "Asia/Shanghai", show: func(w time.Time) bool { return w.Minute() == 0 && w.Hour()%3 == 0 }},
 	}
 }

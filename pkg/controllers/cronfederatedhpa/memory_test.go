@@ -62,7 +62,8 @@ func (m *memory) List(_ context.Context, list client.ObjectList, opts ...client.
 	var asked client.ListOptions
 	asked.ApplyOptions(opts)
 	for _, o := range m.autoscalers {
-		if name, _ := asked.FieldSelector.RequiresExactMatch(index.ByName); asked.Namespace != o.GetNamespace() || !slices.Contains(index.Names(o), name) {
+		if name, _ := asked.FieldSelector.RequiresExactMatch(index.ByName); asked.Namespace != o.GetNamespace() ||
+			!slices.Contains(index.Names(o), name) {
 			continue
 		}
 		switch into := list.(type) {

@@ -30,7 +30,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		lag: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "fleetscale", Subsystem: "cron", Name: "run_lag_seconds",
-			Help:    "Time from the schedule of a run until it was recorded, and with _count the number of runs: succeeded, failed, superseded or missed.",
+			Help: "Time from the schedule of a run until it was recorded, and with _count the number of runs: succeeded, failed, superseded " +
+				"or missed.",
 			Buckets: []float64{.25, .5, 1, 2.5, 5, 10, 30, 60, 300, 600, 3600, 86400},
 		}, []string{"result"}),
 		next: nextRuns{byKey: map[client.ObjectKey]time.Time{}},

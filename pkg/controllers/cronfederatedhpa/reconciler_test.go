@@ -103,13 +103,18 @@ func TestScaledBy(t *testing.T) {
 		there client.Object
 		want  string
 	}{
-		"a FederatedHPA":                      {newFederatedHPA(1, 10), `Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
-		"a FederatedHPA of another":           {other, ""},
-		"a FederatedHPA, whatever its labels": {labelled, `Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
-		"a HorizontalPodAutoscaler":           {hpa(func(*autoscalingv2.HorizontalPodAutoscaler) {}), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
-		"one of another version":              {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta2" }), `Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
-		"one of another group":                {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }), ""},
-		"one in another namespace":            {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
+		"a FederatedHPA": {newFederatedHPA(1, 10),
+			`Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
+		"a FederatedHPA of another": {other, ""},
+		"a FederatedHPA, whatever its labels": {labelled,
+			`Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
+		"a HorizontalPodAutoscaler": {hpa(func(*autoscalingv2.HorizontalPodAutoscaler) {}),
+			`Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
+		"one of another version": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta2" }),
+			`Deployment "shop" is scaled by HorizontalPodAutoscaler "web": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
+		"one of another group": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }),
+			""},
+		"one in another namespace": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
 		"one of ours, for the member": {hpa(func(h *autoscalingv2.HorizontalPodAutoscaler) {
 			h.Labels = map[string]string{v1alpha1.ManagedByLabel: "uid"}
 		}), ""},
@@ -180,7 +185,8 @@ func TestBoundsOfAFederatedHPA(t *testing.T) {
 }
 
 func TestTargetOfAnUnknownKind(t *testing.T) {
-	s := newSim(t, moment(t, "08:00"), newCron(autoscalingv2.CrossVersionObjectReference{APIVersion: "example.com/v1", Kind: "Shop", Name: "shop"}, sets("r", "0 9 * * *", 1)))
+	s := newSim(t, moment(t, "08:00"),
+		newCron(autoscalingv2.CrossVersionObjectReference{APIVersion: "example.com/v1", Kind: "Shop", Name: "shop"}, sets("r", "0 9 * * *", 1)))
 	if _, err := s.look(s.program()); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +227,10 @@ func TestWhomAnAutoscalerConcerns(t *testing.T) {
 	}
 	elsewhere := named("elsewhere", deployment)
 	elsewhere.SetNamespace("other")
-	r := New(Options{Clock: clocktesting.NewFakePassiveClock(time.Now()), Hub: fakeHub(t, named("of-workload", deployment), named("of-fhpa", autoscalingv2.CrossVersionObjectReference{Kind: "FederatedHPA", Name: "bounds"}), named("of-none", autoscalingv2.CrossVersionObjectReference{Name: "x"}), elsewhere)})
+	r := New(Options{Clock: clocktesting.NewFakePassiveClock(time.Now()),
+		Hub: fakeHub(t, named("of-workload", deployment),
+			named("of-fhpa", autoscalingv2.CrossVersionObjectReference{Kind: "FederatedHPA", Name: "bounds"}),
+			named("of-none", autoscalingv2.CrossVersionObjectReference{Name: "x"}), elsewhere)})
 	f := newFederatedHPA(1, 2)
 	f.Name = "bounds"
 	var got []string

@@ -57,7 +57,8 @@ func newSim(t testing.TB, start time.Time, objects ...client.Object) *sim {
 	t.Helper()
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
-	return &sim{t: t, mapper: mapper, clock: clocktesting.NewFakePassiveClock(start), store: newMemory(objects...), log: ledger{byRun: map[runKey]int{}}}
+	return &sim{t: t, mapper: mapper, clock: clocktesting.NewFakePassiveClock(start), store: newMemory(objects...),
+		log: ledger{byRun: map[runKey]int{}}}
 }
 
 // call runs one call of a program to the hub.
@@ -85,7 +86,8 @@ func (s *sim) program() *Reconciler {
 		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 			return s.call(func() error { return s.setTarget(func() error { return c.Patch(ctx, obj, patch, opts...) }) })
 		},
-		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, obj client.Object, opts ...client.SubResourceUpdateOption) error {
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, obj client.Object,
+			opts ...client.SubResourceUpdateOption) error {
 			return s.call(func() error {
 				return s.storeStatus(obj, func() error { return c.SubResource(sub).Update(ctx, obj, opts...) })
 			})
@@ -156,13 +158,15 @@ func (s scales) Get(ctx context.Context, _ schema.GroupResource, name string, _ 
 	return &autoscalingv1.Scale{ObjectMeta: meta, Spec: autoscalingv1.ScaleSpec{Replicas: *d.Spec.Replicas}}, nil
 }
 
-func (s scales) Update(_ context.Context, _ schema.GroupResource, to *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+func (s scales) Update(_ context.Context, _ schema.GroupResource, to *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale,
+	error) {
 	d := newDeployment(to.Spec.Replicas)
 	d.Namespace, d.ResourceVersion = s.namespace, to.ResourceVersion
 	return to, s.call(func() error { return s.setTarget(func() error { return s.store.write(d) }) })
 }
 
-func (s scales) Patch(context.Context, schema.GroupVersionResource, string, types.PatchType, []byte, metav1.PatchOptions) (*autoscalingv1.Scale, error) {
+func (s scales) Patch(context.Context, schema.GroupVersionResource, string, types.PatchType, []byte,
+	metav1.PatchOptions) (*autoscalingv1.Scale, error) {
 	return nil, errors.New("no program does that")
 }
 

@@ -65,8 +65,10 @@ func TestOneLook(t *testing.T) {
 			"Failing 2/2 10->0 InvalidSelector", nil, 10, "couldn't convert selector into a corresponding internal selector object: "},
 		"metrics that cannot be asked": {func(w *world) { w.fault = errors.New("unable to fetch metrics from resource metrics API: 503") },
 			"Failing 2/2 10->0 FailedGetResourceMetric", []string{
-				"FailedGetResourceMetric: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: 503",
-				"FailedComputeMetricsReplicas: invalid metrics (1 invalid out of 1), first error is: failed to get cpu resource metric value: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: 503"}, 10,
+				"FailedGetResourceMetric: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from " +
+					"resource metrics API: 503",
+				"FailedComputeMetricsReplicas: invalid metrics (1 invalid out of 1), first error is: failed to get cpu resource metric value: " +
+					"failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: 503"}, 10,
 			"invalid metrics (1 invalid out of 1)"},
 		"a workload that cannot be written": {func(w *world) { w.usesPercent(75); w.hub.failSet = func() error { return errors.New("no") } },
 			"Failing 2/2 10->0 FailedUpdateScale",
@@ -86,7 +88,11 @@ func TestOneLook(t *testing.T) {
 		"a cluster is silent, above the target": {func(w *world) { w.usesPercent(90); w.members["west"].silence = federatedhpatest.Silence() },
 			"Active 1/2 10->10 ClusterUnreachable",
 			[]string{"ClusterUnreachable: nothing is scaled down while clusters cannot be seen: west: Timeout"}, 10, ""},
-		"a cluster is silent, far above the target": {func(w *world) { w.usesPercent(140); w.members["west"].silence = federatedhpatest.Silence() },
+		"a cluster is silent, far above the target": {func(
+			w *world) {
+			w.usesPercent(140)
+			w.members["west"].silence = federatedhpatest.Silence()
+		},
 			"Active 1/2 10->14 ClusterUnreachable", []string{
 				"ClusterUnreachable: nothing is scaled down while clusters cannot be seen: west: Timeout",
 				"SuccessfulRescale: New size: 14; reason: " + cpuAbove}, 14, ""},
@@ -103,7 +109,8 @@ func TestOneLook(t *testing.T) {
 				delete(m.Pods, "west")
 				m.Coverage = &fleet.Coverage{Answered: []string{"east"}}
 			}
-		}, "Active 1/2 10->10 ClusterUnreachable", []string{"ClusterUnreachable: nothing is scaled down while clusters cannot be seen: west: NotAsked"}, 10, ""},
+		}, "Active 1/2 10->10 ClusterUnreachable",
+			[]string{"ClusterUnreachable: nothing is scaled down while clusters cannot be seen: west: NotAsked"}, 10, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +215,8 @@ func TestASilentClusterHolds(t *testing.T) {
 	w.heard()
 	_ = w.looks(40)
 	same(t, "Events while nothing changes", nil, w.heard())
-	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Timeout"}, w.clusters())
+	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Timeout"},
+		w.clusters())
 	w.usesPercent(1)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = federatedhpatest.CPU(90) })
 	_ = w.looks(400)
@@ -261,7 +269,8 @@ func TestAnotherControllerWritesTheStatus(t *testing.T) {
 	_ = w.looks(1)
 	w.usesPercent(75)
 	object := w.object()
-	object.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "karmada-controller-manager", Subresource: "status", Time: &metav1.Time{Time: w.clock.Now()}}}
+	object.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "karmada-controller-manager", Subresource: "status",
+		Time: &metav1.Time{Time: w.clock.Now()}}}
 	w.hub.put(object)
 	writes := w.hub.statusWrites
 	w.heard()
@@ -269,7 +278,8 @@ func TestAnotherControllerWritesTheStatus(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "karmada-controller-manager") {
 		t.Errorf("error %v", err)
 	}
-	if told := w.heard(); len(told) != 1 || !strings.HasPrefix(told[0], "AnotherController: ") || !strings.Contains(told[0], "karmada-controller-manager") {
+	if told := w.heard(); len(told) != 1 || !strings.HasPrefix(told[0], "AnotherController: ") ||
+		!strings.Contains(told[0], "karmada-controller-manager") {
 		t.Errorf("Events %q", told)
 	}
 	if w.hub.statusWrites != writes || len(w.hub.workloads[web].writes) > 0 {
@@ -399,7 +409,8 @@ func TestPodsThatCanNotBeListed(t *testing.T) {
 	w.values = []int64{15_000}
 	_ = w.looks(1)
 	same(t, "status", "Active 1/2 10->15 ClusterUnreachable", say(&w.object().Status))
-	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Forbidden"}, w.clusters())
+	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Forbidden"},
+		w.clusters())
 	same(t, "message", "pods is forbidden", w.object().Status.Clusters[1].Message)
 }
 

@@ -40,8 +40,18 @@ func TestCutObjectIsNeverTakenApart(t *testing.T) {
 			o.Status.ObservedGeneration = new(int64(4))
 			return o
 		},
-		"and the status is lost too":             func() *v1alpha1.FederatedHPA { o := cutObject(3); o.Status = v1alpha1.FederatedHPAStatus{}; return o },
-		"and it is not known who wrote its spec": func() *v1alpha1.FederatedHPA { o := cutObject(3); o.ManagedFields = o.ManagedFields[1:]; return o },
+		"and the status is lost too": func() *v1alpha1.FederatedHPA {
+			o := cutObject(
+				3)
+			o.Status = v1alpha1.FederatedHPAStatus{}
+			return o
+		},
+		"and it is not known who wrote its spec": func() *v1alpha1.FederatedHPA {
+			o := cutObject(
+				3)
+			o.ManagedFields = o.ManagedFields[1:]
+			return o
+		},
 		"and the status still tells of the split": func() *v1alpha1.FederatedHPA {
 			o := cutObject(3)
 			o.Status.Clusters = []v1alpha1.ClusterStatus{{Name: "east"}}

@@ -63,10 +63,13 @@ func TestDurations(t *testing.T) {
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics = []autoscalingv2.MetricSpec{{Type: "Weather"}} })
 	answers(8*time.Second, nil)
 	_, _ = w.look(web)
-	same(t, "looks", map[string]string{"none none": "2 s in 2", "scale_up none": "2 s in 1", "none internal": "4 s in 1", "none spec": "8 s in 1"},
+	same(t, "looks", map[string]string{"none none": "2 s in 2", "scale_up none": "2 s in 1", "none internal": "4 s in 1",
+		"none spec": "8 s in 1"},
 		w.series(of+"reconciliation_duration_seconds"))
-	same(t, "metrics", map[string]string{"scale_up none Resource": "3 s in 2", "none none Resource": "1 s in 1", "none internal Resource": "4 s in 1",
-		"none spec unknown": "8 s in 1"}, w.series(of+"metric_computation_duration_seconds"))
-	same(t, "metrics, counted", map[string]string{"scale_up none Resource": "2", "none none Resource": "1", "none internal Resource": "1", "none spec unknown": "1"},
+	same(t, "metrics", map[string]string{"scale_up none Resource": "3 s in 2", "none none Resource": "1 s in 1",
+		"none internal Resource": "4 s in 1",
+		"none spec unknown":      "8 s in 1"}, w.series(of+"metric_computation_duration_seconds"))
+	same(t, "metrics, counted", map[string]string{"scale_up none Resource": "2", "none none Resource": "1", "none internal Resource": "1",
+		"none spec unknown": "1"},
 		w.series(of+"metric_computation_total"))
 }

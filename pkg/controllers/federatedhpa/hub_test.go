@@ -170,7 +170,8 @@ func (s statusWriter) Update(_ context.Context, object client.Object, opts ...cl
 	o := client.SubResourceUpdateOptions{}
 	o.ApplyOptions(opts)
 	h.statusWrites++
-	after.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: o.FieldManager, Subresource: "status", Time: &metav1.Time{Time: h.clock.Now().Truncate(1e9)}}}
+	after.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: o.FieldManager, Subresource: "status",
+		Time: &metav1.Time{Time: h.clock.Now().Truncate(1e9)}}}
 	h.store(after)
 	wanted.ResourceVersion = after.ResourceVersion
 	return nil
@@ -213,7 +214,8 @@ func (s scales) Get(_ context.Context, resource schema.GroupResource, name strin
 	return w.scale(s.namespace, name), nil
 }
 
-func (s scales) Update(_ context.Context, resource schema.GroupResource, to *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+func (s scales) Update(_ context.Context, resource schema.GroupResource, to *autoscalingv1.Scale,
+	_ metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failSet != nil {
@@ -228,7 +230,8 @@ func (s scales) Update(_ context.Context, resource schema.GroupResource, to *aut
 	return to, w.set(to)
 }
 
-func (s scales) Patch(context.Context, schema.GroupVersionResource, string, types.PatchType, []byte, metav1.PatchOptions) (*autoscalingv1.Scale, error) {
+func (s scales) Patch(context.Context, schema.GroupVersionResource, string, types.PatchType, []byte,
+	metav1.PatchOptions) (*autoscalingv1.Scale, error) {
 	return nil, errors.New("nobody does that")
 }
 

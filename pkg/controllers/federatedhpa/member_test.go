@@ -108,7 +108,8 @@ func (m *fakeMember) Autoscalers(_ context.Context, namespace string) workload.A
 	return seen
 }
 
-func (m *fakeMember) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32, bool) {
+func (m *fakeMember) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32,
+	bool) {
 	return m.more, m.roomKnown
 }
 
@@ -145,12 +146,14 @@ func (m *fakeMember) look(p *fakePod, placed bool) replicas.Pod {
 	case m.clock.Since(p.created) < m.startup:
 		known.Phase, known.Started, known.Ready = corev1.PodRunning, begun, replicas.Ready{Status: corev1.ConditionFalse, Since: begun}
 	default:
-		known.Phase, known.Started, known.Ready = corev1.PodRunning, begun, replicas.Ready{Status: corev1.ConditionTrue, Since: begun.Add(m.startup)}
+		known.Phase, known.Started, known.Ready = corev1.PodRunning, begun,
+			replicas.Ready{Status: corev1.ConditionTrue, Since: begun.Add(m.startup)}
 	}
 	return known
 }
 
-func (m *fakeMember) Scale(_ context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
+func (m *fakeMember) Scale(_ context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale,
+	error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.gets++

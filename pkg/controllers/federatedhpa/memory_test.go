@@ -88,5 +88,6 @@ func TestStatusIsWrittenOnlyForNews(t *testing.T) {
 }
 
 func upWindow(s *v1alpha1.FederatedHPASpec) {
-	s.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(300))}}
+	s.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(
+		int32(300))}}
 }

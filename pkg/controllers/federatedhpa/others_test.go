@@ -25,11 +25,13 @@ func TestRivalsOnTheHub(t *testing.T) {
 		arrange func(*world)
 		want    string // of the message; empty: it scales
 	}{
-		"nobody":                         {func(*world) {}, ""},
-		"a HorizontalPodAutoscaler":      {own(func(*autoscalingv2.HorizontalPodAutoscaler) {}), "cluster east: " + both},
-		"one that names another version": {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta1" }), "cluster east: " + both},
-		"one of another group":           {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }), ""},
-		"one in another namespace":       {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
+		"nobody":                    {func(*world) {}, ""},
+		"a HorizontalPodAutoscaler": {own(func(*autoscalingv2.HorizontalPodAutoscaler) {}), "cluster east: " + both},
+		"one that names another version": {own(
+			func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "apps/v1beta1" }), "cluster east: " + both},
+		"one of another group": {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef.APIVersion = "argoproj.io/v1" }),
+			""},
+		"one in another namespace": {own(func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "other" }), ""},
 		"one that is ours, for the member": {own(func(h *autoscalingv2.HorizontalPodAutoscaler) {
 			h.Labels = map[string]string{v1alpha1.ManagedByLabel: "uid"}
 		}), ""},
@@ -76,11 +78,13 @@ func TestRivalsOnTheHubWhereMembersAreWritten(t *testing.T) {
 	w.usesPercent(75)
 	other := federatedhpatest.HPA("own", func(*autoscalingv2.HorizontalPodAutoscaler) {})
 	w.hub.hpas = append(w.hub.hpas, other)
-	if faults, _ := admission.ValidateFederatedHPA(w.object(), nil, admission.Neighbours{HPAs: []*autoscalingv2.HorizontalPodAutoscaler{&other}}); len(faults) != 1 {
+	if faults, _ := admission.ValidateFederatedHPA(w.object(), nil,
+		admission.Neighbours{HPAs: []*autoscalingv2.HorizontalPodAutoscaler{&other}}); len(faults) != 1 {
 		t.Errorf("admission finds %v", faults)
 	}
 	err := w.looks(1)
-	if want := "pods by selector app=web are controlled by more than one HPA (e.g. [shop/web HorizontalPodAutoscaler shop/own])"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "pods by selector app=web are controlled by more than one HPA (e.g. [shop/web HorizontalPodAutoscaler shop/own])"; err == nil ||
+		!strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 	same(t, "status", "Failing 2/2 10->0 AmbiguousSelector", say(&w.object().Status))
@@ -106,7 +110,8 @@ func TestTwoThatCountTheSamePods(t *testing.T) {
 	_, _ = w.look(key)
 	_ = w.looks(1)
 	_, err := w.look(key)
-	if err == nil || !strings.HasSuffix(err.Error(), "east: pods by selector app in (web, db) are controlled by more than one HPA (e.g. [shop/other shop/web])") {
+	if err == nil || !strings.HasSuffix(err.Error(),
+		"east: pods by selector app in (web, db) are controlled by more than one HPA (e.g. [shop/other shop/web])") {
 		t.Errorf("error %v", err)
 	}
 	same(t, "status", "Failing 1/1 10->0 AmbiguousSelector", say(&w.object().Status))

@@ -74,11 +74,14 @@ func TestDivision(t *testing.T) {
 				return map[string]int64{"a": 600, "b": 200}[cluster] / int64(len(w.members[cluster].pods))
 			}
 		}, map[string]int32{"a": 12, "b": 4}},
-		"one cluster after the other, on the way up": {even, by("Prioritized", priority("a", 1), priority("b", 2)), wants(12), map[string]int32{"a": 4, "b": 8}},
+		"one cluster after the other, on the way up": {even, by("Prioritized", priority("a", 1), priority("b", 2)), wants(12),
+			map[string]int32{"a": 4, "b": 8}},
 		"the last first, on the way down": {even, by("Prioritized", priority("a", 1), priority("b", 2)),
 			func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 5 }) }, map[string]int32{"a": 1, "b": 4}},
-		"within their bounds":            {even, by("StaticWeighted", atMost("a", 5), atMost("b", 7)), wants(12), map[string]int32{"a": 5, "b": 7}},
-		"a bound that was lowered moves": {even, by("StaticWeighted", atMost("a", 2), weight("b", 1)), wants(8), map[string]int32{"a": 2, "b": 6}},
+		"within their bounds": {even, by("StaticWeighted", atMost("a", 5), atMost("b", 7)), wants(12),
+			map[string]int32{"a": 5, "b": 7}},
+		"a bound that was lowered moves": {even, by("StaticWeighted", atMost("a", 2), weight("b", 1)), wants(8),
+			map[string]int32{"a": 2, "b": 6}},
 		"the few that run most stay, when aggregated": {map[string]int32{"a": 6, "b": 2}, by("Aggregated"),
 			func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 5 }) }, map[string]int32{"a": 5, "b": 0}},
 	}
@@ -134,7 +137,8 @@ func TestAMemberThatCanNotBeTold(t *testing.T) {
 	}
 	same(t, "replicas", map[string]int32{"a": 6, "b": 4, "c": 6}, w.runs())
 	same(t, "status", "Active 3/3 12->18", say(&w.object().Status))
-	same(t, "clusters", []string{"a Active assigned 6 current 4 ready 4", "b Active assigned 4 current 4 ready 4 FailedUpdateScale", "c Active assigned 6 current 4 ready 4"}, w.clusters())
+	same(t, "clusters", []string{"a Active assigned 6 current 4 ready 4", "b Active assigned 4 current 4 ready 4 FailedUpdateScale",
+		"c Active assigned 6 current 4 ready 4"}, w.clusters())
 	same(t, "Events", []string{
 		"SuccessfulRescale: New size: 16; reason: external metric queue(nil) above target",
 		"FailedRescale: some clusters could not be told: cluster b: no"}, w.heard())
@@ -319,7 +323,8 @@ func TestAFullCluster(t *testing.T) {
 	same(t, "replicas within the delay", map[string]int32{"a": 8, "b": 8}, w.runs())
 	_ = w.looks(1)
 	same(t, "replicas after it", map[string]int32{"a": 5, "b": 11}, w.runs())
-	same(t, "clusters", []string{"a Saturated assigned 5 current 8 ready 5 Unschedulable", "b Active assigned 11 current 8 ready 8"}, w.clusters())
+	same(t, "clusters", []string{"a Saturated assigned 5 current 8 ready 5 Unschedulable", "b Active assigned 11 current 8 ready 8"},
+		w.clusters())
 	_ = w.looks(1)
 	w.wants(18)
 	_ = w.looks(2)
@@ -356,7 +361,8 @@ func TestAFullClusterOfAStatefulSet(t *testing.T) {
 
 // With rebalance, replicas move to where they belong, a few at a time, each taken away only once another is Ready.
 func TestRebalance(t *testing.T) {
-	w := inMembers(t, map[string]int32{"a": 20, "b": 0}, by("StaticWeighted"), func(f *v1alpha1.FederatedHPA) { f.Spec.ReplicaDistribution.Rebalance = true })
+	w := inMembers(t, map[string]int32{"a": 20, "b": 0}, by("StaticWeighted"),
+		func(f *v1alpha1.FederatedHPA) { f.Spec.ReplicaDistribution.Rebalance = true })
 	w.wants(20)
 	w.members["b"].startup = 40 * time.Second
 	most, least := int32(0), int32(100)
@@ -384,7 +390,8 @@ func TestRebalanceIsInterrupted(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := inMembers(t, map[string]int32{"a": 20, "b": 0}, by("StaticWeighted"), func(f *v1alpha1.FederatedHPA) { f.Spec.ReplicaDistribution.Rebalance = true })
+			w := inMembers(t, map[string]int32{"a": 20, "b": 0}, by("StaticWeighted"),
+				func(f *v1alpha1.FederatedHPA) { f.Spec.ReplicaDistribution.Rebalance = true })
 			w.wants(20)
 			w.members["b"].room = 0
 			for i := 0; w.runs()["b"] == 0 && i < 100; i++ {

@@ -83,7 +83,8 @@ func TestPlacement(t *testing.T) {
 		"a cluster that Karmada empties does not count": {func(w *world) {
 			w.bind(5, at("east", 5), at("west", 0))
 		},
-			"Active 2/2 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 0 current ? ready 5"}, 10},
+			"Active 2/2 10->10 ScaleDownStabilized",
+			[]string{"east Active assigned 5 current ? ready 5", "west Active assigned 0 current ? ready 5"}, 10},
 		"a cluster that it left is not looked at": {func(w *world) { w.bind(5, at("east", 5)) },
 			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
 		"replicas that Karmada does not know of": {func(w *world) {
@@ -110,7 +111,8 @@ func TestPlacement(t *testing.T) {
 			w.schedule("Divided")
 		}, "Active 2/2 10->15", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 15},
 		"a workload that Karmada does not propagate": {func(*world) {}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
-		"bindings that cannot be read":               {func(w *world) { w.hub.noBinding = errors.New("no") }, "Failing 0/0 0->0 FailedGetScale", nil, 10},
+		"bindings that cannot be read": {func(w *world) { w.hub.noBinding = errors.New("no") }, "Failing 0/0 0->0 FailedGetScale",
+			nil, 10},
 		"a hub that is not Karmada's": {func(w *world) {
 			w.hub.noBinding = &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "ResourceBinding"}}
 		},
@@ -143,9 +145,10 @@ func TestAffinity(t *testing.T) {
 		affinity *v1alpha1.ClusterAffinity
 		want     string
 	}{
-		"none":      {nil, "3/3"},
-		"by names":  {&v1alpha1.ClusterAffinity{ClusterNames: []string{"a", "b"}}, "2/2"},
-		"by labels": {&v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "production"}}}, "1/1"},
+		"none":     {nil, "3/3"},
+		"by names": {&v1alpha1.ClusterAffinity{ClusterNames: []string{"a", "b"}}, "2/2"},
+		"by labels": {&v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "production"}}},
+			"1/1"},
 		"by region": {&v1alpha1.ClusterAffinity{FieldSelector: &v1alpha1.FieldSelector{MatchExpressions: []v1alpha1.FieldSelectorRequirement{
 			{Key: v1alpha1.FieldRegion, Operator: v1alpha1.FieldSelectorNotIn, Values: []string{"eu"}}}}}, "2/2"},
 		"but for some": {&v1alpha1.ClusterAffinity{ExcludeClusters: []string{"c"}}, "2/2"},

@@ -72,7 +72,11 @@ func TestPropagated(t *testing.T) {
 			w.divides()
 			w.member("east").run("web", 12)
 		}, "", ""},
-		"a cluster is silent":               {func(w *world) { w.member("west").silence = federatedhpatest.Silence(); w.hub.workloads[web].byHand(12) }, nil, "", ""},
+		"a cluster is silent": {func(w *world) {
+			w.member("west").silence = federatedhpatest.Silence()
+			w.hub.workloads[web].byHand(
+				12)
+		}, nil, "", ""},
 		"Pods of a cluster were never seen": {func(w *world) { busy(w); w.member("west").hidden = federatedhpatest.Silence() }, nil, "", ""},
 		"a cluster does not say what it was told": {func(w *world) {
 			busy(w)
@@ -122,7 +126,8 @@ func TestPropagatedIsSaid(t *testing.T) {
 	s := w.object().Status
 	same(t, "status", "Failing 2/2 15->15 NotPropagated", say(&s))
 	want := "the workload on the hub asks for 15 replicas, and those of the 2 selected clusters for 0 together: " +
-		"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution, so that each cluster is told its part"
+		"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution, so that each " +
+		"cluster is told its part"
 	same(t, "message", want, summary.Condition(&s, v1alpha1.Propagated).Message)
 	if told := w.heard(); !slices.Contains(told, "NotPropagated: "+want) {
 		t.Errorf("Events: %q", told)
@@ -164,7 +169,8 @@ func TestPreferencesOfParts(t *testing.T) {
 			s.ReplicaDistribution.ClusterAutoscalingPreference = nil
 			for _, name := range names {
 				s.ReplicaDistribution.ClusterAutoscalingPreference = append(s.ReplicaDistribution.ClusterAutoscalingPreference,
-					v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: &v1alpha1.ClusterAffinity{ClusterNames: []string{name}}, StaticWeight: new(int32(1))})
+					v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: &v1alpha1.ClusterAffinity{ClusterNames: []string{name}},
+						StaticWeight: new(int32(1))})
 			}
 		}
 	}

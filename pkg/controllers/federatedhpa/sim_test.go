@@ -308,7 +308,8 @@ func TestLives(t *testing.T) {
 		}
 	}
 	t.Log(count)
-	for _, what := range []string{"scaled", "held", "a member refuses a write", "the hub refuses a write", "a status that was edited", "a status that cannot be written"} {
+	for _, what := range []string{"scaled", "held", "a member refuses a write", "the hub refuses a write", "a status that was edited",
+		"a status that cannot be written"} {
 		if count[what] == 0 {
 			t.Errorf("%s: %d times", what, count[what])
 		}

@@ -27,8 +27,9 @@ func TestTargets(t *testing.T) {
 	current := func(v autoscalingv2.MetricValueStatus) autoscalingv2.MetricStatus {
 		return autoscalingv2.MetricStatus{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricStatus{Current: v}}
 	}
-	memory := autoscalingv2.MetricSpec{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{
-		Name: corev1.ResourceMemory, Container: "app", Target: autoscalingv2.MetricTarget{AverageValue: quantity("1Gi")}}}
+	memory := autoscalingv2.MetricSpec{Type: autoscalingv2.ContainerResourceMetricSourceType,
+		ContainerResource: &autoscalingv2.ContainerResourceMetricSource{
+			Name: corev1.ResourceMemory, Container: "app", Target: autoscalingv2.MetricTarget{AverageValue: quantity("1Gi")}}}
 	pods := autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{
 		Metric: autoscalingv2.MetricIdentifier{Name: "requests"}, Target: autoscalingv2.MetricTarget{AverageValue: quantity("100")}}}
 	object := autoscalingv2.MetricSpec{Type: autoscalingv2.ObjectMetricSourceType, Object: &autoscalingv2.ObjectMetricSource{
@@ -40,15 +41,18 @@ func TestTargets(t *testing.T) {
 	}{
 		"nothing is known yet": {[]autoscalingv2.MetricSpec{federatedhpatest.CPU(50)}, nil, "cpu: <unknown>/50%"},
 		"in percent": {[]autoscalingv2.MetricSpec{federatedhpatest.CPU(50)},
-			[]autoscalingv2.MetricStatus{current(autoscalingv2.MetricValueStatus{AverageUtilization: new(int32(63)), AverageValue: quantity("630m")})}, "cpu: 63%/50%"},
+			[]autoscalingv2.MetricStatus{current(autoscalingv2.MetricValueStatus{AverageUtilization: new(int32(63)),
+				AverageValue: quantity("630m")})}, "cpu: 63%/50%"},
 		"all types": {[]autoscalingv2.MetricSpec{memory, pods, object, federatedhpatest.Queue("30")}, []autoscalingv2.MetricStatus{
-			{ContainerResource: &autoscalingv2.ContainerResourceMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("900Mi")}}},
+			{ContainerResource: &autoscalingv2.ContainerResourceMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity(
+				"900Mi")}}},
 			{Pods: &autoscalingv2.PodsMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("120")}}},
 			{Object: &autoscalingv2.ObjectMetricStatus{Current: autoscalingv2.MetricValueStatus{Value: quantity("1k")}}},
 			{External: &autoscalingv2.ExternalMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("25")}}}},
 			"memory of app: 900Mi/1Gi (avg), requests: 120/100 (avg), hits: 1k/2k, queue: 25/30 (avg)"},
 		"one that could not be read": {[]autoscalingv2.MetricSpec{federatedhpatest.CPU(50), federatedhpatest.Queue("30")},
-			[]autoscalingv2.MetricStatus{{}, {External: &autoscalingv2.ExternalMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("25")}}}},
+			[]autoscalingv2.MetricStatus{{},
+				{External: &autoscalingv2.ExternalMetricStatus{Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("25")}}}},
 			"cpu: <unknown>/50%, queue: 25/30 (avg)"},
 		"of a type that does not exist": {[]autoscalingv2.MetricSpec{{Type: "Other"}}, nil, "Other: <unknown>/<unset>"},
 	}
@@ -58,7 +62,8 @@ func TestTargets(t *testing.T) {
 }
 
 func TestBrief(t *testing.T) {
-	for _, text := range []string{"", "short", strings.Repeat("a", 20), strings.Repeat("a", 21), strings.Repeat("ü", 15), strings.Repeat("€", 9), "aaaaaaaaaaaaaaaa€€€", strings.Repeat("\xbf", 30)} {
+	for _, text := range []string{"", "short", strings.Repeat("a", 20), strings.Repeat("a", 21), strings.Repeat("ü", 15),
+		strings.Repeat("€", 9), "aaaaaaaaaaaaaaaa€€€", strings.Repeat("\xbf", 30)} {
 		got := summary.Brief(text, 20)
 		if len(got) > 20 || len(text) <= 20 && got != text || utf8.ValidString(text) && !utf8.ValidString(got) {
 			t.Errorf("%q is %q", text, got)

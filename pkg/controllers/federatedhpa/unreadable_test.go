@@ -25,9 +25,10 @@ func TestAScaleThatCanNotBeRead(t *testing.T) {
 			"unexpected GroupVersion string: a/b/c"},
 		"no such kind": {func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ScaleTargetRef.Kind = "Rollout" }) },
 			"no matches for apps/, Resource=Rollout"},
-		"a kind that is served as nothing": {func(w *world) { w.program.Central.Mapper = servesNothing{w.program.Central.Mapper} }, "unrecognized resource"},
-		"no such workload":                 {func(w *world) { w.hub.workloads = nil }, `deployments.apps "web" not found`},
-		"a hub that refuses":               {func(w *world) { w.hub.failGet = func() error { return errors.New("no") } }, "no"},
+		"a kind that is served as nothing": {func(w *world) { w.program.Central.Mapper = servesNothing{w.program.Central.Mapper} },
+			"unrecognized resource"},
+		"no such workload":   {func(w *world) { w.hub.workloads = nil }, `deployments.apps "web" not found`},
+		"a hub that refuses": {func(w *world) { w.hub.failGet = func() error { return errors.New("no") } }, "no"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -101,7 +101,8 @@ func TestGuardMissesWhatDoesNotExist(t *testing.T) {
 	checkOurs(t, metrics, 0, 0)
 
 	// Only what exists can bear an Event.
-	want := "Warning PointsElsewhere It points at Service kube-system/metrics-server and not at Service fleetscale-system/metrics-adapter; " + advice("metrics.k8s.io")
+	want := "Warning PointsElsewhere It points at Service kube-system/metrics-server and not at Service fleetscale-system/metrics-adapter; " +
+		advice("metrics.k8s.io")
 	if diff := cmp.Diff(want, <-recorder.Events); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
@@ -140,7 +141,8 @@ func TestGuardEndsInSilence(t *testing.T) {
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
 	ctx, stop := context.WithCancel(logr.NewContext(t.Context(), logger))
 	stop()
-	NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: time.Second, Metrics: NewMetrics(prometheus.NewRegistry())}).look(ctx)
+	NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: time.Second,
+		Metrics: NewMetrics(prometheus.NewRegistry())}).look(ctx)
 	checkLines(t, "stopped", lines)
 }
 
@@ -150,7 +152,8 @@ func TestGuardOnlyReadsAndOncePerPeriod(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 75*time.Second)
 		defer cancel()
 		NewGuard(GuardOptions{
-			Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: 30 * time.Second, Metrics: NewMetrics(prometheus.NewRegistry()),
+			Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: 30 * time.Second,
+			Metrics: NewMetrics(prometheus.NewRegistry()),
 		}).Run(ctx)
 		if got := writes(client); len(got) > 0 {
 			t.Errorf("the guard wrote: %v", got)
@@ -171,7 +174,8 @@ func TestGuardGivesEachLookADeadline(t *testing.T) {
 	}
 	var lines []string
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
-	guard := NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: 50 * time.Millisecond, Metrics: NewMetrics(prometheus.NewRegistry())})
+	guard := NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: 50 * time.Millisecond,
+		Metrics: NewMetrics(prometheus.NewRegistry())})
 	guard.look(logr.NewContext(t.Context(), logger))
 	checkLines(t, "hanging", lines, "Hub does not tell")
 }

@@ -39,7 +39,8 @@ func restore(ctx context.Context, apis typed.APIServiceInterface, name string) (
 	case record == nil:
 		return fmt.Sprintf("left alone: it points at %s and was not taken over", describe(target(api))), nil
 	case !record.holds(api):
-		return "", fmt.Errorf("since the takeover by %s somebody has pointed it at %s; if that is how it shall be, remove the annotation: kubectl annotate apiservice %s %s-",
+		return "", fmt.Errorf("since the takeover by %s somebody has pointed it at %s; if that is how it shall be, remove the annotation: "+
+			"kubectl annotate apiservice %s %s-",
 			describe(types.NamespacedName(record.By)), describe(target(api)), name, FormerAnnotation)
 	case record.Former == nil:
 		return "deleted: nothing stood there before the takeover", remove(ctx, apis, api)

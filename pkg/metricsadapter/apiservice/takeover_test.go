@@ -60,7 +60,8 @@ func ours(version, record string) *apiregistrationv1.APIService {
 		},
 		Spec: apiregistrationv1.APIServiceSpec{
 			Group: "metrics.k8s.io", Version: version, InsecureSkipTLSVerify: true,
-			Service:              &apiregistrationv1.ServiceReference{Namespace: "fleetscale-system", Name: "metrics-adapter", Port: new(int32(443))},
+			Service: &apiregistrationv1.ServiceReference{Namespace: "fleetscale-system", Name: "metrics-adapter",
+				Port: new(int32(443))},
 			GroupPriorityMinimum: 100, VersionPriority: 100,
 		},
 	}

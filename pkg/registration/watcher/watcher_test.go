@@ -162,7 +162,8 @@ func eventually(t *testing.T, want string, see func() string) {
 // that they refer to are followed.
 func TestFurtherSource(t *testing.T) {
 	h, s := newHub(), &seen{registrations: map[string]string{}}
-	w := New(Options{Hub: h.typed, HubDynamic: h, Sources: []registration.Source{things{}}, Timeout: time.Second, Period: 5 * time.Millisecond})
+	w := New(Options{Hub: h.typed, HubDynamic: h, Sources: []registration.Source{things{}}, Timeout: time.Second,
+		Period: 5 * time.Millisecond})
 	if diff := cmp.Diff([]string{"the hub's word whether it serves the Things"}, w.Awaited()); diff != "" {
 		t.Errorf("awaited at first (-want +got):\n%s", diff)
 	}

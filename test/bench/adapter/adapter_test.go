@@ -59,7 +59,8 @@ func TestPodsAreSpreadEvenly(t *testing.T) {
 
 func TestPlansAscend(t *testing.T) {
 	for name, p := range map[string]plan{"full": full(), "quick": quick()} {
-		if len(p.Known) != len(p.KnownRounds) || p.Autoscalers[0] != 1 || p.Rounds < 3 || p.Members[0] >= p.Members[len(p.Members)-1] || p.Known[0] >= p.Known[len(p.Known)-1] {
+		if len(p.Known) != len(p.KnownRounds) || p.Autoscalers[0] != 1 || p.Rounds < 3 || p.Members[0] >= p.Members[len(p.Members)-1] ||
+			p.Known[0] >= p.Known[len(p.Known)-1] {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}

@@ -46,12 +46,14 @@ type customQuestion struct {
 }
 
 func customQuestions() []customQuestion {
-	const custom, external = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/" + shop, "/apis/external.metrics.k8s.io/v1beta1/namespaces/" + shop
+	const custom, external = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/" + shop,
+		"/apis/external.metrics.k8s.io/v1beta1/namespaces/" + shop
 	service := func(n int) string { return fmt.Sprintf("%s/services/%s/%s", custom, serviceName(n), podMetric) }
 	return []customQuestion{
 		{name: "one object, always the same", path: func(int) string { return service(0) }},
 		{name: fmt.Sprintf("one object, %d in turn", distinct), path: func(n int) string { return service(n % distinct) }},
-		{name: fmt.Sprintf("%d Pods by a selector", customMembers*podsOfEach), path: func(int) string { return custom + "/pods/*/" + podMetric + "?labelSelector=app%3Dweb" }},
+		{name: fmt.Sprintf("%d Pods by a selector", customMembers*podsOfEach),
+			path: func(int) string { return custom + "/pods/*/" + podMetric + "?labelSelector=app%3Dweb" }},
 		{name: "one series of an external metric", path: func(int) string { return external + "/queue?labelSelector=name%3Dmail" }},
 		{name: fmt.Sprintf("one object, %d in turn", many), path: func(n int) string { return service(n % many) }, limited: true},
 	}
@@ -100,7 +102,8 @@ func custom(ctx context.Context, s *stage.Stage, p plan, log io.Writer) (section
 func setFigures(fleet *sim.Fleet) error {
 	for _, m := range fleet.Members() {
 		for n := range many {
-			m.SetFigure(sim.Figure{Namespace: shop, Resource: "services", Object: serviceName(n), Metric: podMetric, Value: resource.MustParse("42")})
+			m.SetFigure(sim.Figure{Namespace: shop, Resource: "services", Object: serviceName(n), Metric: podMetric,
+				Value: resource.MustParse("42")})
 		}
 		m.SetSeries(sim.Series{Metric: "queue", Labels: map[string]string{"name": "mail"}, Value: resource.MustParse("30")})
 	}
@@ -168,24 +171,31 @@ func customSection(clients int, all []customFigures) report.Section {
 	s := report.Section{
 		Name: "custom", Title: "Custom and external metrics",
 		Text: []string{
-			fmt.Sprintf("%d clients ask the adapter without pause; it has %d members and its default options. They want protobuf, as autoscalers do. Requests are those to one member, discovery included.", clients, customMembers),
-			fmt.Sprintf("Beside it, in turns: the same clients without an adapter, each of whose questions goes to all %d members at once; so a member gets as many requests in a second as there are answers. "+
+			fmt.Sprintf("%d clients ask the adapter without pause; it has %d members and its default options. They want protobuf, as autoscalers "+
+				"do. Requests are those to one member, discovery included.", clients, customMembers),
+			fmt.Sprintf("Beside it, in turns: the same clients without an adapter, each of whose questions goes to all %d members at once; so a "+
+				"member gets as many requests in a second as there are answers. "+
 				"Members are simulated, and answer from memory; a real one asks its monitoring each time.", customMembers),
-			fmt.Sprintf("An answer is kept for %d s (`--answer-ttl`), so a member gets each different question once in that time, and no more than %d questions in a second (`--member-qps`). "+
-				"So there can be %d different ones. Of more, as in the last row, each waits its turn; with so many, raise either.", int(kept/time.Second), memberQPS, memberQPS*int(kept/time.Second)),
+			fmt.Sprintf("An answer is kept for %d s (`--answer-ttl`), so a member gets each different question once in that time, and no more "+
+				"than %d questions in a second (`--member-qps`). "+
+				"So there can be %d different ones. Of more, as in the last row, each waits its turn; with so many, raise either.",
+				int(kept/time.Second), memberQPS, memberQPS*int(kept/time.Second)),
 		},
-		Tables: []report.Table{{Header: []string{"question", "answers per second", "asking members themselves", "adapter / themselves", "p50, ms", "p99, ms", "CPU of an answer, ms",
+		Tables: []report.Table{{Header: []string{"question", "answers per second", "asking members themselves", "adapter / themselves", "p50, ms",
+			"p99, ms", "CPU of an answer, ms",
 			"requests per member and second", "answers per request to a member"}}},
 		Figures: map[string][]float64{},
 	}
 	for i, q := range customQuestions() {
 		f := all[i]
-		s.Tables[0].Rows = append(s.Tables[0].Rows, []string{q.name, f.perSecond.String(), f.themselves.String(), f.perSecond.Over(f.themselves).String(),
+		s.Tables[0].Rows = append(s.Tables[0].Rows, []string{q.name, f.perSecond.String(), f.themselves.String(),
+			f.perSecond.Over(f.themselves).String(),
 			f.p50.String(), f.p99.String(), f.cpu.String(), f.requests.String(), f.shared.String()})
 		s.Figures["per_second/"+q.name] = f.perSecond
 		s.Figures["themselves/per_second/"+q.name] = f.themselves
 		if !q.limited {
-			s.Reaches = append(s.Reaches, because(atLeast("answers at default options: "+q.name, questionsPerSecond, "per second", f.perSecond), f.whySlow()))
+			s.Reaches = append(s.Reaches, because(atLeast("answers at default options: "+q.name, questionsPerSecond, "per second", f.perSecond),
+				f.whySlow()))
 		}
 	}
 	return s

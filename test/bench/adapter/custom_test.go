@@ -40,7 +40,8 @@ func TestMembersAreAskedThemselves(t *testing.T) {
 	}
 	before, q := fleet.Requests(), customQuestions()[0]
 	ask := func() measure.Result {
-		return measure.Ask(t.Context(), peer, measure.Question{URL: func(n int) string { return "https://members" + q.path(n) }, Accept: asAutoscalers}, measure.Load{Clients: 2})
+		return measure.Ask(t.Context(), peer, measure.Question{URL: func(n int) string { return "https://members" + q.path(n) },
+			Accept: asAutoscalers}, measure.Load{Clients: 2})
 	}
 	if got := ask(); len(got.Latencies) != 2 || fleet.Requests().Since(before).Of("custom.metrics.k8s.io") != 2*3 {
 		t.Errorf("%d answers of %v", len(got.Latencies), fleet.Requests().Since(before))
@@ -80,7 +81,8 @@ func TestReachesOfCustomMetrics(t *testing.T) {
 
 func codeOf(t *testing.T, s *stage.Server, path string) int {
 	t.Helper()
-	result := measure.Ask(t.Context(), s.Client, measure.Question{URL: func(int) string { return s.URL + path }, Accept: stage.JSON}, measure.Load{Clients: 1})
+	result := measure.Ask(t.Context(), s.Client, measure.Question{URL: func(int) string { return s.URL + path }, Accept: stage.JSON},
+		measure.Load{Clients: 1})
 	for code := range result.Refused {
 		return code
 	}

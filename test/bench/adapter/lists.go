@@ -44,7 +44,8 @@ type listing struct {
 
 func (l *listing) figures() map[string]measure.Samples {
 	return map[string]measure.Samples{
-		"p50_ms": l.p50, "p90_ms": l.p90, "p99_ms": l.p99, "cpu_ms": l.cpu, "bytes": l.bytes, "allocated_bytes": l.allocated, "per_second": l.perSecond,
+		"p50_ms": l.p50, "p90_ms": l.p90, "p99_ms": l.p99, "cpu_ms": l.cpu, "bytes": l.bytes, "allocated_bytes": l.allocated,
+		"per_second": l.perSecond,
 	}
 }
 

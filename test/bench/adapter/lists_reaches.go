@@ -23,7 +23,8 @@ func (l *lister) reaches() []report.Reach {
 	for _, pods := range l.Pods {
 		for _, format := range formats {
 			list := fmt.Sprintf("%d Pods in %s", pods, format.name)
-			costs = append(costs, because(atMost("CPU for "+list+", of the encoder's", overEncoder, "", l.overEncoder(few, pods, format.name)), l.beforeThePods(few, pods, format.name)))
+			costs = append(costs, because(atMost("CPU for "+list+", of the encoder's", overEncoder, "", l.overEncoder(few, pods, format.name)),
+				l.beforeThePods(few, pods, format.name)))
 			members = append(members, because(atMost(fmt.Sprintf("CPU for %s from %d members, of that from %d", list, many, few), overFewMembers, "",
 				l.overEncoder(many, pods, format.name).Over(l.overEncoder(few, pods, format.name))), l.eachMember(few, many, pods, format.name)))
 		}
@@ -39,7 +40,8 @@ func (l *lister) overEncoder(members, pods int, format string) measure.Samples {
 // eachMember says what grows with the members.
 func (l *lister) eachMember(few, many, pods int, format string) string {
 	more := l.single(ours, many, pods, format).cpu.Median() - l.single(ours, few, pods, format).cpu.Median()
-	return fmt.Sprintf("each member more costs %s µs of an answer: it is looked up, named in the coverage, and its Pods, which lie apart in memory, are merged into the order of all",
+	return fmt.Sprintf("each member more costs %s µs of an answer: it is looked up, named in the coverage, and its Pods, which lie apart "+
+		"in memory, are merged into the order of all",
 		measure.Short(1000*more/float64(many-few)))
 }
 

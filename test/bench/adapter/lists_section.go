@@ -14,11 +14,16 @@ func (l *lister) section() report.Section {
 		Name:  "list",
 		Title: "Lists of PodMetrics",
 		Text: []string{
-			"The adapter is asked at its own port for the Pods of a namespace, again as soon as it has answered. CPU is that of its process, less what it uses when nobody asks; " +
+			"The adapter is asked at its own port for the Pods of a namespace, again as soon as it has answered. CPU is that of its process, " +
+				"less what it uses when nobody asks; " +
 				"so it holds all that an answer costs: authentication, authorization, selection, encoding, compression, TLS, garbage collection.",
-			"*Encoder* is Kubernetes' encoder alone, in a process of its own, on the same list: the least for a server that encodes each answer again. " +
+			"*Encoder* is Kubernetes' encoder alone, in a process of its own, on the same list: the least for a server that encodes each answer " +
+				"again. " +
 				"*metrics-server* is the real one, asked in the same way, over one cluster with as many Pods. " +
-				"*No list* is the adapter when it is asked which kinds it serves: a small answer that passes all that a list does, so it is what there is to pay before the first Pod: by a profile, a third of it verifies the certificate of who asks, for each request, and the rest is HTTP/2, TLS, the runtime, and some 20 filters, none above 5 %. Ratios are of the same round. Shown are medians, and the least and the greatest.",
+				"*No list* is the adapter when it is asked which kinds it serves: a small answer that passes all that a list does, so it is what " +
+				"there is to pay before the first Pod: by a profile, a third of it verifies the certificate of who asks, for each request, and the " +
+				"rest is HTTP/2, TLS, the runtime, and some 20 filters, none above 5 %. Ratios are of the same round. Shown are medians, and the " +
+				"least and the greatest.",
 		},
 		Reaches: l.reaches(),
 		Tables:  []report.Table{l.cpuTable(), l.latencyTable(), l.gzipTable()},
@@ -52,8 +57,9 @@ func (l *lister) single(server string, members, pods int, format string) *listin
 
 func (l *lister) cpuTable() report.Table {
 	t := report.Table{
-		Title:  fmt.Sprintf("CPU of one answer in milliseconds, %d client, without compression", l.Clients[0]),
-		Header: []string{"Pods", "format", "members", "encoder", "metrics-server", "adapter", "adapter / encoder", "adapter / metrics-server", "no list", "(adapter - no list) / encoder", "allocated, KiB", "answer, KiB"},
+		Title: fmt.Sprintf("CPU of one answer in milliseconds, %d client, without compression", l.Clients[0]),
+		Header: []string{"Pods", "format", "members", "encoder", "metrics-server", "adapter", "adapter / encoder", "adapter / metrics-server",
+			"no list", "(adapter - no list) / encoder", "allocated, KiB", "answer, KiB"},
 	}
 	for _, pods := range l.Pods {
 		for _, format := range formats {
@@ -95,7 +101,8 @@ func (l *lister) latencyTable() report.Table {
 					}
 					kept := l.at(c)
 					t.Rows = append(t.Rows, []string{
-						fmt.Sprint(pods), format.name, fmt.Sprint(clients), name, kept.p50.String(), kept.p90.String(), kept.p99.String(), kept.perSecond.String(),
+						fmt.Sprint(pods), format.name, fmt.Sprint(clients), name, kept.p50.String(), kept.p90.String(), kept.p99.String(),
+						kept.perSecond.String(),
 					})
 				}
 			}
@@ -111,7 +118,8 @@ func (l *lister) gzipTable() report.Table {
 	}
 	for _, pods := range l.Pods {
 		for _, format := range formats {
-			for _, c := range []cell{{ours, l.Members[0], pods, format.name, false, l.Clients[0]}, {metricsServer, 0, pods, format.name, false, l.Clients[0]}} {
+			for _, c := range []cell{{ours, l.Members[0], pods, format.name, false, l.Clients[0]},
+				{metricsServer, 0, pods, format.name, false, l.Clients[0]}} {
 				plain := l.at(c)
 				c.gzip = true
 				zipped := l.at(c)

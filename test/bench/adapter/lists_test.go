@@ -44,7 +44,8 @@ func example() *lister {
 
 func TestSectionOfLists(t *testing.T) {
 	s := example().section()
-	want := []string{"200", "JSON", "2", "1.5 (1–2)", "30 (20–40)", "3 (2–4)", "2 (2–2)", "0.1 (0.1–0.1)", "1.2 (0.5–2)", "1.2 (1–1.5)", "4 (4–4)", "2 (2–2)"}
+	want := []string{"200", "JSON", "2", "1.5 (1–2)", "30 (20–40)", "3 (2–4)", "2 (2–2)", "0.1 (0.1–0.1)", "1.2 (0.5–2)", "1.2 (1–1.5)",
+		"4 (4–4)", "2 (2–2)"}
 	if diff := cmp.Diff(want, s.Tables[0].Rows[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -176,15 +176,21 @@ func (l loads) section(p plan) report.Section {
 	s := report.Section{
 		Name: "members", Title: "Load on members",
 		Text: []string{
-			fmt.Sprintf("Autoscalers ask the adapter for the Pods of a namespace by a selector, each every %v. Requests are those that each of %d members gets for metrics.k8s.io in a minute, once all was asked for the first time. "+
-				"Without the adapter, each autoscaler would ask each member: %d requests in a minute. Answers that are not whole are those of all rounds: *at first*, while each asks for the first time, and *later*.", pace, loadedMembers, int(time.Minute/pace)),
-			fmt.Sprintf("Many namespaces are asked for at once, where a member does not have many more Pods than those; but the first question for each is a request of its own, of which a member gets %d in a second at most (`--member-qps`). "+
-				"Where namespaces have to be asked for one by one, that is enough for %d in a period of %v: with more, a round takes longer, and values become older by that. Then raise it to their number by the period, and a half more.",
+			fmt.Sprintf("Autoscalers ask the adapter for the Pods of a namespace by a selector, each every %v. Requests are those that each of "+
+				"%d members gets for metrics.k8s.io in a minute, once all was asked for the first time. "+
+				"Without the adapter, each autoscaler would ask each member: %d requests in a minute. Answers that are not whole are those of all "+
+				"rounds: *at first*, while each asks for the first time, and *later*.", pace, loadedMembers, int(time.Minute/pace)),
+			fmt.Sprintf("Many namespaces are asked for at once, where a member does not have many more Pods than those; but the first question "+
+				"for each is a request of its own, of which a member gets %d in a second at most (`--member-qps`). "+
+				"Where namespaces have to be asked for one by one, that is enough for %d in a period of %v: with more, a round takes longer, and "+
+				"values become older by that. Then raise it to their number by the period, and a half more.",
 				memberQPS, memberQPS*int(period/time.Second), period),
 		},
-		Tables: []report.Table{{Header: []string{"autoscalers", "namespaces", "requests per member and minute", "of those without the adapter", "CPU of the adapter, cores", "oldest value, s",
+		Tables: []report.Table{{Header: []string{"autoscalers", "namespaces", "requests per member and minute", "of those without the adapter",
+			"CPU of the adapter, cores", "oldest value, s",
 			"answers at first", "not whole", "answers later", "not whole"}}},
-		Plots:   []report.Plot{{Title: "Requests to a member", X: "autoscalers", Y: "per minute", Series: []report.Series{{Name: "in one namespace"}, {Name: "in one each"}, {Name: "asking themselves"}}}},
+		Plots: []report.Plot{{Title: "Requests to a member", X: "autoscalers", Y: "per minute",
+			Series: []report.Series{{Name: "in one namespace"}, {Name: "in one each"}, {Name: "asking themselves"}}}},
 		Reaches: l.reaches(p),
 		Figures: map[string][]float64{},
 	}
@@ -196,8 +202,10 @@ func (l loads) section(p plan) report.Section {
 			}
 			themselves := float64(n) * float64(time.Minute/pace)
 			s.Tables[0].Rows = append(s.Tables[0].Rows, []string{
-				fmt.Sprint(n), map[bool]string{false: "the same", true: "one each"}[apart], of.requests.String(), of.requests.Per(themselves).String(), of.cores.String(), of.age.String(),
-				fmt.Sprint(of.cold.whole + of.cold.refused.total()), of.cold.refused.String(), fmt.Sprint(of.later.whole + of.later.refused.total()), of.later.refused.String(),
+				fmt.Sprint(n), map[bool]string{false: "the same", true: "one each"}[apart], of.requests.String(), of.requests.Per(themselves).String(),
+				of.cores.String(), of.age.String(),
+				fmt.Sprint(of.cold.whole + of.cold.refused.total()), of.cold.refused.String(), fmt.Sprint(of.later.whole + of.later.refused.total()),
+				of.later.refused.String(),
 			})
 			series := s.Plots[0].Series
 			series[i].Points = append(series[i].Points, of.requests.Point(float64(n)))
@@ -229,9 +237,12 @@ func (l loads) reaches(p plan) []report.Reach {
 		}
 	}
 	return []report.Reach{
-		because(atMost(fmt.Sprintf("requests to a member for %d autoscalers of one namespace, of those for one", most), flat, "", l[false][most].requests.Over(alone)),
-			"that is one request in a period for either, and some more now and then, by which the adapter finds the moment at which a member measures, however many ask"),
+		because(atMost(fmt.Sprintf("requests to a member for %d autoscalers of one namespace, of those for one", most), flat, "",
+			l[false][most].requests.Over(alone)),
+			"that is one request in a period for either, and some more now and then, by which the adapter finds the moment at which a member "+
+				"measures, however many ask"),
 		atMost(fmt.Sprintf("requests to a member for %d namespaces, of those for one", most), fewMore, "", l[true][most].requests.Over(alone)),
-		{What: "answers that are not whole, once each namespace is known", Goal: "none", Measured: fmt.Sprintf("%d of %d", notWhole, all), Met: notWhole == 0 && all > 0},
+		{What: "answers that are not whole, once each namespace is known", Goal: "none", Measured: fmt.Sprintf("%d of %d", notWhole, all),
+			Met: notWhole == 0 && all > 0},
 	}
 }

@@ -53,7 +53,8 @@ func TestCrowdsGrow(t *testing.T) {
 
 func TestReachesOfLoads(t *testing.T) {
 	p := plan{Autoscalers: []int{1, 100}}
-	const same, each, whole = "requests to a member for 100 autoscalers of one namespace, of those for one", "requests to a member for 100 namespaces, of those for one", "answers that are not whole, once each namespace is known"
+	const same, each, whole = "requests to a member for 100 autoscalers of one namespace, of those for one",
+		"requests to a member for 100 namespaces, of those for one", "answers that are not whole, once each namespace is known"
 	for name, tc := range map[string]struct {
 		together, apart measure.Samples
 		refused         refusals
@@ -62,7 +63,8 @@ func TestReachesOfLoads(t *testing.T) {
 		"as it should be": {measure.Samples{4, 4.4}, measure.Samples{12, 9}, nil, map[string]bool{same: true, each: true, whole: true}},
 		"askers count":    {measure.Samples{5, 5}, measure.Samples{12, 12}, nil, map[string]bool{same: false, each: true, whole: true}},
 		"namespaces cost": {measure.Samples{4, 4}, measure.Samples{13, 14}, nil, map[string]bool{same: true, each: false, whole: true}},
-		"a part":          {measure.Samples{4, 4}, measure.Samples{12, 12}, refusals{200: 1}, map[string]bool{same: true, each: true, whole: false}},
+		"a part": {measure.Samples{4, 4}, measure.Samples{12, 12}, refusals{200: 1},
+			map[string]bool{same: true, each: true, whole: false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLoader(nil, p, nil, io.Discard)

@@ -112,10 +112,14 @@ func memorySection(p plan, rounds []growth) report.Section {
 	s := report.Section{
 		Name: "memory", Title: "Memory of the adapter",
 		Text: []string{
-			fmt.Sprintf("%d members have the Pods, %d of each namespace; all are asked for. Each round is a new adapter; rounds: %s. Heap is what is in use after a garbage collection, the least of %d looks over a period, as members' lists are read during others; bytes for each Pod are those above an adapter with these members and a Pod of each.",
+			fmt.Sprintf("%d members have the Pods, %d of each namespace; all are asked for. Each round is a new adapter; rounds: %s. Heap is "+
+				"what is in use after a garbage collection, the least of %d looks over a period, as members' lists are read during others; bytes "+
+				"for each Pod are those above an adapter with these members and a Pod of each.",
 				p.KnownMembers, perNamespace, p.knownRounds(), looks),
-			fmt.Sprintf("A member costs %s KiB of heap (an adapter without members has %s MiB): its connections, above all.", parts(f.perMember, kib), parts(f.empty, mib)),
-			fmt.Sprintf("While %d clients ask for lists of %d Pods in JSON, without pause for %s: resident %s MiB at most; refused %s. What is in flight is bounded by `--max-answer-bytes`, %d MiB if it is not set; "+
+			fmt.Sprintf("A member costs %s KiB of heap (an adapter without members has %s MiB): its connections, above all.",
+				parts(f.perMember, kib), parts(f.empty, mib)),
+			fmt.Sprintf("While %d clients ask for lists of %d Pods in JSON, without pause for %s: resident %s MiB at most; refused %s. What is "+
+				"in flight is bounded by `--max-answer-bytes`, %d MiB if it is not set; "+
 				"the bound of all is twice the sum of this and of the heap before, since the garbage collector lets a heap double.",
 				manyClients, min(perNamespace, p.Known[last]), (5 * p.For).Round(time.Millisecond), parts(f.peak, mib), refused, maxAnswerBytes/mib),
 		},
@@ -128,12 +132,15 @@ func memorySection(p plan, rounds []growth) report.Section {
 			fmt.Sprintf("metrics-server/resident_bytes/pods=%d", rounds[0].peer.pods): f.peerResident,
 		},
 	}
-	t := report.Table{Header: []string{"server", "Pods", "heap, MiB", "bytes of heap for each Pod", "for each further Pod", "of metrics-server's", "resident, MiB"}}
-	t.Rows = append(t.Rows, []string{metricsServer, fmt.Sprint(rounds[0].peer.pods), parts(f.peerHeap, mib), f.peerPod.String(), "–", "1", parts(f.peerResident, mib)})
+	t := report.Table{Header: []string{"server", "Pods", "heap, MiB", "bytes of heap for each Pod", "for each further Pod",
+		"of metrics-server's", "resident, MiB"}}
+	t.Rows = append(t.Rows, []string{metricsServer, fmt.Sprint(rounds[0].peer.pods), parts(f.peerHeap, mib), f.peerPod.String(), "–", "1",
+		parts(f.peerResident, mib)})
 	plot := report.Plot{Title: "Memory for Pods known", X: "Pods", Y: "MiB", Series: []report.Series{{Name: "heap"}, {Name: "resident"}}}
 	for i, k := range f.known {
 		pods := fmt.Sprint(p.Known[i])
-		t.Rows = append(t.Rows, []string{ours, pods, parts(k.heap, mib), k.perPod.String(), k.perFurther.String(), k.ofPeer.String(), parts(k.resident, mib)})
+		t.Rows = append(t.Rows, []string{ours, pods, parts(k.heap, mib), k.perPod.String(), k.perFurther.String(), k.ofPeer.String(),
+			parts(k.resident, mib)})
 		plot.Series[0].Points = append(plot.Series[0].Points, k.heap.Per(mib).Point(float64(p.Known[i])))
 		plot.Series[1].Points = append(plot.Series[1].Points, k.resident.Per(mib).Point(float64(p.Known[i])))
 		s.Figures["heap_bytes/pods="+pods] = k.heap
@@ -147,7 +154,8 @@ func memoryReaches(p plan, f memoryFigures) []report.Reach {
 	var all []report.Reach
 	for i, k := range f.known {
 		all = append(all, because(atMost(fmt.Sprintf("heap for each of %d Pods", p.Known[i]), bytesOfPod, "B", k.perPod),
-			fmt.Sprintf("%d Pods of each of %d members share what a member costs that gives a list, however short", p.Known[i]/max(1, p.KnownMembers), p.KnownMembers)))
+			fmt.Sprintf("%d Pods of each of %d members share what a member costs that gives a list, however short",
+				p.Known[i]/max(1, p.KnownMembers), p.KnownMembers)))
 	}
 	all = append(all, atMost("heap for each member", mibOfMember, "MiB", f.perMember.Per(mib)))
 	for i, k := range f.known {

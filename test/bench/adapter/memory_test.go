@@ -13,7 +13,8 @@ import (
 // grown is a life of an adapter that needs 250 B for a Pod, where a metrics-server
 // needs 800, and three quarters of what it may at its peak.
 func grown(pods ...int) growth {
-	g := growth{empty: footprint{heap: 10 * mib}, joined: footprint{heap: 11 * mib}, peer: peerMemory{1000, footprint{heap: mib}, footprint{heap: mib + 800_000}}}
+	g := growth{empty: footprint{heap: 10 * mib}, joined: footprint{heap: 11 * mib},
+		peer: peerMemory{1000, footprint{heap: mib}, footprint{heap: mib + 800_000}}}
 	for _, n := range pods {
 		g.known = append(g.known, footprint{heap: 11*mib + float64(250*n), resident: 40 * mib})
 	}
@@ -31,7 +32,8 @@ func TestMemoryIsToldForEachPod(t *testing.T) {
 	for _, row := range s.Tables[0].Rows {
 		each = append(each, strings.Join(row[3:6], ", "))
 	}
-	if diff := cmp.Diff([]string{"800 (800–800), –, 1", "250 (250–250), –, 0.31 (0.31–0.31)", "275 (250–300), 300 (250–350), 0.34 (0.31–0.38)"}, each); diff != "" {
+	if diff := cmp.Diff([]string{"800 (800–800), –, 1", "250 (250–250), –, 0.31 (0.31–0.31)",
+		"275 (250–300), 300 (250–350), 0.34 (0.31–0.38)"}, each); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	text := strings.Join(s.Text, "\n")
@@ -50,7 +52,8 @@ func TestLooksOverAPeriod(t *testing.T) {
 
 func TestReachesOfMemory(t *testing.T) {
 	p := plan{Known: []int{1000, million}, KnownRounds: []int{1, 1}, KnownMembers: 10}
-	const few, most, member, resident, peak = "heap for each of 1000 Pods", "heap for each of 1000000 Pods", "heap for each member", "resident with 1000000 Pods", "peak under 32 big lists at once, of its bound"
+	const few, most, member, resident, peak = "heap for each of 1000 Pods", "heap for each of 1000000 Pods", "heap for each member",
+		"resident with 1000000 Pods", "peak under 32 big lists at once, of its bound"
 	for missed, spoil := range map[string]func(*growth){
 		"":       func(*growth) {},
 		few:      func(g *growth) { g.known[0].heap += 60_000 },

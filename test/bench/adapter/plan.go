@@ -81,7 +81,8 @@ func spread(members []*sim.Member, namespace string, pods int) error {
 		if i < pods%len(members) {
 			share++
 		}
-		err := m.Run(sim.Workload{Namespace: namespace, Name: "web", Replicas: share, Metrics: map[string]resource.Quantity{podMetric: resource.MustParse("42")}})
+		err := m.Run(sim.Workload{Namespace: namespace, Name: "web", Replicas: share,
+			Metrics: map[string]resource.Quantity{podMetric: resource.MustParse("42")}})
 		if err != nil {
 			return err
 		}

@@ -11,12 +11,14 @@ import (
 
 // atMost is reached if the median is no more than the goal. What was not measured is not reached.
 func atMost(what string, goal float64, unit string, of measure.Samples) report.Reach {
-	return report.Reach{What: what, Goal: with(unit, "at most "+measure.Short(goal)), Measured: with(unit, of.String()), Met: of.Median() <= goal}
+	return report.Reach{What: what, Goal: with(unit, "at most "+measure.Short(goal)), Measured: with(unit, of.String()),
+		Met: of.Median() <= goal}
 }
 
 // atLeast is reached if the median is no less than the goal; see atMost.
 func atLeast(what string, goal float64, unit string, of measure.Samples) report.Reach {
-	return report.Reach{What: what, Goal: with(unit, "at least "+measure.Short(goal)), Measured: with(unit, of.String()), Met: of.Median() >= goal}
+	return report.Reach{What: what, Goal: with(unit, "at least "+measure.Short(goal)), Measured: with(unit, of.String()),
+		Met: of.Median() >= goal}
 }
 
 func with(unit, text string) string { return strings.TrimSpace(text + " " + unit) }

@@ -78,21 +78,27 @@ func startSection(all []beginnings, pods int, peer measure.Samples) report.Secti
 	s := report.Section{
 		Name: "start", Title: "Start of the adapter",
 		Text: []string{
-			fmt.Sprintf("From the start of the process until it first answers with the Pods of all members, %d of each, asked for every 10 ms; all members are registered before. "+
-				"There is no answer until it listens, and 403 until it knows the hub's authority for certificates of clients; it says that it is not ready then, so no Service leads to it. "+
+			fmt.Sprintf("From the start of the process until it first answers with the Pods of all members, %d of each, asked for every 10 ms; "+
+				"all members are registered before. "+
+				"There is no answer until it listens, and 403 until it knows the hub's authority for certificates of clients; it says that it is "+
+				"not ready then, so no Service leads to it. "+
 				"An answer that lacks Pods has to say so; *wrong* are those that did not, and those that were empty.", podsOfEach),
 		},
-		Tables:  []report.Table{{Header: []string{"members", "first whole answer, seconds", "of metrics-server's", "answers until it said that it was ready, of all rounds", "answers since, before the whole one", "wrong answers"}}},
+		Tables: []report.Table{{Header: []string{"members", "first whole answer, seconds", "of metrics-server's",
+			"answers until it said that it was ready, of all rounds", "answers since, before the whole one", "wrong answers"}}},
 		Plots:   []report.Plot{{Title: "First whole answer", X: "members", Y: "seconds", Series: []report.Series{{Name: ours}}}},
 		Figures: map[string][]float64{"metrics-server/whole_seconds": peer},
 	}
 	if len(peer) > 0 {
-		s.Text = append(s.Text, fmt.Sprintf("A real metrics-server with as many Pods as the most members have, %d, gives its first whole answer after %s s: it measures twice before.", pods, peer))
+		s.Text = append(s.Text, fmt.Sprintf("A real metrics-server with as many Pods as the most members have, %d, gives its first whole "+
+			"answer after %s s: it measures twice before.", pods, peer))
 	}
 	for _, b := range all {
 		bad := b.wrong + b.empty
 		wrong += bad
-		s.Tables[0].Rows = append(s.Tables[0].Rows, []string{fmt.Sprint(b.members), b.whole.String(), measure.Short(b.whole.Median() / peer.Median()), b.unready.String(), b.before.String(), fmt.Sprint(bad)})
+		s.Tables[0].Rows = append(s.Tables[0].Rows,
+			[]string{fmt.Sprint(b.members), b.whole.String(), measure.Short(b.whole.Median() / peer.Median()), b.unready.String(), b.before.String(),
+				fmt.Sprint(bad)})
 		s.Plots[0].Series[0].Points = append(s.Plots[0].Series[0].Points, b.whole.Point(float64(b.members)))
 		s.Figures[fmt.Sprintf("whole_seconds/members=%d", b.members)] = b.whole
 		s.Figures[fmt.Sprintf("wrong/members=%d", b.members)] = []float64{float64(bad)}

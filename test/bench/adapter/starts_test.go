@@ -46,7 +46,8 @@ func TestStartsAreWatched(t *testing.T) {
 	if err := <-watched; err != nil {
 		t.Fatal(err)
 	}
-	if b.empty < 2 || b.wrong != 0 || b.before[http.StatusServiceUnavailable] < 3 || b.before.total() != b.before[http.StatusServiceUnavailable] || b.whole <= 0 || b.whole > time.Since(begin).Seconds() {
+	if b.empty < 2 || b.wrong != 0 || b.before[http.StatusServiceUnavailable] < 3 ||
+		b.before.total() != b.before[http.StatusServiceUnavailable] || b.whole <= 0 || b.whole > time.Since(begin).Seconds() {
 		t.Errorf("%+v", b)
 	}
 }
@@ -61,7 +62,8 @@ func TestAnswersBeforeTheWholeAreTold(t *testing.T) {
 	} {
 		b.add(err, true)
 	}
-	if diff := cmp.Diff([]refusals{{0: 1, 403: 1}, {0: 1, 200: 1, 503: 2}}, []refusals{b.unready, b.before}); diff != "" || b.wrong != 1 || b.empty != 1 {
+	if diff := cmp.Diff([]refusals{{0: 1, 403: 1}, {0: 1, 200: 1, 503: 2}}, []refusals{b.unready, b.before}); diff != "" || b.wrong != 1 ||
+		b.empty != 1 {
 		t.Errorf("%d wrong, %d empty (-want +got):\n%s", b.wrong, b.empty, diff)
 	}
 }
@@ -79,7 +81,8 @@ func TestReachesOfStarts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startSection([]beginnings{few, newBeginnings(100, tc.last)}, 2000, measure.Samples{20})
-			want := map[string]bool{"first whole answer with 100 members": tc.soon, "answers that are empty, or lack Pods and do not say so": tc.right}
+			want := map[string]bool{"first whole answer with 100 members": tc.soon,
+				"answers that are empty, or lack Pods and do not say so": tc.right}
 			if diff := cmp.Diff(want, reached(s)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

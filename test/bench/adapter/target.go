@@ -34,8 +34,10 @@ func listsOf(ctx context.Context, server *stage.Server, namespaces []string, p p
 	defer func() { err = errors.Join(err, t.encoder.Stop()) }()
 	section = report.Section{
 		Name: "target", Title: "Lists of PodMetrics from " + server.URL,
-		Text:    []string{"Each client asks again as soon as it was answered. *Encoder* is the time that Kubernetes' encoder alone takes for the same list. Shown are medians of rounds, and the least and the greatest."},
-		Tables:  []report.Table{{Header: []string{"namespace", "Pods", "format", "clients", "p50, ms", "p99, ms", "answers per second", "CPU, ms", "encoder, ms", "p50 / encoder", "CPU / encoder", "KiB"}}},
+		Text: []string{"Each client asks again as soon as it was answered. *Encoder* is the time that Kubernetes' encoder alone takes for " +
+			"the same list. Shown are medians of rounds, and the least and the greatest."},
+		Tables: []report.Table{{Header: []string{"namespace", "Pods", "format", "clients", "p50, ms", "p99, ms", "answers per second", "CPU, ms",
+			"encoder, ms", "p50 / encoder", "CPU / encoder", "KiB"}}},
 		Figures: map[string][]float64{},
 	}
 	for _, namespace := range namespaces {
@@ -69,7 +71,8 @@ type target struct {
 	encoder *encoder.Process
 }
 
-func (t *target) rounds(ctx context.Context, namespace, media string, clients int, list []byte) (kept listing, alone measure.Samples, err error) {
+func (t *target) rounds(ctx context.Context, namespace, media string, clients int, list []byte) (kept listing, alone measure.Samples,
+	err error) {
 	url := t.server.Pods(namespace)
 	q := measure.Question{URL: func(int) string { return url }, Accept: media}
 	for range t.plan.Rounds {

@@ -54,7 +54,8 @@ func TestBothSidesHaveTheSame(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, scale, err)
 		}
 	}
-	if secrets, err := hub.CoreV1().Secrets("fleetscale-system").List(t.Context(), metav1.ListOptions{}); err != nil || len(secrets.Items) != members {
+	if secrets, err := hub.CoreV1().Secrets("fleetscale-system").List(t.Context(), metav1.ListOptions{}); err != nil ||
+		len(secrets.Items) != members {
 		t.Errorf("%d members are registered, %v", len(secrets.Items), err)
 	}
 }
@@ -143,7 +144,8 @@ func TestEffortIsThatBetweenTallies(t *testing.T) {
 	at := time.Unix(100, 0)
 	e := between(
 		tally{at: at, decided: 10, faulty: 1, cpu: []time.Duration{time.Second, time.Second}, requests: 5, others: 7},
-		tally{at: at.Add(10 * time.Second), decided: 30, faulty: 3, cpu: []time.Duration{2 * time.Second, 4 * time.Second}, requests: 45, others: 8})
+		tally{at: at.Add(10 * time.Second), decided: 30, faulty: 3, cpu: []time.Duration{2 * time.Second, 4 * time.Second}, requests: 45,
+			others: 8})
 	want := effort{Seconds: 10, Decisions: 20, Faulty: 2, CPU: []float64{1, 3}, Requests: 40, Others: 1}
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -188,13 +190,16 @@ func TestReaches(t *testing.T) {
 		change func(*outcome)
 		want   string
 	}{
-		"all":                           {func(*outcome) {}, "+++++"},
-		"one was not decided":           {func(o *outcome) { o.Rest[ours].Decided-- }, "-++++"},
-		"some were late":                {func(o *outcome) { copy(o.Rest[ours].Between, []float64{17, 17, 17}) }, "-++++"},
-		"fewer decisions":               {func(o *outcome) { o.Saturated[upstream][0].Decisions, o.Saturated[upstream][1].Decisions = 201, 201 }, "+-+++"},
-		"a controller that costs more":  {func(o *outcome) { o.Rest[ours].Efforts[0].CPU[0], o.Rest[ours].Efforts[1].CPU[0] = 0.2, 0.2 }, "++--+"},
-		"an adapter that costs as much": {func(o *outcome) { o.Rest[ours].Efforts[0].CPU[1], o.Rest[ours].Efforts[1].CPU[1] = 0.1, 0.1 }, "+++-+"},
-		"one workload is wrong":         {func(o *outcome) { o.Changed[ours].Wrong = 1 }, "++++-"},
+		"all":                 {func(*outcome) {}, "+++++"},
+		"one was not decided": {func(o *outcome) { o.Rest[ours].Decided-- }, "-++++"},
+		"some were late":      {func(o *outcome) { copy(o.Rest[ours].Between, []float64{17, 17, 17}) }, "-++++"},
+		"fewer decisions": {func(o *outcome) { o.Saturated[upstream][0].Decisions, o.Saturated[upstream][1].Decisions = 201, 201 },
+			"+-+++"},
+		"a controller that costs more": {func(o *outcome) { o.Rest[ours].Efforts[0].CPU[0], o.Rest[ours].Efforts[1].CPU[0] = 0.2, 0.2 },
+			"++--+"},
+		"an adapter that costs as much": {func(o *outcome) { o.Rest[ours].Efforts[0].CPU[1], o.Rest[ours].Efforts[1].CPU[1] = 0.1, 0.1 },
+			"+++-+"},
+		"one workload is wrong": {func(o *outcome) { o.Changed[ours].Wrong = 1 }, "++++-"},
 	}
 	for name, tc := range tests {
 		o := example()

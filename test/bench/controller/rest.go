@@ -61,7 +61,8 @@ func known(ctx context.Context, w *world, sides []*side, patience time.Duration)
 	for _, s := range sides {
 		for s.looks.workloads() < w.autoscalers {
 			if time.Since(begin) > patience {
-				return fmt.Errorf("waiting for %s to decide: it has for %d of %d autoscalers after %s: %w", s.name, s.looks.workloads(), w.autoscalers, patience, errSlow)
+				return fmt.Errorf("waiting for %s to decide: it has for %d of %d autoscalers after %s: %w", s.name, s.looks.workloads(), w.autoscalers,
+					patience, errSlow)
 			}
 			if err := measure.Pass(ctx, pause); err != nil {
 				return err

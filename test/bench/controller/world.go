@@ -100,7 +100,8 @@ func (w *world) spec(name string) autoscalingv2.HorizontalPodAutoscalerSpec {
 		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: sim.Deployment, Name: name},
 		MinReplicas:    new(int32(1)), MaxReplicas: int32(w.wanted()),
 		Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(target))},
+			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType,
+				AverageUtilization: new(int32(target))},
 		}}},
 	}
 }

@@ -36,7 +36,8 @@ func TestOrders(t *testing.T) {
 	if err != nil || again.Bytes < 50 || again.Bytes >= asJSON.Bytes || again.CPU <= 0 || again.CPU > 10 {
 		t.Errorf("%+v, %v", again, err)
 	}
-	for name, o := range map[string]Order{"an unknown type": {Media: "text/html"}, "no list": {List: []byte("{}"), Media: "application/json"}} {
+	for name, o := range map[string]Order{"an unknown type": {Media: "text/html"},
+		"no list": {List: []byte("{}"), Media: "application/json"}} {
 		if c, err := p.Do(o); err == nil {
 			t.Errorf("%s: %+v", name, c)
 		}

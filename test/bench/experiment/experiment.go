@@ -20,7 +20,8 @@ type Experiment struct {
 }
 
 // Planned is an experiment that measures by a plan, of which there is one for each size.
-func Planned[P any](name string, quick, full P, run func(ctx context.Context, s *stage.Stage, plan P, log io.Writer) (report.Section, error)) Experiment {
+func Planned[P any](name string, quick, full P, run func(ctx context.Context, s *stage.Stage, plan P, log io.Writer) (report.Section,
+	error)) Experiment {
 	return Experiment{Name: name, Run: func(ctx context.Context, s *stage.Stage, size Size, log io.Writer) (report.Section, error) {
 		return run(ctx, s, Of(size, quick, full), log)
 	}}

@@ -67,7 +67,8 @@ func faults() []fault {
 		conduct("a member is away every other 5 s", sim.Conduct{Flap: 5 * time.Second}, one),
 		conduct("a member fails 30 % of its requests", sim.Conduct{Failing: 0.3, Code: http.StatusInternalServerError}, one),
 		conduct("30 % of the members hang at once", sim.Conduct{Hang: true}, some),
-		conduct("the network is slow: 200 to 500 ms to each member", sim.Conduct{Latency: 200 * time.Millisecond, Jitter: 300 * time.Millisecond}, all),
+		conduct("the network is slow: 200 to 500 ms to each member", sim.Conduct{Latency: 200 * time.Millisecond, Jitter: 300 * time.Millisecond},
+			all),
 		{name: "an adapter is killed, and started again", begin: killAdapter, kills: true},
 		{name: "the hub's API server is away", begin: stopHub, atMost: hubAway},
 	}

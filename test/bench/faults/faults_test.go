@@ -41,12 +41,15 @@ func TestRecoveryIsTheLastAnswerThatWasNotRight(t *testing.T) {
 		last    time.Duration
 		ok      bool
 	}{
-		"nothing was wrong":             {entries{right("a", 1), right("b", 1)}, 0, true},
-		"b has not answered":            {entries{right("a", 1)}, 0, false},
-		"b was wrong for 2 s":           {entries{right("a", 1), right("b", 1), answered("b", 1, 2*time.Second, truth.Refused), right("a", 2100*time.Millisecond), right("b", 2100*time.Millisecond)}, 2 * time.Second, true},
-		"a has not answered since":      {entries{right("a", 1), answered("b", 1, 2*time.Second, truth.Partial), right("b", 2100*time.Millisecond)}, 2 * time.Second, false},
-		"it was asked before the end":   {entries{answered("a", -1, time.Second, truth.Unanswered), right("a", 1), right("b", 1)}, 0, true},
-		"it was wrong just a while ago": {entries{right("a", 1), right("b", 1), answered("b", 1, 3500*time.Millisecond, truth.Silent), right("a", 3600*time.Millisecond), right("b", 3600*time.Millisecond)}, 3500 * time.Millisecond, false},
+		"nothing was wrong":  {entries{right("a", 1), right("b", 1)}, 0, true},
+		"b has not answered": {entries{right("a", 1)}, 0, false},
+		"b was wrong for 2 s": {entries{right("a", 1), right("b", 1), answered("b", 1, 2*time.Second, truth.Refused),
+			right("a", 2100*time.Millisecond), right("b", 2100*time.Millisecond)}, 2 * time.Second, true},
+		"a has not answered since": {entries{right("a", 1), answered("b", 1, 2*time.Second, truth.Partial),
+			right("b", 2100*time.Millisecond)}, 2 * time.Second, false},
+		"it was asked before the end": {entries{answered("a", -1, time.Second, truth.Unanswered), right("a", 1), right("b", 1)}, 0, true},
+		"it was wrong just a while ago": {entries{right("a", 1), right("b", 1), answered("b", 1, 3500*time.Millisecond, truth.Silent),
+			right("a", 3600*time.Millisecond), right("b", 3600*time.Millisecond)}, 3500 * time.Millisecond, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			last, ok := tc.entries.recovered([]string{"a", "b"}, at(0), at(4*time.Second), calm)
@@ -102,8 +105,10 @@ type teller struct{}
 
 func (teller) RoundTrip(*http.Request) (*http.Response, error) {
 	const pod = `{"metadata":{"name":"web-0","labels":{"fleetscale.io/cluster":"CLUSTER"}},"containers":[{"name":"app","usage":{"cpu":"1","memory":"1Ki"}}]}`
-	body := `{"items":[` + string(bytes.ReplaceAll([]byte(pod), []byte("CLUSTER"), []byte("east"))) + `,` + string(bytes.ReplaceAll([]byte(pod), []byte("CLUSTER"), []byte("west"))) + `]}`
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{fleet.CoverageHeader: {"answered=east,west"}}, Body: io.NopCloser(bytes.NewReader([]byte(body)))}, nil
+	body := `{"items":[` + string(bytes.ReplaceAll([]byte(pod), []byte("CLUSTER"), []byte("east"))) + `,` +
+		string(bytes.ReplaceAll([]byte(pod), []byte("CLUSTER"), []byte("west"))) + `]}`
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{fleet.CoverageHeader: {"answered=east,west"}},
+		Body: io.NopCloser(bytes.NewReader([]byte(body)))}, nil
 }
 
 func TestEachLieIsToldInItsTurn(t *testing.T) {
@@ -207,7 +212,8 @@ func TestFaultsHaveNamesOfTheirOwn(t *testing.T) {
 }
 
 func TestMissesAreSaid(t *testing.T) {
-	calm := phase{fault: "none", recovered: true, before: entries{answered("a", 0, time.Second, truth.Right)}, during: entries{answered("a", 0, time.Second, truth.Right)}}
+	calm := phase{fault: "none", recovered: true, before: entries{answered("a", 0, time.Second, truth.Right)},
+		during: entries{answered("a", 0, time.Second, truth.Right)}}
 	unmet := func(o outcome) (what []string) {
 		for _, r := range o.reaches() {
 			if !r.Met {
@@ -242,7 +248,8 @@ func TestASoakTellsTheSeedAndWhatGrew(t *testing.T) {
 		s.goroutines += float64(10 * i)
 		grew.samples = append(grew.samples, s)
 	}
-	o := &soaked{plan: fullSoak(), seed: 42, watched: []*watched{calm, grew}, recovered: true, happens: []happening{{fault: "a"}, {fault: "b"}, {fault: "a"}}}
+	o := &soaked{plan: fullSoak(), seed: 42, watched: []*watched{calm, grew}, recovered: true,
+		happens: []happening{{fault: "a"}, {fault: "b"}, {fault: "a"}}}
 	o.plan.For = looks * time.Minute
 	section := o.section()
 	var missed []string

@@ -70,8 +70,10 @@ func (s *scene) run(ctx context.Context, f fault, during time.Duration, j *journ
 	p.since = j.between(begin, time.Now())
 	p.scaleIns = len(s.scalers.wrong(begin))
 	p.memory, err = s.footprint(ctx)
-	fmt.Fprintf(s.log, "%s: %d answers, %d wrong, %d silent partial, %d partial and said, %d refused, %d without answer; right again after %s\n", f.name, len(p.since), p.since.wrong(),
-		p.since.of(truth.Silent), p.since.of(truth.Partial), p.since.of(truth.Refused), p.since.of(truth.Unanswered), p.recovery.Round(10*time.Millisecond))
+	fmt.Fprintf(s.log, "%s: %d answers, %d wrong, %d silent partial, %d partial and said, %d refused, %d without answer; right again after "+
+		"%s\n", f.name, len(p.since), p.since.wrong(),
+		p.since.of(truth.Silent), p.since.of(truth.Partial), p.since.of(truth.Refused), p.since.of(truth.Unanswered),
+		p.recovery.Round(10*time.Millisecond))
 	return p, err
 }
 
@@ -108,7 +110,8 @@ func (p phase) row() []string {
 	}
 	before, during := p.before.latencies(), p.during.latencies()
 	return []string{
-		p.fault, n(len(p.since)), n(p.since.wrong()), n(counts[truth.Silent]), n(counts[truth.Partial]), n(counts[truth.Refused]), n(counts[truth.Unanswered]),
+		p.fault, n(len(p.since)), n(p.since.wrong()), n(counts[truth.Silent]), n(counts[truth.Partial]), n(counts[truth.Refused]),
+		n(counts[truth.Unanswered]),
 		measure.Short(before.Quantile(0.5)) + " → " + measure.Short(during.Quantile(0.5)),
 		measure.Short(before.Quantile(0.99)) + " → " + measure.Short(during.Quantile(0.99)),
 		measure.Short(p.ratio(0.99)), recovery, n(p.scaleIns),
@@ -120,7 +123,8 @@ const mib = 1 << 20
 
 func phaseHeader() []string {
 	return []string{
-		"fault", "answers", "wrong", "silent partial", "partial, and said", "refused", "no answer", "lists, p50, ms: before → with it", "p99, ms", "p99, ratio",
+		"fault", "answers", "wrong", "silent partial", "partial, and said", "refused", "no answer", "lists, p50, ms: before → with it", "p99, ms",
+		"p99, ratio",
 		"all right again after, s", "wrong scale-ins", "heap / resident afterwards, MiB",
 	}
 }

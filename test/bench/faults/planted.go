@@ -35,7 +35,8 @@ func lies() []lie {
 			container := items(list)[0].(map[string]any)["containers"].([]any)[0].(map[string]any)
 			container["usage"].(map[string]any)["memory"] = "123456Ki"
 		}, truth.WrongValue},
-		{"a Pod is there twice", func(list map[string]any, _ http.Header) { list["items"] = append(items(list), items(list)[0]) }, truth.WrongPod},
+		{"a Pod is there twice", func(list map[string]any, _ http.Header) { list["items"] = append(items(list), items(list)[0]) },
+			truth.WrongPod},
 	}
 }
 

@@ -117,7 +117,8 @@ func (s *scene) experiment(ctx context.Context) (o outcome, err error) {
 	o.entries = j.between(begin, time.Now())
 	o.wrong, o.writes, o.deaths = len(s.scalers.wrong(begin)), len(s.scalers.writes(begin)), s.scalers.deaths
 	o.drop, o.lowered, err = s.scalers.drop(ctx)
-	fmt.Fprintf(s.log, "Another leader decided after %s; %d writes of replicas, %d of them wrong; %d of %d workloads scaled in %s after the load dropped\n",
+	fmt.Fprintf(s.log, "Another leader decided after %s; %d writes of replicas, %d of them wrong; %d of %d workloads scaled in %s after "+
+		"the load dropped\n",
 		o.takeover.Round(100*time.Millisecond), o.writes, o.wrong, o.lowered, s.plan.Scalers, o.drop.Round(100*time.Millisecond))
 	return o, err
 }
@@ -126,14 +127,22 @@ func (o outcome) section() report.Section {
 	section := report.Section{
 		Name: "faults", Title: "Faults under load",
 		Text: []string{
-			fmt.Sprintf("%d members with 100 Pods each in %d namespaces, two adapters behind a front that passes connections on as a Service does, and two controller-managers, all with their default options%s. "+
-				"Clients ask without end: through the front, each adapter directly, and through the hub's aggregation; with JSON and protobuf, for namespaces and for selectors, for custom and for external metrics; one asks for namespaces that nobody asked for before the fault (first lists). Pods come and go meanwhile.",
+			fmt.Sprintf("%d members with 100 Pods each in %d namespaces, two adapters behind a front that passes connections on as a Service "+
+				"does, and two controller-managers, all with their default options%s. "+
+				"Clients ask without end: through the front, each adapter directly, and through the hub's aggregation; with JSON and protobuf, for "+
+				"namespaces and for selectors, for custom and for external metrics; one asks for namespaces that nobody asked for before the fault "+
+				"(first lists). Pods come and go meanwhile.",
 				o.plan.Members, namespaces, map[bool]string{true: " but a shorter lease"}[len(o.plan.Lease) > 0]),
-			"Every answer is judged by what the members really measured. *Wrong* is a value that was not measured, or longer ago than may be served (a minute, once there is a newer one), a Pod that does not exist or is there twice, and an answer that cannot be read. " +
-				"*Silent partial* is one that lacks Pods of a member which it does not name in both the coverage header and a warning. *Refused* are 429, 503 and 504 that say why; *no answer* are connections that broke.",
+			"Every answer is judged by what the members really measured. *Wrong* is a value that was not measured, or longer ago than may be " +
+				"served (a minute, once there is a newer one), a Pod that does not exist or is there twice, and an answer that cannot be read. " +
+				"*Silent partial* is one that lacks Pods of a member which it does not name in both the coverage header and a warning. *Refused* " +
+				"are 429, 503 and 504 that say why; *no answer* are connections that broke.",
 			judged(o.planted),
-			"Latencies are those of lists at the adapters, in as long a time right before the fault, and in that with it; that of a few hundred answers is not exact. *All right again* is the last answer that was not the whole, after the fault's end. Memory is that of the adapter that is not killed.",
-			fmt.Sprintf("%d FederatedHPAs (cpu and memory, in turns), whose replicas are divided among all members, have a load that justifies just what there is: a write that leaves fewer is a wrong scale-in. No stabilization window hides it.", o.plan.Scalers),
+			"Latencies are those of lists at the adapters, in as long a time right before the fault, and in that with it; that of a few hundred " +
+				"answers is not exact. *All right again* is the last answer that was not the whole, after the fault's end. Memory is that of the " +
+				"adapter that is not killed.",
+			fmt.Sprintf("%d FederatedHPAs (cpu and memory, in turns), whose replicas are divided among all members, have a load that justifies "+
+				"just what there is: a write that leaves fewer is a wrong scale-in. No stabilization window hides it.", o.plan.Scalers),
 		},
 		Reaches: o.reaches(),
 		Tables:  []report.Table{{Header: phaseHeader()}, o.kinds()},
@@ -155,7 +164,8 @@ func judged(planted int) string {
 	for _, l := range lies() {
 		names = append(names, l.name)
 	}
-	return fmt.Sprintf("The judge is judged first: %d lies among %d answers (%s) were each found out, and so was a scale-in that the benchmark wrote itself.",
+	return fmt.Sprintf("The judge is judged first: %d lies among %d answers (%s) were each found out, and so was a scale-in that the "+
+		"benchmark wrote itself.",
 		rounds*len(lies()), planted, strings.Join(names, "; "))
 }
 
@@ -192,7 +202,8 @@ func (o outcome) reaches() []report.Reach {
 		}
 		calm = append(calm, p.before.latencies().Quantile(0.99))
 	}
-	recovered := report.Reach{What: "all answers right again after each fault", Goal: "yes", Measured: "yes, after " + slowest.recovery.Round(100*time.Millisecond).String() + " at most", Met: true}
+	recovered := report.Reach{What: "all answers right again after each fault", Goal: "yes",
+		Measured: "yes, after " + slowest.recovery.Round(100*time.Millisecond).String() + " at most", Met: true}
 	if unrecovered != "" {
 		recovered.Measured, recovered.Met, recovered.Why = "no", false, unrecovered
 	}
@@ -201,11 +212,15 @@ func (o outcome) reaches() []report.Reach {
 	return append(none(o.entries, o.wrong),
 		recovered,
 		report.Reach{
-			What: "p99 of lists at the adapters while one member hangs, by that before", Goal: fmt.Sprintf("≤ %g", most), Measured: measure.Short(ratio), Met: ratio <= most,
-			Why: missedIf(ratio > most, fmt.Sprintf("without any fault it is %s ms, on a machine that the members, the hub and the judge share", calm)),
+			What: "p99 of lists at the adapters while one member hangs, by that before", Goal: fmt.Sprintf("≤ %g", most),
+			Measured: measure.Short(ratio), Met: ratio <= most,
+			Why: missedIf(ratio > most, fmt.Sprintf("without any fault it is %s ms, on a machine that the members, the hub and the judge share",
+				calm)),
 		},
-		report.Reach{What: "workloads scaled in when the load really dropped", Goal: fmt.Sprint(o.plan.Scalers), Measured: fmt.Sprintf("%d, within %s", o.lowered, o.drop.Round(time.Second)), Met: o.lowered == o.plan.Scalers},
-		report.Reach{What: "a controller-manager decides after the leader was killed", Goal: "≤ 25 s", Measured: o.takeover.Round(100 * time.Millisecond).String(), Met: o.takeover <= 25*time.Second},
+		report.Reach{What: "workloads scaled in when the load really dropped", Goal: fmt.Sprint(o.plan.Scalers),
+			Measured: fmt.Sprintf("%d, within %s", o.lowered, o.drop.Round(time.Second)), Met: o.lowered == o.plan.Scalers},
+		report.Reach{What: "a controller-manager decides after the leader was killed", Goal: "≤ 25 s",
+			Measured: o.takeover.Round(100 * time.Millisecond).String(), Met: o.takeover <= 25*time.Second},
 	)
 }
 

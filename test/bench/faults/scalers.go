@@ -168,7 +168,8 @@ func (c *scalers) plant(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", m.Name(), err)
 	}
-	scale := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: scaled, Name: name}, Spec: autoscalingv1.ScaleSpec{Replicas: eachMember - 1}}
+	scale := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: scaled, Name: name},
+		Spec: autoscalingv1.ScaleSpec{Replicas: eachMember - 1}}
 	if _, err := client.AppsV1().Deployments(scaled).UpdateScale(ctx, name, scale, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("planting a scale-in: %w", err)
 	}
@@ -279,7 +280,8 @@ func (c *scalers) drop(ctx context.Context) (took time.Duration, lowered int, er
 	begin := time.Now()
 	for name := range c.justified {
 		for _, m := range c.scene.fleet.Members() {
-			if err := m.SetUsage(sim.Deployment, scaled, name, sim.Resources{CPU: resource.MustParse("20m"), Memory: resource.MustParse("20Mi")}); err != nil {
+			if err := m.SetUsage(sim.Deployment, scaled, name,
+				sim.Resources{CPU: resource.MustParse("20m"), Memory: resource.MustParse("20Mi")}); err != nil {
 				return 0, 0, err
 			}
 		}

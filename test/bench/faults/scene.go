@@ -109,7 +109,8 @@ func (s *scene) populate() error {
 
 // figures of a member differ from those of others, but for the queue, which all see.
 func (s *scene) figures(m *sim.Member, i int64) {
-	m.SetFigure(sim.Figure{Namespace: loadNamespace(0), Resource: "services", Object: "api", Metric: requests, Value: *resource.NewQuantity(100+i, resource.DecimalSI)})
+	m.SetFigure(sim.Figure{Namespace: loadNamespace(0), Resource: "services", Object: "api", Metric: requests,
+		Value: *resource.NewQuantity(100+i, resource.DecimalSI)})
 	s.sum[m.Name()] = 1000 * (100 + i)
 	for metric, set := range map[string]labels.Set{queue: {"name": "mail"}, shard: {"shard": m.Name()}} {
 		const messages = 30
@@ -157,7 +158,8 @@ func (s *scene) note(m *sim.Member, namespace string) error {
 }
 
 func podOf(m *sim.Member, namespace string, known sim.Measured) truth.Pod {
-	return truth.Pod{ID: truth.ID{Cluster: m.Name(), Namespace: namespace, Name: known.Name}, Labels: known.Labels, Figure: 1000 * perPod, Used: known.Used}
+	return truth.Pod{ID: truth.ID{Cluster: m.Name(), Namespace: namespace, Name: known.Name}, Labels: known.Labels, Figure: 1000 * perPod,
+		Used: known.Used}
 }
 
 // batch is the workload whose Pods come and go.

@@ -29,7 +29,8 @@ type soakPlan struct {
 }
 
 func fullSoak() soakPlan {
-	p := soakPlan{plan: full(), For: 30 * time.Minute, Shortest: 5 * time.Second, Longest: 90 * time.Second, Rest: 20 * time.Second, Look: 10 * time.Second}
+	p := soakPlan{plan: full(), For: 30 * time.Minute, Shortest: 5 * time.Second, Longest: 90 * time.Second, Rest: 20 * time.Second,
+		Look: 10 * time.Second}
 	p.Members, p.Together, p.Pause = 20, 6, 500*time.Millisecond
 	return p
 }
@@ -98,7 +99,8 @@ func (s *scene) soak(ctx context.Context, o *soaked) error {
 	}
 	o.entries = j.between(begin, time.Now())
 	o.wrong, o.writes, o.deaths = len(s.scalers.wrong(begin)), len(s.scalers.writes(begin)), s.scalers.deaths
-	fmt.Fprintf(s.log, "%d answers, %d wrong, %d silent partial; %d writes of replicas, %d of them wrong\n", len(o.entries), o.entries.wrong(), o.entries.of(truth.Silent), o.writes, o.wrong)
+	fmt.Fprintf(s.log, "%d answers, %d wrong, %d silent partial; %d writes of replicas, %d of them wrong\n", len(o.entries), o.entries.wrong(),
+		o.entries.of(truth.Silent), o.writes, o.wrong)
 	return nil
 }
 
@@ -166,17 +168,23 @@ func (o *soaked) section() report.Section {
 	section := report.Section{
 		Name: "soak", Title: "A long run with random faults",
 		Text: []string{
-			fmt.Sprintf("%v of the faults of *faults*, one after the other, at random (seed %d): each for %v to %v, with up to %v between two; %d members, two adapters and two controller-managers with their default options. Clients ask with pauses, so that the machine is not saturated; every answer is judged.",
+			fmt.Sprintf("%v of the faults of *faults*, one after the other, at random (seed %d): each for %v to %v, with up to %v between two; "+
+				"%d members, two adapters and two controller-managers with their default options. Clients ask with pauses, so that the machine is "+
+				"not saturated; every answer is judged.",
 				o.plan.For, o.seed, o.plan.Shortest, o.plan.Longest, o.plan.Rest, o.plan.Members),
 			judged(o.planted),
-			"Growth is the median of the last quarter by that of the second one, of a process that lived through both. Adapters are killed in the first quarter only: the clients of one that was killed go to the other one, and stay there. A controller-manager that gave up its lease while the hub was away did not live so long. Heap is after a garbage collection. Connections are sockets that are open, with whomever.",
+			"Growth is the median of the last quarter by that of the second one, of a process that lived through both. Adapters are killed in " +
+				"the first quarter only: the clients of one that was killed go to the other one, and stay there. A controller-manager that gave up " +
+				"its lease while the hub was away did not live so long. Heap is after a garbage collection. Connections are sockets that are open, " +
+				"with whomever.",
 			fmt.Sprintf("%d faults happened: %s.", len(o.happens), o.happened()),
 		},
 		Reaches: none(o.entries, o.wrong),
 		Tables:  []report.Table{{Header: []string{"process", "figure", "second quarter", "last quarter", "growth"}}},
 		Figures: map[string][]float64{"seed": {float64(o.seed)}},
 	}
-	section.Reaches = append(section.Reaches, report.Reach{What: "all answers right again at the end", Goal: "yes", Measured: yes(o.recovered), Met: o.recovered})
+	section.Reaches = append(section.Reaches, report.Reach{What: "all answers right again at the end", Goal: "yes", Measured: yes(o.recovered),
+		Met: o.recovered})
 	for _, f := range looked() {
 		section.Reaches = append(section.Reaches, o.reach(f))
 		plot := report.Plot{Title: f.name, X: "minutes", Y: f.unit}

@@ -145,7 +145,8 @@ func TestAnswersAreJudged(t *testing.T) {
 		},
 	}
 	got := Ask(t.Context(), http.DefaultTransport, q, Load{Clients: 8})
-	if len(got.Latencies) != 6 || got.Refused[http.StatusCreated] != 2 || got.Complaint != "not liked" || got.Bytes != len("PUT application/json 0") {
+	if len(got.Latencies) != 6 || got.Refused[http.StatusCreated] != 2 || got.Complaint != "not liked" ||
+		got.Bytes != len("PUT application/json 0") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -160,12 +161,14 @@ func TestCostsAreThoseOfTheServer(t *testing.T) {
 	}))
 	defer server.Close()
 	self := Process(os.Getpid())
-	got, err := self.Costs(t.Context(), http.DefaultTransport, Question{URL: func(int) string { return server.URL }}, Load{Clients: 1, For: 300 * time.Millisecond}, 0)
+	got, err := self.Costs(t.Context(), http.DefaultTransport, Question{URL: func(int) string { return server.URL }},
+		Load{Clients: 1, For: 300 * time.Millisecond}, 0)
 	if err != nil || got.CPU < 1 || got.CPU > 200 { // a busy machine may give less than a core
 		t.Errorf("%v ms for each answer, %v", got.CPU, err)
 	}
 	server.Close()
-	if got, err := self.Costs(t.Context(), http.DefaultTransport, Question{URL: func(int) string { return server.URL }}, Load{Clients: 1}, 0); err == nil {
+	if got, err := self.Costs(t.Context(), http.DefaultTransport, Question{URL: func(int) string { return server.URL }}, Load{Clients: 1},
+		0); err == nil {
 		t.Errorf("nobody answered, and that cost %v", got.CPU)
 	}
 	if m, err := self.Memory(); err != nil || m.Resident < 1<<20 || m.Peak < m.Resident/2 {

@@ -109,7 +109,8 @@ func (s Series) draw(b *strings.Builder, x, y axis, colour string) {
 			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`+"\n", x.at(p.X), y.at(p.Y), colour)
 		}
 		if p.Low != p.High {
-			fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s"/>`+"\n", x.at(p.X), y.at(p.Low), x.at(p.X), y.at(p.High), colour)
+			fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s"/>`+"\n", x.at(p.X), y.at(p.Low), x.at(p.X), y.at(p.High),
+				colour)
 		}
 	}
 	fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>`+"\n", strings.Join(path, " "), colour)

@@ -124,7 +124,8 @@ const registered = "fleetscale.io/member"
 
 // Dismiss deregisters all members, and ends those.
 func (s *Stage) Dismiss(ctx context.Context, fleet *sim.Fleet) error {
-	err := s.hub.CoreV1().Secrets(fixture.SystemNamespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: registered + "=true"})
+	err := s.hub.CoreV1().Secrets(fixture.SystemNamespace).DeleteCollection(ctx, metav1.DeleteOptions{},
+		metav1.ListOptions{LabelSelector: registered + "=true"})
 	if err != nil {
 		err = fmt.Errorf("deregistering the members: %w", err)
 	}

@@ -69,7 +69,8 @@ func (s *Stage) askPeer(ctx context.Context, w *Webhook, namespace string, port 
 	if _, err := s.hub.CoreV1().Services(service.Namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("making a Service for another webhook: %w", err)
 	}
-	mutating, validating := s.hub.AdmissionregistrationV1().MutatingWebhookConfigurations(), s.hub.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	mutating, validating := s.hub.AdmissionregistrationV1().MutatingWebhookConfigurations(),
+		s.hub.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	m, err := mutating.Get(ctx, configuration, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("reading for what the hub asks: %w", err)

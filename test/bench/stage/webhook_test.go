@@ -20,10 +20,12 @@ func TestPeersOfTheWebhookAreAskedAsOurs(t *testing.T) {
 		port := int32(443)
 		return admissionregistrationv1.WebhookClientConfig{
 			CABundle: []byte("ours"),
-			Service:  &admissionregistrationv1.ServiceReference{Namespace: fixture.SystemNamespace, Name: fixture.WebhookService, Path: &path, Port: &port},
+			Service: &admissionregistrationv1.ServiceReference{Namespace: fixture.SystemNamespace, Name: fixture.WebhookService, Path: &path,
+				Port: &port},
 		}
 	}
-	others := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpNotIn, Values: []string{"x"}}}}
+	others := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: corev1.LabelMetadataName,
+		Operator: metav1.LabelSelectorOpNotIn, Values: []string{"x"}}}}
 	conditions := []admissionregistrationv1.MatchCondition{{Name: "spec-changed", Expression: "true"}}
 	meta := metav1.ObjectMeta{Name: configuration, ResourceVersion: "7", Labels: map[string]string{"a": "b"}}
 	s := &Stage{hub: fake.NewClientset(

@@ -48,7 +48,8 @@ func reviews() ([]review, error) {
 func (r review) asked() admissionv1.AdmissionReview {
 	const namespace, name = "default", "new"
 	gvr := metav1.GroupVersionResource{Group: "autoscaling.karmada.io", Version: "v1alpha1", Resource: r.resource}
-	gvk := metav1.GroupVersionKind{Group: gvr.Group, Version: gvr.Version, Kind: map[string]string{federated: "FederatedHPA", cron: "CronFederatedHPA"}[r.resource]}
+	gvk := metav1.GroupVersionKind{Group: gvr.Group, Version: gvr.Version,
+		Kind: map[string]string{federated: "FederatedHPA", cron: "CronFederatedHPA"}[r.resource]}
 	request := &admissionv1.AdmissionRequest{
 		UID:  types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", r.number)),
 		Kind: gvk, RequestKind: &gvk, Resource: gvr, RequestResource: &gvr, Namespace: namespace, Name: name, Operation: admissionv1.Create,
@@ -70,7 +71,8 @@ func (r review) asked() admissionv1.AdmissionReview {
 // managed is an object as the hub passes it on: with a record of whose each field is.
 func managed(object []byte) runtime.RawExtension {
 	const record = `"metadata":{"uid":"00000000-0000-0000-0000-000000000000","generation":1,"creationTimestamp":"2026-01-01T00:00:00Z","managedFields":[` +
-		`{"apiVersion":"autoscaling.karmada.io/v1alpha1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:` + label + `":{}}},` +
+		`{"apiVersion":"autoscaling.karmada.io/v1alpha1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:` + label +
+		`":{}}},` +
 		`"f:spec":{".":{},"f:behavior":{".":{},"f:scaleDown":{".":{},"f:policies":{},"f:stabilizationWindowSeconds":{}}},"f:maxReplicas":{},"f:metrics":{},` +
 		`"f:scaleTargetRef":{".":{},"f:apiVersion":{},"f:kind":{},"f:name":{}}}},"manager":"bench","operation":"Update","time":"2026-01-01T00:00:00Z"}],`
 	return runtime.RawExtension{Raw: bytes.Replace(object, []byte(`"metadata":{`), []byte(record), 1)}

@@ -14,12 +14,15 @@ func (b *bench) section() report.Section {
 		Name:  "webhook",
 		Title: "Admission of autoscalers",
 		Text: []string{
-			"FederatedHPAs and CronFederatedHPAs are created and updated on a real hub, dry-run, so that nothing is stored; one in ten is faulty in a way that only the webhook knows. " +
+			"FederatedHPAs and CronFederatedHPAs are created and updated on a real hub, dry-run, so that nothing is stored; one in ten is faulty " +
+				"in a way that only the webhook knows. " +
 				"The hub asks the webhook of this checkout about one namespace as deploy/ says, first to complete and then to judge each write. " +
-				"About another it asks, by the same conditions, an *empty webhook*, which reads the name of each request and allows it: what any webhook costs; as it completes nothing, the hub has no patch to apply. About a third it asks nobody (*schema alone*). " +
+				"About another it asks, by the same conditions, an *empty webhook*, which reads the name of each request and allows it: what any " +
+				"webhook costs; as it completes nothing, the hub has no patch to apply. About a third it asks nobody (*schema alone*). " +
 				"All three are measured in turns, and ratios are of the same round. Shown are medians, and the least and the greatest.",
 			"CPU is that of the hub's API server and of the webhook, for one write, less what they use when nothing is written.",
-			fmt.Sprintf("In the end, with %d autoscalers stored, the webhook occupies %.0f MiB, and the empty one %.0f MiB.", b.stored, b.resident[ours], b.resident[emptyOne]),
+			fmt.Sprintf("In the end, with %d autoscalers stored, the webhook occupies %.0f MiB, and the empty one %.0f MiB.", b.stored,
+				b.resident[ours], b.resident[emptyOne]),
 		},
 		Reaches: b.reaches(),
 		Tables: []report.Table{
@@ -27,8 +30,10 @@ func (b *bench) section() report.Section {
 			b.writeTable("Creations that are stored", creation, b.Clients[len(b.Clients)-1:]),
 			b.reviewTable(),
 		},
-		Plots:   []report.Plot{b.plot("p50 of dry-run writes", func(f *figures) measure.Samples { return f.p50 }), b.plot("p99 of dry-run writes", func(f *figures) measure.Samples { return f.p99 })},
-		Figures: map[string][]float64{"resident_mib/" + ours: {b.resident[ours]}, "resident_mib/" + emptyOne: {b.resident[emptyOne]}, "wrong": {float64(b.wrong)}},
+		Plots: []report.Plot{b.plot("p50 of dry-run writes", func(f *figures) measure.Samples { return f.p50 }),
+			b.plot("p99 of dry-run writes", func(f *figures) measure.Samples { return f.p99 })},
+		Figures: map[string][]float64{"resident_mib/" + ours: {b.resident[ours]}, "resident_mib/" + emptyOne: {b.resident[emptyOne]},
+			"wrong": {float64(b.wrong)}},
 	}
 	for c, kept := range b.cells {
 		for name, samples := range map[string]measure.Samples{
@@ -57,14 +62,16 @@ func (b *bench) reaches() []report.Reach {
 		slower.Why = fmt.Sprintf("a write takes %s ms instead of %s ms, and our webhook %s ms of CPU for it", mine.p50, peer.p50, mine.webhookCPU)
 	}
 	return []report.Reach{
-		{What: "wrong answers: admitted but faulty, refused but valid, or without defaults", Goal: "0", Measured: fmt.Sprint(b.wrong), Met: b.wrong == 0, Why: b.complaint},
+		{What: "wrong answers: admitted but faulty, refused but valid, or without defaults", Goal: "0", Measured: fmt.Sprint(b.wrong),
+			Met: b.wrong == 0, Why: b.complaint},
 		slower,
 	}
 }
 
 func (b *bench) writeTable(title, what string, clients []int) report.Table {
 	t := report.Table{Title: title, Header: []string{
-		"clients", "hub with", "writes per second", "p50, ms", "p99, ms", "p50 / empty", "p99 / empty", "p50 added to empty, ms", "p99 added to empty, ms", "CPU of the hub, ms", "CPU of the webhook, ms",
+		"clients", "hub with", "writes per second", "p50, ms", "p99, ms", "p50 / empty", "p99 / empty", "p50 added to empty, ms",
+		"p99 added to empty, ms", "CPU of the hub, ms", "CPU of the webhook, ms",
 	}}
 	for _, n := range clients {
 		peer := b.at(cell{what, emptyOne, n})
@@ -87,7 +94,8 @@ func (b *bench) reviewTable() report.Table {
 		peer := b.at(cell{direct, emptyOne, n})
 		for _, name := range []string{emptyOne, ours} {
 			f := b.at(cell{direct, name, n})
-			t.Rows = append(t.Rows, []string{fmt.Sprint(n), name, f.perSecond.String(), f.p50.String(), f.p99.String(), f.webhookCPU.String(), f.webhookCPU.Over(peer.webhookCPU).String()})
+			t.Rows = append(t.Rows, []string{fmt.Sprint(n), name, f.perSecond.String(), f.p50.String(), f.p99.String(), f.webhookCPU.String(),
+				f.webhookCPU.Over(peer.webhookCPU).String()})
 		}
 	}
 	return t

@@ -26,11 +26,13 @@ func TestOneInTenIsFaulty(t *testing.T) {
 		if w := creations(n); w.faulty || w.update {
 			t.Errorf("creation %d is %s", n, w)
 		}
-		if string(writes(n).object("shop", stored, "")) == string((write{number: unlike, resource: writes(n).resource, update: writes(n).update}).object("shop", stored, "")) {
+		if string(writes(n).object("shop", stored, "")) == string((write{number: unlike, resource: writes(n).resource,
+			update: writes(n).update}).object("shop", stored, "")) {
 			t.Errorf("write %d changes nothing of what is stored", n)
 		}
 	}
-	want := map[string]int{"faulty POST federatedhpas": 1, "faulty PUT federatedhpas": 1, "faulty POST cronfederatedhpas": 1, "faulty PUT cronfederatedhpas": 1}
+	want := map[string]int{"faulty POST federatedhpas": 1, "faulty PUT federatedhpas": 1, "faulty POST cronfederatedhpas": 1,
+		"faulty PUT cronfederatedhpas": 1}
 	if diff := cmp.Diff(want, faulty); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -45,12 +47,13 @@ func TestAnswersOfTheHubAreJudged(t *testing.T) {
 		body  string
 		wrong string
 	}{
-		"completed":               {valid, 201, `{"minReplicas":1}`, ""},
-		"not completed":           {valid, 201, `{}`, `valid POST federatedhpas: the answer lacks "minReplicas":1: {}`},
-		"refused but valid":       {valid, 422, `no`, `valid POST federatedhpas: 422, want 201: no`},
-		"refused":                 {faulty, 422, refusal, ""},
-		"admitted but faulty":     {faulty, 200, `{"suspend":false}`, `faulty PUT cronfederatedhpas: 200, want 422: {"suspend":false}`},
-		"refused by somebody":     {faulty, 422, `{"message":"too long"}`, `faulty PUT cronfederatedhpas: the answer lacks cronfederatedhpa.fleetscale.io\" denied the request: {"message":"too long"}`},
+		"completed":           {valid, 201, `{"minReplicas":1}`, ""},
+		"not completed":       {valid, 201, `{}`, `valid POST federatedhpas: the answer lacks "minReplicas":1: {}`},
+		"refused but valid":   {valid, 422, `no`, `valid POST federatedhpas: 422, want 201: no`},
+		"refused":             {faulty, 422, refusal, ""},
+		"admitted but faulty": {faulty, 200, `{"suspend":false}`, `faulty PUT cronfederatedhpas: 200, want 422: {"suspend":false}`},
+		"refused by somebody": {faulty, 422, `{"message":"too long"}`,
+			`faulty PUT cronfederatedhpas: the answer lacks cronfederatedhpa.fleetscale.io\" denied the request: {"message":"too long"}`},
 		"refused for no reason":   {faulty, 422, strings.Replace(refusal, "schedule", "name", 1), "lacks"},
 		"webhook can't be called": {faulty, 500, "failed", "faulty PUT cronfederatedhpas: 500, want 422: failed"},
 	} {
@@ -137,7 +140,8 @@ func TestEmptyWebhookNeedsItsFiles(t *testing.T) {
 
 // example is an experiment in which our webhook takes so many times what the empty one does.
 func example(times float64) *bench {
-	b := &bench{plan: plan{Rounds: 2, Clients: []int{1, 8}}, log: io.Discard, cells: map[cell]*figures{}, resident: map[string]float64{ours: 40, emptyOne: 10}, stored: 12}
+	b := &bench{plan: plan{Rounds: 2, Clients: []int{1, 8}}, log: io.Discard, cells: map[cell]*figures{},
+		resident: map[string]float64{ours: 40, emptyOne: 10}, stored: 12}
 	for _, n := range b.Clients {
 		for _, what := range []string{dryRun, creation, direct} {
 			for name, by := range map[string]float64{schemaOnly: 0.5, emptyOne: 1, ours: times} {
@@ -151,7 +155,8 @@ func example(times float64) *bench {
 
 func TestSection(t *testing.T) {
 	s := example(1.5).section()
-	want := []string{"1", "webhook", "1500 (750–2250)", "6 (3–9)", "12 (6–18)", "1.5 (1.5–1.5)", "1.5 (1.5–1.5)", "2 (1–3)", "4 (2–6)", "9 (4.5–13.5)", "3 (1.5–4.5)"}
+	want := []string{"1", "webhook", "1500 (750–2250)", "6 (3–9)", "12 (6–18)", "1.5 (1.5–1.5)", "1.5 (1.5–1.5)", "2 (1–3)", "4 (2–6)",
+		"9 (4.5–13.5)", "3 (1.5–4.5)"}
 	if diff := cmp.Diff(want, s.Tables[0].Rows[2]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -204,7 +209,8 @@ func TestWrongAnswersAreCounted(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 	}))
 	defer server.Close()
-	b := &bench{hub: &stage.Server{URL: server.URL, Client: http.DefaultTransport, PID: measure.Process(os.Getpid())}, cells: map[cell]*figures{}}
+	b := &bench{hub: &stage.Server{URL: server.URL, Client: http.DefaultTransport, PID: measure.Process(os.Getpid())},
+		cells: map[cell]*figures{}}
 	s := &side{name: schemaOnly, judge: func(w write, code int, body []byte) error {
 		return write{resource: w.resource}.admitted(code, body)
 	}}

@@ -101,7 +101,8 @@ func (w write) object(namespace, name, version string) []byte {
 	}
 	const least, kinds = 4, 50
 	maximum := fmt.Sprint(least + w.number%kinds)
-	return []byte(strings.NewReplacer("NAMESPACE", namespace, "NAME", name, "VERSION", version, "MAXIMUM", maximum, "MINUTE", minute, "RESOURCE", resource).Replace(text))
+	return []byte(strings.NewReplacer("NAMESPACE", namespace, "NAME", name, "VERSION", version, "MAXIMUM", maximum, "MINUTE", minute,
+		"RESOURCE", resource).Replace(text))
 }
 
 // admitted is what is wrong with the hub's answer if nobody looks for faults.

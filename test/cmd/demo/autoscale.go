@@ -95,7 +95,8 @@ func (s *stage) hold(ctx context.Context) error {
 		return err
 	}
 	s.say("The status says why:")
-	return s.show(ctx, shows("west"), "-n", shop, "get", "fhpa", "cart", "-o", `jsonpath={.status.conditions[?(@.type=="FleetVisible")].message}`)
+	return s.show(ctx, shows("west"), "-n", shop, "get", "fhpa", "cart", "-o",
+		`jsonpath={.status.conditions[?(@.type=="FleetVisible")].message}`)
 }
 
 // follow shows that the fleet follows its load down once all of it is seen.

@@ -134,5 +134,6 @@ func (s *stage) join(ctx context.Context) error {
 		return err
 	}
 	s.say("The hub passes questions for metrics on to the adapter:")
-	return s.show(ctx, shows("True"), "get", "apiservice", "v1beta1.metrics.k8s.io", "v1beta2.custom.metrics.k8s.io", "v1beta1.external.metrics.k8s.io")
+	return s.show(ctx, shows("True"), "get", "apiservice", "v1beta1.metrics.k8s.io", "v1beta2.custom.metrics.k8s.io",
+		"v1beta1.external.metrics.k8s.io")
 }

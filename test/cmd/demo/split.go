@@ -93,7 +93,8 @@ func (s *stage) enlist(ctx context.Context) (err error) {
 		}
 	}
 	s.say("A member is a Secret with a kubeconfig, on the hub. Nothing is installed in the members:")
-	if err := s.show(ctx, shows(east, west, north), "-n", fixture.SystemNamespace, "get", "secrets", "-l", "fleetscale.io/member=true"); err != nil {
+	if err := s.show(ctx, shows(east, west, north), "-n", fixture.SystemNamespace, "get", "secrets", "-l",
+		"fleetscale.io/member=true"); err != nil {
 		return err
 	}
 	s.controllers, err = s.fleet.StartControllers(ctx, hub, s.program, "controller-manager", "--sync-period=3s", "--member-probe-period=2s")
@@ -103,7 +104,8 @@ func (s *stage) enlist(ctx context.Context) (err error) {
 // split shows how the bounds of one autoscaler become those of three.
 func (s *stage) split(ctx context.Context) error {
 	s.title("One FederatedHPA, and an autoscaler in each cluster")
-	s.say("The hub has a Deployment cart, as a template: a hub runs no Pods. A node takes four of its Pods; east and west have one node, north has two.")
+	s.say("The hub has a Deployment cart, as a template: a hub runs no Pods. A node takes four of its Pods; east and west have one node, " +
+		"north has two.")
 	for _, cluster := range append(s.fleet.Members(), s.fleet.Hub()) {
 		if err := s.fleet.CreateNamespace(ctx, cluster, shop); err != nil {
 			return err

@@ -31,8 +31,10 @@ Ctrl-C meanwhile ends what was started.`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&members, "members", 2, "Member clusters to start: member1, member2, ...")
-	flags.BoolVar(&options.Hub.Workloads, "hub-workloads", false, "Give the hub nodes, pods, all controllers and a metrics-server of its own. Without it the hub holds templates only.")
-	flags.StringArrayVar(&options.Hub.ControllerManagerArgs, "hub-controller-manager-arg", nil, "Further argument of the hub's kube-controller-manager. May be repeated.")
+	flags.BoolVar(&options.Hub.Workloads, "hub-workloads", false,
+		"Give the hub nodes, pods, all controllers and a metrics-server of its own. Without it the hub holds templates only.")
+	flags.StringArrayVar(&options.Hub.ControllerManagerArgs, "hub-controller-manager-arg", nil,
+		"Further argument of the hub's kube-controller-manager. May be repeated.")
 	flags.DurationVar(&options.MetricResolution, "metric-resolution", 15*time.Second, "Period of every metrics-server, 10s or more.")
 	return cmd
 }

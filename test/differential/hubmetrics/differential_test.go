@@ -91,11 +91,16 @@ func FuzzAsk(f *testing.F) {
 var outcomes = []string{
 	"Resource: values", "ContainerResource: values", "Pods: values", "Object: values", "External: values",
 	"Resource: values of several clusters", "Pods: values of several clusters", "in v1beta1", "in v1beta2",
-	"unable to fetch metrics from resource metrics API: ", "unable to fetch metrics from custom metrics API: ", "unable to fetch metrics from external metrics API: ",
-	"no metrics returned from resource metrics API", "no metrics returned from custom metrics API", "no metrics returned from external metrics API",
-	"no custom metrics API (custom.metrics.k8s.io) registered", "no known available metric versions found", "unable to map kind Shop to resource", "invalid resource name",
-	"results when we asked for exactly one", "the custom metrics API server didn't return MetricValueList", "0-length response", "serializer for",
-	"2 of 3 clusters did not answer", "has asked us to try again later", "is currently unable to handle the request", "could not find the requested resource", "unexpected EOF",
+	"unable to fetch metrics from resource metrics API: ", "unable to fetch metrics from custom metrics API: ",
+	"unable to fetch metrics from external metrics API: ",
+	"no metrics returned from resource metrics API", "no metrics returned from custom metrics API",
+	"no metrics returned from external metrics API",
+	"no custom metrics API (custom.metrics.k8s.io) registered", "no known available metric versions found",
+	"unable to map kind Shop to resource", "invalid resource name",
+	"results when we asked for exactly one", "the custom metrics API server didn't return MetricValueList", "0-length response",
+	"serializer for",
+	"2 of 3 clusters did not answer", "has asked us to try again later", "is currently unable to handle the request",
+	"could not find the requested resource", "unexpected EOF",
 	"connection refused", "the connection broke",
 }
 
@@ -131,7 +136,8 @@ func about(q *hubmetrics.Question, h *hub, differ bool) string {
 	if !differ {
 		return ""
 	}
-	return fmt.Sprintf("\nquestion: %+v\nversions: %v\nanswer: %d %q %.2000q", q.Metric, h.versions, h.answer.code, h.answer.kind, h.answer.body)
+	return fmt.Sprintf("\nquestion: %+v\nversions: %v\nanswer: %d %q %.2000q", q.Metric, h.versions, h.answer.code, h.answer.kind,
+		h.answer.body)
 }
 
 // outcome is what either made of the answer.
@@ -224,7 +230,8 @@ func (d dice) metric() autoscalingv2.MetricSpec {
 	metric := autoscalingv2.MetricIdentifier{
 		Name: of(d, "rps", "rps", "rps", "rps", "rps", "a/b", "50%", "..", "größe", "a b"),
 		Selector: of(d, nil, &metav1.LabelSelector{}, &metav1.LabelSelector{MatchLabels: map[string]string{"queue": "mail", "b": "c"}},
-			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "queue", Operator: metav1.LabelSelectorOpIn, Values: []string{"b", "a"}}}}),
+			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "queue", Operator: metav1.LabelSelectorOpIn,
+				Values: []string{"b", "a"}}}}),
 	}
 	switch d.IntN(5) {
 	case 0:
@@ -236,10 +243,12 @@ func (d dice) metric() autoscalingv2.MetricSpec {
 		return autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{Metric: metric}}
 	case 3:
 		source := &autoscalingv2.ObjectMetricSource{Metric: metric, DescribedObject: autoscalingv2.CrossVersionObjectReference{
-			APIVersion: of(d, "v1", "apps/v1", "apps/v9", "", "a/b/c"), Kind: of(d, "Service", "Deployment", "Node", "Namespace", "Shop"), Name: of(d, "web", "web", "web", "a/b"),
+			APIVersion: of(d, "v1", "apps/v1", "apps/v9", "", "a/b/c"), Kind: of(d, "Service", "Deployment", "Node", "Namespace", "Shop"),
+			Name: of(d, "web", "web", "web", "a/b"),
 		}}
 		return autoscalingv2.MetricSpec{Type: autoscalingv2.ObjectMetricSourceType, Object: source}
 	default:
-		return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{Metric: metric}}
+		return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType,
+			External: &autoscalingv2.ExternalMetricSource{Metric: metric}}
 	}
 }

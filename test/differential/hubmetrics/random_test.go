@@ -36,7 +36,8 @@ func of[T any](d dice, all ...T) T { return all[d.IntN(len(all))] }
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
-	builder := runtime.NewSchemeBuilder(metricsv1beta1.AddToScheme, customv1beta1.AddToScheme, customv1beta2.AddToScheme, externalv1beta1.AddToScheme)
+	builder := runtime.NewSchemeBuilder(metricsv1beta1.AddToScheme, customv1beta1.AddToScheme, customv1beta2.AddToScheme,
+		externalv1beta1.AddToScheme)
 	return scheme, builder.AddToScheme(scheme)
 }
 
@@ -59,7 +60,8 @@ func (d dice) items(clusters []string) []item {
 type item struct{ cluster, pod string }
 
 func (d dice) quantity() resource.Quantity {
-	return resource.MustParse(of(d, "0", "1", "100m", "250m", "1500001n", "1n", "1u", "0.0005", "12345678n", "1Ki", "64Mi", "3G", "1e3", "2E", "-5", "-1n",
+	return resource.MustParse(of(d, "0", "1", "100m", "250m", "1500001n", "1n", "1u", "0.0005", "12345678n", "1Ki", "64Mi", "3G", "1e3", "2E",
+		"-5", "-1n",
 		"9223372036854775807", "9223372036854775807k", "92233720368547758m"))
 }
 
@@ -122,7 +124,8 @@ func (d dice) values(version string, ofPods bool, clusters []string) runtime.Obj
 			DescribedObject: object, MetricName: "rps", Timestamp: at, WindowSeconds: window, Value: value, Selector: selector,
 		})
 		v2.Items = append(v2.Items, customv1beta2.MetricValue{
-			DescribedObject: object, Metric: customv1beta2.MetricIdentifier{Name: "rps", Selector: selector}, Timestamp: at, WindowSeconds: window, Value: value,
+			DescribedObject: object, Metric: customv1beta2.MetricIdentifier{Name: "rps", Selector: selector}, Timestamp: at, WindowSeconds: window,
+			Value: value,
 		})
 	}
 	if version == "v1beta1" {
@@ -149,8 +152,10 @@ func (d dice) says(scheme *runtime.Scheme, object runtime.Object, clusters []str
 	case 0, 1, 2:
 		code := of(d, 400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504)
 		status := &metav1.Status{
-			Status: metav1.StatusFailure, Code: int32(code), Message: of(d, "", "not known", "2 of 3 clusters did not answer: east (Timeout), west (Forbidden)"),
-			Reason: of(d, "", metav1.StatusReasonNotFound, metav1.StatusReasonServiceUnavailable, metav1.StatusReasonForbidden, metav1.StatusReasonTooManyRequests),
+			Status: metav1.StatusFailure, Code: int32(code),
+			Message: of(d, "", "not known", "2 of 3 clusters did not answer: east (Timeout), west (Forbidden)"),
+			Reason: of(d, "", metav1.StatusReasonNotFound, metav1.StatusReasonServiceUnavailable, metav1.StatusReasonForbidden,
+				metav1.StatusReasonTooManyRequests),
 		}
 		a := d.encoded(scheme, code, status)
 		if d.oneIn(4) {
@@ -158,15 +163,19 @@ func (d dice) says(scheme *runtime.Scheme, object runtime.Object, clusters []str
 		}
 		return a
 	case 3: // another kind, with the same code or another
-		other := of[runtime.Object](d, d.series(), d.usage(clusters), d.values("v1beta2", true, clusters), &metricsv1beta1.NodeMetricsList{}, &customv1beta2.MetricValue{},
+		other := of[runtime.Object](d, d.series(), d.usage(clusters), d.values("v1beta2", true, clusters), &metricsv1beta1.NodeMetricsList{},
+			&customv1beta2.MetricValue{},
 			&metav1.Status{Status: of(d, metav1.StatusSuccess, metav1.StatusFailure), Message: "a status"})
 		return d.encoded(scheme, of(d, 200, 200, 200, 201, 204, 404, 503), other)
 	case 4: // no object
 		return answer{
-			code: of(d, 200, 200, 200, 404, 429, 500, 503), kind: of(d, "application/json", "text/plain", "text/html; charset=utf-8", "application/vnd.kubernetes.protobuf", "", "a/b/c"),
-			body: of(d, "", "{", "null", "[]", "{}", `"text"`, "<html>", "service unavailable", "k8s\x00", "k8s\x00\xff", `{"kind":"","apiVersion":""}`, `{"kind":"PodMetricsList"}`,
+			code: of(d, 200, 200, 200, 404, 429, 500, 503), kind: of(d, "application/json", "text/plain", "text/html; charset=utf-8",
+				"application/vnd.kubernetes.protobuf", "", "a/b/c"),
+			body: of(d, "", "{", "null", "[]", "{}", `"text"`, "<html>", "service unavailable", "k8s\x00", "k8s\x00\xff",
+				`{"kind":"","apiVersion":""}`, `{"kind":"PodMetricsList"}`,
 				`{"apiVersion":"metrics.k8s.io/v1beta1"}`, `{"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v9"}`,
-				`{"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2","items":{}}`, `{"kind":"Pod","apiVersion":"v1"}`, strings.Repeat("long ", 1000)),
+				`{"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2","items":{}}`, `{"kind":"Pod","apiVersion":"v1"}`,
+				strings.Repeat("long ", 1000)),
 		}
 	case 5: // cut short
 		a := d.encoded(scheme, http.StatusOK, object)
@@ -197,7 +206,8 @@ func (d dice) encoded(scheme *runtime.Scheme, code int, object runtime.Object) a
 
 // groups are what the hub serves of custom.metrics.k8s.io, the preferred first.
 func (d dice) groups() []string {
-	return of(d, []string{"v1beta2"}, []string{"v1beta1"}, []string{"v1beta2", "v1beta1"}, []string{"v1beta1", "v1beta2"}, []string{"v3", "v1beta1"}, []string{"v3"}, nil)
+	return of(d, []string{"v1beta2"}, []string{"v1beta1"}, []string{"v1beta2", "v1beta1"}, []string{"v1beta1", "v1beta2"},
+		[]string{"v3", "v1beta1"}, []string{"v3"}, nil)
 }
 
 func group(versions []string) metav1.APIGroup {

@@ -81,7 +81,8 @@ func (w *world) measure(d dice, m autoscalingv2.MetricSpec, load float64, now ti
 }
 
 func (d dice) sample(p pod, value int64, now time.Time) sample {
-	s := sample{value: value, window: 30 * time.Second, at: now.Add(-of(d, 0, 10*time.Second, time.Minute)), cluster: p.cluster, local: p.local}
+	s := sample{value: value, window: 30 * time.Second, at: now.Add(-of(d, 0, 10*time.Second, time.Minute)), cluster: p.cluster,
+		local: p.local}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady && d.oneIn(3) { // at the very bound of the rule
 			s.at = c.LastTransitionTime.Add(s.window + of(d, time.Duration(-1), 0, 1))

@@ -85,12 +85,14 @@ func text(v any) string {
 // describe is all that one must know to understand a difference.
 func describe(w *world, step int, difference string) string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "step %d, %d clusters, drained %d, uncreated %v, target %+v\n%s", step, w.clusters, w.drained, w.uncreated, w.target, text(w.hpa.Spec))
+	fmt.Fprintf(b, "step %d, %d clusters, drained %d, uncreated %v, target %+v\n%s", step, w.clusters, w.drained, w.uncreated, w.target,
+		text(w.hpa.Spec))
 	for question, a := range w.answers {
 		fmt.Fprintf(b, "%s: %v %v\n", question, a.err, a.values)
 	}
 	for _, p := range w.pods {
-		fmt.Fprintf(b, "%s %s %v started %v deleted %v ready %+v\n", p.Name, p.Status.Phase, p.Labels, p.Status.StartTime, p.DeletionTimestamp, p.Status.Conditions)
+		fmt.Fprintf(b, "%s %s %v started %v deleted %v ready %+v\n", p.Name, p.Status.Phase, p.Labels, p.Status.StartTime, p.DeletionTimestamp,
+			p.Status.Conditions)
 		for question, a := range w.answers {
 			if s, found := a.samples[p.Name]; found {
 				fmt.Fprintf(b, "    %s = %d at %v\n", question, s.value, s.at)

@@ -96,7 +96,8 @@ func (d dice) pod(cluster, i int, calm bool, now time.Time) pod {
 func (d dice) disturb(p *corev1.Pod, now time.Time) {
 	ready := &p.Status.Conditions[0]
 	ago := func() metav1.Time { // often at the very bound of a rule
-		return metav1.NewTime(now.Add(-of(d, 0, 15*time.Second, 30*time.Second, time.Minute, 5*time.Minute-1, 5*time.Minute, 5*time.Minute+1, 6*time.Minute)))
+		return metav1.NewTime(now.Add(-of(d, 0, 15*time.Second, 30*time.Second, time.Minute, 5*time.Minute-1, 5*time.Minute, 5*time.Minute+1,
+			6*time.Minute)))
 	}
 	if d.oneIn(3) {
 		started := ago()

@@ -46,8 +46,9 @@ func newWorld(d dice) *world {
 	}}
 	if w.idle = d.oneIn(4); w.idle {
 		w.hpa.Spec.MinReplicas = new(int32)
-		w.hpa.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
-			Metric: autoscalingv2.MetricIdentifier{Name: "m0"}, Target: d.value()}}}
+		w.hpa.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ExternalMetricSourceType,
+			External: &autoscalingv2.ExternalMetricSource{
+				Metric: autoscalingv2.MetricIdentifier{Name: "m0"}, Target: d.value()}}}
 	}
 	w.target = target{replicas: d.int32(0, 20), selector: labels.FormatLabels(webLabels)}
 	return w
@@ -66,7 +67,8 @@ func (w *world) step(d dice, up *upstream, us *decider, seen tally) string {
 
 // change is what happens between two reconciles.
 func (w *world) change(d dice, up *upstream, us *decider) {
-	time.Sleep(of(d, 0, 15*time.Second, 15*time.Second, 15*time.Second, 14*time.Second, time.Minute, 5*time.Minute, 5*time.Minute+1, 20*time.Minute))
+	time.Sleep(of(d, 0, 15*time.Second, 15*time.Second, 15*time.Second, 14*time.Second, time.Minute, 5*time.Minute, 5*time.Minute+1,
+		20*time.Minute))
 	w.changeTarget(d)
 	w.changeSpec(d)
 	w.redraw(d, time.Now())

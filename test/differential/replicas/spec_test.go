@@ -48,7 +48,8 @@ func (d dice) rules() *autoscalingv2.HPAScalingRules {
 		r.StabilizationWindowSeconds = new(of(d, int32(0), 15, 60, 300, 600))
 	}
 	if d.oneIn(2) {
-		r.SelectPolicy = new(of(d, autoscalingv2.MaxChangePolicySelect, autoscalingv2.MinChangePolicySelect, autoscalingv2.MinChangePolicySelect, autoscalingv2.DisabledPolicySelect))
+		r.SelectPolicy = new(of(d, autoscalingv2.MaxChangePolicySelect, autoscalingv2.MinChangePolicySelect, autoscalingv2.MinChangePolicySelect,
+			autoscalingv2.DisabledPolicySelect))
 	}
 	for range of(d, 0, 1, 2, 3) {
 		r.Policies = append(r.Policies, autoscalingv2.HPAScalingPolicy{
@@ -70,8 +71,9 @@ func (d dice) metric(i int) autoscalingv2.MetricSpec {
 		return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType,
 			Resource: &autoscalingv2.ResourceMetricSource{Name: d.resource(), Target: d.use()}}
 	case 4, 5:
-		return autoscalingv2.MetricSpec{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{
-			Name: d.resource(), Container: of(d, "app", "app", "app", "app", "sidecar", "nobody"), Target: d.use()}}
+		return autoscalingv2.MetricSpec{Type: autoscalingv2.ContainerResourceMetricSourceType,
+			ContainerResource: &autoscalingv2.ContainerResourceMetricSource{
+				Name: d.resource(), Container: of(d, "app", "app", "app", "app", "sidecar", "nobody"), Target: d.use()}}
 	case 6, 7, 8:
 		return autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{Metric: id,
 			Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: d.quantity()}}}

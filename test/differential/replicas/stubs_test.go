@@ -70,7 +70,8 @@ func (s scales) Get(_ context.Context, _ schema.GroupResource, workload string, 
 	return of, t.getErr
 }
 
-func (s scales) Update(_ context.Context, gr schema.GroupResource, of *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+func (s scales) Update(_ context.Context, gr schema.GroupResource, of *autoscalingv1.Scale, _ metav1.UpdateOptions) (*autoscalingv1.Scale,
+	error) {
 	s.u.lock.Lock()
 	defer s.u.lock.Unlock()
 	t := &s.u.w.target
@@ -99,7 +100,8 @@ func (s statuses) HorizontalPodAutoscalers(string) autoscalingclient.HorizontalP
 
 var errStatus = errors.New("the status cannot be written")
 
-func (s statuses) UpdateStatus(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, _ metav1.UpdateOptions) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (s statuses) UpdateStatus(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler,
+	_ metav1.UpdateOptions) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	if hpa.Name != name {
 		return hpa, nil
 	}
@@ -120,7 +122,8 @@ func (informer) HasSynced() bool { return true }
 
 func (i informer) GetStore() cache.Store { return i.u.hpas }
 
-func (i informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+func (i informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration,
+	error) {
 	i.u.handler = h
 	return nil, nil
 }
@@ -144,7 +147,8 @@ type metricsOf struct{ u *upstream }
 
 var _ metrics.MetricsClient = metricsOf{}
 
-func (m metricsOf) GetResourceMetric(_ context.Context, resource corev1.ResourceName, _ string, _ labels.Selector, container string) (metrics.PodMetricsInfo, time.Time, error) {
+func (m metricsOf) GetResourceMetric(_ context.Context, resource corev1.ResourceName, _ string, _ labels.Selector,
+	container string) (metrics.PodMetricsInfo, time.Time, error) {
 	return m.samples("resource/" + string(resource) + "/" + container)
 }
 
@@ -164,7 +168,8 @@ func (m metricsOf) samples(question string) (metrics.PodMetricsInfo, time.Time, 
 	return info, time.Time{}, a.err
 }
 
-func (m metricsOf) GetObjectMetric(metric, _ string, _ *autoscalingv2.CrossVersionObjectReference, _ labels.Selector) (int64, time.Time, error) {
+func (m metricsOf) GetObjectMetric(metric, _ string, _ *autoscalingv2.CrossVersionObjectReference, _ labels.Selector) (int64, time.Time,
+	error) {
 	a := m.u.w.answers["object/"+metric]
 	if a.err != nil {
 		return 0, time.Time{}, a.err

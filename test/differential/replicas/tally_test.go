@@ -70,7 +70,8 @@ var phrases = []string{
 
 // required is what must have been reached often.
 var required = slices.Concat([]string{
-	"condition AbleToScale FailedGetScale", "condition AbleToScale SucceededGetScale", "condition AbleToScale ReadyForNewScale", "condition AbleToScale ScaleDownStabilized",
+	"condition AbleToScale FailedGetScale", "condition AbleToScale SucceededGetScale", "condition AbleToScale ReadyForNewScale",
+	"condition AbleToScale ScaleDownStabilized",
 	"condition AbleToScale ScaleUpStabilized", "condition AbleToScale SucceededRescale", "condition AbleToScale FailedUpdateScale",
 	"condition ScalingActive ValidMetricFound", "condition ScalingActive InvalidSelector", "condition ScalingActive AmbiguousSelector",
 	"condition ScalingActive ScalingDisabled", "condition ScalingActive FailedGetResourceMetric",
@@ -84,7 +85,8 @@ var required = slices.Concat([]string{
 	"event FailedGetResourceMetric", "event FailedGetContainerResourceMetric", "event FailedGetPodsMetric", "event FailedGetObjectMetric",
 	"event FailedGetExternalMetric", "event InvalidMetricSourceType",
 	"metric ", "metric Resource", "metric ContainerResource", "metric Pods", "metric Object", "metric External",
-	"from zero", "from zero to the minimum", "a write that was tried again", "several clusters", "a cluster that is drained", "Pods that are not created yet",
+	"from zero", "from zero to the minimum", "a write that was tried again", "several clusters", "a cluster that is drained",
+	"Pods that are not created yet",
 }, said())
 
 func said() []string {

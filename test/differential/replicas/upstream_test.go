@@ -65,7 +65,8 @@ func (u *upstream) start() {
 	u.stop = stop
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: "apps", Version: "v1"}})
 	mapper.Add(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, meta.RESTScopeNamespace)
-	controller := podautoscaler.NewHorizontalController(ctx, noEvents{}, scales{u: u}, statuses{u: u}, mapper, metricsOf{u}, hpaInformer{u}, podInformer{u},
+	controller := podautoscaler.NewHorizontalController(ctx, noEvents{}, scales{u: u}, statuses{u: u}, mapper, metricsOf{u}, hpaInformer{u},
+		podInformer{u},
 		period, options.StabilizationWindow, options.Tolerance, options.CPUInitializationPeriod, options.InitialReadinessDelay)
 	replaceRecorder(controller, recorder{u})
 	go controller.Run(ctx, 1)

@@ -55,9 +55,11 @@ func (w writer) spec() autoscalingv2.HorizontalPodAutoscalerSpec {
 
 func (w writer) reference() autoscalingv2.CrossVersionObjectReference {
 	return autoscalingv2.CrossVersionObjectReference{
-		Kind:       pick(w, []string{"Deployment", "Deployment", "StatefulSet"}, "", ".", "..", "a/b", "a%b/c", "DaemonSet", "ReplicationController", "HorizontalPodAutoscaler", strings.Repeat("K", 64)),
-		Name:       pick(w, []string{"shop", "front.end", "A b"}, "", ".", "..", "a/b", "%", strings.Repeat("n", 254)),
-		APIVersion: pick(w, []string{"apps/v1", "apps/v1beta1"}, "", "v1", "/", "/v1", "apps/", "a/b/c", "app/v1", "batch/v1", "argoproj.io/v1alpha1", strings.Repeat("v", 320)),
+		Kind: pick(w, []string{"Deployment", "Deployment", "StatefulSet"}, "", ".", "..", "a/b", "a%b/c", "DaemonSet",
+			"ReplicationController", "HorizontalPodAutoscaler", strings.Repeat("K", 64)),
+		Name: pick(w, []string{"shop", "front.end", "A b"}, "", ".", "..", "a/b", "%", strings.Repeat("n", 254)),
+		APIVersion: pick(w, []string{"apps/v1", "apps/v1beta1"}, "", "v1", "/", "/v1", "apps/", "a/b/c", "app/v1", "batch/v1",
+			"argoproj.io/v1alpha1", strings.Repeat("v", 320)),
 	}
 }
 
@@ -81,10 +83,12 @@ func (w writer) metric() autoscalingv2.MetricSpec {
 
 // put adds a source to a metric.
 func (w writer) put(metric *autoscalingv2.MetricSpec, kind autoscalingv2.MetricSourceType) {
-	resourceName := pick(w, []corev1.ResourceName{"cpu", "memory"}, "", "disk", "nvidia.com/gpu", "kubernetes.io/x", "a b", "requests.x.y/z", "hugepages-2Mi", "ephemeral-storage")
+	resourceName := pick(w, []corev1.ResourceName{"cpu", "memory"}, "", "disk", "nvidia.com/gpu", "kubernetes.io/x", "a b", "requests.x.y/z",
+		"hugepages-2Mi", "ephemeral-storage")
 	switch kind {
 	case "Object":
-		metric.Object = &autoscalingv2.ObjectMetricSource{DescribedObject: w.reference(), Metric: w.identifier(), Target: w.target("Value", "AverageValue")}
+		metric.Object = &autoscalingv2.ObjectMetricSource{DescribedObject: w.reference(), Metric: w.identifier(),
+			Target: w.target("Value", "AverageValue")}
 	case "Pods":
 		metric.Pods = &autoscalingv2.PodsMetricSource{Metric: w.identifier(), Target: w.target("AverageValue")}
 	case "Resource":
@@ -93,7 +97,8 @@ func (w writer) put(metric *autoscalingv2.MetricSpec, kind autoscalingv2.MetricS
 		metric.External = &autoscalingv2.ExternalMetricSource{Metric: w.identifier(), Target: w.target("Value", "AverageValue")}
 	case "ContainerResource":
 		container := pick(w, []string{"app", "proxy-1"}, "", "App", "a.b", "-", strings.Repeat("c", 64))
-		metric.ContainerResource = &autoscalingv2.ContainerResourceMetricSource{Name: resourceName, Container: container, Target: w.target("Utilization", "AverageValue")}
+		metric.ContainerResource = &autoscalingv2.ContainerResourceMetricSource{Name: resourceName, Container: container,
+			Target: w.target("Utilization", "AverageValue")}
 	}
 }
 
@@ -118,7 +123,8 @@ func (w writer) selector() *metav1.LabelSelector {
 	}
 	for range w.IntN(3) {
 		key, value := w.label()
-		requirement := metav1.LabelSelectorRequirement{Key: key, Operator: pick(w, []metav1.LabelSelectorOperator{"In", "In", "NotIn", "Exists"}, "", "Equals", "DoesNotExist")}
+		requirement := metav1.LabelSelectorRequirement{Key: key, Operator: pick(w, []metav1.LabelSelectorOperator{"In", "In", "NotIn", "Exists"},
+			"", "Equals", "DoesNotExist")}
 		for range pick(w, []int{1}, 0, 2, 3) {
 			requirement.Values = append(requirement.Values, value)
 			_, value = w.label()
@@ -140,13 +146,15 @@ func (w writer) label() (string, string) {
 	case 2:
 		return "fleetscale.io/cluster", pick(w, []string{"east", "west"}, "x y")
 	}
-	return pick(w, []string{"app", "example.org/app", "A"}, "", "a b", "a/b/c"), pick(w, []string{"shop", "", "1"}, "a b", "-", strings.Repeat("x", 64))
+	return pick(w, []string{"app", "example.org/app", "A"}, "", "a b", "a/b/c"),
+		pick(w, []string{"shop", "", "1"}, "a b", "-", strings.Repeat("x", 64))
 }
 
 // target is of one of the types that go with its source.
 func (w writer) target(kinds ...autoscalingv2.MetricTargetType) autoscalingv2.MetricTarget {
 	kind := kinds[w.IntN(len(kinds))]
-	target := autoscalingv2.MetricTarget{Type: pick(w, []autoscalingv2.MetricTargetType{kind}, "", "Utilization", "Value", "AverageValue", "Total", "value")}
+	target := autoscalingv2.MetricTarget{Type: pick(w, []autoscalingv2.MetricTargetType{kind}, "", "Utilization", "Value", "AverageValue",
+		"Total", "value")}
 	fields := []autoscalingv2.MetricTargetType{kind}
 	switch {
 	case w.oneIn(30):

@@ -79,7 +79,8 @@ func TestUpdate(t *testing.T) {
 			case ours.has(text) || replaced(text, ours):
 			case slices.Contains(old, placeless(text)):
 				kept++
-			case strings.Contains(text, ".containerResource.name: ") && slices.ContainsFunc(old, func(had string) bool { return strings.HasPrefix(had, "spec.metrics[].containerResource.name: ") }):
+			case strings.Contains(text, ".containerResource.name: ") &&
+				slices.ContainsFunc(old, func(had string) bool { return strings.HasPrefix(had, "spec.metrics[].containerResource.name: ") }):
 			default:
 				t.Errorf("Kubernetes refuses an update with %s, and we do not:\nbefore %+v\nafter %+v\nours: %v", text, before, after, ours)
 			}
@@ -139,7 +140,8 @@ func faults(spec autoscalingv2.HorizontalPodAutoscalerSpec, before *autoscalingv
 }
 
 // upstream returns what the API server's own strategy says, each text once.
-func upstream(t *testing.T, spec autoscalingv2.HorizontalPodAutoscalerSpec, before *autoscalingv2.HorizontalPodAutoscalerSpec) map[string]bool {
+func upstream(t *testing.T, spec autoscalingv2.HorizontalPodAutoscalerSpec,
+	before *autoscalingv2.HorizontalPodAutoscalerSpec) map[string]bool {
 	t.Helper()
 	var all field.ErrorList
 	if before == nil {

@@ -62,7 +62,8 @@ func TestMembersAreServedUntilInterrupted(t *testing.T) {
 func TestOptionsAreRefused(t *testing.T) {
 	cmd := newCommand()
 	cmd.SetArgs([]string{"--members=0"})
-	if err := cmd.ExecuteContext(t.Context()); err == nil || err.Error() != "--members must be 1 or more, and --pods 0 or more; got 0 and 100" {
+	if err := cmd.ExecuteContext(t.Context()); err == nil ||
+		err.Error() != "--members must be 1 or more, and --pods 0 or more; got 0 and 100" {
 		t.Error(err)
 	}
 }

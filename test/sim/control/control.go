@@ -36,8 +36,9 @@ type Conduct struct {
 
 func (c Conduct) sim() sim.Conduct {
 	return sim.Conduct{
-		Latency: c.Latency.Duration, Jitter: c.Jitter.Duration, Failing: c.Failing, Code: c.Code, Hang: c.Hang, Garbage: c.Garbage, Under: c.Under,
-		Away: c.Away, Flap: c.Flap.Duration, ForeignCertificate: c.ForeignCertificate,
+		Latency: c.Latency.Duration, Jitter: c.Jitter.Duration, Failing: c.Failing, Code: c.Code, Hang: c.Hang, Garbage: c.Garbage,
+		Under: c.Under,
+		Away:  c.Away, Flap: c.Flap.Duration, ForeignCertificate: c.ForeignCertificate,
 	}
 }
 
@@ -127,7 +128,8 @@ func sorted(t sim.Tally) []Requests {
 		all = append(all, Requests{r.Verb, r.Group, r.Resource, r.Subresource, times})
 	}
 	slices.SortFunc(all, func(a, b Requests) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Subresource, b.Subresource), cmp.Compare(a.Verb, b.Verb))
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Subresource, b.Subresource),
+			cmp.Compare(a.Verb, b.Verb))
 	})
 	return all
 }

@@ -125,7 +125,8 @@ func TestRequestsAreTold(t *testing.T) {
 	}
 	_, said = s.do(t, http.MethodGet, "/members", "")
 	var members []Member
-	if err := json.Unmarshal([]byte(said), &members); err != nil || len(members) != 2 || members[1].Requests != 2 || members[1].URL != s.fleet.Members()[1].URL() {
+	if err := json.Unmarshal([]byte(said), &members); err != nil || len(members) != 2 || members[1].Requests != 2 ||
+		members[1].URL != s.fleet.Members()[1].URL() {
 		t.Errorf("%s, %v", said, err)
 	}
 }

@@ -30,7 +30,8 @@ func defaultHPA(spec *autoscalingv2.HorizontalPodAutoscalerSpec) {
 	fill(&spec.Behavior.ScaleUp, autoscalingv2.HPAScalingRules{})
 	fill(&spec.Behavior.ScaleDown, autoscalingv2.HPAScalingRules{})
 	fill(&spec.Behavior.ScaleUp.StabilizationWindowSeconds, 0)
-	defaultRules(spec.Behavior.ScaleUp, policy(autoscalingv2.PodsScalingPolicy, defaultPolicyPods), policy(autoscalingv2.PercentScalingPolicy, defaultPolicyPercent))
+	defaultRules(spec.Behavior.ScaleUp, policy(autoscalingv2.PodsScalingPolicy, defaultPolicyPods),
+		policy(autoscalingv2.PercentScalingPolicy, defaultPolicyPercent))
 	defaultRules(spec.Behavior.ScaleDown, policy(autoscalingv2.PercentScalingPolicy, defaultPolicyPercent))
 }
 

@@ -43,19 +43,23 @@ func TestDefaultFederatedHPA(t *testing.T) {
 		"an empty list of metrics is none": {
 			ours(func(s *spec) { s.Metrics = []autoscalingv2.MetricSpec{} }), hpa(nil)},
 		"a metric is kept": {
-			ours(func(s *spec) { s.Metrics = []autoscalingv2.MetricSpec{cpu(5)} }), ours(func(s *spec) { s.Metrics = []autoscalingv2.MetricSpec{cpu(5)} })},
+			ours(func(s *spec) { s.Metrics = []autoscalingv2.MetricSpec{cpu(5)} }),
+			ours(func(s *spec) { s.Metrics = []autoscalingv2.MetricSpec{cpu(5)} })},
 		"an empty behavior is filled in both directions": {behavior(nil, nil), behavior(&up, &down)},
 		"one direction fills the other": {
 			behavior(nil, &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(7))}),
-			behavior(&up, &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(7)), SelectPolicy: down.SelectPolicy, Policies: down.Policies})},
+			behavior(&up, &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(7)), SelectPolicy: down.SelectPolicy,
+				Policies: down.Policies})},
 		"an empty list of policies is kept": {
 			behavior(&autoscalingv2.HPAScalingRules{Policies: []autoscalingv2.HPAScalingPolicy{}}, nil),
-			behavior(&autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(0)), SelectPolicy: up.SelectPolicy, Policies: []autoscalingv2.HPAScalingPolicy{}}, &down)},
+			behavior(&autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(0)), SelectPolicy: up.SelectPolicy,
+				Policies: []autoscalingv2.HPAScalingPolicy{}}, &down)},
 		"distributed mode": {
 			ours(func(s *spec) { s.FederatedHPAAssignment = &FederatedHPAAssignment{} }),
 			ours(func(s *spec) {
 				s.AutoscaleMultiClusterDelay, s.DeletionPolicy = new(int32(60)), DeletionPolicyDelete
-				s.FederatedHPAAssignment = &FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentDuplicated, DistributionOrder: DistributionMaxFirst}
+				s.FederatedHPAAssignment = &FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentDuplicated,
+					DistributionOrder: DistributionMaxFirst}
 			})},
 		"an order for scaling down only where there are priorities, numbers only for a rebalance that is there": {
 			ours(func(s *spec) {
@@ -65,8 +69,9 @@ func TestDefaultFederatedHPA(t *testing.T) {
 			ours(func(s *spec) {
 				s.ScalingToZero, s.ScalingToZeroMode = true, ScalingToZeroController
 				s.AutoscaleMultiClusterDelay, s.DeletionPolicy = new(int32(60)), DeletionPolicyDelete
-				s.FederatedHPAAssignment = &FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentPrioritized, DistributionOrder: DistributionMaxFirst,
-					ScaleDownOrder: ScaleDownStrict, Rebalance: &Rebalance{IntervalSeconds: new(int32(300)), MinUtilizationPercent: new(int32(50))}}
+				s.FederatedHPAAssignment = &FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentPrioritized,
+					DistributionOrder: DistributionMaxFirst,
+					ScaleDownOrder:    ScaleDownStrict, Rebalance: &Rebalance{IntervalSeconds: new(int32(300)), MinUtilizationPercent: new(int32(50))}}
 			})},
 		"central mode that distributes": {
 			ours(func(s *spec) { s.ReplicaDistribution = &ReplicaDistribution{} }),
@@ -91,13 +96,15 @@ func TestRebalanceOrDefault(t *testing.T) {
 		given FederatedHPAAssignment
 		want  RebalanceStrategy
 	}{
-		"duplicated bounds stay":           {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentDuplicated}, RebalanceNone},
-		"given weights stay":               {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentStaticWeighted}, RebalanceNone},
-		"dynamic weights follow":           {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentDynamicWeighted}, RebalanceCapacity},
-		"few clusters follow":              {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentAggregated}, RebalanceCapacity},
-		"priorities follow":                {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentPrioritized}, RebalanceCapacity},
-		"what a person wrote holds":        {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentStaticWeighted, Rebalance: &Rebalance{Strategy: RebalanceDemand}}, RebalanceDemand},
-		"None is a strategy, not an empty": {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentAggregated, Rebalance: &Rebalance{Strategy: RebalanceNone}}, RebalanceNone},
+		"duplicated bounds stay": {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentDuplicated}, RebalanceNone},
+		"given weights stay":     {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentStaticWeighted}, RebalanceNone},
+		"dynamic weights follow": {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentDynamicWeighted}, RebalanceCapacity},
+		"few clusters follow":    {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentAggregated}, RebalanceCapacity},
+		"priorities follow":      {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentPrioritized}, RebalanceCapacity},
+		"what a person wrote holds": {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentStaticWeighted,
+			Rebalance: &Rebalance{Strategy: RebalanceDemand}}, RebalanceDemand},
+		"None is a strategy, not an empty": {FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentAggregated,
+			Rebalance: &Rebalance{Strategy: RebalanceNone}}, RebalanceNone},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

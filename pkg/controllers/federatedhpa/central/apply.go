@@ -192,7 +192,8 @@ func (o *outcome) fail(err error) {
 		return
 	}
 	o.Events = append(o.Events, replicas.Event{
-		Type: corev1.EventTypeWarning, Reason: replicas.ReasonFailedRescale, Message: fmt.Sprintf("some clusters could not be told: %v", oneLine(err)),
+		Type: corev1.EventTypeWarning, Reason: replicas.ReasonFailedRescale,
+		Message: fmt.Sprintf("some clusters could not be told: %v", oneLine(err)),
 	})
 	o.Err = errors.Join(o.Err, err)
 }

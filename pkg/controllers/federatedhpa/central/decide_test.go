@@ -31,14 +31,19 @@ func anySituation(seed uint64) situation {
 			v1alpha1.DistributionAggregated, v1alpha1.DistributionPrioritized, v1alpha1.DistributionLoadWeighted}[r.IntN(5)],
 		Rebalance: r.IntN(2) == 0,
 	}
-	in := situation{Sight: sight.Sight{Object: object, Now: start}, options: replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1}}
+	in := situation{Sight: sight.Sight{Object: object, Now: start}, options: replicas.Options{StabilizationWindow: 5 * time.Minute,
+		Tolerance: 0.1}}
 	in.metrics = []replicas.Metric{{Values: []int64{r.Int64N(40_000)}}}
-	states := []v1alpha1.ClusterState{v1alpha1.ClusterActive, v1alpha1.ClusterActive, v1alpha1.ClusterSaturated, v1alpha1.ClusterUnreachable, v1alpha1.ClusterConflict}
+	states := []v1alpha1.ClusterState{v1alpha1.ClusterActive, v1alpha1.ClusterActive, v1alpha1.ClusterSaturated, v1alpha1.ClusterUnreachable,
+		v1alpha1.ClusterConflict}
 	for i := range 1 + r.IntN(4) {
 		told := r.Int32N(9)
-		c := &sight.Cluster{Facts: assignment.ClusterFacts{Name: fmt.Sprint("c", i)}, Selected: true, Preference: assignment.Preference{Weight: 1 + r.Int64N(3)},
-			Scale: &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: told}, Status: autoscalingv1.ScaleStatus{Replicas: told, Selector: "app=web"}}}
-		c.Before = v1alpha1.ClusterStatus{Name: c.Facts.Name, State: states[r.IntN(len(states))], Since: &metav1.Time{Time: start.Add(-time.Hour)}, AssignedReplicas: &told}
+		c := &sight.Cluster{Facts: assignment.ClusterFacts{Name: fmt.Sprint("c", i)}, Selected: true,
+			Preference: assignment.Preference{Weight: 1 + r.Int64N(3)},
+			Scale: &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: told},
+				Status: autoscalingv1.ScaleStatus{Replicas: told, Selector: "app=web"}}}
+		c.Before = v1alpha1.ClusterStatus{Name: c.Facts.Name, State: states[r.IntN(len(states))],
+			Since: &metav1.Time{Time: start.Add(-time.Hour)}, AssignedReplicas: &told}
 		c.Pods = pods.Listing{Known: true, Unschedulable: r.IntN(4), UnschedulableSince: start.Add(-time.Duration(r.IntN(100)) * time.Second)}
 		if r.IntN(2) == 0 {
 			c.Additional = new(r.Int32N(9))

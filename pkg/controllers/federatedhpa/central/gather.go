@@ -74,7 +74,8 @@ func (p *part) seeScale(object *v1alpha1.FederatedHPA) {
 		p.assigned = &p.Scale.Spec.Replicas
 	case p.Absent != nil:
 		p.assigned = nil
-		p.exclude(record.ReasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled: %v", workload.Describe(object.Spec.ScaleTargetRef), p.Absent))
+		p.exclude(record.ReasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled: %v", workload.Describe(object.Spec.ScaleTargetRef),
+			p.Absent))
 	case p.Silence != nil:
 		p.silent(p.Silence)
 	}

@@ -19,7 +19,8 @@ import (
 )
 
 // Metrics are those of Kubernetes' HorizontalPodAutoscaler controller, with fleetscale_ before their names, so that
-// dashboards need no more than that; and two of clusters. Series of an object go with it. Labels: action is scale_up, scale_down or none; error is spec, internal or none; metric_type is
+// dashboards need no more than that; and two of clusters. Series of an object go with it. Labels: action is scale_up, scale_down or none;
+// error is spec, internal or none; metric_type is
 // that of the spec; cluster is a member's name.
 type Metrics struct {
 	reconciliations *prometheus.CounterVec
@@ -140,7 +141,8 @@ const none = "none"
 
 // wrote is what was done to the workload.
 func wrote(o *outcome) string {
-	if !o.Rescale || summary.Condition(&v1alpha1.FederatedHPAStatus{Conditions: o.Status.Conditions}, autoscalingv2.AbleToScale).Reason != replicas.ReasonSucceededRescale {
+	if !o.Rescale || summary.Condition(&v1alpha1.FederatedHPAStatus{Conditions: o.Status.Conditions},
+		autoscalingv2.AbleToScale).Reason != replicas.ReasonSucceededRescale {
 		return none
 	}
 	return direction(o.scale.Replicas, o.Replicas)

@@ -92,7 +92,8 @@ func (m *Mode) toldIn(ctx context.Context, in *situation) *int32 {
 
 // propagated reports whether the members follow the workload on the hub. While that is not known, or may yet come, what was
 // reported last holds.
-func (in *situation) propagated(conditions []autoscalingv2.HorizontalPodAutoscalerCondition) []autoscalingv2.HorizontalPodAutoscalerCondition {
+func (in *situation) propagated(
+	conditions []autoscalingv2.HorizontalPodAutoscalerCondition) []autoscalingv2.HorizontalPodAutoscalerCondition {
 	if in.Object.Spec.ReplicaDistribution != nil {
 		return record.Unset(conditions, v1alpha1.Propagated)
 	}
@@ -104,7 +105,8 @@ func (in *situation) propagated(conditions []autoscalingv2.HorizontalPodAutoscal
 	case p.after(in.grace, in.Now):
 		now.Is, now.Quiet, now.Reason = false, false, reasonNotPropagated
 		now.Message = fmt.Sprintf("the workload on the hub asks for %d replicas, and those of the %d selected clusters for %d together: "+
-			"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution, so that each cluster is told its part",
+			"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution, so that each "+
+			"cluster is told its part",
 			p.told, len(in.parts), p.run)
 	case !p.known || p.failing():
 		return conditions

@@ -52,7 +52,8 @@ func (m *Mode) ask(ctx context.Context, in *situation) ([]replicas.Metric, []tim
 
 // askOne asks for one metric; for one of Pods, once for each way to select them, which is nearly always the same in all
 // clusters.
-func (m *Mode) askOne(ctx context.Context, in *situation, metric *autoscalingv2.MetricSpec, groups []alike, clustersOf func(string) []string) replicas.Metric {
+func (m *Mode) askOne(ctx context.Context, in *situation, metric *autoscalingv2.MetricSpec, groups []alike,
+	clustersOf func(string) []string) replicas.Metric {
 	question := hubmetrics.Question{Namespace: in.Object.Namespace, Metric: *metric, Clusters: in.names(), ClustersOf: clustersOf}
 	if metric.Type == autoscalingv2.ObjectMetricSourceType || metric.Type == autoscalingv2.ExternalMetricSourceType || len(groups) == 1 {
 		question.Selector = groups[0].selector

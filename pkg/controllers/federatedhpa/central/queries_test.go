@@ -27,8 +27,10 @@ func TestJoin(t *testing.T) {
 		samples  int // of a
 		err      error
 	}{
-		"without a word on coverage it is whole": {replicas.Metric{Pods: pods("a")}, []string{"a"}, fleet.Coverage{Answered: []string{"a"}}, 1, nil},
-		"one of two is silent": {replicas.Metric{Pods: pods("a"), Coverage: &fleet.Coverage{Answered: []string{"a", "c"}, Silent: []fleet.SilentMember{silent}}},
+		"without a word on coverage it is whole": {replicas.Metric{Pods: pods("a")}, []string{"a"}, fleet.Coverage{Answered: []string{"a"}}, 1,
+			nil},
+		"one of two is silent": {replicas.Metric{Pods: pods("a"),
+			Coverage: &fleet.Coverage{Answered: []string{"a", "c"}, Silent: []fleet.SilentMember{silent}}},
 			[]string{"a", "b"}, fleet.Coverage{Answered: []string{"a"}, Silent: []fleet.SilentMember{silent}}, 1, nil},
 		"one that is not mentioned is not proven": {replicas.Metric{Pods: pods("a"), Coverage: &fleet.Coverage{Answered: []string{"a"}}},
 			[]string{"a", "d"}, fleet.Coverage{Answered: []string{"a"}}, 1, nil},

@@ -14,7 +14,8 @@ import (
 
 // The shelves find whom a search through all finds, and keep nothing of those that are gone.
 func TestSelectorsByShelf(t *testing.T) {
-	texts := []string{"app=a", "app=b", "app in (a)", "app in (a,b)", "app", "!app", "app!=a", "tier=x", "app=a,tier=x", "app=b,tier=y", "tier in (x,y),app=a", "app==a"}
+	texts := []string{"app=a", "app=b", "app in (a)", "app in (a,b)", "app", "!app", "app!=a", "tier=x", "app=a,tier=x", "app=b,tier=y",
+		"tier in (x,y),app=a", "app==a"}
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := newSelectors()

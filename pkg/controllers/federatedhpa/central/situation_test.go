@@ -34,7 +34,8 @@ func eight() pods.Listing {
 // How a cluster is seen by the decision on the fleet's replicas.
 func TestSeen(t *testing.T) {
 	scaleOf := func(told, runs int32, selector string) *autoscalingv1.Scale {
-		return &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: told}, Status: autoscalingv1.ScaleStatus{Replicas: runs, Selector: selector}}
+		return &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: told},
+			Status: autoscalingv1.ScaleStatus{Replicas: runs, Selector: selector}}
 	}
 	timeout, forbidden := federatedhpatest.Silence(), &fleet.Silence{Reason: fleet.ReasonForbidden, Detail: "no"}
 	unknown := pods.Listing{Silent: forbidden}
@@ -45,28 +46,39 @@ func TestSeen(t *testing.T) {
 		want     replicas.Cluster
 	}{
 		"where the hub knows what runs, Pods are not counted": {sight.Cluster{Pods: eight()}, part{}, 8, replicas.Cluster{Pods: eight().Pods}},
-		"where it knows of none, they are":                    {sight.Cluster{Pods: eight()}, part{}, 0, replicas.Cluster{Pods: eight().Pods, Replicas: new(int32(4))}},
-		"and are none where none is listed":                   {sight.Cluster{Pods: pods.Listing{Known: true}}, part{}, 0, replicas.Cluster{Replicas: new(int32(0))}},
-		"but not where Pods are not known":                    {sight.Cluster{Pods: unknown}, part{}, 0, replicas.Cluster{Silent: forbidden}},
+		"where it knows of none, they are": {sight.Cluster{Pods: eight()}, part{}, 0,
+			replicas.Cluster{Pods: eight().Pods, Replicas: new(int32(4))}},
+		"and are none where none is listed": {sight.Cluster{Pods: pods.Listing{Known: true}}, part{}, 0,
+			replicas.Cluster{Replicas: new(int32(0))}},
+		"but not where Pods are not known": {sight.Cluster{Pods: unknown}, part{}, 0, replicas.Cluster{Silent: forbidden}},
 		"a silent cluster's are as they were": {sight.Cluster{Pods: pods.Listing{Known: true, Silent: forbidden, Pods: eight().Pods}}, part{}, 0,
 			replicas.Cluster{Silent: forbidden, Pods: eight().Pods, Replicas: new(int32(4))}},
 		"a member's own account goes first": {sight.Cluster{Scale: scaleOf(6, 6, ""), Pods: eight()}, part{assigned: new(int32(6))}, 0,
 			replicas.Cluster{Pods: eight().Pods, Assigned: new(int32(6)), Replicas: new(int32(6))}},
-		"it has not come to what it was told": {sight.Cluster{Scale: scaleOf(6, 5, "")}, part{}, 5, replicas.Cluster{Replicas: new(int32(5)), Lagging: true}},
-		"nor has it where it runs more":       {sight.Cluster{Scale: scaleOf(6, 7, "")}, part{}, 7, replicas.Cluster{Replicas: new(int32(7)), Lagging: true}},
-		"what moves there runs elsewhere":     {sight.Cluster{Scale: scaleOf(6, 6, "")}, part{moved: 2}, 6, replicas.Cluster{Replicas: new(int32(4))}},
+		"it has not come to what it was told": {sight.Cluster{Scale: scaleOf(6, 5, "")}, part{}, 5,
+			replicas.Cluster{Replicas: new(int32(5)), Lagging: true}},
+		"nor has it where it runs more": {sight.Cluster{Scale: scaleOf(6, 7, "")}, part{}, 7,
+			replicas.Cluster{Replicas: new(int32(7)), Lagging: true}},
+		"what moves there runs elsewhere": {sight.Cluster{Scale: scaleOf(6, 6, "")}, part{moved: 2}, 6,
+			replicas.Cluster{Replicas: new(int32(4))}},
 		"also where it cannot be read": {sight.Cluster{Pods: unknown}, part{moved: 2, assigned: new(int32(6))}, 6,
 			replicas.Cluster{Silent: forbidden, Assigned: new(int32(6)), Replicas: new(int32(4))}},
-		"the selector of all is not repeated": {sight.Cluster{Scale: scaleOf(1, 1, "app=web")}, part{}, 1, replicas.Cluster{Replicas: new(int32(1)), Selector: ""}},
-		"one of its own is told":              {sight.Cluster{Scale: scaleOf(1, 1, "app=own")}, part{}, 1, replicas.Cluster{Replicas: new(int32(1)), Selector: "app=own"}},
+		"the selector of all is not repeated": {sight.Cluster{Scale: scaleOf(1, 1, "app=web")}, part{}, 1,
+			replicas.Cluster{Replicas: new(int32(1)), Selector: ""}},
+		"one of its own is told": {sight.Cluster{Scale: scaleOf(1, 1, "app=own")}, part{}, 1,
+			replicas.Cluster{Replicas: new(int32(1)), Selector: "app=own"}},
 		"one that cannot be asked is silent": {
-			sight.Cluster{}, part{state: v1alpha1.ClusterUnreachable, reason: "Timeout", message: timeout.Detail}, 1, replicas.Cluster{Silent: timeout}},
+			sight.Cluster{}, part{state: v1alpha1.ClusterUnreachable, reason: "Timeout", message: timeout.Detail}, 1,
+			replicas.Cluster{Silent: timeout}},
 		"for the reason that its Pods are not seen, if there is one": {
 			sight.Cluster{Pods: unknown}, part{state: v1alpha1.ClusterUnreachable, reason: "Timeout"}, 1,
 			replicas.Cluster{Silent: forbidden}},
-		"one with another state is not": {sight.Cluster{}, part{state: v1alpha1.ClusterConflict, reason: "ScaledByOthers"}, 1, replicas.Cluster{}},
-		"what was Ready last":           {sight.Cluster{Before: v1alpha1.ClusterStatus{ReadyReplicas: new(int32(3))}}, part{}, 1, replicas.Cluster{LastReady: 3}},
-		"others and clocks":             {sight.Cluster{ClockOffset: time.Second}, part{others: []string{"shop/a"}}, 1, replicas.Cluster{Autoscalers: []string{"shop/a"}, ClockOffset: time.Second}},
+		"one with another state is not": {sight.Cluster{}, part{state: v1alpha1.ClusterConflict, reason: "ScaledByOthers"}, 1,
+			replicas.Cluster{}},
+		"what was Ready last": {sight.Cluster{Before: v1alpha1.ClusterStatus{ReadyReplicas: new(int32(3))}}, part{}, 1,
+			replicas.Cluster{LastReady: 3}},
+		"others and clocks": {sight.Cluster{ClockOffset: time.Second}, part{others: []string{"shop/a"}}, 1,
+			replicas.Cluster{Autoscalers: []string{"shop/a"}, ClockOffset: time.Second}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -107,9 +119,12 @@ func TestReasonsOfParts(t *testing.T) {
 		return said{p.state, p.reason, p.message}
 	}
 	same(t, "excluded", said{v1alpha1.ClusterExcluded, "NotPreferred", "why"}, of(func(p *part) { p.exclude("NotPreferred", "why") }))
-	same(t, "silent", said{v1alpha1.ClusterUnreachable, "Timeout", federatedhpatest.Silence().Detail}, of(func(p *part) { p.silent(federatedhpatest.Silence()) }))
-	const message = "the workload is scaled there by HorizontalPodAutoscaler shop/a, HorizontalPodAutoscaler shop/b: delete it, or take the cluster out of clusterAffinity"
-	a, b := federatedhpatest.HPA("a", func(*autoscalingv2.HorizontalPodAutoscaler) {}), federatedhpatest.HPA("b", func(*autoscalingv2.HorizontalPodAutoscaler) {})
+	same(t, "silent", said{v1alpha1.ClusterUnreachable, "Timeout", federatedhpatest.Silence().Detail},
+		of(func(p *part) { p.silent(federatedhpatest.Silence()) }))
+	const message = "the workload is scaled there by HorizontalPodAutoscaler shop/a, HorizontalPodAutoscaler shop/b: delete it, or take " +
+		"the cluster out of clusterAffinity"
+	a, b := federatedhpatest.HPA("a", func(*autoscalingv2.HorizontalPodAutoscaler) {}),
+		federatedhpatest.HPA("b", func(*autoscalingv2.HorizontalPodAutoscaler) {})
 	found := claims.On(claims.InMember(federatedhpatest.NewObject("web"), false), &a, &b)
 	same(t, "scaled by others", said{v1alpha1.ClusterConflict, "ScaledByOthers", message}, of(func(p *part) { p.conflict(found) }))
 }
@@ -119,8 +134,9 @@ func TestQuestion(t *testing.T) {
 	object := federatedhpatest.NewObject("web")
 	object.Generation = 7
 	scaled := metav1.NewTime(start.Add(-time.Hour))
-	object.Status = v1alpha1.FederatedHPAStatus{ObservedGeneration: new(int64(6)), LastScaleTime: &scaled, CurrentReplicas: 3, DesiredReplicas: 4,
-		CurrentMetrics: make([]autoscalingv2.MetricStatus, 1), Conditions: make([]autoscalingv2.HorizontalPodAutoscalerCondition, 2)}
+	object.Status = v1alpha1.FederatedHPAStatus{ObservedGeneration: new(int64(6)), LastScaleTime: &scaled, CurrentReplicas: 3,
+		DesiredReplicas: 4,
+		CurrentMetrics:  make([]autoscalingv2.MetricStatus, 1), Conditions: make([]autoscalingv2.HorizontalPodAutoscalerCondition, 2)}
 	in := situation{
 		Sight: sight.Sight{Object: object, Now: start}, scale: replicas.Scale{Replicas: 5, Selector: "app=web"}, template: federatedhpatest.Full,
 		metrics: []replicas.Metric{{Values: []int64{1}}}, state: replicas.State{ScaleUps: []replicas.Change{{Replicas: 1}}},
@@ -133,8 +149,9 @@ func TestQuestion(t *testing.T) {
 	}
 	want := replicas.Question{
 		Namespace: "shop", Generation: 7, Spec: object.Spec.HorizontalPodAutoscalerSpec,
-		Status: autoscalingv2.HorizontalPodAutoscalerStatus{ObservedGeneration: new(int64(6)), LastScaleTime: &scaled, CurrentReplicas: 3, DesiredReplicas: 4,
-			CurrentMetrics: object.Status.CurrentMetrics, Conditions: object.Status.Conditions},
+		Status: autoscalingv2.HorizontalPodAutoscalerStatus{ObservedGeneration: new(int64(6)), LastScaleTime: &scaled, CurrentReplicas: 3,
+			DesiredReplicas: 4,
+			CurrentMetrics:  object.Status.CurrentMetrics, Conditions: object.Status.Conditions},
 		Scale: in.scale, Template: federatedhpatest.Full, Metrics: in.metrics, State: in.state, Options: in.options, Now: start,
 		Clusters: []replicas.Cluster{{Name: "east", Replicas: new(int32)}, {Name: "west", Replicas: new(int32)}},
 	}

@@ -39,8 +39,10 @@ func TestALeaderRecallsWhatMatters(t *testing.T) {
 			decided++
 			if stored != nil && old.Replicas != again.Replicas {
 				held++
-				if again.Replicas != current && (again.Replicas > current) != (old.Replicas > current) || away(again.Replicas, current) > away(old.Replicas, current) {
-					t.Fatalf("seed %d, step %d: from %d replicas, where %d are wanted, a new leader goes to %d, and the old one to %d\nit recalls %+v\nof %+v\n%+v",
+				if again.Replicas != current && (again.Replicas > current) != (old.Replicas > current) ||
+					away(again.Replicas, current) > away(old.Replicas, current) {
+					t.Fatalf("seed %d, step %d: from %d replicas, where %d are wanted, a new leader goes to %d, and the old one to %d\nit recalls "+
+						"%+v\nof %+v\n%+v",
 						seed, step, current, wanted, again.Replicas, old.Replicas, stored, known, spec.Behavior)
 				}
 			}

@@ -67,7 +67,8 @@ func (o *outcome) clusterStatuses() []v1alpha1.ClusterStatus {
 
 func (o *outcome) clusterStatus(p *part) v1alpha1.ClusterStatus {
 	s := v1alpha1.ClusterStatus{Name: p.Facts.Name, State: p.state, Reason: p.reason, Message: p.message, AssignedReplicas: o.assigned(p)}
-	if i := slices.IndexFunc(o.Explanation.Unseen, func(u replicas.Unseen) bool { return u.Cluster == s.Name }); i >= 0 && s.State == v1alpha1.ClusterActive {
+	if i := slices.IndexFunc(o.Explanation.Unseen, func(u replicas.Unseen) bool { return u.Cluster == s.Name }); i >= 0 &&
+		s.State == v1alpha1.ClusterActive {
 		s.State, s.Reason = v1alpha1.ClusterUnreachable, string(o.Explanation.Unseen[i].Reason)
 		s.Message = "the metrics lack this cluster"
 	}
@@ -84,7 +85,8 @@ func (o *outcome) clusterStatus(p *part) v1alpha1.ClusterStatus {
 	if !p.takesPart() {
 		return s
 	}
-	s.SaturatedFirst = sight.Stored(assignment.SaturatedFirst(sight.Time(p.Before.SaturatedFirst), s.State == v1alpha1.ClusterSaturated, s.Since.Time, o.Now))
+	s.SaturatedFirst = sight.Stored(assignment.SaturatedFirst(sight.Time(p.Before.SaturatedFirst), s.State == v1alpha1.ClusterSaturated,
+		s.Since.Time, o.Now))
 	p.count(&s)
 	s.MetricAgeSeconds = o.metricAge(p)
 	s.UnschedulableSince, s.SchedulableSince, s.AvailableReplicas = p.unschedulableSince, p.schedulableSince, p.capacity()
@@ -187,7 +189,8 @@ func (v *division) saturated() record.Condition {
 }
 
 // unmatched reports whether an entry of the preferences has no effect, as it selects none of the clusters.
-func (in *situation) unmatched(conditions []autoscalingv2.HorizontalPodAutoscalerCondition) []autoscalingv2.HorizontalPodAutoscalerCondition {
+func (in *situation) unmatched(
+	conditions []autoscalingv2.HorizontalPodAutoscalerCondition) []autoscalingv2.HorizontalPodAutoscalerCondition {
 	switch d := in.Object.Spec.ReplicaDistribution; {
 	case d == nil:
 		return record.Unset(conditions, v1alpha1.PreferenceUnmatched)
@@ -236,7 +239,8 @@ func sameButForAge(a, b v1alpha1.ClusterStatus) bool {
 }
 
 func sameNumbers(a, b *v1alpha1.ClusterStatus) bool {
-	return ptr.Equal(a.AssignedReplicas, b.AssignedReplicas) && ptr.Equal(a.AssignedMin, b.AssignedMin) && ptr.Equal(a.AssignedMax, b.AssignedMax) &&
+	return ptr.Equal(a.AssignedReplicas, b.AssignedReplicas) && ptr.Equal(a.AssignedMin, b.AssignedMin) &&
+		ptr.Equal(a.AssignedMax, b.AssignedMax) &&
 		ptr.Equal(a.CurrentReplicas, b.CurrentReplicas) && ptr.Equal(a.ReadyReplicas, b.ReadyReplicas) &&
 		ptr.Equal(a.UnschedulableReplicas, b.UnschedulableReplicas) && ptr.Equal(a.AvailableReplicas, b.AvailableReplicas) &&
 		ptr.Equal(a.Weight, b.Weight) && ptr.Equal(a.Priority, b.Priority)

@@ -18,8 +18,9 @@ import (
 func TestWorthWriting(t *testing.T) {
 	stored := func() *v1alpha1.FederatedHPAStatus {
 		return &v1alpha1.FederatedHPAStatus{CurrentReplicas: 3, ReadyReplicas: new(int32(3)),
-			Clusters:      []v1alpha1.ClusterStatus{{Name: "east", MetricAgeSeconds: new(int32(15))}, {Name: "west"}},
-			Stabilization: &v1alpha1.StabilizationStatus{ScaleDownRecommendations: []v1alpha1.Recommendation{{Time: metav1.NewMicroTime(start), Replicas: 5}, {Time: metav1.NewMicroTime(start.Add(period)), Replicas: 3}}}}
+			Clusters: []v1alpha1.ClusterStatus{{Name: "east", MetricAgeSeconds: new(int32(15))}, {Name: "west"}},
+			Stabilization: &v1alpha1.StabilizationStatus{ScaleDownRecommendations: []v1alpha1.Recommendation{{Time: metav1.NewMicroTime(start),
+				Replicas: 5}, {Time: metav1.NewMicroTime(start.Add(period)), Replicas: 3}}}}
 	}
 	tests := map[string]struct {
 		change func(*v1alpha1.FederatedHPAStatus)

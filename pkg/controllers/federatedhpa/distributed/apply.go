@@ -227,7 +227,8 @@ func (c change) kind() string {
 func (c change) about(object *v1alpha1.FederatedHPA) []any {
 	switch {
 	case c.write != nil:
-		return []any{"what", c.kind(), "hpa", c.write.Name, "min", value(c.write.Spec.MinReplicas), "max", c.write.Spec.MaxReplicas, "held", held(c.write)}
+		return []any{"what", c.kind(), "hpa", c.write.Name, "min", value(c.write.Spec.MinReplicas), "max", c.write.Spec.MaxReplicas, "held",
+			held(c.write)}
 	case c.scale != nil:
 		return []any{"what", c.kind(), "workload", workload.Describe(object.Spec.ScaleTargetRef), "replicas", *c.scale}
 	case c.remove != nil:

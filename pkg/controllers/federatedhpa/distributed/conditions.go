@@ -101,7 +101,8 @@ func (in *situation) active() record.Condition {
 		c.Message = strings.Join(failing, "; ")
 		return c
 	}
-	c.Is, c.Reason, c.Message = true, replicas.ReasonValidMetricFound, fmt.Sprintf("the autoscalers of %d clusters compute their replicas", len(running))
+	c.Is, c.Reason, c.Message = true, replicas.ReasonValidMetricFound, fmt.Sprintf("the autoscalers of %d clusters compute their replicas",
+		len(running))
 	return c
 }
 
@@ -123,7 +124,8 @@ func (in *situation) limited() record.Condition {
 	return c
 }
 
-func of(hpa *autoscalingv2.HorizontalPodAutoscaler, kind autoscalingv2.HorizontalPodAutoscalerConditionType) autoscalingv2.HorizontalPodAutoscalerCondition {
+func of(hpa *autoscalingv2.HorizontalPodAutoscaler,
+	kind autoscalingv2.HorizontalPodAutoscalerConditionType) autoscalingv2.HorizontalPodAutoscalerCondition {
 	return summary.Condition(&v1alpha1.FederatedHPAStatus{Conditions: hpa.Status.Conditions}, kind)
 }
 
@@ -145,7 +147,8 @@ func (in *situation) visible() record.Condition {
 }
 
 func (in *situation) supported() record.Condition {
-	c := record.Condition{Type: v1alpha1.MetricNotSupported, Quiet: true, Reason: "MetricsSupported", Message: "every cluster knows the metrics"}
+	c := record.Condition{Type: v1alpha1.MetricNotSupported, Quiet: true, Reason: "MetricsSupported",
+		Message: "every cluster knows the metrics"}
 	var each []string
 	for i := range in.sites {
 		if s := &in.sites[i]; s.reason == reasonNotSupported {
@@ -160,16 +163,19 @@ func (in *situation) supported() record.Condition {
 
 func (p *plan) unassigned() record.Condition {
 	left := p.step.Unassigned
-	c := record.Condition{Type: v1alpha1.MaxNotAssignable, Is: left > 0, Quiet: left == 0, Reason: "AllAssigned", Message: "the clusters have all of maxReplicas"}
+	c := record.Condition{Type: v1alpha1.MaxNotAssignable, Is: left > 0, Quiet: left == 0, Reason: "AllAssigned",
+		Message: "the clusters have all of maxReplicas"}
 	if c.Is {
-		c.Reason, c.Message = "Thresholds", fmt.Sprintf("%d of maxReplicas cannot be assigned: the thresholds of the clusters add up to less", left)
+		c.Reason, c.Message = "Thresholds", fmt.Sprintf("%d of maxReplicas cannot be assigned: the thresholds of the clusters add up to less",
+			left)
 	}
 	return c
 }
 
 func (p *plan) saturated() record.Condition {
 	all := p.step.AllSaturated
-	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: all, Quiet: !all, Reason: "Room", Message: "what one cluster cannot host another one can"}
+	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: all, Quiet: !all, Reason: "Room",
+		Message: "what one cluster cannot host another one can"}
 	if c.Is {
 		c.Reason, c.Message = "NoRoom", "Pods of a cluster find no node, and no other cluster can take their part of maxReplicas"
 	}
@@ -178,7 +184,8 @@ func (p *plan) saturated() record.Condition {
 
 func (p *plan) weighed() record.Condition {
 	unknown := p.step.Unweighted && p.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType == v1alpha1.AssignmentDynamicWeighted
-	c := record.Condition{Type: v1alpha1.CapacityUnknown, Is: unknown, Quiet: !unknown, Reason: "CapacityKnown", Message: "it is known what clusters can host"}
+	c := record.Condition{Type: v1alpha1.CapacityUnknown, Is: unknown, Quiet: !unknown, Reason: "CapacityKnown",
+		Message: "it is known what clusters can host"}
 	if c.Is {
 		c.Reason, c.Message = "CapacityUnknown", "it is not known of any cluster what it can host, so all have the same weight"
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-const lost = "lost without an edit: spec.clusterAffinity, spec.federatedHPAAssignment. The hub drops fields where a schema is in place that lacks them, such as Karmada's. " +
+const lost = "lost without an edit: spec.clusterAffinity, spec.federatedHPAAssignment. The hub drops fields where a schema is in place " +
+	"that lacks them, such as Karmada's. " +
 	"The HorizontalPodAutoscalers in the clusters stay as they are. Apply the manifest of this FederatedHPA again; " +
 	"for central mode, set spec.federatedHPAAssignment once more and then remove it"
 
@@ -24,7 +25,8 @@ func (w *world) cut() (whole v1alpha1.FederatedHPASpec) {
 	whole = *object.Spec.DeepCopy()
 	who := &metav1.FieldsV1{}
 	who.SetRawBytes([]byte(`{"f:spec":{".":{},"f:clusterAffinity":{".":{},"f:clusterNames":{}},"f:federatedHPAAssignment":{".":{},"f:federatedHPAAssignmentType":{}}}}`))
-	object.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-create", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: who}}
+	object.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-create", Operation: metav1.ManagedFieldsOperationUpdate,
+		FieldsV1: who}}
 	object.Spec = v1alpha1.FederatedHPASpec{HorizontalPodAutoscalerSpec: object.Spec.HorizontalPodAutoscalerSpec}
 	s := &object.Status
 	object.Status = v1alpha1.FederatedHPAStatus{

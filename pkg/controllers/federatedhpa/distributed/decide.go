@@ -258,7 +258,8 @@ func (in *situation) stay(step *assignment.Step) {
 		}
 		next := step.Sites[s.Facts.Name]
 		next.Min, next.Max = s.assigned.lower, s.assigned.upper
-		next.Scale, next.SchedulableSince, next.SaturatedFirst = s.order(), sight.Time(s.Before.SchedulableSince), sight.Time(s.Before.SaturatedFirst)
+		next.Scale, next.SchedulableSince, next.SaturatedFirst = s.order(), sight.Time(s.Before.SchedulableSince),
+			sight.Time(s.Before.SaturatedFirst)
 		if s.asleep() {
 			next.Scale = new(int32(0))
 		}

@@ -46,7 +46,8 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 		return news
 	}
 	if gone := p.deregistered(); len(gone) > 0 {
-		news.Add(corev1.EventTypeWarning, eventClusterRemoved, "not registered any more, so their HorizontalPodAutoscalers stay as they are: "+strings.Join(gone, ", "))
+		news.Add(corev1.EventTypeWarning, eventClusterRemoved, "not registered any more, so their HorizontalPodAutoscalers stay as they are: "+
+			strings.Join(gone, ", "))
 	}
 	var better, worse []string
 	for i := range status.Clusters {

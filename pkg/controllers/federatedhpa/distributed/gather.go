@@ -83,7 +83,8 @@ func (s *site) readPods(ctx context.Context, object *v1alpha1.FederatedHPA) {
 	selector, err := labels.Parse(s.Scale.Status.Selector)
 	if err != nil || selector.Empty() {
 		s.leaves(v1alpha1.ClusterExcluded, reasonNoSelector,
-			fmt.Sprintf("the workload's scale has no usable selector (%q), so its HorizontalPodAutoscaler could do nothing", s.Scale.Status.Selector))
+			fmt.Sprintf("the workload's scale has no usable selector (%q), so its HorizontalPodAutoscaler could do nothing",
+				s.Scale.Status.Selector))
 		return
 	}
 	if s.ReadPods(ctx, object, selector); s.Pods.Silent != nil {

@@ -95,7 +95,8 @@ func (h *hub) Get(_ context.Context, key client.ObjectKey, into client.Object, _
 				return err
 			}
 		}
-		if h.workload == nil || h.workload.GetName() != key.Name || h.workload.GetNamespace() != key.Namespace || h.workload.GetKind() != into.GetKind() {
+		if h.workload == nil || h.workload.GetName() != key.Name || h.workload.GetNamespace() != key.Namespace ||
+			h.workload.GetKind() != into.GetKind() {
 			return apierrors.NewNotFound(schema.GroupResource{Resource: into.GetKind()}, key.Name)
 		}
 		h.workload.DeepCopyInto(into)

@@ -38,7 +38,8 @@ func (m *member) judgeApply(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 		return // it is asked whether it takes what it has
 	}
 	if value(intent.AssignedMax) != upper || value(intent.AssignedMin) != lower && (value(intent.AssignedMin) != 1 || lower != 0) {
-		m.t.Errorf("%s: %d-%d is written, and %d-%d is intended", m.facts.Name, lower, upper, value(intent.AssignedMin), value(intent.AssignedMax))
+		m.t.Errorf("%s: %d-%d is written, and %d-%d is intended", m.facts.Name, lower, upper, value(intent.AssignedMin),
+			value(intent.AssignedMax))
 	}
 	if least := int32(1); lower < least && !m.native() || upper < max(least, lower) {
 		m.t.Errorf("%s: %d-%d is written", m.facts.Name, lower, upper)
@@ -88,7 +89,8 @@ func (w *world) sum() (sum int32) {
 func (m *member) counts() bool {
 	selected, err := assignment.Matches(m.hub.object.Spec.ClusterAffinity, m.facts)
 	intent, known := m.intent()
-	dark := m.silence != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown || m.unlisted || intent.State == v1alpha1.ClusterUnreachable
+	dark := m.silence != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown || m.unlisted ||
+		intent.State == v1alpha1.ClusterUnreachable
 	if selected && !dark {
 		return true
 	}
@@ -155,8 +157,9 @@ func (m *member) follow(hpa *stored) {
 		s.DesiredReplicas, active = 0, corev1.ConditionFalse
 	} else {
 		percent := m.uses(m)
-		s.CurrentMetrics = []autoscalingv2.MetricStatus{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricStatus{
-			Name: corev1.ResourceCPU, Current: autoscalingv2.MetricValueStatus{AverageUtilization: &percent}}}}
+		s.CurrentMetrics = []autoscalingv2.MetricStatus{{Type: autoscalingv2.ResourceMetricSourceType,
+			Resource: &autoscalingv2.ResourceMetricStatus{
+				Name: corev1.ResourceCPU, Current: autoscalingv2.MetricValueStatus{AverageUtilization: &percent}}}}
 		wanted := int32((int64(now)*int64(percent) + 49) / 50)
 		if percent >= 45 && percent <= 55 || held(after) && wanted < now {
 			wanted = now
@@ -170,7 +173,8 @@ func (m *member) follow(hpa *stored) {
 		s.DesiredReplicas = min(max(wanted, least), hpa.Spec.MaxReplicas)
 	}
 	s.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{
-		{Type: autoscalingv2.ScalingActive, Status: active, Reason: map[corev1.ConditionStatus]string{"True": "ValidMetricFound", "False": "ScalingDisabled"}[active]},
+		{Type: autoscalingv2.ScalingActive, Status: active, Reason: map[corev1.ConditionStatus]string{"True": "ValidMetricFound",
+			"False": "ScalingDisabled"}[active]},
 		{Type: autoscalingv2.ScalingLimited, Status: limited, Reason: limit},
 	}
 	if s.DesiredReplicas != now {

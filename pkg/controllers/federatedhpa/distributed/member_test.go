@@ -85,7 +85,8 @@ type deployment struct {
 }
 
 func newMember(w *world, name string) *member {
-	return &member{world: w, facts: assignment.ClusterFacts{Name: name}, version: "autoscaling/v2", hpas: map[string]*stored{}, room: 1000, scales: true}
+	return &member{world: w, facts: assignment.ClusterFacts{Name: name}, version: "autoscaling/v2", hpas: map[string]*stored{}, room: 1000,
+		scales: true}
 }
 
 // deploy makes the workload, as a person does.
@@ -417,7 +418,8 @@ func (m *member) Pods(_ context.Context, _ string, selector labels.Selector) pod
 	return l
 }
 
-func (m *member) Additional(_ context.Context, _ string, _ autoscalingv2.CrossVersionObjectReference, made *unstructured.Unstructured) (int32, bool) {
+func (m *member) Additional(_ context.Context, _ string, _ autoscalingv2.CrossVersionObjectReference,
+	made *unstructured.Unstructured) (int32, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if (made == nil) != (m.deployment != nil) {

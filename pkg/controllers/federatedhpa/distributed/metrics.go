@@ -27,7 +27,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"action"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "member_writes_total",
-			Help: "Writes to members, by what was written (apply or delete of a HorizontalPodAutoscaler, scale, create_workload) and result: ok or error.",
+			Help: "Writes to members, by what was written (apply or delete of a HorizontalPodAutoscaler, scale, create_workload) and result: ok " +
+				"or error.",
 		}, []string{"cluster", "what", "result"}),
 		objects: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "federatedhpas",

@@ -48,9 +48,11 @@ func TestSinceWhenPodsWait(t *testing.T) {
 		pending func(w *world) time.Time // what the cluster says, by its own clock
 		want    func(now time.Time) time.Time
 	}{
-		"as the cluster says":       {func(w *world) time.Time { return w.clock.Now().Add(-30 * time.Second) }, func(now time.Time) time.Time { return now.Add(-30 * time.Second) }},
+		"as the cluster says": {func(w *world) time.Time { return w.clock.Now().Add(-30 * time.Second) },
+			func(now time.Time) time.Time { return now.Add(-30 * time.Second) }},
 		"not before they were seen": {func(*world) time.Time { return time.Time{} }, func(now time.Time) time.Time { return now }},
-		"not in the future":         {func(w *world) time.Time { return w.clock.Now().Add(time.Hour) }, func(now time.Time) time.Time { return now }},
+		"not in the future": {func(w *world) time.Time { return w.clock.Now().Add(time.Hour) },
+			func(now time.Time) time.Time { return now }},
 		"by our clock, not the other's": {func(w *world) time.Time {
 			w.member("a").offset = time.Hour
 			return w.clock.Now().Add(time.Hour - 45*time.Second)

@@ -184,9 +184,10 @@ func stays(f *v1alpha1.FederatedHPA) {
 func TestPodsOfAStatefulSetAreNotSpilled(t *testing.T) {
 	for kind, want := range map[string]string{"Deployment": "web 2-2 held, runs 4", "StatefulSet": "web 2-7 held, runs 4"} {
 		t.Run(kind, func(t *testing.T) {
-			w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays, func(f *v1alpha1.FederatedHPA) {
-				f.Spec.ScaleTargetRef.Kind = kind
-			})
+			w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays,
+				func(f *v1alpha1.FederatedHPA) {
+					f.Spec.ScaleTargetRef.Kind = kind
+				})
 			for _, m := range w.members {
 				m.scales = false
 			}

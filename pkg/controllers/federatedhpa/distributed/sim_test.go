@@ -241,7 +241,8 @@ func (l *life) atRest() {
 			parts++
 		}
 	}
-	if want := object.Spec.MaxReplicas; object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType != "Duplicated" && parts > 0 && sum != want {
+	if want := object.Spec.MaxReplicas; object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType != "Duplicated" && parts > 0 &&
+		sum != want {
 		l.fail("the maxima are %d of %d", sum, want)
 	}
 	intends := l.intends()
@@ -306,7 +307,8 @@ func TestLives(t *testing.T) {
 	t.Log(count)
 	often := []string{"a member refuses", "the status was edited", "the hub refuses", "BoundsSplit", "BoundsTakenOver"}
 	if !testing.Short() {
-		often = append(often, "MaximumSpilled", "ScaledFromZero", "ScaledToZero", "MinimumMoved", "MaximumMovedToCapacity", "WorkloadCreated", "WorkloadDeleted")
+		often = append(often, "MaximumSpilled", "ScaledFromZero", "ScaledToZero", "MinimumMoved", "MaximumMovedToCapacity", "WorkloadCreated",
+			"WorkloadDeleted")
 	}
 	for _, what := range often {
 		if count[what] == 0 {

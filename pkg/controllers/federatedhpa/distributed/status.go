@@ -59,8 +59,9 @@ func (s *site) status(in *situation, next assignment.SiteStep) v1alpha1.ClusterS
 		Name: s.Facts.Name, State: next.State, Since: &metav1.Time{Time: next.Since},
 		AssignedMin: &next.Min, AssignedMax: &next.Max, AssignedReplicas: next.Scale,
 		CurrentReplicas: s.Before.CurrentReplicas, ReadyReplicas: s.Before.ReadyReplicas, UnschedulableReplicas: s.Before.UnschedulableReplicas,
-		UnschedulableSince: s.unschedulableSince(in.Now), SchedulableSince: sight.Stored(next.SchedulableSince), SaturatedFirst: sight.Stored(next.SaturatedFirst),
-		HPAVersion: cmp.Or(s.Autoscalers.Version, s.Before.HPAVersion),
+		UnschedulableSince: s.unschedulableSince(in.Now), SchedulableSince: sight.Stored(next.SchedulableSince),
+		SaturatedFirst: sight.Stored(next.SaturatedFirst),
+		HPAVersion:     cmp.Or(s.Autoscalers.Version, s.Before.HPAVersion),
 	}
 	c.Reason, c.Message = s.why(&c)
 	if s.Scale != nil || s.lacks() {

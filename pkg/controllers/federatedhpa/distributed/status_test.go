@@ -54,8 +54,10 @@ func TestStatus(t *testing.T) {
 		{Name: "b", State: "Active", Since: &began, AssignedMin: new(int32(1)), AssignedMax: new(int32(4)), CurrentReplicas: new(int32(4)),
 			ReadyReplicas: new(int32(4)), UnschedulableReplicas: new(int32(0)), Priority: new(int32(1)),
 			HPAVersion: "autoscaling/v2beta2", HPA: &autoscalingv2.HorizontalPodAutoscalerStatus{}},
-		{Name: "c", State: "Excluded", Since: &began, Reason: "NotPreferred", Message: "no entry of clusterAutoscalingPreference selects the cluster",
-			AssignedMin: new(int32(0)), AssignedMax: new(int32(0)), CurrentReplicas: new(int32(2)), Priority: new(int32(0)), HPAVersion: "autoscaling/v2"},
+		{Name: "c", State: "Excluded", Since: &began, Reason: "NotPreferred",
+			Message:     "no entry of clusterAutoscalingPreference selects the cluster",
+			AssignedMin: new(int32(0)), AssignedMax: new(int32(0)), CurrentReplicas: new(int32(2)), Priority: new(int32(0)),
+			HPAVersion: "autoscaling/v2"},
 	}
 	same(t, "clusters", want, local(got.Clusters))
 	got.Clusters, got.Conditions = nil, nil
@@ -92,18 +94,22 @@ func TestConditionsAndState(t *testing.T) {
 			"FleetVisible":   "True AllClustersVisible: all clusters can be seen",
 			// What is rare is absent.
 			"MetricNotSupported": "", "MaxNotAssignable": "", "AllClustersSaturated": "", "CapacityUnknown": "", "PreferenceUnmatched": ""}},
-		"a preference selects no cluster": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "gone": 1})}, none, "Active", map[kind]string{
-			"PreferenceUnmatched": `True SelectsNoCluster: of the 2 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["gone"]}: compare`}},
-		"a preference selects a cluster that is silent": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
-			w.member("b").silence = silence()
-		}, "Held", map[kind]string{"PreferenceUnmatched": ""}},
-		"a preference selects a cluster that lacks the workload": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
-			w.member("b").deployment = nil
-		}, "Active", map[kind]string{"PreferenceUnmatched": ""}},
-		"a preference selects a cluster that the object does not": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1}), func(f *v1alpha1.FederatedHPA) {
-			f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ExcludeClusters: []string{"b"}}
-		}}, none, "Active", map[kind]string{
-			"PreferenceUnmatched": `True SelectsNoCluster: of the 1 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["b"]}: compare`}},
+		"a preference selects no cluster": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "gone": 1})}, none,
+			"Active", map[kind]string{
+				"PreferenceUnmatched": `True SelectsNoCluster: of the 2 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["gone"]}: compare`}},
+		"a preference selects a cluster that is silent": {"StaticWeighted",
+			[]func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
+				w.member("b").silence = silence()
+			}, "Held", map[kind]string{"PreferenceUnmatched": ""}},
+		"a preference selects a cluster that lacks the workload": {"StaticWeighted",
+			[]func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
+				w.member("b").deployment = nil
+			}, "Active", map[kind]string{"PreferenceUnmatched": ""}},
+		"a preference selects a cluster that the object does not": {"StaticWeighted",
+			[]func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1}), func(f *v1alpha1.FederatedHPA) {
+				f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ExcludeClusters: []string{"b"}}
+			}}, none, "Active", map[kind]string{
+				"PreferenceUnmatched": `True SelectsNoCluster: of the 1 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["b"]}: compare`}},
 		"no cluster is registered": {"StaticWeighted", nil, func(w *world) { clear(w.members) }, "Failing", map[kind]string{
 			"AbleToScale": "False NoClusters: no registered cluster is selected: compare spec.clusterAffinity with the registrations"}},
 		"no cluster takes part": {"StaticWeighted", nil, func(w *world) {
@@ -125,15 +131,18 @@ func TestConditionsAndState(t *testing.T) {
 		"a cluster is limited": {"StaticWeighted", nil, func(w *world) {
 			w.well(1)
 			w.says("b", autoscalingv2.ScalingLimited, "True", "TooManyReplicas", "more")
-		}, "Limited", map[kind]string{"ScalingLimited": "True TooManyReplicas: the bounds or policies of these clusters limit what they would run: b"}},
+		}, "Limited", map[kind]string{"ScalingLimited": "True TooManyReplicas: the bounds or policies of these clusters limit what they would " +
+			"run: b"}},
 		"a cluster is silent": {"StaticWeighted", nil, func(w *world) { w.well(1); w.member("b").silence = silence() }, "Held", map[kind]string{
-			"FleetVisible": "False ClusterUnreachable: these clusters keep their bounds, and scale on within them, while they cannot be seen: b (Timeout)"}},
+			"FleetVisible": "False ClusterUnreachable: these clusters keep their bounds, and scale on within them, while they cannot be seen: b " +
+				"(Timeout)"}},
 		"a cluster is too old for a metric": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){byContainer}, func(w *world) {
 			w.member("b").version = "autoscaling/v2beta2"
 		}, "Active", map[kind]string{
 			"MetricNotSupported": `True MetricNotSupported: b: writing a HorizontalPodAutoscaler: autoscaling/v2beta2 has no spec.metrics[0].containerResource; use a Resource metric`}},
-		"the thresholds are too low": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){caps(map[string]int32{"a": 3, "b": 4})}, none, "Active", map[kind]string{
-			"MaxNotAssignable": "True Thresholds: 3 of maxReplicas cannot be assigned: the thresholds of the clusters add up to less"}},
+		"the thresholds are too low": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){caps(map[string]int32{"a": 3, "b": 4})}, none, "Active",
+			map[kind]string{
+				"MaxNotAssignable": "True Thresholds: 3 of maxReplicas cannot be assigned: the thresholds of the clusters add up to less"}},
 		"all clusters are full": {"Prioritized", []func(*v1alpha1.FederatedHPA){stays}, func(w *world) {
 			w.well(1)
 			w.member("a").room, w.member("b").room = 1, 1
@@ -148,8 +157,9 @@ func TestConditionsAndState(t *testing.T) {
 			}
 		}, "Paused", map[kind]string{
 			"CapacityUnknown": "True CapacityUnknown: it is not known of any cluster what it can host, so all have the same weight"}},
-		"a workload has no selector": {"StaticWeighted", nil, func(w *world) { w.member("b").deployment.selector = "" }, "Active", map[kind]string{
-			"AbleToScale": "True ReadyForNewScale: the bounds are split among 1 clusters"}},
+		"a workload has no selector": {"StaticWeighted", nil, func(w *world) { w.member("b").deployment.selector = "" }, "Active",
+			map[kind]string{
+				"AbleToScale": "True ReadyForNewScale: the bounds are split among 1 clusters"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -176,19 +186,22 @@ func TestPreferenceThatIsMended(t *testing.T) {
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready ? NotPreferred"}, w.clusters())
 	w.member("c").deploy(2)
 	w.well(2)
-	same(t, "PreferenceUnmatched", "False AllMatched: every entry of clusterAutoscalingPreference selects a cluster", w.condition(v1alpha1.PreferenceUnmatched))
+	same(t, "PreferenceUnmatched", "False AllMatched: every entry of clusterAutoscalingPreference selects a cluster",
+		w.condition(v1alpha1.PreferenceUnmatched))
 }
 
 // says has the autoscaler of a member say something.
-func (w *world) says(name string, kind autoscalingv2.HorizontalPodAutoscalerConditionType, is corev1.ConditionStatus, reason, message string) {
+func (w *world) says(name string, kind autoscalingv2.HorizontalPodAutoscalerConditionType, is corev1.ConditionStatus, reason,
+	message string) {
 	hpa := w.member(name).hpas["web"].DeepCopy()
 	hpa.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{Type: kind, Status: is, Reason: reason, Message: message}}
 	w.member(name).store(hpa, false)
 }
 
 func byContainer(f *v1alpha1.FederatedHPA) {
-	f.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{
-		Name: "cpu", Container: "app", Target: autoscalingv2.MetricTarget{Type: "Utilization", AverageUtilization: new(int32(50))}}}}
+	f.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ContainerResourceMetricSourceType,
+		ContainerResource: &autoscalingv2.ContainerResourceMetricSource{
+			Name: "cpu", Container: "app", Target: autoscalingv2.MetricTarget{Type: "Utilization", AverageUtilization: new(int32(50))}}}}
 }
 
 func TestMetricThatAClusterDoesNotKnow(t *testing.T) {
@@ -227,7 +240,8 @@ func TestMetricsOfTheFleet(t *testing.T) {
 			Current: autoscalingv2.MetricValueStatus{AverageUtilization: &n, AverageValue: new(resource.MustParse(average))}}}
 	}
 	external := func(total, average string) autoscalingv2.MetricStatus {
-		s := autoscalingv2.MetricStatus{Type: "External", External: &autoscalingv2.ExternalMetricStatus{Metric: autoscalingv2.MetricIdentifier{Name: "queue"}}}
+		s := autoscalingv2.MetricStatus{Type: "External",
+			External: &autoscalingv2.ExternalMetricStatus{Metric: autoscalingv2.MetricIdentifier{Name: "queue"}}}
 		if total != "" {
 			s.External.Current.Value = new(resource.MustParse(total))
 		}

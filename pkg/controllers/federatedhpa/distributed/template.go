@@ -39,13 +39,16 @@ func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
 	case err != nil:
 		return err
 	case byOthers && (onHub == nil || onHub.GetLabels()[retainReplicas] != "true"):
-		return &fault{reasonRetainReplicas, fmt.Sprintf("label %s on the hub with %s=true, or Karmada takes back what the clusters' autoscalers do", workload.Describe(in.Object.Spec.ScaleTargetRef), retainReplicas)}
+		return &fault{reasonRetainReplicas,
+			fmt.Sprintf("label %s on the hub with %s=true, or Karmada takes back what the clusters' autoscalers do",
+				workload.Describe(in.Object.Spec.ScaleTargetRef), retainReplicas)}
 	case !byOthers && onHub != nil:
 		in.template = templateOf(onHub, in.Object)
 	}
 	for i := range in.sites {
 		if s := &in.sites[i]; s.lacks() && in.template == nil && s.inSight() {
-			s.leaves(v1alpha1.ClusterExcluded, record.ReasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled, and %s", workload.Describe(in.Object.Spec.ScaleTargetRef), why))
+			s.leaves(v1alpha1.ClusterExcluded, record.ReasonTargetNotFound,
+				fmt.Sprintf("there is no %s that can be scaled, and %s", workload.Describe(in.Object.Spec.ScaleTargetRef), why))
 		}
 	}
 	return nil

@@ -65,7 +65,8 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 			w.hub.workload, w.placed = template(map[string]string{retainReplicas: "false"}), placedIn{places: true, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
 			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
-		"others place it, and the hub has none": {nil, func(w *world) { w.placed = placedIn{places: true, names: []string{"a"}} }, nil, "no workload", "",
+		"others place it, and the hub has none": {nil, func(w *world) { w.placed = placedIn{places: true, names: []string{"a"}} }, nil,
+			"no workload", "",
 			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
 		"others could not be told its replicas": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "b"}, err: &placement.TemplateFault{}}
@@ -123,7 +124,8 @@ func TestWhatIsMade(t *testing.T) {
 		"spec": map[string]any{"replicas": int64(2), "paused": true},
 	}
 	same(t, "made", want, w.member("a").made.Object)
-	same(t, "heard", []string{"BoundsSplit: a: 0-0 to 2-10, a: 0 to 2 replicas", `WorkloadCreated: Deployment "web" was made, as on the hub, in: a`}, w.heard())
+	same(t, "heard", []string{"BoundsSplit: a: 0-0 to 2-10, a: 0 to 2 replicas",
+		`WorkloadCreated: Deployment "web" was made, as on the hub, in: a`}, w.heard())
 }
 
 func TestWorkloadThatSomebodyDeletedIsMadeAgain(t *testing.T) {

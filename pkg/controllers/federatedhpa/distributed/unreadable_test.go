@@ -24,7 +24,8 @@ func TestTemplateThatMayNotBeRead(t *testing.T) {
 		able   string
 		has    map[string]string
 	}{
-		"we make it": {nil, "True ReadyForNewScale: the bounds are split among 1 clusters", map[string]string{"a": "web 2-10, runs 2", "b": "no workload"}},
+		"we make it": {nil, "True ReadyForNewScale: the bounds are split among 1 clusters",
+			map[string]string{"a": "web 2-10, runs 2", "b": "no workload"}},
 		"others do": {placedIn{places: true, names: []string{"a", "b"}},
 			`False FailedReadHub: reading Deployment "web" on the hub: ` + forbidden.Error(), map[string]string{"a": "runs 2", "b": "no workload"}},
 	}
@@ -70,7 +71,8 @@ func TestWhatCanNotBeReadIsSaid(t *testing.T) {
 		"a preference": {
 			func(w *world) {
 				w.edit(func(f *v1alpha1.FederatedHPA) {
-					f.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{{TargetCluster: &noSelector}}
+					a := f.Spec.FederatedHPAAssignment
+					a.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{{TargetCluster: &noSelector}}
 				})
 			},
 			`False InvalidSpec: spec.federatedHPAAssignment: reading clusterAutoscalingPreference[0].targetCluster: reading labelSelector: "Like" is not a valid label selector operator`},

@@ -92,7 +92,8 @@ func newWorld(t testing.TB, policy v1alpha1.FederatedHPAAssignmentType, change .
 }
 
 // fleetOf has these members, each with so many replicas, all of which run.
-func fleetOf(t testing.TB, policy v1alpha1.FederatedHPAAssignmentType, runs map[string]int32, change ...func(*v1alpha1.FederatedHPA)) *world {
+func fleetOf(t testing.TB, policy v1alpha1.FederatedHPAAssignmentType, runs map[string]int32,
+	change ...func(*v1alpha1.FederatedHPA)) *world {
 	w := newWorld(t, policy, change...)
 	for name, n := range runs {
 		w.member(name).deploy(n)

@@ -37,7 +37,8 @@ func TestToZeroAndBack(t *testing.T) {
 	w.well(25)
 	same(t, "written", []string{"a to 0"}, toMembers(w.writes()))
 	same(t, "heard", []string{"ScaledToZero: a: 1 to 0 replicas", "ClusterStateChanged: cluster a is ScaledToZero"}, w.heard())
-	same(t, "clusters", []string{"a ScaledToZero 1-1 current 0 ready 0", "b Active 1-4 current 1 ready 1", "c Active 1-5 current 1 ready 1"}, w.clusters())
+	same(t, "clusters", []string{"a ScaledToZero 1-1 current 0 ready 0", "b Active 1-4 current 1 ready 1", "c Active 1-5 current 1 ready 1"},
+		w.clusters())
 	w.well(40)
 	same(t, "written", nil, toMembers(w.writes()))
 	percent = 200
@@ -97,12 +98,16 @@ func TestWants(t *testing.T) {
 		clusters []string
 		writes   []string
 	}{
-		"there is something in the queue":       {nil, replicas.Metric{Values: []int64{0, 1}}, nil, 1, []string{"a", "b"}, []string{"a to 1", "b to 1"}},
-		"the queue is empty":                    {nil, replicas.Metric{Values: []int64{0}}, nil, 1, []string{"a", "b"}, nil},
-		"it is not known":                       {nil, replicas.Metric{Values: []int64{5}, Err: errors.New("no")}, nil, 1, []string{"a", "b"}, nil},
-		"something runs":                        {nil, replicas.Metric{Values: []int64{5}}, map[string]int32{"a": 0, "b": 1}, 0, nil, nil},
-		"clusters themselves come from zero":    {func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZeroMode = "Native" }, replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
-		"metrics of Pods say nothing without":   {func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)} }, replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
+		"there is something in the queue": {nil, replicas.Metric{Values: []int64{0, 1}}, nil, 1, []string{"a", "b"},
+			[]string{"a to 1", "b to 1"}},
+		"the queue is empty": {nil, replicas.Metric{Values: []int64{0}}, nil, 1, []string{"a", "b"}, nil},
+		"it is not known": {nil, replicas.Metric{Values: []int64{5}, Err: errors.New("no")}, nil, 1, []string{"a", "b"},
+			nil},
+		"something runs": {nil, replicas.Metric{Values: []int64{5}}, map[string]int32{"a": 0, "b": 1}, 0, nil, nil},
+		"clusters themselves come from zero": {func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZeroMode = "Native" },
+			replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
+		"metrics of Pods say nothing without": {func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)} },
+			replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
 		"the minimum calls for replicas anyway": {bounds(1, 10), replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
 		"a cluster that has left is not asked":  {only("a"), replicas.Metric{Values: []int64{5}}, nil, 1, []string{"a"}, []string{"a to 1"}},
 	}

@@ -75,7 +75,8 @@ func RandomSpec(r *rand.Rand) autoscalingv2.HorizontalPodAutoscalerSpec {
 			if r.IntN(2) == 0 {
 				kind = autoscalingv2.PercentScalingPolicy
 			}
-			rules.Policies = append(rules.Policies, autoscalingv2.HPAScalingPolicy{Type: kind, Value: 1 + r.Int32N(50), PeriodSeconds: 15 + r.Int32N(200)})
+			rules.Policies = append(rules.Policies, autoscalingv2.HPAScalingPolicy{Type: kind, Value: 1 + r.Int32N(50),
+				PeriodSeconds: 15 + r.Int32N(200)})
 		}
 		return rules
 	}

@@ -25,7 +25,8 @@ type Condition struct {
 }
 
 // Set returns the conditions with this one. It keeps the time of its last change.
-func (c Condition) Set(all []autoscalingv2.HorizontalPodAutoscalerCondition, now time.Time) []autoscalingv2.HorizontalPodAutoscalerCondition {
+func (c Condition) Set(all []autoscalingv2.HorizontalPodAutoscalerCondition,
+	now time.Time) []autoscalingv2.HorizontalPodAutoscalerCondition {
 	fresh := autoscalingv2.HorizontalPodAutoscalerCondition{
 		Type: c.Type, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: now},
 		Reason: summary.Brief(c.Reason, summary.LongestReason), Message: summary.Brief(c.Message, summary.LongestCondition),
@@ -47,13 +48,15 @@ func (c Condition) Set(all []autoscalingv2.HorizontalPodAutoscalerCondition, now
 }
 
 // Unset returns the conditions without one that does not apply any more.
-func Unset(all []autoscalingv2.HorizontalPodAutoscalerCondition, kind autoscalingv2.HorizontalPodAutoscalerConditionType) []autoscalingv2.HorizontalPodAutoscalerCondition {
+func Unset(all []autoscalingv2.HorizontalPodAutoscalerCondition,
+	kind autoscalingv2.HorizontalPodAutoscalerConditionType) []autoscalingv2.HorizontalPodAutoscalerCondition {
 	return slices.DeleteFunc(all, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool { return c.Type == kind })
 }
 
 // Unmatched is whether an entry of the preferences has no effect, as it selects none of the clusters.
 func Unmatched(preferences []v1alpha1.TargetClusterAutoscalingPreference, clusters []assignment.ClusterFacts) Condition {
-	c := Condition{Type: v1alpha1.PreferenceUnmatched, Quiet: true, Reason: "AllMatched", Message: "every entry of clusterAutoscalingPreference selects a cluster"}
+	c := Condition{Type: v1alpha1.PreferenceUnmatched, Quiet: true, Reason: "AllMatched",
+		Message: "every entry of clusterAutoscalingPreference selects a cluster"}
 	if found := assignment.Unmatched(preferences, clusters); found != "" {
 		c.Is, c.Quiet, c.Reason, c.Message = true, false, ReasonSelectsNoCluster, found
 	}

@@ -24,7 +24,8 @@ func TestConditionSet(t *testing.T) {
 	type condition = autoscalingv2.HorizontalPodAutoscalerCondition
 	kind := autoscalingv2.AbleToScale
 	long := metav1.NewTime(noon.Add(-time.Hour))
-	stored := []condition{{Type: "Other", Status: corev1.ConditionTrue}, {Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: long, Reason: "Old", Message: "old"}}
+	stored := []condition{{Type: "Other", Status: corev1.ConditionTrue}, {Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: long,
+		Reason: "Old", Message: "old"}}
 	set := func(status corev1.ConditionStatus, at metav1.Time, message string) condition {
 		return condition{Type: kind, Status: status, LastTransitionTime: at, Reason: "New", Message: message}
 	}
@@ -33,13 +34,18 @@ func TestConditionSet(t *testing.T) {
 		before []condition
 		want   []condition
 	}{
-		"new":                      {Condition{Type: kind, Is: true, Reason: "New", Message: "m"}, stored[:1], []condition{stored[0], set(corev1.ConditionTrue, metav1.NewTime(noon), "m")}},
+		"new": {Condition{Type: kind, Is: true, Reason: "New", Message: "m"}, stored[:1],
+			[]condition{stored[0], set(corev1.ConditionTrue, metav1.NewTime(noon), "m")}},
 		"new, and as it should be": {Condition{Type: kind, Quiet: true, Reason: "New"}, stored[:1], stored[:1]},
-		"the same":                 {Condition{Type: kind, Is: true, Reason: "New", Message: "m"}, stored, []condition{stored[0], set(corev1.ConditionTrue, long, "m")}},
-		"another":                  {Condition{Type: kind, Reason: "New", Message: "m"}, stored, []condition{stored[0], set(corev1.ConditionFalse, metav1.NewTime(noon), "m")}},
-		"as it should be again":    {Condition{Type: kind, Quiet: true, Reason: "New"}, stored, []condition{stored[0], set(corev1.ConditionFalse, metav1.NewTime(noon), "")}},
+		"the same": {Condition{Type: kind, Is: true, Reason: "New", Message: "m"}, stored,
+			[]condition{stored[0], set(corev1.ConditionTrue, long, "m")}},
+		"another": {Condition{Type: kind, Reason: "New", Message: "m"}, stored,
+			[]condition{stored[0], set(corev1.ConditionFalse, metav1.NewTime(noon), "m")}},
+		"as it should be again": {Condition{Type: kind, Quiet: true, Reason: "New"}, stored,
+			[]condition{stored[0], set(corev1.ConditionFalse, metav1.NewTime(noon), "")}},
 		"too long": {Condition{Type: kind, Is: true, Reason: "New", Message: strings.Repeat("m", summary.LongestCondition+1)}, nil,
-			[]condition{set(corev1.ConditionTrue, metav1.NewTime(noon), summary.Brief(strings.Repeat("m", summary.LongestCondition+1), summary.LongestCondition))}},
+			[]condition{set(corev1.ConditionTrue, metav1.NewTime(noon), summary.Brief(strings.Repeat("m", summary.LongestCondition+1),
+				summary.LongestCondition))}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +66,8 @@ func TestEventsOfOneReasonAreOne(t *testing.T) {
 	all.Add("Warning", "A", "two")
 	all.Add("Normal", "B", "three")
 	all.Add("Normal", "A", "four")
-	want := Events{{Type: "Normal", Reason: "A", Message: "one; four"}, {Type: "Warning", Reason: "A", Message: "two"}, {Type: "Normal", Reason: "B", Message: "three"}}
+	want := Events{{Type: "Normal", Reason: "A", Message: "one; four"}, {Type: "Warning", Reason: "A", Message: "two"},
+		{Type: "Normal", Reason: "B", Message: "three"}}
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

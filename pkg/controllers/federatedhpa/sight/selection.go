@@ -70,7 +70,8 @@ func (r *Reader) All(object *v1alpha1.FederatedHPA) Sight {
 func newCluster(object *v1alpha1.FederatedHPA, member workload.Cluster) Cluster {
 	facts := member.Facts()
 	return Cluster{
-		Member: member, Facts: facts, Before: Before(object, facts.Name), Preferred: true, ClockOffset: member.ClockOffset(), Silence: member.Silence(),
+		Member: member, Facts: facts, Before: Before(object, facts.Name), Preferred: true, ClockOffset: member.ClockOffset(),
+		Silence: member.Silence(),
 	}
 }
 

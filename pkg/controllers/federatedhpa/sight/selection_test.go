@@ -107,7 +107,8 @@ func TestSelect(t *testing.T) {
 		}
 	}
 	unreadable := func(f *v1alpha1.FederatedHPA) {
-		f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Odd"}}}}
+		odd := []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Odd"}}
+		f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchExpressions: odd}}
 	}
 	two := placed{on: map[string]*int32{"a": new(int32(3)), "z": nil}, known: true}
 	tests := map[string]struct {
@@ -127,7 +128,8 @@ func TestSelect(t *testing.T) {
 		"placed nowhere":                  {three, &placed{known: true}, nil, "", ""},
 		"where cannot be read":            {three, &placed{err: errors.New("no")}, nil, "", "reading where Deployment \"web\" is placed: no"},
 		"one is not preferred":            {three, nil, []func(*v1alpha1.FederatedHPA){prefers("a", "b")}, "a b* c?", ""},
-		"an unreadable affinity":          {three, nil, []func(*v1alpha1.FederatedHPA){unreadable}, "", `spec.clusterAffinity: reading labelSelector: "Odd" is not a valid label selector operator`},
+		"an unreadable affinity": {three, nil, []func(*v1alpha1.FederatedHPA){unreadable}, "",
+			`spec.clusterAffinity: reading labelSelector: "Odd" is not a valid label selector operator`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

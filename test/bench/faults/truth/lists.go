@@ -155,7 +155,8 @@ func (p *Pods) usageFault(of *life, said *metricsv1beta1.PodMetrics, a Answer) s
 	}
 	for i, c := range said.Containers {
 		if c.Name != used[i].Name || c.Usage.Cpu().Cmp(*used[i].Usage.Cpu()) != 0 || c.Usage.Memory().Cmp(*used[i].Usage.Memory()) != 0 {
-			return fmt.Sprintf("%s used %v and %v instead of %v and %v", c.Name, c.Usage.Cpu(), c.Usage.Memory(), used[i].Usage.Cpu(), used[i].Usage.Memory())
+			return fmt.Sprintf("%s used %v and %v instead of %v and %v", c.Name, c.Usage.Cpu(), c.Usage.Memory(), used[i].Usage.Cpu(),
+				used[i].Usage.Memory())
 		}
 	}
 	return ""

@@ -39,7 +39,8 @@ func beat(at time.Time) (int64, time.Time) {
 
 func used(number int64) []metricsv1beta1.ContainerMetrics {
 	return []metricsv1beta1.ContainerMetrics{{Name: "app", Usage: corev1.ResourceList{
-		corev1.ResourceCPU: *resource.NewMilliQuantity(number%100, resource.DecimalSI), corev1.ResourceMemory: *resource.NewQuantity(1<<20, resource.BinarySI),
+		corev1.ResourceCPU:    *resource.NewMilliQuantity(number%100, resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(1<<20, resource.BinarySI),
 	}}}
 }
 
@@ -137,13 +138,15 @@ func TestListsAreJudged(t *testing.T) {
 		// why is a part of the reason.
 		why string
 	}{
-		"the truth":                        {func(*reply) {}, Right, ""},
-		"a part, and said":                 {func(r *reply) { r.without(true) }, Partial, "west"},
-		"a part, and not said":             {func(r *reply) { r.without(false) }, Silent, "nothing says that west is"},
-		"a part, and no warning":           {func(r *reply) { r.without(true); r.unwarned = true }, Silent, "no warning"},
-		"a part, and another is named":     {func(r *reply) { r.without(true); r.usage, r.figures = r.usage[2:], r.figures[2:] }, Silent, "east is"},
-		"one Pod of a member lacks":        {func(r *reply) { r.usage, r.figures = r.usage[1:], r.figures[1:] }, Silent, "east"},
-		"a member is not mentioned":        {func(r *reply) { r.coverage.Answered = []string{"east", "west"} }, Silent, "does not speak of north"},
+		"the truth":              {func(*reply) {}, Right, ""},
+		"a part, and said":       {func(r *reply) { r.without(true) }, Partial, "west"},
+		"a part, and not said":   {func(r *reply) { r.without(false) }, Silent, "nothing says that west is"},
+		"a part, and no warning": {func(r *reply) { r.without(true); r.unwarned = true }, Silent, "no warning"},
+		"a part, and another is named": {func(r *reply) { r.without(true); r.usage, r.figures = r.usage[2:], r.figures[2:] }, Silent,
+			"east is"},
+		"one Pod of a member lacks": {func(r *reply) { r.usage, r.figures = r.usage[1:], r.figures[1:] }, Silent, "east"},
+		"a member is not mentioned": {func(r *reply) { r.coverage.Answered = []string{"east", "west"} }, Silent,
+			"does not speak of north"},
 		"a header that cannot be read":     {func(r *reply) { r.header = ";?" }, Silent, "cannot be read"},
 		"a Pod that never existed":         {func(r *reply) { r.rename("web-7") }, WrongPod, "never existed"},
 		"a Pod that is gone for long":      {func(r *reply) { r.rename("old-0") }, WrongPod, "is gone"},
@@ -157,8 +160,10 @@ func TestListsAreJudged(t *testing.T) {
 			r := honest()
 			tc.lie(r)
 			for kind, got := range map[string]Judgement{
-				"usage":   j.Usage(asked, r.answer(t, metricsv1beta1.PodMetricsList{TypeMeta: typed("metrics.k8s.io/v1beta1", "PodMetricsList"), Items: r.usage})),
-				"figures": j.Figures(asked, r.answer(t, customv1beta2.MetricValueList{TypeMeta: typed("custom.metrics.k8s.io/v1beta2", "MetricValueList"), Items: r.figures})),
+				"usage": j.Usage(asked, r.answer(t, metricsv1beta1.PodMetricsList{TypeMeta: typed("metrics.k8s.io/v1beta1", "PodMetricsList"),
+					Items: r.usage})),
+				"figures": j.Figures(asked,
+					r.answer(t, customv1beta2.MetricValueList{TypeMeta: typed("custom.metrics.k8s.io/v1beta2", "MetricValueList"), Items: r.figures})),
 			} {
 				if got.Verdict != tc.want || !strings.Contains(got.Because, tc.why) {
 					t.Errorf("%s: %q because %q, want %q because %q", kind, got.Verdict, got.Because, tc.want, tc.why)
@@ -236,12 +241,13 @@ func TestMeasurementsAreJudged(t *testing.T) {
 		lie   func(m *metricsv1beta1.PodMetrics)
 		want  Verdict
 	}{
-		"of now":                    {now, nil, Right},
-		"of a minute ago":           {now.Add(-maxAge), nil, Right},
-		"the last that may be":      {now.Add(-maxAge - resolution + 301*time.Millisecond), nil, Right},
-		"the one before":            {now.Add(-maxAge - resolution - 1*time.Millisecond), nil, WrongValue},
-		"of the future":             {now.Add(resolution), nil, WrongValue},
-		"of no measurement":         {now, func(m *metricsv1beta1.PodMetrics) { m.Timestamp = metav1.NewTime(m.Timestamp.Add(time.Second)) }, WrongValue},
+		"of now":               {now, nil, Right},
+		"of a minute ago":      {now.Add(-maxAge), nil, Right},
+		"the last that may be": {now.Add(-maxAge - resolution + 301*time.Millisecond), nil, Right},
+		"the one before":       {now.Add(-maxAge - resolution - 1*time.Millisecond), nil, WrongValue},
+		"of the future":        {now.Add(resolution), nil, WrongValue},
+		"of no measurement": {now, func(m *metricsv1beta1.PodMetrics) { m.Timestamp = metav1.NewTime(m.Timestamp.Add(time.Second)) },
+			WrongValue},
 		"a time without its values": {now, func(m *metricsv1beta1.PodMetrics) { m.Containers = used(4) }, WrongValue},
 		"memory of another": {now, func(m *metricsv1beta1.PodMetrics) {
 			m.Containers[0].Usage[corev1.ResourceMemory] = resource.MustParse("2Mi")
@@ -279,7 +285,8 @@ func TestSumsAreJudged(t *testing.T) {
 			r := honest()
 			tc.lie(r)
 			one := customv1beta2.MetricValue{Value: *resource.NewMilliQuantity(tc.milli, resource.DecimalSI)}
-			list := customv1beta2.MetricValueList{TypeMeta: typed("custom.metrics.k8s.io/v1beta2", "MetricValueList"), Items: []customv1beta2.MetricValue{one}}
+			list := customv1beta2.MetricValueList{TypeMeta: typed("custom.metrics.k8s.io/v1beta2", "MetricValueList"),
+				Items: []customv1beta2.MetricValue{one}}
 			a := r.answer(t, list)
 			if got := world(t).Sum(said, a); got.Verdict != tc.want {
 				t.Errorf("%v, want %q", got, tc.want)
@@ -293,7 +300,8 @@ func TestSumsAreJudged(t *testing.T) {
 }
 
 func TestSeriesAreJudged(t *testing.T) {
-	said := map[string][]Series{"east": {{"queue=mail", 5}, {"shard=east", 1}}, "north": {{"queue=mail", 5}}, "west": {{"queue=mail", 9}, {"shard=west", 2}}}
+	said := map[string][]Series{"east": {{"queue=mail", 5}, {"shard=east", 1}}, "north": {{"queue=mail", 5}},
+		"west": {{"queue=mail", 9}, {"shard=west", 2}}}
 	all := []Series{{"queue=mail", 9}, {"shard=east", 1}, {"shard=west", 2}}
 	for name, tc := range map[string]struct {
 		series []Series
@@ -314,7 +322,8 @@ func TestSeriesAreJudged(t *testing.T) {
 			list := externalv1beta1.ExternalMetricValueList{TypeMeta: typed("external.metrics.k8s.io/v1beta1", "ExternalMetricValueList")}
 			for _, s := range tc.series {
 				key, value, _ := strings.Cut(s.Labels, "=")
-				list.Items = append(list.Items, externalv1beta1.ExternalMetricValue{MetricLabels: map[string]string{key: value}, Value: *resource.NewMilliQuantity(s.Value, resource.DecimalSI)})
+				list.Items = append(list.Items, externalv1beta1.ExternalMetricValue{MetricLabels: map[string]string{key: value},
+					Value: *resource.NewMilliQuantity(s.Value, resource.DecimalSI)})
 			}
 			if got := world(t).Series(said, r.answer(t, list)); got.Verdict != tc.want {
 				t.Errorf("%v, want %q", got, tc.want)
@@ -335,7 +344,8 @@ func TestRefusalsNeedAReason(t *testing.T) {
 		"404 of what there is": {Answer{Code: 404, Body: []byte("not found")}, Broken},
 		"a broken connection":  {Answer{Err: errors.New("reset")}, Unanswered},
 		"garbage":              {Answer{Code: 200, Body: []byte("<html>")}, Broken},
-		"another kind":         {Answer{Code: 200, Body: []byte(`{"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2"}`)}, Broken},
+		"another kind": {Answer{Code: 200, Body: []byte(`{"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2"}`)},
+			Broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := world(t).Usage(Asked{"shop", labels.Everything()}, tc.a); got.Verdict != tc.want {

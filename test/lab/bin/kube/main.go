@@ -43,5 +43,6 @@ func commandNamed(name string) (*cobra.Command, error) {
 	case "kubectl":
 		return kubectl.NewDefaultKubectlCommand(), nil
 	}
-	return nil, fmt.Errorf("%q is no program of this binary; start it by a link named kube-apiserver, kube-controller-manager, kube-scheduler or kubectl", name)
+	return nil, fmt.Errorf("%q is no program of this binary; start it by a link named kube-apiserver, kube-controller-manager, "+
+		"kube-scheduler or kubectl", name)
 }

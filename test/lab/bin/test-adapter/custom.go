@@ -50,7 +50,8 @@ func newCustom(client dynamic.Interface, mapper apimeta.RESTMapper) *custom {
 	return &custom{client: client, mapper: mapper, figures: map[subject]figure{}}
 }
 
-func (c *custom) GetMetricByName(_ context.Context, name types.NamespacedName, info provider.CustomMetricInfo, selector labels.Selector) (*custom_metrics.MetricValue, error) {
+func (c *custom) GetMetricByName(_ context.Context, name types.NamespacedName, info provider.CustomMetricInfo,
+	selector labels.Selector) (*custom_metrics.MetricValue, error) {
 	found, ok := c.figureOf(subject{resource: info.GroupResource, object: name, metric: info.Metric})
 	if !ok {
 		return nil, provider.NewMetricNotFoundForError(info.GroupResource, info.Metric, name.Name)
@@ -61,7 +62,8 @@ func (c *custom) GetMetricByName(_ context.Context, name types.NamespacedName, i
 	return c.valueOf(name, info, selector, found)
 }
 
-func (c *custom) GetMetricBySelector(_ context.Context, namespace string, objects labels.Selector, info provider.CustomMetricInfo, selector labels.Selector) (*custom_metrics.MetricValueList, error) {
+func (c *custom) GetMetricBySelector(_ context.Context, namespace string, objects labels.Selector, info provider.CustomMetricInfo,
+	selector labels.Selector) (*custom_metrics.MetricValueList, error) {
 	names, err := helpers.ListObjectNames(c.mapper, c.client, namespace, objects, info)
 	if err != nil {
 		return nil, err
@@ -89,7 +91,8 @@ func (c *custom) figureOf(s subject) (figure, bool) {
 	return found, ok
 }
 
-func (c *custom) valueOf(name types.NamespacedName, info provider.CustomMetricInfo, selector labels.Selector, f figure) (*custom_metrics.MetricValue, error) {
+func (c *custom) valueOf(name types.NamespacedName, info provider.CustomMetricInfo, selector labels.Selector,
+	f figure) (*custom_metrics.MetricValue, error) {
 	object, err := helpers.ReferenceFor(c.mapper, name, info)
 	if err != nil {
 		return nil, err

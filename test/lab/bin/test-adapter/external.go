@@ -29,12 +29,14 @@ func newExternal() *external {
 
 // GetExternalMetric tells a metric that it does not know from one without such
 // series, as prometheus-adapter does.
-func (e *external) GetExternalMetric(_ context.Context, _ string, selector labels.Selector, info provider.ExternalMetricInfo) (*external_metrics.ExternalMetricValueList, error) {
+func (e *external) GetExternalMetric(_ context.Context, _ string, selector labels.Selector,
+	info provider.ExternalMetricInfo) (*external_metrics.ExternalMetricValueList, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	known, ok := e.series[info.Metric]
 	if !ok {
-		return nil, provider.NewMetricNotFoundError(schema.GroupResource{Group: external_metrics.GroupName, Resource: "externalmetrics"}, info.Metric)
+		return nil, provider.NewMetricNotFoundError(schema.GroupResource{Group: external_metrics.GroupName, Resource: "externalmetrics"},
+			info.Metric)
 	}
 	list := &external_metrics.ExternalMetricValueList{Items: []external_metrics.ExternalMetricValue{}}
 	for _, value := range known {

@@ -38,7 +38,8 @@ func TestTheSourcesAreFound(t *testing.T) {
 func module(t *testing.T, changed map[string]string) string {
 	t.Helper()
 	files := map[string]string{
-		"go.mod":                                 "module " + modulePath + "\nrequire k8s.io/kubernetes v1.37.1\nrequire github.com/fleetscale/fleetscale v0.0.0\n",
+		"go.mod": "module " + modulePath +
+			"\nrequire k8s.io/kubernetes v1.37.1\nrequire github.com/fleetscale/fleetscale v0.0.0\n",
 		"lab/bin/kube/main.go":                   "package main",
 		"lab/internal/process/process.go":        "package process",
 		"lab/internal/filelock/filelock.go":      "package filelock",
@@ -63,11 +64,12 @@ func TestTheCacheKeyChangesWithWhatIsBuilt(t *testing.T) {
 		want          bool
 	}{
 		"another version of a module": {"go.mod", "module " + modulePath + "\nrequire k8s.io/kubernetes v1.37.0\n", true},
-		"a module in another's place": {"go.mod", "module " + modulePath + "\nrequire k8s.io/kubernetes v1.37.1\nreplace k8s.io/api => k8s.io/api v0.37.1\n", true},
-		"without our own modules":     {"go.mod", "module " + modulePath + "\n\nrequire k8s.io/kubernetes v1.37.1 // indirect\n", false},
-		"another main":                {"lab/bin/kube/main.go", "package main // new", true},
-		"another keeper":              {"lab/internal/process/process.go", "package process // new", true},
-		"another test":                {"lab/internal/filelock/filelock_test.go", "package filelock // new", false},
+		"a module in another's place": {"go.mod",
+			"module " + modulePath + "\nrequire k8s.io/kubernetes v1.37.1\nreplace k8s.io/api => k8s.io/api v0.37.1\n", true},
+		"without our own modules": {"go.mod", "module " + modulePath + "\n\nrequire k8s.io/kubernetes v1.37.1 // indirect\n", false},
+		"another main":            {"lab/bin/kube/main.go", "package main // new", true},
+		"another keeper":          {"lab/internal/process/process.go", "package process // new", true},
+		"another test":            {"lab/internal/filelock/filelock_test.go", "package filelock // new", false},
 	}
 	before, err := cacheKey(module(t, nil))
 	if err != nil {
@@ -132,7 +134,8 @@ func TestEveryProgramIsMade(t *testing.T) {
 		got = append(got, s.programs...)
 	}
 	slices.Sort(got)
-	want := []string{"etcd", "keeper", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "metrics-server", "test-adapter"}
+	want := []string{"etcd", "keeper", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "metrics-server",
+		"test-adapter"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("programs (-want +got):\n%s", diff)
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package member
+// Package registrationtest makes registrations for tests.
+package registrationtest
 
 import (
 	"crypto/ecdsa"
@@ -11,7 +12,6 @@ import (
 	"encoding/pem"
 	"maps"
 	"math/big"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,19 +19,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
-// selfSigned is a certificate and its key, in PEM, made once.
-var selfSigned = sync.OnceValues(func() (cert, key []byte) {
+var selfSigned = newPair()
+
+// pair is a certificate and its key, in PEM.
+type pair struct{ cert, key []byte }
+
+// SelfSigned is the one that kubeconfigs here trust.
+func SelfSigned() (cert, key []byte) { return selfSigned.cert, selfSigned.key }
+
+func newPair() pair {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		panic(err)
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true,
-		NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true,
+		NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
@@ -41,14 +46,16 @@ var selfSigned = sync.OnceValues(func() (cert, key []byte) {
 	if err != nil {
 		panic(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})
-})
+	return pair{
+		cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		key:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}),
+	}
+}
 
-// kubeconfigWith is a good kubeconfig with one context, c, after the edits.
-func kubeconfigWith(t testing.TB, edits ...func(*clientcmdapi.Config)) []byte {
+// Kubeconfig is a good kubeconfig with one context, c, after the edits.
+func Kubeconfig(t testing.TB, edits ...func(*clientcmdapi.Config)) []byte {
 	t.Helper()
-	ca, _ := selfSigned()
+	ca, _ := SelfSigned()
 	config := &clientcmdapi.Config{
 		CurrentContext: "c",
 		Contexts:       map[string]*clientcmdapi.Context{"c": {Cluster: "c", AuthInfo: "u"}},
@@ -65,19 +72,21 @@ func kubeconfigWith(t testing.TB, edits ...func(*clientcmdapi.Config)) []byte {
 	return data
 }
 
-func onCluster(edit func(*clientcmdapi.Cluster)) func(*clientcmdapi.Config) {
+// OnCluster edits its cluster.
+func OnCluster(edit func(*clientcmdapi.Cluster)) func(*clientcmdapi.Config) {
 	return func(c *clientcmdapi.Config) { edit(c.Clusters["c"]) }
 }
 
-func onUser(edit func(*clientcmdapi.AuthInfo)) func(*clientcmdapi.Config) {
+// OnUser edits its user.
+func OnUser(edit func(*clientcmdapi.AuthInfo)) func(*clientcmdapi.Config) {
 	return func(c *clientcmdapi.Config) { edit(c.AuthInfos["u"]) }
 }
 
-// secretWith is a registration Secret named east with a kubeconfig, after the edits.
-func secretWith(kubeconfig []byte, edits ...func(*corev1.Secret)) *corev1.Secret {
+// Secret is a registration Secret named east with a kubeconfig, after the edits.
+func Secret(kubeconfig []byte, edits ...func(*corev1.Secret)) *corev1.Secret {
 	s := &corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", Labels: map[string]string{registration.MemberLabel: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", Labels: map[string]string{"fleetscale.io/member": "true"}},
 		Data:       map[string][]byte{"kubeconfig": kubeconfig},
 	}
 	for _, edit := range edits {
@@ -86,9 +95,11 @@ func secretWith(kubeconfig []byte, edits ...func(*corev1.Secret)) *corev1.Secret
 	return s
 }
 
-func named(name string) func(*corev1.Secret) { return func(s *corev1.Secret) { s.Name = name } }
+// Named gives it another name.
+func Named(name string) func(*corev1.Secret) { return func(s *corev1.Secret) { s.Name = name } }
 
-func annotated(key, value string) func(*corev1.Secret) {
+// Annotated gives it an annotation.
+func Annotated(key, value string) func(*corev1.Secret) {
 	return func(s *corev1.Secret) {
 		s.Annotations = maps.Clone(s.Annotations)
 		if s.Annotations == nil {
