@@ -108,7 +108,7 @@ full-%:
 	$(GO) -C test test $(if $(filter $*,$(UNRACED)),,$(RACE)) -count 1 -p 1 -v -timeout 1h ./$*/...
 
 # Ring 1, as far as it is tested beside the code, and the controllers.
-PKGS ?= $(addprefix ./pkg/,replicas assignment memberhpa capacity/fit schedule cronplan merge claims admission guard controllers/...)
+PKGS ?= $(addprefix ./pkg/,replicas assignment memberhpa fit schedule cronplan merge claims admission guard controllers/...)
 N    ?= 40
 
 .PHONY: mutants

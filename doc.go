@@ -15,26 +15,29 @@
 //	             pkg/webhook
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each
-//	2 I/O        pkg/member        member clusters: which there are, their health and identity
-//	             pkg/connection    how one cluster is asked: bounded in time, bytes and requests
-//	             pkg/registration/watcher  the hub's objects that register members, kept by watches
-//	             pkg/usage         cpu and memory of the fleet's pods and nodes
-//	             pkg/relay         the members' custom and external metrics
-//	             pkg/hubmetrics    what the hub's metrics APIs say of an autoscaler's metrics
-//	             pkg/mirror        what members hold of one kind of object, kept by watches
-//	             pkg/pods          compact records of the fleet's pods
-//	             pkg/capacity      what each member could still run
-//	             pkg/workload      what members run of one workload, and who scales it there
-//	             pkg/placement     in which clusters others place a workload
-//	             pkg/served        whether the hub serves our schema
-//	             pkg/claims/index  the hub's autoscalers by what they scale
+//	2 I/O        pkg/members/      what is asked of members, and kept of them
+//	               member          which clusters there are, their health and identity
+//	               connection      how one cluster is asked: bounded in time, bytes and requests
+//	               usage           cpu and memory of the fleet's pods and nodes
+//	               relay           their custom and external metrics
+//	               mirror          what they hold of one kind of object, kept by watches
+//	               pods            compact records of the fleet's pods
+//	               capacity        what each could still run
+//	               workload        what they run of one workload, and who scales it there
+//	             pkg/hub/          what is asked of the hub
+//	               hubmetrics      what its metrics APIs say of an autoscaler's metrics
+//	               hubstatus       statuses, written without their answers being read
+//	               placement       in which clusters others place a workload
+//	               served          whether it serves our schema
+//	             pkg/registration/watcher  its objects that register members, kept by watches
+//	             pkg/claims/index  its autoscalers by what they scale
 //	             pkg/certs         how certificates come to be
 //	             pkg/command       what all command lines have in common
 //	             pkg/controllers/perobject  what a controller knows of each object
 //	1 decisions  pkg/replicas      how many replicas
 //	             pkg/assignment    which of them where
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
-//	             pkg/capacity/fit  how many more fit a cluster
+//	             pkg/fit           how many more fit a cluster
 //	             pkg/schedule      when: cron and time zones
 //	             pkg/cronplan      which runs of a CronFederatedHPA are due, and what they set
 //	             pkg/merge         one metric from many clusters

@@ -16,19 +16,19 @@ func TestImportFaults(t *testing.T) {
 		want       []string
 	}{
 		"an outer ring may import inner ones": {
-			"pkg/metricsadapter/rest.go", imports("context", "k8s.io/klog/v2", module+"/pkg/usage", module+"/pkg/fleet"), nil,
+			"pkg/metricsadapter/rest.go", imports("context", "k8s.io/klog/v2", module+"/pkg/members/usage", module+"/pkg/fleet"), nil,
 		},
 		"a package may import what lies below it": {
 			"pkg/metricsadapter/server.go", imports(module + "/pkg/metricsadapter/openapi"), nil,
 		},
 		"an inner ring may not import an outer one": {
-			"pkg/member/a.go", imports(module + "/pkg/metricsadapter/openapi"),
-			[]string{"pkg/member/a.go imports " + module +
+			"pkg/members/member/a.go", imports(module + "/pkg/metricsadapter/openapi"),
+			[]string{"pkg/members/member/a.go imports " + module +
 				"/pkg/metricsadapter/openapi: ring 2 may import only rings inside it, and pkg/metricsadapter is in ring 3"},
 		},
 		"a test follows the rings too": {
-			"pkg/member/a_test.go", imports(module + "/pkg/webhook"),
-			[]string{"pkg/member/a_test.go imports " + module +
+			"pkg/members/member/a_test.go", imports(module + "/pkg/webhook"),
+			[]string{"pkg/members/member/a_test.go imports " + module +
 				"/pkg/webhook: ring 2 may import only rings inside it, and pkg/webhook is in ring 3"},
 		},
 		"a ring does not import itself": {
@@ -46,11 +46,11 @@ func TestImportFaults(t *testing.T) {
 			[]string{"pkg/controllers/federatedhpa/central/decide.go imports context: a decision is pure: a decision does not wait"},
 		},
 		"save for named neighbours": {
-			"pkg/relay/a.go", imports(module + "/pkg/member"), nil,
+			"pkg/members/relay/a.go", imports(module + "/pkg/members/member"), nil,
 		},
 		"and neighbours in one direction only": {
-			"pkg/member/a.go", imports(module + "/pkg/usage"),
-			[]string{"pkg/member/a.go imports " + module + "/pkg/usage: ring 2 may import only rings inside it, and pkg/usage is in ring 2"},
+			"pkg/members/member/a.go", imports(module + "/pkg/members/usage"),
+			[]string{"pkg/members/member/a.go imports " + module + "/pkg/members/usage: ring 2 may import only rings inside it, and pkg/members/usage is in ring 2"},
 		},
 		"a package without a ring is refused": {
 			"pkg/util/a.go", imports("fmt"),
@@ -61,8 +61,8 @@ func TestImportFaults(t *testing.T) {
 			[]string{"hack/a.go: its package has no ring; give it one in imports_test.go and doc.go"},
 		},
 		"and the import of one": {
-			"pkg/usage/a.go", imports(module + "/pkg/util"),
-			[]string{"pkg/usage/a.go imports " + module + "/pkg/util: it has no ring; give it one in imports_test.go and doc.go"},
+			"pkg/members/usage/a.go", imports(module + "/pkg/util"),
+			[]string{"pkg/members/usage/a.go imports " + module + "/pkg/util: it has no ring; give it one in imports_test.go and doc.go"},
 		},
 		"a name that only begins alike has no ring": {
 			"pkg/fleetwide/a.go", imports("fmt"),
@@ -101,7 +101,7 @@ func TestImportFaults(t *testing.T) {
 			"pkg/schedule/a.go", "package a\nfunc f(rule interface{ Since() int }) int { return rule.Since() }\n", nil,
 		},
 		"I/O may do both": {
-			"pkg/usage/a.go", "package a\nimport \"time\"\nfunc f(t time.Time) { time.Sleep(1); go f(time.Now()) }\n", nil,
+			"pkg/members/usage/a.go", "package a\nimport \"time\"\nfunc f(t time.Time) { time.Sleep(1); go f(time.Now()) }\n", nil,
 		},
 		"a test does not sleep": {
 			"test/e2e/a_test.go", "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n",
@@ -109,7 +109,7 @@ func TestImportFaults(t *testing.T) {
 				"use testing/synctest"},
 		},
 		"save where the time is not real": {
-			"pkg/usage/a_test.go", "package a\nimport \"time\"\nimport \"testing/synctest\"\nfunc f() { synctest.Test(nil, func(any) { " +
+			"pkg/members/usage/a_test.go", "package a\nimport \"time\"\nimport \"testing/synctest\"\nfunc f() { synctest.Test(nil, func(any) { " +
 				"time.Sleep(1) }) }\n", nil,
 		},
 		"a test may read the clock": {
@@ -132,8 +132,8 @@ func TestImportFaults(t *testing.T) {
 			"test/lab/a.go", imports("os", "k8s.io/kubernetes/pkg/controller", module+"/pkg/fleet", module+"/test/lab/bin"), nil,
 		},
 		"nothing outside test imports test": {
-			"pkg/usage/a_test.go", imports(module + "/test/lab"),
-			[]string{"pkg/usage/a_test.go imports " + module + "/test/lab: test/ is a module of its own that nothing outside it needs"},
+			"pkg/members/usage/a_test.go", imports(module + "/test/lab"),
+			[]string{"pkg/members/usage/a_test.go imports " + module + "/test/lab: test/ is a module of its own that nothing outside it needs"},
 		},
 		"nor Kubernetes itself": {
 			"pkg/controllers/federatedhpa/a_test.go", imports("k8s.io/kubernetes/pkg/controller"),
@@ -147,7 +147,7 @@ func TestImportFaults(t *testing.T) {
 			".lab/a.go", "not Go at all", nil,
 		},
 		"examples of broken code are left alone": {
-			"pkg/usage/testdata/a.go", "not Go at all", nil,
+			"pkg/members/usage/testdata/a.go", "not Go at all", nil,
 		},
 	}
 	for name, tc := range tests {
@@ -164,9 +164,9 @@ func TestImportFaults(t *testing.T) {
 }
 
 func TestImportFaultsNamesTheFileThatDoesNotParse(t *testing.T) {
-	_, err := importFaults(fstest.MapFS{"pkg/usage/a.go": {Data: []byte("not Go at all")}})
-	if err == nil || err.Error() != "pkg/usage/a.go:1:1: expected 'package', found not" {
-		t.Errorf("got error %v, want one that names pkg/usage/a.go and the place", err)
+	_, err := importFaults(fstest.MapFS{"pkg/members/usage/a.go": {Data: []byte("not Go at all")}})
+	if err == nil || err.Error() != "pkg/members/usage/a.go:1:1: expected 'package', found not" {
+		t.Errorf("got error %v, want one that names pkg/members/usage/a.go and the place", err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/usage"
+	"github.com/fleetscale/fleetscale/pkg/members/usage"
 )
 
 // Usage answers for the fleet.

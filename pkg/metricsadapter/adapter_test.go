@@ -13,7 +13,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/usage"
+	"github.com/fleetscale/fleetscale/pkg/members/usage"
 )
 
 var everything = usage.Question{Selector: labels.Everything(), Clusters: func(string) bool { return true }}

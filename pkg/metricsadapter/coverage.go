@@ -9,7 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/usage"
+	"github.com/fleetscale/fleetscale/pkg/members/usage"
 )
 
 // announce says who took part in an answer, or why there can be none: "no

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 	customregistry "sigs.k8s.io/custom-metrics-apiserver/pkg/registry/custom_metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/merge"
-	"github.com/fleetscale/fleetscale/pkg/relay"
 )
 
 // customProvider answers for custom.metrics.k8s.io.

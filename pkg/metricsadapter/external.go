@@ -12,8 +12,8 @@ import (
 	"k8s.io/metrics/pkg/apis/external_metrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/merge"
-	"github.com/fleetscale/fleetscale/pkg/relay"
 )
 
 // externalProvider answers for external.metrics.k8s.io. What is measured out

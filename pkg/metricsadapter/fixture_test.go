@@ -29,8 +29,8 @@ import (
 	restfake "k8s.io/client-go/rest/fake"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
+	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
-	"github.com/fleetscale/fleetscale/pkg/usage"
 )
 
 // fakeMember is a cluster with the given pods and one node, or a silent one.

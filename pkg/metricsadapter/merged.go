@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/usage"
+	"github.com/fleetscale/fleetscale/pkg/members/usage"
 )
 
 // ask puts a question to the fleet: usage.Store's Pods or Nodes.

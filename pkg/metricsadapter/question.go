@@ -14,7 +14,7 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/usage"
+	"github.com/fleetscale/fleetscale/pkg/members/usage"
 )
 
 // question is what is asked of whom, and which items of the answer are meant.

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/merge"
-	"github.com/fleetscale/fleetscale/pkg/relay"
 )
 
 // Relay asks the members' own custom and external metrics APIs.

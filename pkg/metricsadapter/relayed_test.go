@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/relay"
+	"github.com/fleetscale/fleetscale/pkg/members/relay"
 )
 
 const (

@@ -26,10 +26,10 @@ import (
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
-	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/relay"
+	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
-	"github.com/fleetscale/fleetscale/pkg/relay"
-	"github.com/fleetscale/fleetscale/pkg/usage"
 )
 
 // asked is what an API server makes of a request, and asks its authorizer about.

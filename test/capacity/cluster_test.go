@@ -19,11 +19,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/fleetscale/fleetscale/pkg/capacity"
-	"github.com/fleetscale/fleetscale/pkg/capacity/fit"
-	"github.com/fleetscale/fleetscale/pkg/member"
-	"github.com/fleetscale/fleetscale/pkg/mirror"
-	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/fit"
+	"github.com/fleetscale/fleetscale/pkg/members/capacity"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
 )

@@ -83,7 +83,7 @@ func (s *stage) seesKarmadaKinds() {
 // karmadaKinds are both CustomResourceDefinitions with the fields that Karmada knows.
 func (s *stage) karmadaKinds() string {
 	s.t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.Repository, "pkg/served/testdata/karmada.json"))
+	data, err := os.ReadFile(filepath.Join(s.Repository, "pkg/hub/served/testdata/karmada.json"))
 	if err != nil {
 		s.t.Fatal(err)
 	}

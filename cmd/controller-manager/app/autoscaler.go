@@ -19,20 +19,20 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/fleetscale/fleetscale/pkg/capacity"
 	"github.com/fleetscale/fleetscale/pkg/command"
-	"github.com/fleetscale/fleetscale/pkg/connection"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
-	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
-	"github.com/fleetscale/fleetscale/pkg/member"
-	"github.com/fleetscale/fleetscale/pkg/placement"
-	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/capacity"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/registration"
-	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // addAutoscaler adds the controller of FederatedHPAs, and what it sees the members by.

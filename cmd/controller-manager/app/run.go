@@ -25,8 +25,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
-	"github.com/fleetscale/fleetscale/pkg/hubstatus"
-	"github.com/fleetscale/fleetscale/pkg/served"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubstatus"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/served"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
 // What is cached must be enough to tell an object that has lost its mode from one that was switched.

@@ -13,7 +13,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
-	"github.com/fleetscale/fleetscale/pkg/served"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
 // schemaPeriod is the time between two looks at what the hub serves: an upgrade of Karmada may take our fields away at

@@ -32,13 +32,13 @@ import (
 	apimetrics "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
-	"github.com/fleetscale/fleetscale/pkg/connection"
-	"github.com/fleetscale/fleetscale/pkg/member"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/relay"
+	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 	"github.com/fleetscale/fleetscale/pkg/registration"
-	"github.com/fleetscale/fleetscale/pkg/relay"
-	"github.com/fleetscale/fleetscale/pkg/usage"
 )
 
 const program = "fleetscale-metrics-adapter"

@@ -24,7 +24,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
-	"github.com/fleetscale/fleetscale/pkg/placement"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
 // hub is an API server of a few kinds, with what of one matters here: what is stored went through JSON; a write holds

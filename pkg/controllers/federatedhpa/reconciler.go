@@ -17,7 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
-	"github.com/fleetscale/fleetscale/pkg/served"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
 const (

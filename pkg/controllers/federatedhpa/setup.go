@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/placement"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
 // Name is the controller's, in its logs, metrics and Events.

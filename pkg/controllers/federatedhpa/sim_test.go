@@ -18,7 +18,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
-	"github.com/fleetscale/fleetscale/pkg/placement"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
 // life is a world in which things happen by chance, and what must hold whatever happens.

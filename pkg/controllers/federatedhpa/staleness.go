@@ -9,7 +9,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
-	"github.com/fleetscale/fleetscale/pkg/served"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
 // doubtFor is how long an object is doubted. It is more than the time between two reads of the hub's schema, which decide.

@@ -17,7 +17,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 )
 
 // BenchmarkAsk asks for the cpu of 2000 Pods of two containers, in ten clusters, in both forms in which servers answer.

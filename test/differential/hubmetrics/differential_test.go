@@ -22,7 +22,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/podautoscaler/metrics"
 
-	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hubmetrics holds fleetscale's client of the hub's metrics APIs (pkg/hubmetrics) to the one by which
+// Package hubmetrics holds fleetscale's client of the hub's metrics APIs (pkg/hub/hubmetrics) to the one by which
 // Kubernetes' HorizontalPodAutoscaler controller asks. Both put the same random questions to the same server, which
 // answers at random: in every version, in JSON and protobuf, with errors, nonsense and nothing. What they ask, the
 // values that they read, and the words of their errors must be equal.

@@ -26,7 +26,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 )
 
 // answer is what the hub says.

@@ -16,7 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
-	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
-	"github.com/fleetscale/fleetscale/pkg/workload"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
 // clear takes away what we made in clusters that have no part any more: the workload, once the other clusters run what

@@ -26,9 +26,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
-	"github.com/fleetscale/fleetscale/pkg/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
-	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // member is a cluster that stores autoscalers as an API server does, and runs what it is told, as far as it has room.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
-	"github.com/fleetscale/fleetscale/pkg/workload"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
 // retainReplicas, on a workload of a Karmada hub, has Karmada leave the replicas in the clusters alone.

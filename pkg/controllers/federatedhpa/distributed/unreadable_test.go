@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/placement"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
 // A template that may not be read is the matter of the clusters that lack the workload. Where others place it, it says

@@ -32,10 +32,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/hubmetrics"
-	"github.com/fleetscale/fleetscale/pkg/placement"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
-	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // The API stores whole seconds; clocks have more.

@@ -19,8 +19,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/summary"
-	"github.com/fleetscale/fleetscale/pkg/workload"
 )
 
 // FieldManager owns in managedFields what is written on the hub.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/placement"
-	"github.com/fleetscale/fleetscale/pkg/workload"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
 // Reader reads the fleet.

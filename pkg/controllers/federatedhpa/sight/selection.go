@@ -11,8 +11,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/placement"
-	"github.com/fleetscale/fleetscale/pkg/workload"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
 // SpecError is a fault of the object's spec.

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+)
+
+// effects are what follows from a change of the registry and is done once its
+// lock is free.
+type effects struct {
+	changed bool
+	retired []*connection.Connection
+	notices []notice
+}
+
+// notice is one change worth telling people, once.
+type notice struct {
+	cluster  string
+	ref      corev1.ObjectReference
+	describe string
+	// event is what happened apart from the state, unless empty.
+	event   string
+	silence *fleet.Silence // nil: ready
+}
+
+func (fx *effects) retire(conns ...*connection.Connection) {
+	fx.retired = append(fx.retired, slices.DeleteFunc(conns, func(c *connection.Connection) bool { return c == nil })...)
+}
+
+func (fx *effects) add(more effects) {
+	fx.changed = fx.changed || more.changed
+	fx.retired = append(fx.retired, more.retired...)
+	fx.notices = append(fx.notices, more.notices...)
+}
+
+func (r *Registry) carryOut(ctx context.Context, fx effects) {
+	for _, c := range fx.retired {
+		c.Retire()
+	}
+	for _, n := range fx.notices {
+		n.log(ctx)
+		r.record(n)
+	}
+	if fx.changed {
+		poke(r.changed)
+	}
+}
+
+func (n notice) log(ctx context.Context) {
+	logger := klog.FromContext(ctx).WithValues("cluster", n.cluster, "registration", n.describe)
+	switch {
+	case n.event != "":
+		logger.Info(n.event)
+	case n.silence == nil:
+		logger.Info("Cluster is ready")
+	default:
+		logger.Info("Cluster is not ready", "reason", n.silence.Reason, "message", n.silence.Detail)
+	}
+}
+
+// What may happen to a registration apart from its cluster's state.
+const (
+	clusterLeft     = "Cluster left"
+	clusterReplaced = "Another cluster answers under this name"
+)
+
+func (e *entry) happened(event string) notice {
+	return notice{cluster: e.member.name, ref: e.reg.Ref, describe: e.reg.String(), event: event}
+}
+
+// mostEventMessage is what the Events API allows.
+const mostEventMessage = 1024
+
+// record writes an Event where the registration's owner has something to mend.
+func (r *Registry) record(n notice) {
+	if r.options.Recorder == nil || n.event != "" || n.silence == nil || !definite(n.silence.Reason) {
+		return
+	}
+	message := n.silence.Detail
+	if len(message) > mostEventMessage {
+		message = message[:mostEventMessage]
+	}
+	r.options.Recorder.Event(&n.ref, corev1.EventTypeWarning, string(n.silence.Reason), message)
+}
+
+// notice compares what was shown with what is: a change of readiness or reason
+// is worth telling, and so are other faults of a registration. A probe's words
+// change too often.
+func (e *entry) notice(before shown) (n notice, worth bool) {
+	now := e.shown
+	if now.silence.Reason == reasonNotContacted {
+		return n, false
+	}
+	n = notice{cluster: e.member.name, ref: e.reg.Ref, describe: e.reg.String()}
+	if !now.ready {
+		n.silence = &now.silence
+	}
+	worth = now.ready != before.ready || now.silence.Reason != before.silence.Reason ||
+		e.reg.Refused() && now.silence != before.silence
+	return n, worth
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/registration"
+)
+
+// entry is one registration under one name with all that serves it. One
+// goroutine tends it; what that goroutine finds out is filed under the
+// registry's lock.
+type entry struct {
+	key    registration.Key
+	member *Member
+	stop   context.CancelFunc
+	// wake: something has changed, look at once. doubt: a request has failed, look soon.
+	wake, doubt chan struct{}
+
+	// The rest is guarded by Registry.mu.
+
+	reg registration.Registration
+	// generation counts the changes of what reg asks the goroutine to do.
+	generation int
+	// waitingSince is when reg began to await something.
+	waitingSince time.Time
+	relabelled   bool
+
+	health health
+	// uid is the cluster's identity once it was contacted. It does not change:
+	// an entry that finds another one is moved, and replaced.
+	uid   types.UID
+	moved bool
+	// conn is what callers use; hubConn leads to the hub's metrics-server if this is the hub.
+	conn, hubConn *connection.Connection
+	shown         shown
+}
+
+func newEntry(k registration.Key, name string, reg registration.Registration, o Options) *entry {
+	e := &entry{
+		key:          k,
+		wake:         make(chan struct{}, 1),
+		doubt:        make(chan struct{}, 1),
+		reg:          reg,
+		waitingSince: time.Now(),
+	}
+	var metrics *connection.Metrics
+	if o.Metrics != nil {
+		metrics = o.Metrics.requests
+	}
+	e.member = newMember(name, connection.NewPeer(name, o.Connections, metrics, e.failed))
+	return e
+}
+
+// adopt takes a changed registration of the same name. A refused one loses its
+// connections at once.
+func (e *entry) adopt(reg registration.Registration) (fx effects) {
+	old := e.reg
+	e.reg = reg
+	e.relabelled = !reflect.DeepEqual([]any{old.Labels, old.Topology}, []any{reg.Labels, reg.Topology})
+	if old.AsksSame(reg) {
+		return fx
+	}
+	e.generation++
+	if old.Awaiting == "" {
+		e.waitingSince = time.Now()
+	}
+	if reg.Refused() {
+		fx.retire(e.conn, e.hubConn)
+		e.conn, e.hubConn, e.health = nil, nil, health{}
+	}
+	poke(e.wake)
+	return fx
+}
+
+// failed hears of each request that failed. If the member was ready, that is
+// cause to look at it.
+func (e *entry) failed(reason fleet.Reason) {
+	switch reason {
+	case connection.ReasonNestedHub, fleet.ReasonTimeout, fleet.ReasonUnreachable, fleet.ReasonForbidden, fleet.ReasonCertificate:
+		poke(e.doubt)
+	}
+}
+
+// poke leaves a sign; one that is there already suffices.
+func poke(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+// patience is how long a look at an entry holds.
+type patience struct {
+	// wait is the time until the next look; zero is until something changes.
+	wait time.Duration
+	// wary is true when a failed request should shorten the wait.
+	wary bool
+}
+
+// pause waits until it is time to look again. It is false when the entry has ended.
+func (e *entry) pause(ctx context.Context, p patience) bool {
+	drain(e.doubt) // what was doubted before the look was looked at
+	doubt := e.doubt
+	if !p.wary {
+		doubt = nil
+	}
+	looked := time.Now()
+	timer := time.NewTimer(p.wait)
+	defer timer.Stop()
+	if p.wait == 0 {
+		timer.Stop()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-e.wake:
+			return true
+		case <-timer.C:
+			return true
+		case <-doubt:
+			doubt = nil
+			timer.Reset(time.Until(looked.Add(min(p.wait, firstRetry))))
+		}
+	}
+}
+
+func drain(ch chan struct{}) {
+	select {
+	case <-ch:
+	default:
+	}
+}
+
+// claim is what the entry's registration says in front of the others.
+func (e *entry) claim(held identity, open bool) claim {
+	c := claim{key: e.key, wants: e.reg.Name, held: held, open: open, ready: e.health.ready, describe: e.reg.String()}
+	switch {
+	case e.reg.Withdrawn():
+		c.declared = e.reg.DeclaredID
+	case !e.reg.Refused() && !e.moved:
+		c.uid = e.uid
+	}
+	return c
+}
+
+// silence is the one reason why the member is not asked, nil when it is ready.
+// A duplicate is one whatever else is wrong with it.
+func (e *entry) silence(refusal *fleet.Silence, hubUnset bool) *fleet.Silence {
+	switch {
+	case refusal != nil:
+		return refusal
+	case e.reg.Refused():
+		return e.reg.Refusal()
+	case hubUnset:
+		return fleet.Silencef(reasonHubMetricsServerUnset,
+			"the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is")
+	case !e.health.contacted:
+		return fleet.Silencef(reasonNotContacted, "registered a moment ago; the first probe is under way")
+	default:
+		return e.health.silence
+	}
+}

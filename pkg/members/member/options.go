@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"cmp"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/registration"
+)
+
+// Options say where registrations are and how members are asked. Zero durations
+// stand for the defaults given here.
+type Options struct {
+	// Hub and HubDynamic reach the hub; their limits are the caller's.
+	Hub        kubernetes.Interface
+	HubDynamic dynamic.Interface
+	// Registrations say which objects of the hub register members.
+	Registrations registration.Options
+	// Connections say how members are asked.
+	Connections connection.Options
+	// HubMetricsServer reaches the hub's own metrics-server, for a hub that is
+	// a member of its own fleet. Without it such a hub is refused to who has Read
+	// access; who writes asks members no metrics.
+	HubMetricsServer *rest.Config
+
+	// ProbePeriod is the time between two probes of a member (10 s), and the longest after a failure.
+	ProbePeriod time.Duration
+	// DiscoveryPeriod is the time between two looks for an API of registrations (15 s).
+	DiscoveryPeriod time.Duration
+
+	// Recorder writes Events on registrations. May be nil.
+	Recorder record.EventRecorder
+	// Metrics counts. May be nil.
+	Metrics *Metrics
+}
+
+func (o Options) withDefaults() Options {
+	o.Connections = o.Connections.WithDefaults()
+	o.ProbePeriod = cmp.Or(o.ProbePeriod, 10*time.Second)
+	o.DiscoveryPeriod = cmp.Or(o.DiscoveryPeriod, 15*time.Second)
+	return o
+}

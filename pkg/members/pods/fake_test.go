@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pods
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	restfake "k8s.io/client-go/rest/fake"
+
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+	"github.com/fleetscale/fleetscale/pkg/wire"
+)
+
+// fakeMember is a cluster with Pods that never change, told in protobuf.
+type fakeMember struct {
+	n   int
+	pod func(i int) *corev1.Pod
+}
+
+var _ mirror.Member = (*fakeMember)(nil)
+
+func (m *fakeMember) Name() string                { return "east" }
+func (m *fakeMember) State() member.State         { return member.State{} }
+func (m *fakeMember) Silence() error              { return nil }
+func (m *fakeMember) WatchClient() rest.Interface { return m.Client() }
+func (m *fakeMember) Client() rest.Interface {
+	return &restfake.RESTClient{
+		GroupVersion:         schema.GroupVersion{Version: "v1"},
+		NegotiatedSerializer: scheme.Codecs.WithoutConversion(),
+		Client:               restfake.CreateHTTPClient(m.serve),
+	}
+}
+
+func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
+	q := r.URL.Query()
+	if q.Get("watch") == "true" {
+		silent, _ := io.Pipe()
+		return respond("application/json", silent), nil
+	}
+	from, _ := strconv.Atoi(q.Get("continue"))
+	limit, _ := strconv.Atoi(q.Get("limit"))
+	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+	until := min(m.n, from+limit)
+	for i := from; i < until; i++ {
+		list.Items = append(list.Items, *m.pod(i))
+	}
+	if until < m.n {
+		list.Continue = strconv.Itoa(until)
+	}
+	return respond("application/vnd.kubernetes.protobuf", io.NopCloser(bytes.NewReader(protobufOf(list)))), nil
+}
+
+func respond(contentType string, body io.ReadCloser) *http.Response {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {contentType}}, Body: body}
+}
+
+func protobufOf(list *corev1.PodList) []byte {
+	raw, err := list.Marshal()
+	if err != nil {
+		panic(err)
+	}
+	envelope := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Raw: raw}
+	body, err := envelope.Marshal()
+	if err != nil {
+		panic(err)
+	}
+	return append([]byte(wire.Magic), body...)
+}
+
+var noon = metav1.Unix(1_795_262_400, 0)
+
+func after(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(d)) }
+
+// deployed is a Pod of one of several Deployments, as large as Pods are.
+func deployed(deployment, i int) *corev1.Pod {
+	app := fmt.Sprintf("checkout-%03d", deployment)
+	milli := func(cpu, memory string) corev1.ResourceRequirements {
+		return corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse(memory)}}
+	}
+	start := after(time.Duration(i) * time.Second)
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: fmt.Sprintf("%s-7d9f8b6c5d-%05d", app, i), UID: types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", i)),
+			Labels: map[string]string{"app.kubernetes.io/name": app, "app.kubernetes.io/part-of": "shop", "pod-template-hash": "7d9f8b6c5d"},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app + "-7d9f8b6c5d", UID: types.UID(app), Controller: new(true),
+			}},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: fmt.Sprintf("node-%04d", i%1000), Priority: new(int32(1000)),
+			Containers: []corev1.Container{
+				{Name: "app", Image: "registry.example/shop/checkout:v1.2.3", Resources: milli("250m", "512Mi")},
+				{Name: "proxy", Image: "registry.example/mesh/proxy:v4", Resources: milli("100m", "64Mi")},
+			},
+		},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, StartTime: &start,
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: start},
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: start},
+			},
+		},
+	}
+}
+
+func run(t testing.TB) *Store {
+	t.Helper()
+	s := New(Options{})
+	done := make(chan error, 1)
+	go func() { done <- s.Run(t.Context()) }()
+	t.Cleanup(func() {
+		if err := <-done; err != nil {
+			t.Errorf("Run() = %v", err)
+		}
+	})
+	return s
+}

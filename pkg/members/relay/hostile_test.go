@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/metrics/pkg/apis/custom_metrics"
+	custominstall "k8s.io/metrics/pkg/apis/custom_metrics/install"
+	customv1beta2 "k8s.io/metrics/pkg/apis/custom_metrics/v1beta2"
+	"k8s.io/metrics/pkg/apis/external_metrics"
+	externalinstall "k8s.io/metrics/pkg/apis/external_metrics/install"
+	externalv1beta1 "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+)
+
+// evilValues is a list of one value that takes forever to read.
+func evilValues(t *testing.T, contentType string, list runtime.Object, version schema.GroupVersion) handler {
+	t.Helper()
+	known := runtime.NewScheme()
+	custominstall.Install(known)
+	externalinstall.Install(known)
+	codecs := serializer.NewCodecFactory(known)
+	body := []byte("kind: ExternalMetricValueList\napiVersion: external.metrics.k8s.io/v1beta1\nitems: [{metricName: queue, value: " +
+		"'1234567890123'}]\n")
+	if info, found := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), contentType); found &&
+		contentType != runtime.ContentTypeYAML {
+		var err error
+		if body, err = runtime.Encode(codecs.EncoderForVersion(info.Serializer, version), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body = bytes.ReplaceAll(body, []byte("1234567890123"), []byte("1e-2147483648"))
+	return func(*http.Request) (*http.Response, error) {
+		r := respond(http.StatusOK, body)
+		r.Header.Set("Content-Type", contentType)
+		return r, nil
+	}
+}
+
+func TestValueThatTakesForEver(t *testing.T) {
+	custom := &custom_metrics.MetricValueList{Items: []custom_metrics.MetricValue{object("web-0", "1")}}
+	custom.Items[0].Value = resource.MustParse("1234567890123") // as long as the evil one
+	external := &external_metrics.ExternalMetricValueList{Items: []external_metrics.ExternalMetricValue{oneSeries("a", "1234567890123")}}
+	for _, contentType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf, runtime.ContentTypeYAML} {
+		t.Run(contentType, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				evil, good := newFakeMember("evil"), newFakeMember("good")
+				f := newFleetWith(func(*Options) {}, evil, good)
+				f.run(t)
+				synctest.Wait()
+				begin := time.Now()
+				for range 3 {
+					evil.set(func() { evil.values = evilValues(t, contentType, custom, customv1beta2.SchemeGroupVersion) })
+					wantCoverage(t, f.Custom(t.Context(), podsRPS), "answered=good;silent=evil:BadAnswer")
+					evil.set(func() { evil.values = evilValues(t, contentType, external, externalv1beta1.SchemeGroupVersion) })
+					wantCoverage(t, f.External(t.Context(), queue), "answered=good;silent=evil:BadAnswer")
+				}
+				if took := time.Since(begin); took != 0 {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// Whatever decoders do, an attempt ends at its deadline.
+func TestDecodersThatHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		never := make(chan struct{})
+		defer close(never)
+		f := newFleetWith(func(*Options) {}, newFakeMember("evil"), newFakeMember("good"))
+		f.run(t)
+		synctest.Wait()
+		f.external.mu.Lock()
+		reading := f.external.lines["evil"].reading
+		f.external.mu.Unlock()
+		for range 100 { // more than are decoded at once
+			go func() {
+				_, _ = connection.Decode(ctx, reading, func() (int, error) { <-never; return 0, nil })
+			}()
+		}
+		synctest.Wait()
+		begin := time.Now()
+		wantCoverage(t, f.External(t.Context(), queue), "answered=good;silent=evil:BadAnswer")
+		if took := time.Since(begin); took != timeout {
+			t.Errorf("it took %v, want %v", took, timeout)
+		}
+	})
+}

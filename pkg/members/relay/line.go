@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"context"
+	"sync"
+	"time"
+	"unique"
+
+	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+)
+
+// A line asks one member for one API.
+type line[T any] struct {
+	board  *board[T]
+	api    *api[T]
+	source Source
+	meter  *meter
+	// reading decodes values; documents of the discovery hold no quantities.
+	reading *connection.Reading
+	// ctx ends when the member leaves, for the cause left.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	wake   chan struct{}
+	ready  bool   // as last seen by the board
+	state  string // as last logged by the discovery
+
+	mu        sync.Mutex
+	over      bool // nothing may be started any more
+	questions map[key]*question[T]
+	version   learning
+	names     []unique.Handle[provider.CustomMetricInfo] // the member's part of the catalogue, without duplicates
+	// failing is the start of the discovery's unbroken failures; zero while it
+	// does not fail, or a question was answered since.
+	failing time.Time
+}
+
+func newLine[T any](ctx context.Context, b *board[T], m Source) *line[T] {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return &line[T]{
+		board: b, api: b.api, source: m, meter: b.o.Metrics.of(m.Name(), b.api.name),
+		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1),
+		reading: connection.NewReading(), ready: m.Silence() == nil, questions: map[key]*question[T]{},
+	}
+}
+
+// left is why a question has no answer from a member that leaves meanwhile.
+func left() error {
+	return &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "the cluster left the fleet while being asked"}
+}
+
+// end has the line start nothing more, and what is under way come to an end.
+func (l *line[T]) end() {
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	l.cancel(left())
+	l.meter.end()
+}
+
+// start runs f unless the line is over. l.mu must be held: so nothing is
+// started behind the back of who waits for all that runs.
+func (l *line[T]) start(f func()) bool {
+	if !l.over {
+		l.board.running.Go(f)
+	}
+	return !l.over
+}
+
+// noteReady has the member looked at when it became ready.
+func (l *line[T]) noteReady() {
+	ready := l.source.Silence() == nil
+	if ready && !l.ready {
+		signal(l.wake)
+	}
+	l.ready = ready
+}
+
+// put puts a question, or joins those who wait for its answer, or takes the
+// answer of a moment ago. It does not wait.
+func (l *line[T]) put(k key) *attempt[[]T] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.questions[k]
+	if q != nil {
+		q.asked = time.Now() // what was seen is not forgotten while the member is silent
+	}
+	if err := l.unasked(); err != nil {
+		l.meter.served(servedNotAsked)
+		return failed[[]T](err)
+	}
+	if q == nil {
+		q = l.add(k)
+	}
+	if a := q.last; a != nil && (!a.ended() || a.fresh(l.board.o.KeepFor)) {
+		l.meter.served(servedBy(a.ended()))
+		return a
+	}
+	a := newAttempt[[]T]()
+	if !l.start(func() { l.attend(k, q, a) }) {
+		return failed[[]T](left())
+	}
+	l.meter.served(servedAsked)
+	q.last = a
+	return a
+}
+
+// unasked is what stands for the answer of a member that is not to be asked.
+func (l *line[T]) unasked() error {
+	if l.source.IsHub() {
+		return l.api.absent()
+	}
+	return l.source.Silence()
+}
+
+// attend brings an attempt to its end.
+func (l *line[T]) attend(k key, q *question[T], a *attempt[[]T]) {
+	ctx, cancel := context.WithTimeout(l.ctx, l.board.o.Timeout)
+	defer cancel()
+	values, err := l.fetch(ctx, k)
+	silence, _ := fleet.Classify(err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if silence != nil {
+		l.version.doubted = true
+		q.noteFailure(a.sent)
+	} else {
+		l.failing = time.Time{}
+		q.noteAnswer(values, l.api.remembers)
+	}
+	a.end(values, err) // who waits for it finds what was noted
+}

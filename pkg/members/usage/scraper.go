@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
+	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+)
+
+// Source is one member: its name, why asking it is useless (nil when it is
+// not), and a client for its metrics.k8s.io. Another Source under the same
+// name is another cluster.
+type Source interface {
+	Name() string
+	Silence() error
+	MetricsClient() rest.Interface
+}
+
+// A scraper asks one member.
+type scraper struct {
+	source  Source
+	period  time.Duration
+	timeout time.Duration
+	metrics *Metrics
+	reading *connection.Reading
+	// ctx ends when the member leaves. Attempts outlive the asker who caused
+	// them, since others wait for them too.
+	ctx    context.Context
+	cancel context.CancelFunc
+	wake   chan struct{}
+	failed chan struct{}      // a new question may be without an answer
+	once   singleflight.Group // questions that are not kept
+	// running counts what was started, for the store to wait for.
+	running *sync.WaitGroup
+
+	mu      sync.Mutex
+	targets map[key]*target
+	maxAge  time.Duration // at least as configured; longer for a member that measures slowly
+	locked  bool          // for the metrics
+	ready   bool          // as last seen by the store
+
+	beat     *beat // the running goroutine's own
+	together together
+}
+
+// run asks for the hot targets once per period, until the member leaves.
+func (s *scraper) run() {
+	timer := time.NewTimer(rand.N(s.period)) // members that joined together are asked apart
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-s.wake:
+		case <-timer.C:
+		}
+		s.round()
+		signal(s.failed)
+		timer.Reset(time.Until(s.beat.next))
+	}
+}
+
+// wakeUp has a round begin now. It never blocks.
+func (s *scraper) wakeUp() { signal(s.wake) }
+
+// signal is for a channel with room for one: more say no more.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// round asks for all targets. One of them, the pilot, goes first: if the
+// member is down, or has not measured since, the others need not be asked.
+func (s *scraper) round() {
+	targets := s.hotTargets()
+	if len(targets) == 0 {
+		s.beat.interrupted(time.Now())
+		return
+	}
+	pilot, others := choosePilot(targets)
+	first, c := s.ask(pilot, true)
+	if first.err != nil {
+		s.beat.interrupted(first.received)
+		if isDown(first.err) {
+			failAll(others, first)
+			return
+		}
+		s.askAll(others, true)
+		return
+	}
+	q := question{sent: first.sent, received: first.received, changed: c.newer && c.tells}
+	if c.tells && !q.changed && s.askSoonAgain(q) {
+		return
+	}
+	rest := s.askAll(others, true)
+	if !c.tells {
+		q.changed = rest.newer
+	}
+	s.observe(q)
+}
+
+// askSoonAgain observes an unchanged answer if that makes the beat ask again
+// long before a period has gone by.
+func (s *scraper) askSoonAgain(q question) bool {
+	trial := *s.beat
+	trial.observe(q)
+	if trial.next.Sub(q.sent) >= s.period/2 {
+		return false
+	}
+	s.observe(q)
+	return true
+}
+
+func (s *scraper) observe(q question) {
+	if q.changed {
+		s.metrics.observeLateness(s.beat.lateAtMost(q))
+	}
+	s.beat.observe(q)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.locked = s.beat.mode == locked
+	s.maxAge = 2 * s.beat.observedPeriod()
+}
+
+// choosePilot takes the smallest target that has samples and did not fail
+// last; if all failed, any: map order makes it another one each time.
+func choosePilot(targets []*target) (pilot *target, others []*target) {
+	best, bestSize := 0, -1
+	now := time.Now()
+	for i, t := range targets {
+		size, _ := t.size(now)
+		if size > 0 && !t.failed() && (bestSize < 0 || size < bestSize) {
+			best, bestSize = i, size
+		}
+	}
+	return targets[best], slices.Delete(slices.Clone(targets), best, best+1)
+}
+
+// isDown is true for failures that any other question would meet too. They may
+// be over soon; a right that is not granted, or an answer that nobody can read, or
+// that is too large, takes a person.
+func isDown(err error) bool {
+	silence, _ := fleet.Classify(err)
+	return silence != nil && !slices.Contains([]fleet.Reason{fleet.ReasonForbidden, fleet.ReasonBadAnswer, fleet.ReasonTooLarge},
+		silence.Reason)
+}
+
+func failAll(targets []*target, a attempt) {
+	for _, t := range targets {
+		t.keep(attempt{sent: a.sent, received: a.received, err: a.err})
+	}
+}
+
+// askAll asks for all targets: the namespaces at once where that is cheaper.
+func (s *scraper) askAll(targets []*target, onBeat bool) comparison {
+	namespaces, others := namespacesApart(targets)
+	if s.together.worthwhile(len(namespaces), samplesOf(namespaces)) {
+		if c, answered := s.askTogether(namespaces, onBeat); answered {
+			return c.with(s.askEach(others, onBeat))
+		}
+	}
+	return s.askEach(targets, onBeat)
+}
+
+func samplesOf(targets []*target) (n int) {
+	now := time.Now()
+	for _, t := range targets {
+		samples, _ := t.size(now)
+		n += samples
+	}
+	return n
+}
+
+func namespacesApart(targets []*target) (namespaces, others []*target) {
+	for _, t := range targets {
+		if t.key.resource == podsResource && t.key.selector == "" {
+			namespaces = append(namespaces, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	return namespaces, others
+}
+
+// asksAtOnce bounds the requests of one round to one member.
+const asksAtOnce = 4
+
+func (s *scraper) askEach(targets []*target, onBeat bool) comparison {
+	var mu sync.Mutex
+	var all comparison
+	var group errgroup.Group
+	group.SetLimit(asksAtOnce)
+	for _, t := range targets {
+		group.Go(func() error {
+			_, c := s.ask(t, onBeat)
+			mu.Lock()
+			defer mu.Unlock()
+			all = all.with(c)
+			return nil
+		})
+	}
+	_ = group.Wait() // the outcomes are filed in the targets
+	return all
+}
+
+// ask makes one attempt and files it.
+func (s *scraper) ask(t *target, onBeat bool) (attempt, comparison) {
+	t.asking <- struct{}{}
+	defer func() { <-t.asking }()
+	a := attempt{sent: time.Now(), onBeat: onBeat}
+	a.batch, a.err = s.fetch(t.key)
+	a.received = time.Now()
+	return a, t.keep(a)
+}
+
+func (s *scraper) fetch(k key) (*Batch, error) {
+	if err := s.source.Silence(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.timeout)
+	defer cancel()
+	batch, err := k.fetch(ctx, s.source.MetricsClient(), s.reading)
+	if s.ctx.Err() == nil { // a departed member's series are gone, and stay so
+		s.metrics.countScrape(s.source.Name(), err)
+	}
+	return batch, err
+}
+
+// fetchOnce asks a question that is not kept, once for all who wait for it.
+func (s *scraper) fetchOnce(ctx context.Context, k key) (*Batch, error) {
+	result := s.once.DoChan(k.resource+"/"+k.namespace+"?"+k.selector, func() (any, error) { return s.fetch(k) })
+	select {
+	case r := <-result:
+		batch, _ := r.Val.(*Batch)
+		return batch, r.Err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s *scraper) hotTargets() []*target {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.targets))
+}
+
+// ensure returns the target of k, asking for it at once where there is none yet.
+func (s *scraper) ensure(k key) *target {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.targets[k]
+	if t == nil {
+		t = newTarget(k)
+		s.targets[k] = t
+		s.running.Go(func() {
+			s.ask(t, false)
+			if t.unanswered() {
+				signal(s.failed)
+			}
+		})
+	}
+	return t
+}
+
+func (s *scraper) drop(k key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.targets, k)
+}
+
+// read is what may be served of t now; see target.read.
+func (s *scraper) read(t *target, now time.Time, maxAge time.Duration) (*Batch, error) {
+	s.mu.Lock()
+	maxAge = max(maxAge, s.maxAge)
+	s.mu.Unlock()
+	return t.read(now, maxAge)
+}

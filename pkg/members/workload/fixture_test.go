@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+
+	"github.com/fleetscale/fleetscale/pkg/members/capacity"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/registration"
+)
+
+// server is a cluster's API server, which answers as it is told.
+type server struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	versions []string            // of the group autoscaling
+	answers  map[string][]answer // by verb and path, with "watch" and the token of a page; the last one stays
+	requests []string            // of namespaces, and what was sent
+	refuses  bool                // who asks
+	hangs    chan struct{}       // closed when discovery is to be answered; nil: at once
+}
+
+// answer is a code, and a body.
+type answer struct {
+	code int
+	body string
+}
+
+func newServer(t *testing.T, versions ...string) *server {
+	s := &server{versions: versions, answers: map[string][]answer{}}
+	s.Server = httptest.NewTLSServer(http.HandlerFunc(s.serve))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+// says makes it answer a request such as "GET /apis/apps/v1/namespaces/shop/deployments/web" from now on.
+func (s *server) says(request string, code int, body string) {
+	s.set(func() { s.answers[request] = []answer{{code, body}} })
+}
+
+// then makes it answer so when it has answered as it was told before.
+func (s *server) then(request string, code int, body string) {
+	s.set(func() { s.answers[request] = append(s.answers[request], answer{code, body}) })
+}
+
+func (s *server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// heard are the requests since it was last called.
+func (s *server) heard() (all []string) {
+	s.set(func() { all, s.requests = s.requests, nil })
+	return all
+}
+
+func (s *server) serve(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.URL.Path == "/api/v1/namespaces/kube-system":
+		s.identify(w)
+	case strings.Contains(r.URL.Path, "/namespaces/"), r.URL.Path == "/api/v1/nodes", r.URL.Path == "/api/v1/pods":
+		s.answer(w, r)
+	default:
+		s.discover(w, r)
+	}
+}
+
+func (s *server) identify(w http.ResponseWriter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refuses {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	_, _ = io.WriteString(w, `{"metadata":{"uid":"1"}}`)
+}
+
+func (s *server) answer(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	request, key := describeRequest(r, string(body)), r.Method+" "+r.URL.Path
+	watches := r.URL.Query().Get("watch") == "true"
+	if watches {
+		key += " watch"
+	}
+	if token := r.URL.Query().Get("continue"); token != "" {
+		key += " " + token
+	}
+	a := answer{http.StatusNotFound, status(http.StatusNotFound, "NotFound", "")}
+	s.set(func() {
+		s.requests = append(s.requests, request)
+		if all := s.answers[key]; len(all) > 0 {
+			a, s.answers[key] = all[0], all[min(1, len(all)-1):]
+		}
+	})
+	w.WriteHeader(a.code)
+	_, _ = io.WriteString(w, a.body)
+	if watches {
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
+// describeRequest is a request in some lines: what it asks, the type of its body, the body.
+func describeRequest(r *http.Request, body string) string {
+	lines := r.Method + " " + r.URL.Path
+	query := r.URL.Query()
+	query.Del("timeout") // the client's, on every request
+	if len(query) > 0 {
+		lines += "?" + query.Encode()
+	}
+	if body == "" {
+		return lines
+	}
+	return lines + "\n" + r.Header.Get("Content-Type") + "\n" + strings.TrimSpace(body)
+}
+
+// status is a refusal; the details are JSON.
+func status(code int, reason, details string) string {
+	return statusSaying(code, reason, "the cluster says "+reason, details)
+}
+
+func statusSaying(code int, reason, message, details string) string {
+	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"reason":%q,"message":%q,"details":%s}`, code, reason,
+		message, cmp.Or(details, "{}"))
+}
+
+func (s *server) discover(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	versions, hangs := s.versions, s.hangs
+	s.mu.Unlock()
+	if hangs != nil {
+		select {
+		case <-hangs:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	served := map[string]any{
+		"/api":    metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}},
+		"/api/v1": resources("v1", "ReplicationController"),
+		"/apis": metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList"},
+			Groups: []metav1.APIGroup{group("apps", "v1"), group("autoscaling", versions...)}},
+		"/apis/apps/v1": resources("apps/v1", "Deployment", "StatefulSet"),
+	}
+	for _, version := range versions {
+		served["/apis/autoscaling/"+version] = resources("autoscaling/"+version, "HorizontalPodAutoscaler")
+	}
+	if served[r.URL.Path] == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(served[r.URL.Path])
+}
+
+func group(name string, versions ...string) metav1.APIGroup {
+	g := metav1.APIGroup{Name: name}
+	for _, version := range versions {
+		g.Versions = append(g.Versions, metav1.GroupVersionForDiscovery{GroupVersion: name + "/" + version, Version: version})
+	}
+	if len(versions) > 0 {
+		g.PreferredVersion = g.Versions[0]
+	}
+	return g
+}
+
+func resources(version string, kinds ...string) metav1.APIResourceList {
+	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList"}, GroupVersion: version}
+	for _, kind := range kinds {
+		list.APIResources = append(list.APIResources, metav1.APIResource{Name: strings.ToLower(kind) + "s", Kind: kind, Namespaced: true})
+	}
+	return list
+}
+
+// join registers the cluster as east, and returns it once it is ready.
+func (s *server) join(t *testing.T) Cluster {
+	t.Helper()
+	hub := &rest.Config{Host: hubWith(t, s.kubeconfig(t)), QPS: -1}
+	typed, err := kubernetes.NewForConfig(hub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	untyped, err := dynamic.NewForConfig(hub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := member.New(member.Options{
+		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
+		Connections: connection.Options{Timeout: 20 * time.Second}, ProbePeriod: 50 * time.Millisecond,
+	})
+	store := pods.New(pods.Options{})
+	rooms := capacity.New(capacity.Options{Pods: store, Hub: untyped, Timeout: 20 * time.Second})
+	members := NewMembers(registry, store, rooms)
+	for _, run := range []func(context.Context) error{registry.Run, store.Run, rooms.Run, members.Run} {
+		keep(t, run)
+	}
+	eventually(t, "one cluster that is ready", func() bool {
+		all := members.Clusters()
+		return members.Settled() == nil && len(all) == 1 && all[0].Silence() == nil
+	})
+	return members.Clusters()[0]
+}
+
+// keep runs something until the test ends.
+func keep(t *testing.T, run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))))
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("running: %v", err)
+		}
+	})
+}
+
+func (s *server) kubeconfig(t *testing.T) []byte {
+	t.Helper()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	kubeconfig, err := clientcmd.Write(clientcmdapi.Config{
+		CurrentContext: "c",
+		Contexts:       map[string]*clientcmdapi.Context{"c": {Cluster: "c", AuthInfo: "u"}},
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: s.URL, CertificateAuthorityData: authority}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": {Token: "t"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kubeconfig
+}
+
+// hubWith is a hub with one registration, which never changes.
+func hubWith(t *testing.T, kubeconfig []byte) (url string) {
+	secrets := corev1.SecretList{TypeMeta: metav1.TypeMeta{Kind: "SecretList", APIVersion: "v1"},
+		ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+	secrets.Items = []corev1.Secret{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", ResourceVersion: "1",
+			Labels: map[string]string{registration.MemberLabel: "true"}},
+		Data: map[string][]byte{"kubeconfig": kubeconfig},
+	}}
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case !strings.HasSuffix(r.URL.Path, "/secrets"):
+			w.WriteHeader(http.StatusNotFound)
+		case r.URL.Query().Get("sendInitialEvents") == "true":
+			w.WriteHeader(http.StatusBadRequest) // it knows plain lists only
+		case r.URL.Query().Get("watch") == "true":
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		default:
+			_ = json.NewEncoder(w).Encode(secrets)
+		}
+	}))
+	t.Cleanup(func() {
+		hub.CloseClientConnections()
+		hub.Close()
+	})
+	return hub.URL
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("after 30 s there is not %s", what)
+		}
+	}
+}
+
+func same(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fit"
+	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+)
+
+// Additional implements [Cluster]: by the cluster's nodes, for the Pods' template that the workload has there.
+func (c memberCluster) Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
+	template *unstructured.Unstructured) (int32, bool) {
+	shape, err := c.shape(ctx, namespace, of, template)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "cluster", c.Name(), "workload", Describe(of),
+			"err", err)
+		return 0, false
+	}
+	estimate := c.all.capacity.Estimate(ctx, c.Member, shape)
+	return estimate.Additional, estimate.Known
+}
+
+// templated is the part of a workload that all kinds of Kubernetes, and most others, have in the same place.
+type templated struct {
+	Spec struct {
+		Selector *metav1.LabelSelector   `json:"selector"`
+		Template *corev1.PodTemplateSpec `json:"template"`
+	} `json:"spec"`
+}
+
+// shape is what further replicas of a workload would be.
+func (c memberCluster) shape(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
+	template *unstructured.Unstructured) (fit.Workload, error) {
+	object, err := c.encoded(ctx, namespace, of, template)
+	if err != nil {
+		return fit.Workload{}, err
+	}
+	read, err := connection.Decode(ctx, c.Reading(), func() (*templated, error) {
+		read := &templated{}
+		if err := guard.JSON(object, read); err != nil {
+			return nil, err
+		}
+		return read, json.Unmarshal(object, read)
+	})
+	if err != nil {
+		return fit.Workload{}, fmt.Errorf("decoding %s: %w", Describe(of), err)
+	}
+	if read.Spec.Template == nil {
+		return fit.Workload{}, errors.New("it has no spec.template")
+	}
+	selector, err := metav1.LabelSelectorAsSelector(read.Spec.Selector)
+	return fit.Workload{Namespace: namespace, Selector: selector, Template: read.Spec.Template}, err
+}
+
+// encoded is the workload as JSON: what the cluster has, or else the template.
+func (c memberCluster) encoded(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
+	template *unstructured.Unstructured) ([]byte, error) {
+	if template != nil {
+		return template.MarshalJSON()
+	}
+	return c.read(ctx, namespace, of)
+}
