@@ -75,7 +75,7 @@ test: test-unit test-e2e ## Run all tests in their short form: at most 20 minute
 .PHONY: test-unit
 test-unit: need-go ## Run the unit tests, with the race detector where there is a C compiler
 	@$(SAY_RACE)
-	$(GO) test $(RACE) -short -timeout 10m ./...
+	$(GO) test $(RACE) -short -timeout 5m ./...
 
 # One package at a time (-p 1): two labs side by side would starve each other on a small machine, and only then does
 # Go show the output while a test runs. Building first is not bound by that.
