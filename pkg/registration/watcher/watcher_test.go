@@ -64,6 +64,7 @@ type hub struct {
 	*dynamicfake.FakeDynamicClient
 
 	typed   *fake.Clientset
+	serves  atomic.Pointer[metav1.APIResourceList]
 	watches atomic.Int64 // that are open
 }
 
@@ -87,6 +88,13 @@ func newHub() *hub {
 		h.watches.Add(1)
 		return true, counted{w, sync.OnceFunc(func() { h.watches.Add(-1) })}, err
 	})
+	// The fake reads what it serves without a lock, so it is set by the one who asks.
+	h.typed.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if list := h.serves.Load(); list != nil {
+			h.typed.Resources = []*metav1.APIResourceList{list}
+		}
+		return false, nil, nil
+	})
 	return h
 }
 
@@ -95,9 +103,7 @@ func (h *hub) serve(resources ...string) {
 	for _, r := range resources {
 		list.APIResources = append(list.APIResources, metav1.APIResource{Name: r})
 	}
-	h.typed.Lock()
-	defer h.typed.Unlock()
-	h.typed.Resources = []*metav1.APIResourceList{list}
+	h.serves.Store(list)
 }
 
 func (h *hub) create(t *testing.T, resource schema.GroupVersionResource, kind, name string, content map[string]any) {
