@@ -20,7 +20,8 @@ const (
 
 // fleetFaults judges what a FederatedHPA has beyond a HorizontalPodAutoscaler.
 func fleetFaults(spec *v1alpha1.FederatedHPASpec, path *field.Path) field.ErrorList {
-	faults := affinityFaults(spec.ClusterAffinity, path.Child("clusterAffinity"))
+	faults := orNone(spec.Mode, path.Child("mode"), ruleEnum, v1alpha1.ModeActive, v1alpha1.ModeObserve, v1alpha1.ModePaused)
+	faults = append(faults, affinityFaults(spec.ClusterAffinity, path.Child("clusterAffinity"))...)
 	faults = append(faults, within(spec.AutoscaleMultiClusterDelay, 0, maxDelaySeconds, path.Child("autoscaleMultiClusterDelay"),
 		ruleDelay)...)
 	faults = append(faults, orNone(spec.ScalingToZeroMode, path.Child("scalingToZeroMode"), ruleEnum, v1alpha1.ScalingToZeroController,

@@ -37,6 +37,12 @@ func (d Decision) Refused(now time.Time, err error) Decision {
 	return d
 }
 
+// Observed completes a decision with Rescale whose replicas are only reported.
+func (d Decision) Observed() Decision {
+	d.report(d.plan.current, d.Replicas, d.plan.metrics)
+	return d
+}
+
 // fork lets the decision be completed without a change to the one that it comes from.
 func (d Decision) fork() Decision {
 	d.Status.Conditions = slices.Clone(d.Status.Conditions)

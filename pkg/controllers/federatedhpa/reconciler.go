@@ -96,6 +96,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.Recorder.Event(object, record.Event{Type: corev1.EventTypeWarning, Reason: eventAnotherController, Message: err.Error()}, "Autoscale")
 		return reconcile.Result{}, err
 	}
+	switch {
+	case object.DeletionTimestamp != nil:
+	case len(served.Cut(object)) > 0:
+		return r.again(r.Distributed.Keep(ctx, object))
+	case rests(object):
+		return r.again(r.rest(ctx, object))
+	}
 	if object.Distributed() || object.DeletionTimestamp != nil {
 		r.Central.Forget(request.NamespacedName, &memory.central)
 		return r.released(object, r.Distributed.Reconcile(ctx, object, &memory.distributed))
@@ -137,13 +144,10 @@ func (r *Reconciler) again(err error) (reconcile.Result, error) {
 
 // endDistributed ends distributed mode for an object that was in it, and reports whether it has ended: the members'
 // autoscalers go before the hub scales. Where the hub is told, it first learns what the fleet runs by now, so that nothing is
-// scaled by the change. An object that nobody has taken out of distributed mode stays as it is.
+// scaled by the change.
 func (r *Reconciler) endDistributed(ctx context.Context, object *v1alpha1.FederatedHPA, memory *memory) (ended bool, err error) {
 	if !record.Bound(object) {
 		return true, nil
-	}
-	if len(served.Cut(object)) > 0 {
-		return false, r.Distributed.Keep(ctx, object)
 	}
 	if object.Spec.ReplicaDistribution == nil && len(object.Status.Clusters) > 0 {
 		if err := r.Central.TellHub(ctx, object); err != nil {

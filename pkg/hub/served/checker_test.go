@@ -24,7 +24,7 @@ import (
 )
 
 const lacking = "the hub drops fields of FederatedHPA: spec.clusterAffinity, spec.autoscaleMultiClusterDelay, spec.scalingToZero, " +
-	"spec.scalingToZeroMode, spec.federatedHPAAssignment and 7 more; " +
+	"spec.scalingToZeroMode, spec.federatedHPAAssignment and 8 more; " +
 	"the hub drops fields of CronFederatedHPA: spec.rules[].ruleName, spec.rules[].maxDelaySeconds, status.observedGeneration, " +
 	"status.nextExecutionTime, status.lastExecutionTime and 5 more; " +
 	"apply deploy/crds, and do so again after each upgrade of Karmada, which brings back kinds of its own"

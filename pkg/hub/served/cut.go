@@ -7,18 +7,23 @@ import (
 	"slices"
 	"strings"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
 // assignment is the field of the spec that makes an object one of distributed
-// mode.
-const assignment = "federatedHPAAssignment"
+// mode, and mode the one that keeps it from acting.
+const (
+	assignment = "federatedHPAAssignment"
+	mode       = "mode"
+)
 
 // Cut returns the fields of its spec that an object has lost to a schema which
-// is not ours, if it was in distributed mode and is not any more for that reason
-// alone. Empty: it is as its owner wants it.
+// is not ours, if it was in distributed mode, or did not act, and for that reason
+// alone it would do otherwise. Empty: it is as its owner wants it.
 //
 // A field that the hub drops stays in metadata.managedFields: no schema reaches
 // there, so it is remembered who set the field. An edit that removes a field
@@ -31,7 +36,10 @@ func Cut(object *v1alpha1.FederatedHPA) []string {
 		return nil
 	}
 	lost := unremoved(object)
-	if !slices.Contains(lost, assignment) {
+	switch {
+	case !wasDistributed(object) && !slices.Contains(lost, mode):
+		return nil
+	case wasDistributed(object) && !slices.Contains(lost, assignment):
 		if seen := object.Status.ObservedGeneration; seen == nil || *seen != object.Generation {
 			return nil
 		}
@@ -41,10 +49,20 @@ func Cut(object *v1alpha1.FederatedHPA) []string {
 	return slices.Compact(lost)
 }
 
-// MayBeCut says whether an object was in distributed mode and is not any more,
-// for whatever reason. [Cut] needs the managedFields of such objects only.
-func MayBeCut(object *v1alpha1.FederatedHPA) bool {
+// MayBeCut says whether an object was in distributed mode and is not any more, or
+// has begun to act, for whatever reason. [Cut] needs the managedFields of such
+// objects only.
+func MayBeCut(object *v1alpha1.FederatedHPA) bool { return wasDistributed(object) || didNotAct(object) }
+
+func wasDistributed(object *v1alpha1.FederatedHPA) bool {
 	return !object.Distributed() && slices.Contains(object.Finalizers, v1alpha1.MemberAutoscalersFinalizer)
+}
+
+// didNotAct: the object has no mode, and its status was written in one that is not Active.
+func didNotAct(object *v1alpha1.FederatedHPA) bool {
+	return object.Spec.Mode == "" && slices.ContainsFunc(object.Status.Conditions, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool {
+		return c.Type == v1alpha1.Acting && c.Status == corev1.ConditionFalse
+	})
 }
 
 // unremoved are the fields of the spec that somebody set and nobody removed, and

@@ -70,7 +70,6 @@ const (
 // every selected cluster, not for their sum.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.autoscalingMinThreshold) || !has(self.autoscalingMaxThreshold) || self.autoscalingMinThreshold <= self.autoscalingMaxThreshold",fieldPath=".autoscalingMaxThreshold",message="must be greater than or equal to `autoscalingMinThreshold`"
-
 type TargetClusterAutoscalingPreference struct {
 	// targetCluster selects the clusters. {} selects all.
 	// Example: {clusterNames: [east]}

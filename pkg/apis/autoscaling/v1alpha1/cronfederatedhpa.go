@@ -48,7 +48,6 @@ type CronFederatedHPAList struct {
 // CronFederatedHPASpec is a target, and the rules for it.
 //
 // +kubebuilder:validation:XValidation:rule="self.scaleTargetRef.kind != 'FederatedHPA' || (has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1')",fieldPath=".scaleTargetRef.apiVersion",message="must be autoscaling.karmada.io/v1alpha1 if kind is FederatedHPA"
-
 // +kubebuilder:validation:XValidation:rule="!has(self.scaleTargetRef.apiVersion) || self.scaleTargetRef.apiVersion != 'autoscaling.karmada.io/v1alpha1' || self.scaleTargetRef.kind == 'FederatedHPA'",fieldPath=".scaleTargetRef.kind",message="must be FederatedHPA if apiVersion is autoscaling.karmada.io/v1alpha1"
 // +kubebuilder:validation:XValidation:rule="!(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, has(r.targetMinReplicas) || has(r.targetMaxReplicas))",fieldPath=".rules",message="each rule must set targetMinReplicas, targetMaxReplicas or both, because the target is a FederatedHPA"
 // +kubebuilder:validation:XValidation:rule="!(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, !has(r.targetReplicas))",fieldPath=".rules",message="targetReplicas may not be set, because the target is a FederatedHPA: set targetMinReplicas and targetMaxReplicas"

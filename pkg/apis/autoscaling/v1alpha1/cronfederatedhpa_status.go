@@ -23,8 +23,7 @@ type CronFederatedHPAStatus struct {
 
 	// conditions say whether the rules can run. Ready: the spec was understood. TargetFound: scaleTargetRef exists.
 	// Conflicting: another autoscaler sets the same values.
-	// Example: [{type: TargetFound, status: "False", reason: NotFound, message: no Deployment shop, lastTransitionTime:
-	// "2027-03-01T09:30:00Z"}]
+	// Example: [{type: TargetFound, status: "False", reason: NotFound, message: no Deployment shop, lastTransitionTime: "2027-03-01T09:30:00Z"}]
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
 	// +listMapKey=type

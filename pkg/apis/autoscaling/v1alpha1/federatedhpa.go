@@ -22,13 +22,12 @@ import (
 // +kubebuilder:printcolumn:JSONPath=`.spec.scaleTargetRef.kind`,name=`REFERENCE-KIND`,type=string
 // +kubebuilder:printcolumn:JSONPath=`.spec.scaleTargetRef.name`,name=`REFERENCE-NAME`,type=string
 // +kubebuilder:printcolumn:JSONPath=`.status.summary.targets`,name=`TARGETS`,type=string,description="Each metric as current/goal, in the order of spec.metrics"
-
 // +kubebuilder:printcolumn:JSONPath=`.spec.minReplicas`,name=`MINPODS`,type=integer
 // +kubebuilder:printcolumn:JSONPath=`.spec.maxReplicas`,name=`MAXPODS`,type=integer
 // +kubebuilder:printcolumn:JSONPath=`.status.currentReplicas`,name=`REPLICAS`,type=integer
 // +kubebuilder:printcolumn:JSONPath=`.status.readyReplicas`,name=`READY`,type=integer,description="Ready Pods in all clusters"
 // +kubebuilder:printcolumn:JSONPath=`.status.summary.clusters`,name=`CLUSTERS`,type=string,description="Clusters whose Pods and metrics are known, of those where the workload is placed"
-// +kubebuilder:printcolumn:JSONPath=`.status.summary.state`,name=`STATE`,type=string,description="Active, Limited, Held, Paused or Failing"
+// +kubebuilder:printcolumn:JSONPath=`.status.summary.state`,name=`STATE`,type=string,description="Active, Limited, Held, Observing, Paused or Failing"
 // +kubebuilder:printcolumn:JSONPath=`.metadata.creationTimestamp`,name=`AGE`,type=date
 // +kubebuilder:printcolumn:JSONPath=`.status.desiredReplicas`,name=`DESIRED`,type=integer,priority=1
 // +kubebuilder:printcolumn:JSONPath=`.status.lastScaleTime`,name=`LAST-SCALE`,type=date,priority=1
@@ -120,6 +119,16 @@ type FederatedHPASpec struct {
 	// Example: Orphan
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
+	// mode says how far the FederatedHPA goes.
+	// Active: it decides, and scales.
+	// Observe: it decides, and reports in the status what it would do; no workload and no cluster is written.
+	// Paused: it does not decide. Replicas, and the HorizontalPodAutoscalers of distributed mode, stay as they are; these go on
+	// scaling within their bounds.
+	// A deletion is carried out in any case. Absent: Active.
+	// Example: Observe
+	// +optional
+	Mode AutoscalingMode `json:"mode,omitempty"`
 }
 
 // ScalingToZeroMode says who takes a cluster to zero replicas and back.

@@ -52,7 +52,8 @@ type FederatedHPAStatus struct {
 	// and ScaledToZero mean what they mean in a HorizontalPodAutoscaler. FleetVisible is False while the Pods or metrics of
 	// a cluster cannot be seen; until then nothing is scaled down. PreferenceUnmatched is True while an entry of
 	// clusterAutoscalingPreference selects no cluster. Propagated is False while the members do not run what the workload
-	// on the hub asks for, since nobody propagates it to them.
+	// on the hub asks for, since nobody propagates it to them. Acting is False while spec.mode is Observe, and says what would
+	// be done, or Paused.
 	// Example: [{type: FleetVisible, status: "False", reason: ClusterUnreachable, message: "west: timeout"}]
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
@@ -99,6 +100,8 @@ const (
 	// Propagated is False if, in central mode without replicaDistribution, the members do not run as many replicas as the
 	// workload on the hub asks for, and have not moved towards it for some minutes: nobody propagates it.
 	Propagated autoscalingv2.HorizontalPodAutoscalerConditionType = "Propagated"
+	// Acting is False if spec.mode is Observe or Paused: what is decided is only reported, or nothing is decided.
+	Acting autoscalingv2.HorizontalPodAutoscalerConditionType = "Acting"
 	// MetricNotSupported is True if a cluster is too old for a metric of the spec; it gets no HorizontalPodAutoscaler.
 	MetricNotSupported autoscalingv2.HorizontalPodAutoscalerConditionType = "MetricNotSupported"
 )
@@ -119,7 +122,8 @@ type FederatedHPASummary struct {
 
 	// state is what the FederatedHPA is doing.
 	// Active: it follows the metrics. Limited: it would go beyond minReplicas, maxReplicas or a scaling policy. Held: it
-	// would scale down, but cannot see a cluster. Paused: the workload was set to 0 replicas, which switches scaling off.
+	// would scale down, but cannot see a cluster. Observing: spec.mode is Observe. Paused: spec.mode is Paused, or the workload
+	// was set to 0 replicas, which switches scaling off.
 	// Failing: it cannot scale, or nobody propagates what it scales; the conditions say why.
 	// Example: Active
 	// +optional
@@ -128,14 +132,15 @@ type FederatedHPASummary struct {
 
 // FederatedHPAState is what a FederatedHPA is doing, in one word.
 //
-// +kubebuilder:validation:Enum=Active;Limited;Held;Paused;Failing
+// +kubebuilder:validation:Enum=Active;Limited;Held;Observing;Paused;Failing
 type FederatedHPAState string
 
 // The states of a FederatedHPA.
 const (
-	StateActive  FederatedHPAState = "Active"
-	StateLimited FederatedHPAState = "Limited"
-	StateHeld    FederatedHPAState = "Held"
-	StatePaused  FederatedHPAState = "Paused"
-	StateFailing FederatedHPAState = "Failing"
+	StateActive    FederatedHPAState = "Active"
+	StateLimited   FederatedHPAState = "Limited"
+	StateHeld      FederatedHPAState = "Held"
+	StateObserving FederatedHPAState = "Observing"
+	StatePaused    FederatedHPAState = "Paused"
+	StateFailing   FederatedHPAState = "Failing"
 )

@@ -42,6 +42,9 @@ func (o *outcome) assigned(p *part) *int32 {
 func (m *Mode) apply(ctx context.Context, p plan) outcome {
 	o := outcome{plan: p, Decision: p.Decision}
 	switch {
+	case p.Object.Spec.Mode == v1alpha1.ModeObserve && p.Rescale:
+		o.Decision = p.Observed()
+	case p.Object.Spec.Mode == v1alpha1.ModeObserve:
 	case p.division != nil && (p.Rescale || len(p.division.changes) > 0):
 		o.changes = m.writeClusters(ctx, &p)
 		o.complete(ctx)

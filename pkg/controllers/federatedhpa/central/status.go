@@ -3,7 +3,9 @@
 package central
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -35,6 +37,7 @@ func (o *outcome) status() v1alpha1.FederatedHPAStatus {
 		s.Conditions = o.division.saturated().Set(s.Conditions, o.Now)
 	}
 	s.Conditions = o.propagated(o.unmatched(s.Conditions))
+	s.Conditions = record.Acting(o.Object.Spec.Mode, o.would()).Set(s.Conditions, o.Now)
 	s.Clusters = o.clusterStatuses()
 	if o.scale.Err == nil {
 		o.remember(&s)
@@ -153,6 +156,20 @@ func (o *outcome) summarize(s *v1alpha1.FederatedHPAStatus) *v1alpha1.FederatedH
 	}
 }
 
+// would is what is not carried out.
+func (o *outcome) would() string {
+	moves := []string{fmt.Sprintf("the workload would go on with its %d replicas", o.scale.Replicas)}
+	if o.Rescale {
+		moves[0] = fmt.Sprintf("the workload would go from %d to %d replicas", o.scale.Replicas, o.Replicas)
+	}
+	if o.division != nil {
+		for _, c := range o.division.changes {
+			moves = append(moves, fmt.Sprintf("cluster %s from %d to %d", c.part.Facts.Name, c.from, c.to))
+		}
+	}
+	return strings.Join(moves, ", ")
+}
+
 // stateOf is what the autoscaler is doing.
 func (o *outcome) stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAState {
 	active := summary.Condition(s, autoscalingv2.ScalingActive)
@@ -163,6 +180,8 @@ func (o *outcome) stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAS
 		return v1alpha1.StatePaused
 	case active.Status == corev1.ConditionFalse && active.Reason != replicas.ReasonScalingDisabled && !o.Rescale:
 		return v1alpha1.StateFailing
+	case o.Object.Spec.Mode == v1alpha1.ModeObserve:
+		return v1alpha1.StateObserving
 	case summary.Condition(s, v1alpha1.Propagated).Status == corev1.ConditionFalse:
 		return v1alpha1.StateFailing
 	case o.Explanation.Held:

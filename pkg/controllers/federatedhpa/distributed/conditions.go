@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -20,7 +21,7 @@ import (
 
 // conditions report whether the object can do its work.
 func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.HorizontalPodAutoscalerCondition {
-	all := []record.Condition{p.able()}
+	all := []record.Condition{p.able(), record.Acting(p.Object.Spec.Mode, p.would(s))}
 	if p.fault == nil {
 		all = append(all, p.active(), p.limited(), p.visible(), p.supported(), p.unassigned(), p.saturated(), p.weighed(),
 			record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, p.Facts()))
@@ -33,6 +34,25 @@ func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.Horizo
 		conditions = c.Set(conditions, p.Now)
 	}
 	return conditions
+}
+
+// would is what is not carried out.
+func (p *plan) would(s *v1alpha1.FederatedHPAStatus) string {
+	var all []string
+	for i := range s.Clusters {
+		c := &s.Clusters[i]
+		lower, upper := int32(0), int32(0)
+		if at := slices.IndexFunc(p.sites, func(s site) bool { return s.Facts.Name == c.Name }); at >= 0 && p.sites[at].owns() {
+			lower, upper = p.sites[at].least(), p.sites[at].stands()
+		}
+		if value(c.AssignedMin) != lower || value(c.AssignedMax) != upper {
+			all = append(all, fmt.Sprintf("%s from %d-%d to %d-%d", c.Name, lower, upper, value(c.AssignedMin), value(c.AssignedMax)))
+		}
+	}
+	if len(all) == 0 {
+		return "the bounds of all clusters would stay as they are"
+	}
+	return "these clusters would get other bounds: " + strings.Join(all, ", ")
 }
 
 // able: the bounds can be read and written everywhere.
@@ -200,6 +220,8 @@ func stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAState {
 	switch {
 	case isFalse(autoscalingv2.AbleToScale):
 		return v1alpha1.StateFailing
+	case isFalse(v1alpha1.Acting):
+		return v1alpha1.StateObserving
 	case s.CurrentReplicas == 0:
 		return v1alpha1.StatePaused
 	case isFalse(autoscalingv2.ScalingActive) && summary.Condition(s, autoscalingv2.ScalingActive).Reason != replicas.ReasonScalingDisabled:

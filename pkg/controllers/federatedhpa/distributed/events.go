@@ -25,7 +25,7 @@ func (m *Mode) record(ctx context.Context, p plan) error {
 			return err
 		}
 	}
-	if moved := p.moved(&status); moved != "" && p.step.Action != "" {
+	if moved := p.moved(&status); moved != "" && p.step.Action != "" && p.Object.Spec.Mode != v1alpha1.ModeObserve {
 		m.event(p.Object, string(p.step.Action), moved)
 		m.Metrics.stepped(p.step.Action)
 	}

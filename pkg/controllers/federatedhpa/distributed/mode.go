@@ -68,6 +68,9 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	if err := m.record(ctx, plan); err != nil {
 		return err
 	}
+	if object.Spec.Mode == v1alpha1.ModeObserve {
+		return nil
+	}
 	outcome, err := m.apply(ctx, plan)
 	memory.keep(outcome, m.Grace)
 	m.Metrics.reconciled(plan, memory)

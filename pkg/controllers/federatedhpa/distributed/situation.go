@@ -165,6 +165,9 @@ func value(n *int32) int32 {
 // changed: the bounds are to be split, for a spec that they were not split for, or again, as then clusters kept their part
 // that do not now, or the other way round.
 func (in *situation) changed() bool {
+	if in.Object.Spec.Mode == v1alpha1.ModeObserve && !slices.ContainsFunc(in.sites, func(s site) bool { return s.owns() }) {
+		return true // nothing stands yet that could be moved step by step
+	}
 	return in.edited() && !(in.split.generation == in.Object.Generation && slices.Equal(in.split.without, in.keeping()))
 }
 

@@ -62,3 +62,15 @@ func Unmatched(preferences []v1alpha1.TargetClusterAutoscalingPreference, cluste
 	}
 	return c
 }
+
+// Acting is whether decisions are carried out, by the mode of the object; would is what else would be done.
+func Acting(mode v1alpha1.AutoscalingMode, would string) Condition {
+	c := Condition{Type: v1alpha1.Acting, Is: true, Quiet: true, Reason: string(v1alpha1.ModeActive), Message: "what is decided is carried out"}
+	if mode == v1alpha1.ModeObserve {
+		c = Condition{Type: v1alpha1.Acting, Reason: string(mode), Message: "spec.mode is Observe: " + would}
+	}
+	if mode == v1alpha1.ModePaused {
+		c = Condition{Type: v1alpha1.Acting, Reason: string(mode), Message: "spec.mode is Paused: nothing is decided"}
+	}
+	return c
+}
