@@ -25,6 +25,7 @@ func TestFederated(t *testing.T) {
 		"fed-same":      (*stage).twoOfTheSamePods,
 		"fed-rival":     (*stage).memberHasItsOwn,
 		"fed-parity":    (*stage).decidesAsKubernetes,
+		"fed-mode":      (*stage).observesFirst,
 		"fed-many":      (*stage).manyAtOnce,
 	})
 	f.sideBySide(t, map[string]func(*stage){
