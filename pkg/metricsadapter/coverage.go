@@ -27,7 +27,8 @@ func announce(ctx context.Context, registered []string, c fleet.Coverage) error 
 }
 
 func errNoMembers() error {
-	return apierrors.NewServiceUnavailable("no member cluster is registered; see the log of the metrics adapter for where it looks")
+	return apierrors.NewServiceUnavailable(
+		"no member cluster is registered; see the log of the metrics adapter for the registrations that it reads")
 }
 
 // tell says to machines who took part, whatever becomes of the answer.

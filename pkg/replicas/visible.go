@@ -31,7 +31,7 @@ func (v *view) look(d *Decision) {
 		}
 		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionFalse, ReasonClusterUnreachable, message)
 	case v.many() || before != nil:
-		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionTrue, ReasonAllClustersVisible, "Pods and metrics of all clusters can be seen")
+		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionTrue, ReasonAllClustersVisible, "Pods and metrics of all clusters are visible")
 	}
 }
 

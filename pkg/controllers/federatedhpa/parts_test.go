@@ -141,7 +141,7 @@ func TestAMemberThatCanNotBeTold(t *testing.T) {
 		"c Active assigned 6 current 4 ready 4"}, w.clusters())
 	same(t, "Events", []string{
 		"SuccessfulRescale: New size: 16; reason: external metric queue(nil) above target",
-		"FailedRescale: some clusters could not be told: cluster b: no"}, w.heard())
+		"FailedRescale: some clusters could not be scaled: cluster b: no"}, w.heard())
 	_ = w.looks(2)
 	same(t, "replicas while it fails", map[string]int32{"a": 6, "b": 4, "c": 6}, w.runs())
 	w.members["b"].failSet = nil
@@ -439,14 +439,14 @@ func TestNobodyIsTold(t *testing.T) {
 			})
 			w.wants(20)
 		},
-			"no cluster can take the replicas: all that can be told are at their autoscalingMaxThreshold"},
+			"no cluster can take the replicas: all that can be scaled are at their autoscalingMaxThreshold"},
 		"all have autoscalers": {func(w *world) { w.members["a"].autoscalers, w.members["b"].autoscalers = own, own; w.wants(20) },
-			"no cluster can be told: status.clusters says why"},
+			"no cluster can be scaled: status.clusters says why"},
 		"the others are at zero": {func(w *world) {
 			w.members["a"].autoscalers = own
 			w.members["b"].deploy("web", 0)
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 3 })
-		}, "no cluster that can be told runs any replica"},
+		}, "no cluster that can be scaled runs a replica"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

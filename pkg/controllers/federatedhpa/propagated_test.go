@@ -125,9 +125,9 @@ func TestPropagatedIsSaid(t *testing.T) {
 	_ = w.looks(grace + 2)
 	s := w.object().Status
 	same(t, "status", "Failing 2/2 15->15 NotPropagated", say(&s))
-	want := "the workload on the hub asks for 15 replicas, and those of the 2 selected clusters for 0 together: " +
-		"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution, so that each " +
-		"cluster is told its part"
+	want := "the workload on the hub specifies 15 replicas, and those in the 2 selected clusters 0 in total: " +
+		"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution to have " +
+		"each cluster scaled"
 	same(t, "message", want, summary.Condition(&s, v1alpha1.Propagated).Message)
 	if told := w.heard(); !slices.Contains(told, "NotPropagated: "+want) {
 		t.Errorf("Events: %q", told)

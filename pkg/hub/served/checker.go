@@ -42,7 +42,7 @@ type Checker struct {
 
 // New returns a checker that knows nothing until it runs.
 func New(o Options) *Checker {
-	return &Checker{options: o, err: fmt.Errorf("waiting for the hub to tell its schema of %s", groupVersion)}
+	return &Checker{options: o, err: fmt.Errorf("waiting for the hub's schema of %s", groupVersion)}
 }
 
 // Err is nil while the hub serves our schema. Otherwise it says what is missing
@@ -81,7 +81,7 @@ func (c *Checker) look(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		c.admit(ctx, fmt.Errorf("asking the hub for its schema of %s: %w", groupVersion, err))
+		c.admit(ctx, fmt.Errorf("reading the hub's schema of %s: %w", groupVersion, err))
 	default:
 		c.silent = false
 		if url != c.url {
@@ -134,7 +134,7 @@ func (c *Checker) judge(ctx context.Context, faults map[string]error) {
 	logger := klog.FromContext(ctx)
 	switch {
 	case now != nil && (before == nil || before.Error() != now.Error()):
-		logger.Error(now, "Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is done")
+		logger.Error(now, "Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is reconciled")
 	case now == nil && before != nil:
 		logger.Info("Hub serves our schema of FederatedHPA and CronFederatedHPA")
 	}

@@ -91,7 +91,7 @@ func TestCheckerFollowsTheHub(t *testing.T) {
 	h := &hub{}
 	c := newChecker(h)
 	look := watch(t, c)
-	checkErr(t, "before the first look", c, "waiting for the hub to tell its schema of autoscaling.karmada.io/v1alpha1")
+	checkErr(t, "before the first look", c, "waiting for the hub's schema of autoscaling.karmada.io/v1alpha1")
 
 	checkLines(t, "no kinds", look(),
 		`"error"="the hub does not serve FederatedHPA of autoscaling.karmada.io/v1alpha1; the hub does not serve CronFederatedHPA of`)
@@ -104,7 +104,7 @@ func TestCheckerFollowsTheHub(t *testing.T) {
 	checkMetric(t, c, 1, 1)
 
 	h.serve(t, karmadas(t))
-	checkLines(t, "Karmada was upgraded", look(), `"Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is done"`)
+	checkLines(t, "Karmada was upgraded", look(), `"Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is reconciled"`)
 	checkErr(t, "Karmada was upgraded", c, lacking)
 	checkMetric(t, c, 0, 0)
 	checkLines(t, "still Karmada's", look())
@@ -139,7 +139,7 @@ func TestCheckerOfASilentHub(t *testing.T) {
 	h := &hub{silent: true}
 	c := newChecker(h)
 	look := watch(t, c)
-	const silent = "asking the hub for its schema of autoscaling.karmada.io/v1alpha1: connection refused"
+	const silent = "reading the hub's schema of autoscaling.karmada.io/v1alpha1: connection refused"
 	checkLines(t, "silent from the beginning", look(),
 		`"msg"="Could not read the hub's schema of FederatedHPA and CronFederatedHPA" "reason"="`+silent)
 	checkErr(t, "silent from the beginning", c, silent)

@@ -139,7 +139,7 @@ func (f *feed[O, T]) failed(ctx context.Context, err error) {
 	f.attempt()
 	f.mu.Unlock()
 	if news {
-		klog.FromContext(ctx).V(2).Info("Cannot see the objects of a cluster", "cluster", f.member.Name(),
+		klog.FromContext(ctx).V(2).Info("Could not read the objects of a cluster", "cluster", f.member.Name(),
 			"resource", f.o.Resource.Resource, "namespace", f.namespace, "reason", silence.Reason, "message", silence.Detail)
 	}
 }

@@ -239,7 +239,7 @@ func TestCatalogueIsBounded(t *testing.T) {
 		if len(all) != mostNames || all[0].Metric != "m000000" || all[mostNames-1].Metric != fmt.Sprintf("m%06d", mostNames-1) {
 			t.Errorf("%d are listed, want the first %d", len(all), mostNames)
 		}
-		want := []string{`"level"=0 "msg"="The cluster serves more metrics than are listed; all can be asked for" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "listed"=20000`}
+		want := []string{`"level"=0 "msg"="Cluster serves more metrics than are listed; all can be requested" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "listed"=20000`}
 		if diff := cmp.Diff(want, f.takeLog()); diff != "" {
 			t.Errorf("logged (-want +got):\n%s", diff)
 		}
@@ -249,10 +249,10 @@ func TestCatalogueIsBounded(t *testing.T) {
 func TestChangesAreLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const (
-			serves = `"level"=0 "msg"="The cluster serves the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "metrics"=2`
-			older  = `"level"=0 "msg"="The cluster serves the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta1" "metrics"=2`
-			gone   = `"level"=0 "msg"="The cluster does not serve the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io"`
-			broken = `"level"=0 "msg"="Metric discovery failed, those last seen stay listed" "cluster"="east" "api"="custom.metrics.k8s.io" "reason"="ServerError" "detail"="an error on the server (\"unknown\") has prevented the request from succeeding"`
+			serves = `"level"=0 "msg"="Discovered the metrics of the cluster" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "metrics"=2`
+			older  = `"level"=0 "msg"="Discovered the metrics of the cluster" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta1" "metrics"=2`
+			gone   = `"level"=0 "msg"="Cluster does not serve the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io"`
+			broken = `"level"=0 "msg"="Metric discovery failed, so the last known metrics stay listed" "cluster"="east" "api"="custom.metrics.k8s.io" "reason"="ServerError" "detail"="an error on the server (\"unknown\") has prevented the request from succeeding"`
 		)
 		east := newFakeMember("east")
 		f := newFleetWith(func(o *Options) { o.External = false }, east).start(t)

@@ -126,12 +126,12 @@ func (l *line[T]) log(f found, silence *fleet.Silence, absent bool) {
 	logger := klog.FromContext(l.ctx).WithValues("cluster", l.source.Name(), "api", l.api.group)
 	switch {
 	case silence != nil:
-		logger.Info("Metric discovery failed, those last seen stay listed", "reason", silence.Reason, "detail", silence.Detail)
+		logger.Info("Metric discovery failed, so the last known metrics stay listed", "reason", silence.Reason, "detail", silence.Detail)
 	case absent:
-		logger.Info("The cluster does not serve the metrics API")
+		logger.Info("Cluster does not serve the metrics API")
 	case f.cut:
-		logger.Info("The cluster serves more metrics than are listed; all can be asked for", "version", f.version, "listed", len(f.names))
+		logger.Info("Cluster serves more metrics than are listed; all can be requested", "version", f.version, "listed", len(f.names))
 	default:
-		logger.Info("The cluster serves the metrics API", "version", f.version, "metrics", len(f.names))
+		logger.Info("Discovered the metrics of the cluster", "version", f.version, "metrics", len(f.names))
 	}
 }

@@ -35,7 +35,7 @@ func (c memberCluster) version(ctx context.Context) (schema.GroupVersion, error)
 		}
 	}
 	return schema.GroupVersion{}, &fleet.Silence{Reason: ReasonUnsupportedAutoscalers,
-		Detail: "the cluster serves neither " + current.String() + " nor " + old.String() + "; it must be of Kubernetes 1.16 or later"}
+		Detail: "the cluster serves neither " + current.String() + " nor " + old.String() + "; it needs Kubernetes 1.16 or later"}
 }
 
 // mappings are what the cluster serves a kind as, in these versions or else in all, the preferred one first; if in none,

@@ -25,8 +25,8 @@ const ReasonPointsElsewhere = "PointsElsewhere"
 
 // advice is what to do about an APIService that is not ours.
 func advice(group string) string {
-	return fmt.Sprintf("run `metrics-adapter takeover --apis=%[1]s` to have it, and keep others from applying it;"+
-		" to leave it to them, run `metrics-adapter restore --apis=%[1]s` and leave %[1]s out of the adapter's --apis", group)
+	return fmt.Sprintf("to take it over, run `metrics-adapter takeover --apis=%[1]s` and keep others from applying it;"+
+		" to leave it to them, run `metrics-adapter restore --apis=%[1]s` and remove %[1]s from the adapter's --apis", group)
 }
 
 // GuardOptions say what a Guard watches over.
@@ -114,7 +114,7 @@ func (g *Guard) judge(ctx context.Context, v version, now finding) {
 	switch {
 	case known && before.describe() == now.describe():
 	case !g.ours(now):
-		logger.Error(nil, "APIService is not ours, so questions for metrics do not reach us",
+		logger.Error(nil, "APIService is not ours, so requests for metrics do not reach this adapter",
 			"pointsTo", now.describe(), "want", describe(g.options.Service), "advice", advice(v.Group))
 		g.record(v, now)
 	case known:
@@ -126,7 +126,7 @@ func (g *Guard) judge(ctx context.Context, v version, now finding) {
 // cannot be asked may still lead to us.
 func (g *Guard) admit(ctx context.Context, err error) {
 	if err != nil && !g.silent {
-		klog.FromContext(ctx).Info("Hub does not tell where our APIServices point", "reason", err.Error())
+		klog.FromContext(ctx).Info("Could not read our APIServices", "reason", err.Error())
 	}
 	g.silent = err != nil
 }

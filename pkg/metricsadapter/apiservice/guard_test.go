@@ -121,7 +121,7 @@ func TestGuardNeedsNoAlarmForASilentHub(t *testing.T) {
 	checkLines(t, "ours", look())
 
 	silent = true
-	checkLines(t, "silent", look(), `"msg"="Hub does not tell where our APIServices point"`+
+	checkLines(t, "silent", look(), `"msg"="Could not read our APIServices"`+
 		` "reason"="getting APIService v1beta1.metrics.k8s.io: connection refused\ngetting APIService v1.metrics.k8s.io: connection refused"`)
 	checkOurs(t, metrics, 1, 1)
 	checkLines(t, "still silent", look())

@@ -37,15 +37,15 @@ func restore(ctx context.Context, apis typed.APIServiceInterface, name string) (
 	case err != nil:
 		return "", err
 	case record == nil:
-		return fmt.Sprintf("left alone: it points at %s and was not taken over", describe(target(api))), nil
+		return fmt.Sprintf("unchanged: it points at %s and was not taken over", describe(target(api))), nil
 	case !record.holds(api):
-		return "", fmt.Errorf("since the takeover by %s somebody has pointed it at %s; if that is how it shall be, remove the annotation: "+
+		return "", fmt.Errorf("since the takeover by %s it has been pointed at %s; if that is intended, remove the annotation: "+
 			"kubectl annotate apiservice %s %s-",
 			describe(types.NamespacedName(record.By)), describe(target(api)), name, FormerAnnotation)
 	case record.Former == nil:
-		return "deleted: nothing stood there before the takeover", remove(ctx, apis, api)
+		return "deleted: it did not exist before the takeover", remove(ctx, apis, api)
 	}
-	return "given back to " + describe(record.Former.target()), put(ctx, apis, api, record.Former)
+	return "restored to " + describe(record.Former.target()), put(ctx, apis, api, record.Former)
 }
 
 // remove deletes what was looked at, not what somebody may have put there since.

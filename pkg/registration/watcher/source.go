@@ -74,7 +74,7 @@ func (s *source) run(ctx context.Context) {
 		case served:
 			absences = 0
 			if s.objects.Load() == nil {
-				klog.FromContext(ctx).Info("Registrations are served, and followed from now on", "source", s.Name(), "objects", s.watch.What)
+				klog.FromContext(ctx).Info("Started watching registrations", "source", s.Name(), "objects", s.watch.What)
 				s.appear(ctx)
 			}
 		default:
@@ -125,7 +125,7 @@ func (s *source) disappear(ctx context.Context, absences int) {
 	if absences < enoughAbsences {
 		return
 	}
-	klog.FromContext(ctx).Info("Registrations are not served any more", "source", s.Name(), "objects", s.watch.What)
+	klog.FromContext(ctx).Info("Stopped watching registrations, which are no longer served", "source", s.Name(), "objects", s.watch.What)
 	objects.stop()
 	s.objects.Store(nil)
 	for _, name := range objects.names() {

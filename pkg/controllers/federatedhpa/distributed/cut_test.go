@@ -12,9 +12,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-const lost = "lost without an edit: spec.clusterAffinity, spec.federatedHPAAssignment. The hub drops fields where a schema is in place " +
-	"that lacks them, such as Karmada's. " +
-	"The HorizontalPodAutoscalers in the clusters stay as they are. Apply the manifest of this FederatedHPA again; " +
+const lost = "dropped without an edit: spec.clusterAffinity, spec.federatedHPAAssignment. " +
+	"The hub drops fields that its schema " +
+	"of the kind lacks, as Karmada's does. " +
+	"The HorizontalPodAutoscalers in the clusters are left unchanged. Apply the manifest of this FederatedHPA again; " +
 	"for central mode, set spec.federatedHPAAssignment once more and then remove it"
 
 // cut is a write of the object's metadata while the hub serves Karmada's kind, which stores what that one has. It returns

@@ -13,8 +13,8 @@ import (
 var waits = waitsFor("b")
 
 func waitsFor(clusters string) string {
-	return "HorizontalPodAutoscalers are still in clusters that cannot be written: " + clusters +
-		"; they go when the clusters are back; for one that does not come back, delete its registration"
+	return "HorizontalPodAutoscalers remain in clusters that cannot be written: " + clusters +
+		"; they are removed once the clusters are back; for one that does not come back, delete its registration"
 }
 
 func TestDeletion(t *testing.T) {

@@ -110,7 +110,7 @@ func TestClusterThatIsNotRegisteredAnyMore(t *testing.T) {
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2"}, w.has())
 	same(t, "heard", []string{
 		"BoundsTakenOver: a: 1-5 to 2-10",
-		"!ClusterRemoved: not registered any more, so their HorizontalPodAutoscalers stay as they are: b",
+		"!ClusterRemoved: no longer registered, so their HorizontalPodAutoscalers are left unchanged: b",
 	}, w.heard())
 	w.members["b"] = gone
 	w.well(3)
@@ -166,11 +166,11 @@ func TestRemovalIsToldOnceThoughNothingCanBeDone(t *testing.T) {
 	w.heard()
 	_ = w.looks(4)
 	same(t, "heard", []string{`!RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, ` +
-		`or Karmada takes back what the clusters' autoscalers do`}, w.heard())
+		`otherwise Karmada reverts what the clusters' autoscalers set`}, w.heard())
 	w.hub.workload = template(map[string]string{retainReplicas: "true"})
 	w.well(2)
 	same(t, "heard", []string{"BoundsTakenOver: a: 1-5 to 2-10",
-		"!ClusterRemoved: not registered any more, so their HorizontalPodAutoscalers stay as they are: b"}, w.heard())
+		"!ClusterRemoved: no longer registered, so their HorizontalPodAutoscalers are left unchanged: b"}, w.heard())
 }
 
 // A cluster that has left and refuses that we take our autoscaler away holds the others back for the grace, not forever.
@@ -198,7 +198,7 @@ func TestRefusalOfOneThatTakesPartDoesNotHoldTheOthersForEver(t *testing.T) {
 	same(t, "clusters", []string{"a Active 2-8 current 2 ready 2", "b Active 1-2 current 2 ready 2 FailedWrite"}, w.clusters())
 	same(t, "heard", []string{
 		"BoundsSplit: a: 1-5 to 2-8, b: 1-5 to 1-2",
-		"!ClusterStateChanged: cluster b refuses what is written to it: refused",
+		"!ClusterStateChanged: cluster b rejects writes: refused",
 	}, w.heard())
 	_ = w.looks(20)
 	same(t, "a has its own part", "web 2-8, runs 2", w.has()["a"])

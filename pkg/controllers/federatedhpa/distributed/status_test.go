@@ -90,8 +90,8 @@ func TestConditionsAndState(t *testing.T) {
 		"all is well": {"StaticWeighted", nil, func(w *world) { w.well(1) }, "Active", map[kind]string{
 			"AbleToScale":    "True ReadyForNewScale: the bounds are split among 2 clusters",
 			"ScalingActive":  "True ValidMetricFound: the autoscalers of 2 clusters compute their replicas",
-			"ScalingLimited": "False DesiredWithinRange: what every cluster wants is within its bounds",
-			"FleetVisible":   "True AllClustersVisible: all clusters can be seen",
+			"ScalingLimited": "False DesiredWithinRange: the desired replicas of every cluster are within its bounds",
+			"FleetVisible":   "True AllClustersVisible: all clusters are visible",
 			// What is rare is absent.
 			"MetricNotSupported": "", "MaxNotAssignable": "", "AllClustersSaturated": "", "CapacityUnknown": "", "PreferenceUnmatched": ""}},
 		"a preference selects no cluster": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "gone": 1})}, none,
@@ -131,10 +131,10 @@ func TestConditionsAndState(t *testing.T) {
 		"a cluster is limited": {"StaticWeighted", nil, func(w *world) {
 			w.well(1)
 			w.says("b", autoscalingv2.ScalingLimited, "True", "TooManyReplicas", "more")
-		}, "Limited", map[kind]string{"ScalingLimited": "True TooManyReplicas: the bounds or policies of these clusters limit what they would " +
-			"run: b"}},
+		}, "Limited", map[kind]string{"ScalingLimited": "True TooManyReplicas: the bounds or policies of these clusters limit their desired " +
+			"replicas: b"}},
 		"a cluster is silent": {"StaticWeighted", nil, func(w *world) { w.well(1); w.member("b").silence = silence() }, "Held", map[kind]string{
-			"FleetVisible": "False ClusterUnreachable: these clusters keep their bounds, and scale on within them, while they cannot be seen: b " +
+			"FleetVisible": "False ClusterUnreachable: these clusters cannot be seen, keep their bounds and continue to scale within them: b " +
 				"(Timeout)"}},
 		"a cluster is too old for a metric": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){byContainer}, func(w *world) {
 			w.member("b").version = "autoscaling/v2beta2"
@@ -148,7 +148,7 @@ func TestConditionsAndState(t *testing.T) {
 			w.member("a").room, w.member("b").room = 1, 1
 			w.well(7)
 		}, "Active", map[kind]string{
-			"AllClustersSaturated": "True NoRoom: Pods of a cluster find no node, and no other cluster can take their part of maxReplicas"}},
+			"AllClustersSaturated": "True NoRoom: Pods of a cluster are unschedulable, and no other cluster can take over their part of maxReplicas"}},
 		"no capacity is known": {"DynamicWeighted", nil, func(w *world) {
 			for _, m := range w.members {
 				m.roomUnknown = true
@@ -156,7 +156,7 @@ func TestConditionsAndState(t *testing.T) {
 				m.scales = false
 			}
 		}, "Paused", map[kind]string{
-			"CapacityUnknown": "True CapacityUnknown: it is not known of any cluster what it can host, so all have the same weight"}},
+			"CapacityUnknown": "True CapacityUnknown: the capacity of no cluster is known, so all have the same weight"}},
 		"a workload has no selector": {"StaticWeighted", nil, func(w *world) { w.member("b").deployment.selector = "" }, "Active",
 			map[kind]string{
 				"AbleToScale": "True ReadyForNewScale: the bounds are split among 1 clusters"}},
@@ -216,7 +216,7 @@ func TestMetricThatAClusterDoesNotKnow(t *testing.T) {
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)} })
 	w.well(2)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
-	same(t, "MetricNotSupported", "False MetricsSupported: every cluster knows the metrics", w.condition(v1alpha1.MetricNotSupported))
+	same(t, "MetricNotSupported", "False MetricsSupported: every cluster supports the metrics", w.condition(v1alpha1.MetricNotSupported))
 }
 
 // A condition keeps the time at which it became what it is.

@@ -60,14 +60,14 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 		"others place it, and take the replicas back": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(nil), placedIn{places: true, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts what the clusters' autoscalers set`},
 		"others place it, and somebody says that they may": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(map[string]string{retainReplicas: "false"}), placedIn{places: true, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts what the clusters' autoscalers set`},
 		"others place it, and the hub has none": {nil, func(w *world) { w.placed = placedIn{places: true, names: []string{"a"}} }, nil,
 			"no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts what the clusters' autoscalers set`},
 		"others could not be told its replicas": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "b"}, err: &placement.TemplateFault{}}
 		}, []string{"a web 2-10"}, "no workload",
@@ -144,13 +144,13 @@ func TestWorkloadThatCanNotBeMade(t *testing.T) {
 	w.hub.workload = template(nil)
 	w.member("b").refuses = func(what string) error {
 		if what == "create" {
-			return errors.New(`namespace "shop" does not exist in the cluster; make it there`)
+			return errors.New(`namespace "shop" does not exist in the cluster; create it there`)
 		}
 		return nil
 	}
 	_ = w.looks(2)
 	same(t, "clusters", []string{"a Active 1-5 current 3 ready 3", "b Active 1-5 current 0 ready ? to 1 FailedWrite"}, w.clusters())
-	same(t, "why", `namespace "shop" does not exist in the cluster; make it there`, w.object().Status.Clusters[1].Message)
+	same(t, "why", `namespace "shop" does not exist in the cluster; create it there`, w.object().Status.Clusters[1].Message)
 	w.member("b").refuses = nil
 	w.well(3)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 1"}, w.has())
