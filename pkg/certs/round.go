@@ -15,7 +15,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// found is what one look at the hub found.
+// found is what one sync read from the hub.
 type found struct {
 	targets map[Target]*unstructured.Unstructured // those that exist and could be read
 	unread  error                                 // of the others
@@ -115,8 +115,8 @@ func (k *Keeper) store(ctx context.Context, read *corev1.Secret, s state, done s
 	return nil
 }
 
-// injectAll has the targets know every authority of s. One that fails does not
-// keep the others back.
+// injectAll writes every authority of s to the targets. One that fails does not
+// block the others.
 func (k *Keeper) injectAll(ctx context.Context, f found, s state) error {
 	bundle, err := s.bundle()
 	if err != nil {

@@ -29,7 +29,7 @@ func lines(d Decision) []string {
 	return lines
 }
 
-// says compares what a look made of the runs, each a line.
+// says compares what a reconcile made of the runs, each a line.
 func says(t *testing.T, d Decision, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, lines(d)); diff != "" {
@@ -573,7 +573,7 @@ func TestConditions(t *testing.T) {
 	}{
 		"all is well": {func(*Situation) {}, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`,
 			"Conflicting False NoOther"}},
-		"not looked": {func(in *Situation) { in.Target = Target{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
+		"not read": {func(in *Situation) { in.Target = Target{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
 		"no target": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotFound, Message: "none"} },
 			[]string{"Ready True RulesUnderstood", "TargetFound False NotFound none", "Conflicting False NoOther"}},
 		"target not read": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonUnreachable, Message: "503"} },

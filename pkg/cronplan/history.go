@@ -143,7 +143,7 @@ func lose(runs schedule.Runs, cause string) string {
 	return fmt.Sprintf("missed %d executions from %s to %s: %s", runs.Count, first, last, cause)
 }
 
-// close notes what became of a run, and looks for the next one.
+// close records the result of a run, and finds the next one.
 func (h *history) close(r Record, now time.Time) {
 	h.note(r)
 	h.await(now)

@@ -13,7 +13,7 @@ import (
 )
 
 // announce says who took part in an answer, or why there can be none: "no
-// pods" and "nobody answered" must never look the same to an autoscaler.
+// pods" and "nobody answered" must be distinguishable for an autoscaler.
 func announce(ctx context.Context, registered []string, c fleet.Coverage) error {
 	if len(registered) == 0 {
 		return errNoMembers()

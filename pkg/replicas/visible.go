@@ -19,8 +19,8 @@ import (
 // unseenNamed are so many clusters that a condition names.
 const unseenNamed = 10
 
-// look says which clusters cannot be seen. A single cluster that always could be is not mentioned.
-func (v *view) look(d *Decision) {
+// reportUnseen reports which clusters cannot be seen. A single cluster that always was visible is not mentioned.
+func (v *view) reportUnseen(d *Decision) {
 	d.Explanation.Unseen = v.dark
 	before := find(d.Status.Conditions, v1alpha1.FleetVisible)
 	switch {

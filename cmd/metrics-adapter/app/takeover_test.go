@@ -265,7 +265,7 @@ func TestTakeoverRefusesFlags(t *testing.T) {
 }
 
 // Every flag that deploy/ and certs/ pass is one of ours, with a value that it
-// takes; but for those that are for other programs, whose tests look at them.
+// takes; but for those that are for other programs, whose tests check them.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
 	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, ofOthers, "../../../deploy", "../../../certs")
 }

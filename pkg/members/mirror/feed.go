@@ -35,7 +35,7 @@ type feed[O runtime.Object, T Object] struct {
 	shelves  shelves[T]
 	known    bool
 	watching bool
-	heard    time.Time      // up to when objects were right when that was last looked at
+	heard    time.Time      // up to when objects were correct at the last check
 	failure  *fleet.Silence // of the last attempt; nil if it went well
 }
 

@@ -106,7 +106,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 		f.start(t)
 		time.Sleep(10 * time.Second)
 		wantListed(t, f, "pods/a", "pods/b")
-		const look = period + period/10 // within which every member is looked at
+		const round = period + period/10 // within which the metrics of every member are discovered
 		story := []struct {
 			name    string
 			change  func()
@@ -127,7 +127,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 			before := changes.Load()
 			east.set(func() { west.set(s.change) })
 			f.MembersChanged()
-			time.Sleep(look + 10*time.Second)
+			time.Sleep(round + 10*time.Second)
 			if got, _ := listed(f); !cmp.Equal(s.want, got) {
 				t.Errorf("%s: %v are listed, want %v", s.name, got, s.want)
 			}
@@ -142,7 +142,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 		wantListed(t, f, "pods/a", "pods/b") // east knows b too
 		east.set(func() { east.listed[customGroup] = listing("pods/a") })
 		f.setMembers(west, east)
-		time.Sleep(look)
+		time.Sleep(round)
 		wantListed(t, f, "pods/a") // west is away, and its part went when it left
 		before := changes.Load()
 		f.setMembers(west)

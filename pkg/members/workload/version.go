@@ -25,7 +25,7 @@ var (
 
 const autoscalerKind, autoscalerResource = "HorizontalPodAutoscaler", "horizontalpodautoscalers"
 
-// version is the one in which the cluster's HorizontalPodAutoscalers are read and written. The better is looked for each
+// version is the one in which the cluster's HorizontalPodAutoscalers are read and written. The better is discovered each
 // time, so that a cluster may come to serve it.
 func (c memberCluster) version(ctx context.Context) (schema.GroupVersion, error) {
 	for _, version := range []schema.GroupVersion{current, old} {

@@ -54,7 +54,7 @@ func (s *source) mark() registration.Key { return s.key("") }
 // may not know all its APIs for a moment, and the whole fleet would leave.
 const enoughAbsences = 2
 
-// run watches the objects. Unless their API is the core API it looks for that
+// run watches the objects. Unless their API is the core API it discovers that
 // from time to time, forever: it may come and go.
 func (s *source) run(ctx context.Context) {
 	if s.watch.Resource.Group == corev1.GroupName {
