@@ -89,7 +89,7 @@ func resourceTargetFaults(target autoscalingv2.MetricTarget, path *field.Path) f
 	return nil
 }
 
-// goalField is the field of a target that counts, as the controller looks for
+// goalField is the field of a target that counts, as the controller searches
 // it; "" if there is none.
 func goalField(kind autoscalingv2.MetricSourceType, target autoscalingv2.MetricTarget) string {
 	switch {

@@ -114,7 +114,7 @@ func beside(t *testing.T, c *admissiontest.Case) admission.Neighbours {
 		case "HorizontalPodAutoscaler":
 			known.HPAs = append(known.HPAs, decode[autoscalingv2.HorizontalPodAutoscaler](t, m))
 		default:
-			t.Fatalf("%s: %q: nobody looks at a %s beside", c.File, c.Name, m.Kind())
+			t.Fatalf("%s: %q: nothing checks a %s beside", c.File, c.Name, m.Kind())
 		}
 	}
 	return known

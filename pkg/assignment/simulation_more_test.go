@@ -83,8 +83,8 @@ func (c *county) rest() (lines []string) {
 	return lines
 }
 
-// A hub that forgets everything at every look, but what the status keeps, does what one does that never forgets. A hub
-// that begins now and then does not know at first whether autoscalers are steady: that costs it a look, and changes
+// A hub that forgets everything at every reconcile, but what the status keeps, does what one does that never forgets. A hub
+// that begins now and then does not know at first whether autoscalers are steady: that costs it a reconcile, and changes
 // neither a fleet at rest nor what a fleet comes to.
 func TestSimulationOfRestarts(t *testing.T) {
 	t.Parallel()

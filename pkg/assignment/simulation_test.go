@@ -26,7 +26,7 @@ type county struct {
 	writes  int
 	actions map[Action]int
 	kept    int // rounds in which a cluster of a high priority would have shrunk, had it not been held
-	// recall is what the hub knows of the clusters when it looks; nil: all that it ever did.
+	// recall is what the hub knows of the clusters when it reconciles; nil: all that it ever did.
 	recall func(Snapshot) Snapshot
 	log    []string
 }
@@ -40,7 +40,7 @@ type town struct {
 	bounds       [2]int32 // of its autoscaler
 	hold         bool
 	lowSince     time.Time // since when its autoscaler would scale down
-	before, seen int32     // what it ran a round ago, and when the hub looked
+	before, seen int32     // what it ran a round ago, and when the hub reconciled
 	had          int32     // its maximum then
 	reached      bool      // what the hub decided last has been written there
 }
@@ -139,7 +139,7 @@ func (c *county) gone(w *town) bool {
 }
 
 // checkOrder: by the load alone, no cluster shrinks while one of a lower priority, by what the hub saw last, still can.
-// One that ran before it had bounds counts from the look after it got them, and nobody waits for one that is gone.
+// One that ran before it had bounds counts from the reconcile after it got them, and nobody waits for one that is gone.
 func (c *county) checkOrder() {
 	if c.s.Policy != Prioritized || c.s.ScaleDownOrder == v1alpha1.ScaleDownBestEffort {
 		return
@@ -157,8 +157,8 @@ func (c *county) checkOrder() {
 	}
 }
 
-// look is what the hub sees.
-func (c *county) look() Snapshot {
+// snapshot is what the hub sees.
+func (c *county) snapshot() Snapshot {
 	s := c.s
 	s.Now = c.now
 	ratio := c.ratio()
@@ -242,7 +242,7 @@ func (c *county) checkMax(when string) {
 func (c *county) round() Step {
 	c.now = c.now.Add(15 * time.Second)
 	c.autoscale()
-	s := c.look()
+	s := c.snapshot()
 	step := Next(s)
 	if step.Action != "" { // the order of the sites does not show
 		slices.Reverse(s.Sites)

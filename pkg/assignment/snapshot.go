@@ -29,7 +29,7 @@ type Snapshot struct {
 
 	// Changed: the spec is not the one that the bounds were split for, or they never were.
 	Changed bool
-	// Wanted: nothing runs, and the hub's own look at the metrics says that something should.
+	// Wanted: nothing runs, and the hub's own reading of the metrics says that something should.
 	Wanted bool
 	Sites  []Site // in any order
 	Memory v1alpha1.AssignmentStatus

@@ -26,8 +26,8 @@ import (
 //	               unknown`, nobody knows it, and the members' autoscalers only keep to their bounds
 //	set            changes facts of clusters, one a line
 //	silent east    and so on: each of those below named `command`
-//	next           the hub looks at the fleet once, decides, and carries out what it decided
-//	tick 60s       every 15 s the members' autoscalers scale, and the hub looks
+//	next           the hub reconciles the fleet once, decides, and carries out what it decided
+//	tick 60s       every 15 s the members' autoscalers scale, and the hub reconciles
 //	suppose        what would come next, if these facts were others; afterwards they are what they were
 //
 // Facts of a cluster:
@@ -48,7 +48,7 @@ import (
 //	leaves joins                            command: it takes part no more; it does again
 //
 // Arguments of fleet, spec and suppose are policy, min, max, order, scale-down, rebalance, to-zero; besides, changed (the bounds
-// are not split for this spec), wanted (the hub's own look at the metrics says that something should run), low=5m, woken=5m,
+// are not split for this spec), wanted (the hub's own reading of the metrics says that something should run), low=5m, woken=5m,
 // moved=5m (for how long the load has been low; when something was woken, and when bounds were moved).
 //
 // A table has each cluster's bounds, with * for a minimum that is 1 only because an autoscaler needs one; its replicas, and
@@ -120,7 +120,7 @@ func (s *tale) begin() {
 	s.specify()
 }
 
-// see is what the hub knows of the clusters when it looks.
+// see is what the hub knows of the clusters when it reconciles.
 func (s *tale) see(seen Snapshot) Snapshot {
 	seen.Wanted = s.s.Wanted || s.known && s.load > 0
 	for i, w := range s.members {
@@ -142,9 +142,9 @@ func (s *tale) see(seen Snapshot) Snapshot {
 	return seen
 }
 
-// decide is one look; the order of the sites does not show.
+// decide is one reconcile; the order of the sites does not show.
 func (s *tale) decide() Step {
-	seen := s.look()
+	seen := s.snapshot()
 	step := Next(seen)
 	slices.Reverse(seen.Sites)
 	if diff := cmp.Diff(step, Next(seen)); diff != "" {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package certs has a program sign its own serving certificate, and the hub
-// verify it.
+// Package certs issues and rotates a program's self-signed serving certificate,
+// and makes the hub trust it.
 //
-// The certificate stands in a Secret of the hub, which all replicas share. Its
-// authority is written into the caBundle of what leads the hub to the program:
+// The certificate is in a Secret of the hub, which all replicas share. Its
+// authority is written into the caBundle of what points the hub at the program:
 // webhook configurations and APIServices, here called targets. It is replaced
 // long before it expires, while requests come in:
 //
@@ -19,8 +19,8 @@
 //
 // So whatever certificate a replica serves, and however late an API server
 // reads its configuration, the one trusts the other. There is no leader: every
-// replica does all of this, and a write that comes second is refused by the hub
-// and reconsidered. The key of an authority is never kept.
+// replica does all of this, and the losing writer gets a conflict and retries.
+// The key of an authority is never kept.
 //
 // Certificates of files or of cert-manager need none of this.
 package certs

@@ -18,7 +18,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Options say what a Keeper keeps.
+// Options configure a Keeper.
 type Options struct {
 	// Core and Dynamic reach the hub. The Keeper gets and updates the Secret and
 	// the targets, and makes neither.
@@ -50,21 +50,21 @@ func New(o Options) *Keeper {
 	return &Keeper{options: o, err: errors.New("waiting for the hub")}
 }
 
-// OnChange has f called whenever another certificate is served from now on. f
-// must not block.
+// OnChange calls f whenever another certificate is served from now on. f must
+// not block.
 func (k *Keeper) OnChange(f func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.listeners = append(k.listeners, f)
 }
 
-// Run looks at the hub at once and then every period until ctx ends. It must be
+// Run syncs with the hub at once and then every period until ctx ends. It must be
 // called once.
 func (k *Keeper) Run(ctx context.Context) {
-	wait.UntilWithContext(ctx, k.look, k.options.CheckPeriod)
+	wait.UntilWithContext(ctx, k.sync, k.options.CheckPeriod)
 }
 
-func (k *Keeper) look(ctx context.Context) {
+func (k *Keeper) sync(ctx context.Context) {
 	const longest = 30 * time.Second
 	limited, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
@@ -97,7 +97,7 @@ func (k *Keeper) tell(ctx context.Context, err error) {
 	k.said = text
 }
 
-// serve has new connections get p.
+// serve uses p for new connections.
 func (k *Keeper) serve(p *pair) {
 	k.mu.Lock()
 	changed := k.pair == nil || string(k.pair.certPEM) != string(p.certPEM)

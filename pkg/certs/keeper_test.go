@@ -66,7 +66,7 @@ func TestFirstCertificate(t *testing.T) {
 		t.Error("served before there is a certificate")
 	}
 
-	k.look(quiet(t))
+	k.sync(quiet(t))
 	if err := k.Ready(); err != nil {
 		t.Errorf("not ready: %v", err)
 	}
@@ -91,9 +91,9 @@ func TestFirstCertificate(t *testing.T) {
 	}
 
 	before := hub.written()
-	k.look(quiet(t))
+	k.sync(quiet(t))
 	if got := hub.written() - before; got != 0 || changes != 1 {
-		t.Errorf("%d writes and %d changes by a second look, want none and the first", got, changes-1)
+		t.Errorf("%d writes and %d changes by a second sync, want none and the first", got, changes-1)
 	}
 }
 
@@ -104,11 +104,11 @@ func TestReplicasThatStartTogetherServeTheSame(t *testing.T) {
 	for range 5 {
 		k := replica(t, hub, freely)
 		all = append(all, k)
-		running.Go(func() { k.look(quiet(t)) })
+		running.Go(func() { k.sync(quiet(t)) })
 	}
 	running.Wait()
 	for _, k := range all {
-		k.look(quiet(t))
+		k.sync(quiet(t))
 		if got, _ := k.CurrentCertKeyContent(); string(got) != string(hub.data(t)["tls.crt"]) {
 			t.Error("a replica serves another certificate than the Secret's")
 		}
@@ -124,13 +124,13 @@ func TestWhoReadTooEarlyOverwritesNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hub := newHub(t)
 				quick := replica(t, hub, freely)
-				quick.look(quiet(t))
+				quick.sync(quiet(t))
 				time.Sleep(15 * time.Minute) // a third of the time is left
 
 				requests := 0
 				slow := replica(t, hub, func(*http.Request) int {
 					if requests == nth {
-						quick.look(quiet(t))
+						quick.sync(quiet(t))
 					}
 					requests++
 					return 0
@@ -139,7 +139,7 @@ func TestWhoReadTooEarlyOverwritesNothing(t *testing.T) {
 				hub.change(mutatingPath, func(object map[string]any) { // so that it has to write
 					delete(object["webhooks"].([]any)[1].(map[string]any)["clientConfig"].(map[string]any), "caBundle")
 				})
-				slow.look(quiet(t))
+				slow.sync(quiet(t))
 				if hub.data(t)["next-tls.crt"] == nil {
 					t.Fatal("no pair was issued ahead")
 				}
@@ -201,9 +201,9 @@ func TestAConflictIsThoughtOverAtOnce(t *testing.T) {
 		}
 		return 0
 	})
-	k.look(quiet(t))
+	k.sync(quiet(t))
 	if err := k.Ready(); err != nil || conflicts != 1 {
-		t.Errorf("after one look and %d conflicts: %v, want it ready", conflicts, err)
+		t.Errorf("after one sync and %d conflicts: %v, want it ready", conflicts, err)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestWhatPeopleDoToTheSecret(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			hub := newHub(t)
 			k := replica(t, hub, freely)
-			k.look(quiet(t))
+			k.sync(quiet(t))
 			before, _ := k.CurrentCertKeyContent()
 			other, err := issue("other.fleetscale-system.svc", time.Hour)
 			if err != nil {
@@ -232,7 +232,7 @@ func TestWhatPeopleDoToTheSecret(t *testing.T) {
 			}
 			hub.change(secretPath, func(object map[string]any) { object["data"] = changed })
 
-			k.look(quiet(t))
+			k.sync(quiet(t))
 			if now, _ := k.CurrentCertKeyContent(); string(now) != string(before) || string(now) != string(hub.data(t)["tls.crt"]) {
 				t.Error("what is served, or stored, is not what was served before")
 			}
@@ -242,7 +242,7 @@ func TestWhatPeopleDoToTheSecret(t *testing.T) {
 			}
 
 			late := replica(t, hub, freely) // has nothing in memory
-			late.look(quiet(t))
+			late.sync(quiet(t))
 			checkTrust(t, late, bundles(hub)[0])
 		})
 	}
@@ -254,8 +254,8 @@ func TestFaultsAreToldOnce(t *testing.T) {
 	var lines []string
 	ctx := logr.NewContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{}))
 	k := replica(t, hub, freely)
-	k.look(ctx)
-	k.look(ctx)
+	k.sync(ctx)
+	k.sync(ctx)
 	const want = "getting Secret fleetscale-system/webhook-certs, which must exist, and may be empty: the hub says NotFound"
 	if err := k.Ready(); err == nil || err.Error() != want {
 		t.Errorf("Ready() = %v, want %s", err, want)
@@ -269,7 +269,7 @@ func TestFaultsAreToldOnce(t *testing.T) {
 		}
 		return 0
 	})
-	refused.look(ctx)
+	refused.sync(ctx)
 	const wantRight = "getting validatingwebhookconfigurations/fleetscale: the hub says Forbidden"
 	if err := refused.Ready(); err == nil || err.Error() != wantRight {
 		t.Errorf("Ready() = %v, want %s", err, wantRight)
@@ -279,7 +279,7 @@ func TestFaultsAreToldOnce(t *testing.T) {
 func TestExpiryIsExportedAndEndsReadiness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // begins in the year 2000
 		k := replica(t, newHub(t), freely)
-		k.look(quiet(t))
+		k.sync(quiet(t))
 		const want = `
 # HELP fleetscale_serving_certificate_expiration_timestamp_seconds When the self-signed certificate that is served expires, in seconds since 1970.
 # TYPE fleetscale_serving_certificate_expiration_timestamp_seconds gauge

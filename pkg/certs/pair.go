@@ -20,8 +20,8 @@ type pair struct {
 	authority       *x509.Certificate
 }
 
-// issue makes a pair for host that is valid for that time. The authority's key
-// is thrown away.
+// issue creates a pair for host with that validity. The authority's key is
+// discarded.
 func issue(host string, validity time.Duration) (*pair, error) {
 	const early = time.Hour // the library dates certificates back by this, for clocks that differ
 	certPEM, keyPEM, err := cert.GenerateSelfSignedCertKeyWithOptions(cert.SelfSignedCertKeyOptions{Host: host, MaxAge: validity + early})

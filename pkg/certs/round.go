@@ -15,7 +15,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// found is what one look at the hub found.
+// found is what one sync read from the hub.
 type found struct {
 	targets map[Target]*unstructured.Unstructured // those that exist and could be read
 	unread  error                                 // of the others
@@ -111,16 +111,16 @@ func (k *Keeper) store(ctx context.Context, read *corev1.Secret, s state, done s
 	if _, err := k.options.Core.CoreV1().Secrets(secret.Namespace).Update(ctx, secret, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("updating Secret %s: %w", k.secret(), err)
 	}
-	klog.FromContext(ctx).Info("Serving certificate was stored", "secret", k.secret(), "step", done, "expires", s.serving.notAfter())
+	klog.FromContext(ctx).Info("Stored the serving certificate", "secret", k.secret(), "step", done, "expires", s.serving.notAfter())
 	return nil
 }
 
-// injectAll has the targets know every authority of s. One that fails does not
-// keep the others back.
+// injectAll writes every authority of s to the targets. One that fails does not
+// block the others.
 func (k *Keeper) injectAll(ctx context.Context, f found, s state) error {
 	bundle, err := s.bundle()
 	if err != nil {
-		return fmt.Errorf("writing down the authorities: %w", err)
+		return fmt.Errorf("encoding the authorities: %w", err)
 	}
 	errs := []error{f.unread}
 	for _, t := range k.options.Targets {
@@ -136,7 +136,7 @@ func (k *Keeper) injectAll(ctx context.Context, f found, s state) error {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("writing the authorities into %s: %w", t, err))
 		case changed:
-			klog.FromContext(ctx).Info("Hub was told by which authorities to verify us", "target", t.String())
+			klog.FromContext(ctx).Info("Updated the caBundle by which the hub verifies us", "target", t.String())
 		}
 	}
 	return errors.Join(errs...)

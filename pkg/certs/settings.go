@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Settings are what a person may set of a self-signed certificate.
+// Settings configure a self-signed certificate.
 type Settings struct {
 	// Secret is its name, in the namespace of the Service. It must exist, and may
 	// be empty.
@@ -21,7 +21,7 @@ type Settings struct {
 	// certificate of it is served: longer than an API server takes to see a
 	// change of the targets.
 	SettleTime time.Duration
-	// CheckPeriod is the time between two looks at the hub.
+	// CheckPeriod is the interval between checks of the hub.
 	CheckPeriod time.Duration
 }
 
@@ -33,13 +33,13 @@ func NewSettings(secret string) Settings {
 // AddFlags binds the settings to flags.
 func (s *Settings) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&s.Secret, "self-signed-secret", s.Secret,
-		"Secret in --service-namespace of the hub that holds the certificate which the replicas agree on. It must exist, and may be empty.")
+		"Secret in --service-namespace of the hub that holds the certificate shared by all replicas. It must exist, and may be empty.")
 	fs.DurationVar(&s.Validity, "self-signed-validity", s.Validity,
-		"Time for which a new certificate is valid. It is replaced when a third of it is left.")
+		"Validity of a new certificate. It is replaced when a third of that is left.")
 	fs.DurationVar(&s.SettleTime, "self-signed-settle-time", s.SettleTime,
-		"Time for which the hub must have known a new authority before a certificate of it is served.")
+		"How long the hub must have trusted a new authority before a certificate that it signed is served.")
 	fs.DurationVar(&s.CheckPeriod, "self-signed-check-period", s.CheckPeriod,
-		"Time between two looks at that Secret, and at what has the hub trust it.")
+		"Interval at which that Secret and the caBundles of the hub are checked.")
 }
 
 // Validate returns every fault, each led by its flag.

@@ -4,14 +4,14 @@ package certs
 
 import "time"
 
-// settled remembers since when all targets have had the same bundle.
+// settled records since when all targets have had the same bundle.
 type settled struct {
 	bundle string // empty: not all have
 	since  time.Time
 }
 
-// saw is told what one look found, and returns for how long all have had this
-// bundle.
+// saw records what one sync found, and returns for how long all targets have had
+// this bundle.
 func (s *settled) saw(bundle []byte, everywhere bool, now time.Time) time.Duration {
 	switch {
 	case !everywhere:

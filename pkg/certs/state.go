@@ -20,7 +20,7 @@ const (
 	keyNextKey  = "next-tls.key"
 )
 
-// state is what the Secret says.
+// state is the content of the Secret.
 type state struct {
 	serving *pair // nil: none that could be served
 	next    *pair // nil: none
@@ -56,8 +56,8 @@ const (
 	promote    step = "promote"    // everybody trusts the next pair, or there is no other
 )
 
-// decide says what to do at that time. settled says whether every API server
-// trusts the next pair.
+// decide returns what to do at that time. settled reports whether every API
+// server trusts the next pair.
 func (s state) decide(now time.Time, renewBefore time.Duration, settled bool) step {
 	switch {
 	case s.serving == nil && s.next == nil:
@@ -70,7 +70,7 @@ func (s state) decide(now time.Time, renewBefore time.Duration, settled bool) st
 	return stay
 }
 
-// take makes the step.
+// take applies the step.
 func (s state) take(next step, host string, validity time.Duration) (_ state, err error) {
 	switch next {
 	case issueFirst:

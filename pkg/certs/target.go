@@ -38,8 +38,8 @@ func APIService(name string) Target {
 
 func (t Target) String() string { return t.resource.Resource + "/" + t.name }
 
-// inject has the hub verify by bundle whatever of object leads to the service,
-// and says whether that is new. The object is as the hub wrote it, so that
+// inject sets bundle wherever object points at the service,
+// and reports whether that is a change. The object is as the hub wrote it, so that
 // fields which we do not know survive.
 func inject(object *unstructured.Unstructured, bundle []byte, service types.NamespacedName) (changed bool, err error) {
 	text := base64.StdEncoding.EncodeToString(bundle)

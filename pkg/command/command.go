@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package command holds what the command lines of all programs have in common.
+// Package command holds what the command lines of all programs share.
 package command
 
 import (
@@ -12,17 +12,16 @@ import (
 	"k8s.io/component-base/term"
 )
 
-// Options are what a person may set.
+// Options are the options of a program.
 type Options interface {
-	// Flags binds the options to flags, in the sections that --help shows.
+	// Flags binds the options to flags, in the sections of --help.
 	Flags() cliflag.NamedFlagSets
-	// Validate returns every fault at once.
+	// Validate returns all faults at once.
 	Validate() error
 }
 
-// Complete gives a command, which has its name and words for --help, the flags
-// of its options, and has it run once they are read and without a fault. Errors
-// are for the caller to print.
+// Complete adds the flags of its options to a command that has its name and help
+// text, and makes it validate them before it runs. The caller prints errors.
 func Complete(cmd *cobra.Command, o Options, logging *logs.Options, run func() error) *cobra.Command {
 	cmd.Args = cobra.NoArgs
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
@@ -45,9 +44,9 @@ func Complete(cmd *cobra.Command, o Options, logging *logs.Options, run func() e
 	return cmd
 }
 
-// showSections makes --help show the flags of the command in sections. Cobra
-// has subcommands inherit that, although they have other flags: for them its own
-// functions are put back.
+// showSections makes --help show the flags of the command in sections. Subcommands
+// would inherit that although they have other flags, so they get cobra's own
+// functions back.
 func showSections(cmd *cobra.Command, sets cliflag.NamedFlagSets) {
 	var plain cobra.Command
 	plainUsage, plainHelp := plain.UsageFunc(), plain.HelpFunc()

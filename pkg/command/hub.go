@@ -13,8 +13,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/version"
 )
 
-// HubConfig says how the hub is reached: as the file says or, without one, as a
-// pod of the hub does. The program is named in the hub's audit log.
+// HubConfig returns the client configuration of the hub: from the kubeconfig or,
+// without one, in-cluster. Its user agent names the program in the hub's audit log.
 func HubConfig(kubeconfig, program string) (*rest.Config, error) {
 	config, err := readHubConfig(kubeconfig)
 	if err != nil {
@@ -28,7 +28,7 @@ func readHubConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		config, err := rest.InClusterConfig()
 		if errors.Is(err, rest.ErrNotInCluster) {
-			return nil, errors.New("--kubeconfig: must name a file that says how to reach the hub: this does not run in a pod of the hub")
+			return nil, errors.New("--kubeconfig: must name a kubeconfig of the hub: this program does not run in a pod of the hub")
 		}
 		return config, err
 	}
@@ -39,13 +39,12 @@ func readHubConfig(kubeconfig string) (*rest.Config, error) {
 	return config, nil
 }
 
-// UserAgent is how a program calls itself in requests.
+// UserAgent is the user agent of a program's requests.
 func UserAgent(program string) string {
 	return program + "/" + version.Get().Version
 }
 
-// WithUserAgent is for clients that libraries make, and that name themselves
-// after the library.
+// WithUserAgent replaces the user agent of clients that libraries create.
 func WithUserAgent(program string) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return renamed{next: next, name: UserAgent(program)}
@@ -63,5 +62,5 @@ func (r renamed) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(req)
 }
 
-// WrappedRoundTripper lets libraries find the transport below.
+// WrappedRoundTripper lets libraries unwrap the transport.
 func (r renamed) WrappedRoundTripper() http.RoundTripper { return r.next }

@@ -9,7 +9,7 @@ import (
 func TestFaultsOfTheWayToTheHubNameTheFlag(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	tests := map[string]struct{ kubeconfig, want string }{
-		"by hand, without flags": {"", "--kubeconfig: must name a file that says how to reach the hub: this does not run in a pod of the hub"},
+		"by hand, without flags": {"", "--kubeconfig: must name a kubeconfig of the hub: this program does not run in a pod of the hub"},
 		"no such file":           {"/nowhere/kubeconfig", "reading --kubeconfig: stat /nowhere/kubeconfig: no such file or directory"},
 	}
 	for name, tc := range tests {

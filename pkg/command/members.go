@@ -15,7 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
-// MemberOptions say where members are registered and how they are asked.
+// MemberOptions say where members are registered and how they are reached.
 type MemberOptions struct {
 	ClusterNamespace     string
 	Timeout, ProbePeriod time.Duration
@@ -25,7 +25,7 @@ type MemberOptions struct {
 	Policy               registration.Policy
 }
 
-// leastMaxAnswer is what the probes' answers and single objects need.
+// leastMaxAnswer is enough for probes and single objects.
 const leastMaxAnswer = 1 << 20
 
 // NewMemberOptions returns the defaults of all programs.
@@ -44,17 +44,18 @@ func NewMemberOptions() MemberOptions {
 func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+registration.MemberLabel+
 		"=true) that register members.")
-	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Longest wait for a member's answer.")
-	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Time between two looks whether a member answers.")
+	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Timeout of each request to a member.")
+	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Interval at which each member is probed.")
 	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Sustained requests per second to each member.")
-	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Questions to each member at once.")
+	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Burst of requests to each member beyond --member-qps.")
 	fs.Var(&o.MaxAnswer, "max-member-answer",
-		"Longest answer that is read of a member, after decompression. An event of a watch may have 16Mi at most.")
+		"Maximum size of a member's response after decompression. An event of a watch may have at most 16Mi.")
 	fs.StringSliceVar(&o.Policy.AllowedExecCommands, "allowed-exec-commands", nil,
 		"Credential plugins that a registration's kubeconfig may run in this container, spelled as there. Default: none.")
-	fs.BoolVar(&o.Policy.AllowFiles, "allow-kubeconfig-files", false, "Let a registration's kubeconfig name files of this container.")
+	fs.BoolVar(&o.Policy.AllowFiles, "allow-kubeconfig-files", false,
+		"Allow a registration's kubeconfig to reference files in this container.")
 	fs.BoolVar(&o.Policy.AllowInsecure, "allow-insecure-member-tls", false,
-		"Let a registration do without verifying the member's certificate.")
+		"Allow registrations that do not verify the member's certificate.")
 }
 
 // Validate returns every fault, each led by the flag that mends it.
@@ -78,7 +79,7 @@ func (o *MemberOptions) Validate() []error {
 	return errs
 }
 
-// Registry fills in what the options say of a registry of members.
+// Registry returns r with the settings of these options.
 func (o *MemberOptions) Registry(r member.Options) member.Options {
 	r.Registrations.Namespace, r.Registrations.Policy = o.ClusterNamespace, o.Policy
 	r.Connections.QPS, r.Connections.Burst = o.QPS, o.Burst

@@ -9,8 +9,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// ReadyCheck has a check of readiness say in the log that it fails and why, each
-// reason once, and that it passes again. The library withholds both.
+// ReadyCheck logs when a readiness check fails, once per reason, and when it
+// passes again. The library logs neither.
 func ReadyCheck(name string, check func(*http.Request) error) func(*http.Request) error {
 	var heard reasons
 	return func(req *http.Request) error {
@@ -28,7 +28,7 @@ func ReadyCheck(name string, check func(*http.Request) error) func(*http.Request
 	}
 }
 
-// reasons knows the last one.
+// reasons remembers the last reason.
 type reasons struct {
 	mu   sync.Mutex
 	last string // empty: the check passes

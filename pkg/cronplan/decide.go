@@ -91,7 +91,7 @@ func (in *Situation) resume(rules []rule) (histories []*history, left []Record) 
 		if h := (&history{stored: stored[name]}); h.overdue(in.Now) {
 			left = append(left, Record{
 				Rule: name, Result: Missed, At: h.next(),
-				Message: "not run: the rule was removed or renamed before the controller came to it",
+				Message: "not run: the rule was removed or renamed before it could run",
 			})
 		}
 	}
@@ -152,7 +152,7 @@ func (in *Situation) late(r run) *Record {
 		}
 		return &late
 	case in.firstSight() && delay > patience:
-		message := fmt.Sprintf("missed: the object was created, and the controller came to it %.0f s late", delay.Seconds())
+		message := fmt.Sprintf("missed: the controller observed the new object %.0f s late", delay.Seconds())
 		return &Record{Result: Missed, At: r.at, Message: message}
 	}
 	return nil

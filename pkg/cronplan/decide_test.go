@@ -29,7 +29,7 @@ func lines(d Decision) []string {
 	return lines
 }
 
-// says compares what a look made of the runs, each a line.
+// says compares what a reconcile made of the runs, each a line.
 func says(t *testing.T, d Decision, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, lines(d)); diff != "" {
@@ -257,14 +257,14 @@ func TestSuspendedRuleHasNoRuns(t *testing.T) {
 	says(t, s.goes("10:10")) // what was meant to be left out is not made up for
 	s.expectNext("2027-03-01 11:00")
 	s.edit(suspend(true))
-	says(t, s.goes("11:10"), "01 11:00 r missed: not run: the rule was suspended before the controller came to it")
+	says(t, s.goes("11:10"), "01 11:00 r missed: not run: the rule was suspended before it could run")
 }
 
 func TestChangedRuleBeginsAnew(t *testing.T) {
 	s := tell(t, deployment, sets("r", "0 * * * *", 7))
 	s.goes("07:30")
 	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.Rules[0].Schedule = "45 * * * *" })
-	says(t, s.goes("08:50"), "01 08:00 r missed: not run: schedule or timeZone was changed before the controller came to it")
+	says(t, s.goes("08:50"), "01 08:00 r missed: not run: schedule or timeZone was changed before it could run")
 	s.expectNext("2027-03-01 09:45")
 	s.edit(func(*v1alpha1.CronFederatedHPASpec) { s.in("Asia/Kathmandu") }) // 5:45 ahead
 	says(t, s.goes("09:00"))
@@ -281,7 +281,7 @@ func TestChangedRuleBeginsAnew(t *testing.T) {
 // Who takes away a rule in the minute in which it is due, or gives it another
 // name, learns that it did not run.
 func TestRuleThatGoesWhenItIsDue(t *testing.T) {
-	const gone = "not run: the rule was removed or renamed before the controller came to it"
+	const gone = "not run: the rule was removed or renamed before it could run"
 	s := tell(t, deployment, sets("a", "0 9 * * *", 7), sets("b", "0 9 * * *", 8), sets("c", "0 10 * * *", 9))
 	s.goes("08:30")
 	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) {
@@ -369,7 +369,7 @@ func TestRunBetweenCreationAndFirstSight(t *testing.T) {
 	says(t, created("09:00:00").goes("09:00:01"))
 	late := created("08:59:59")
 	d := late.goes("09:20:00")
-	says(t, d, "01 09:00 r missed: missed: the object was created, and the controller came to it 1200 s late")
+	says(t, d, "01 09:00 r missed: missed: the controller observed the new object 1200 s late")
 	if !d.Set.Empty() {
 		t.Error("an object that is not new is applied at first sight")
 	}
@@ -553,7 +553,7 @@ func TestFaultyRules(t *testing.T) {
 	}
 	want := []string{
 		`Ready False InvalidRule: rule "bad": schedule "61 * * * *": minute "61": `,
-		`spec.rules[2] has no name of its own`, `rule "empty": targetReplicas must be set`,
+		`spec.rules[2] has no unique name`, `rule "empty": targetReplicas must be set`,
 		`rule "lost": timeZone "Asia/Nowhere" is not the name of a zone`,
 	}
 	for _, part := range want {
@@ -573,7 +573,7 @@ func TestConditions(t *testing.T) {
 	}{
 		"all is well": {func(*Situation) {}, []string{"Ready True RulesUnderstood", `TargetFound True Found Deployment "shop"`,
 			"Conflicting False NoOther"}},
-		"not looked": {func(in *Situation) { in.Target = Target{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
+		"not read": {func(in *Situation) { in.Target = Target{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
 		"no target": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotFound, Message: "none"} },
 			[]string{"Ready True RulesUnderstood", "TargetFound False NotFound none", "Conflicting False NoOther"}},
 		"target not read": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonUnreachable, Message: "503"} },
@@ -585,7 +585,7 @@ func TestConditions(t *testing.T) {
 		"a rule is no rule": {func(in *Situation) {
 			in.Timetables[0].Fault = "a"
 			in.Object.Spec.Rules, in.Timetables = append(in.Object.Spec.Rules, in.Object.Spec.Rules[0]), append(in.Timetables, in.Timetables[0])
-		}, []string{`Ready False InvalidRule rule "r": a; spec.rules[1] has no name of its own`, `TargetFound True Found Deployment "shop"`,
+		}, []string{`Ready False InvalidRule rule "r": a; spec.rules[1] has no unique name`, `TargetFound True Found Deployment "shop"`,
 			"Conflicting False NoOther"}},
 	}
 	for name, tc := range tests {

@@ -103,7 +103,7 @@ func timetablesOf(object *v1alpha1.CronFederatedHPA) (all []Timetable) {
 	return all
 }
 
-// goes is one look at the object, after which target and status are as decided.
+// goes is one reconcile of the object, after which target and status are as decided.
 func (s *story) goes(at string) Decision {
 	s.t.Helper()
 	d := decide(s.t, s.situation(at))
@@ -113,7 +113,7 @@ func (s *story) goes(at string) Decision {
 	return d
 }
 
-// fails is one look while there is a trouble.
+// fails is one reconcile while there is a trouble.
 func (s *story) fails(at, reason, message string) Decision {
 	s.t.Helper()
 	in := s.situation(at)

@@ -88,11 +88,11 @@ func (h *history) resume(since, now time.Time) {
 	if h.overdue(now) {
 		switch {
 		case changed:
-			h.note(Record{Result: Missed, At: h.next(), Message: "not run: schedule or timeZone was changed before the controller came to it"})
+			h.note(Record{Result: Missed, At: h.next(), Message: "not run: schedule or timeZone was changed before it could run"})
 		case h.rule.Fault != "":
 			h.note(Record{Result: Missed, At: h.next(), Message: "not run: " + h.rule.Fault})
 		case !h.rule.runs():
-			h.note(Record{Result: Missed, At: h.next(), Message: "not run: the rule was suspended before the controller came to it"})
+			h.note(Record{Result: Missed, At: h.next(), Message: "not run: the rule was suspended before it could run"})
 		}
 	}
 	h.stored.ScheduleHash, h.stored.TimeZone = h.rule.hash, h.rule.Zone
@@ -143,7 +143,7 @@ func lose(runs schedule.Runs, cause string) string {
 	return fmt.Sprintf("missed %d executions from %s to %s: %s", runs.Count, first, last, cause)
 }
 
-// close notes what became of a run, and looks for the next one.
+// close records the result of a run, and finds the next one.
 func (h *history) close(r Record, now time.Time) {
 	h.note(r)
 	h.await(now)

@@ -54,7 +54,7 @@ func (in *Situation) rules() (rules []rule, faults []string) {
 			r.Fault = lacking(valuesOf(r.spec), bounds)
 		}
 		if names[r.spec.Name] {
-			faults = append(faults, fmt.Sprintf("spec.rules[%d] has no name of its own", i))
+			faults = append(faults, fmt.Sprintf("spec.rules[%d] has no unique name", i))
 			continue
 		}
 		if r.Fault != "" {

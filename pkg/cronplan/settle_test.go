@@ -11,7 +11,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// FuzzSettle holds settle to a definition that looks at each field by itself,
+// FuzzSettle holds settle to a definition that takes each field by itself,
 // and to what must be true whatever the runs are.
 func FuzzSettle(f *testing.F) {
 	for seed := range uint64(500) {

@@ -38,7 +38,7 @@ func (t *Trouble) final() bool { return t.Reason == reasonRefused || t.Reason ==
 func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Trouble {
 	switch {
 	case meta.IsNoMatchError(err):
-		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("the hub knows no kind %s in %s", ref.Kind, ref.APIVersion)}
+		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("the hub does not serve kind %s of %s", ref.Kind, ref.APIVersion)}
 	case apierrors.IsNotFound(err):
 		message := fmt.Sprintf("there is no %s %q in the namespace, or it cannot be scaled", ref.Kind, ref.Name)
 		return &Trouble{Reason: reasonNotFound, Message: message}

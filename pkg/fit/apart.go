@@ -58,7 +58,7 @@ func (r *replica) alsoMatch(selector labels.Selector, keys []string) labels.Sele
 	return selector
 }
 
-// namespaces says where a term looks for Pods: in the replica's own namespace, in those named, or everywhere. Labels of
+// namespaces returns where a term matches Pods: in the replica's own namespace, in those named, or everywhere. Labels of
 // namespaces are not known here, and so the namespaces that only they select are left out.
 func (r *replica) namespaces(t *corev1.PodAffinityTerm) func(unique.Handle[string]) bool {
 	switch selector := t.NamespaceSelector; {

@@ -197,7 +197,7 @@ func TestEstimate(t *testing.T) {
 			antiAffine("kubernetes.io/hostname", "matchLabels: {app: ours}", "matchLabelKeys: [pod-template-hash, track]"),
 			list{`{metadata: {labels: {app: ours, track: canary}}, spec: {nodeName: node0, containers: [{}]}}`,
 				`{metadata: {labels: {app: ours, track: main}}, spec: {nodeName: node1, containers: [{}]}}`}, nil, 1},
-		"anti-affinity looks into namespaces that are selected: unknown": {list{aNode, aNode},
+		"anti-affinity applies to namespaces that are selected: unknown": {list{aNode, aNode},
 			antiAffine("kubernetes.io/hostname", "matchLabels: {app: ours}", "namespaceSelector: {matchLabels: {a: b}}"), nil, nil, 20},
 		"a spread that is wrong binds none": {list{aNode},
 			`{spec: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule,

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// bench is the second answer: it binds one Pod after another to any node that takes it, and looks at every Pod again
+// bench is the second answer: it binds one Pod after another to any node that takes it, and checks every Pod again
 // each time. It shares nothing with the estimate, not even the library.
 type bench struct {
 	*world
@@ -75,7 +75,7 @@ func (b *bench) settle() {
 	}
 }
 
-// takes looks at one node for one Pod, by all but rules between Pods.
+// takes checks one node for one Pod, by all but rules between Pods.
 func (b *bench) takes(n *corev1.Node, p *corev1.Pod) bool {
 	if n.DeletionTimestamp != nil || n.Status.Conditions[0].Status != corev1.ConditionTrue {
 		return false

@@ -109,7 +109,7 @@ func TestProtobufIsReadAsStrictlyAsAnyDecoder(t *testing.T) {
 }
 
 // Every type that Kubernetes has, each filled at random: what is refused is what has a harmful quantity,
-// and nothing that has any other text that looks so.
+// and nothing that has any other text that resembles one.
 func TestEachTypeOfKubernetes(t *testing.T) {
 	guarded := SchemeOf(scheme.Scheme)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -250,7 +250,7 @@ func TestDecoderRefuses(t *testing.T) {
 	}
 }
 
-// FuzzJSON holds the quick look to the rule: whatever text a quantity is, and however it is written, what is let
+// FuzzJSON holds the quick check to the rule: whatever text a quantity is, and however it is written, what is let
 // through is parsed at once.
 func FuzzJSON(f *testing.F) {
 	f.Add(`"1e-2147483648"`)

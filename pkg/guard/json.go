@@ -131,7 +131,7 @@ const (
 )
 
 // suspicious is true for data that may hold a harmful quantity, and for little
-// else. It looks at every fourth byte, so that a list which holds none, as nearly
+// else. It checks every fourth byte, so that a list which holds none, as nearly
 // all do, costs little more than reading it: an exponent that is too long has four
 // digits, one of them at such a place. What follows them tells in a text only: in protobuf it may be anything.
 func suspicious(data []byte, isText bool) bool {

@@ -65,7 +65,7 @@ func spec(f *v1alpha1.FederatedHPA, p Part) autoscalingv2.HorizontalPodAutoscale
 	return spec
 }
 
-// forMember takes out of a metric's selector what is for the fleet: the member's adapter would look for series with such
+// forMember takes out of a metric's selector what is for the fleet: the member's adapter would select series with such
 // labels, and there are none. Admission refuses these keys, but may have been off.
 func forMember(m *autoscalingv2.MetricSpec) {
 	if m.Object != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // announce says who took part in an answer, or why there can be none: "no
-// pods" and "nobody answered" must never look the same to an autoscaler.
+// pods" and "nobody answered" must be distinguishable for an autoscaler.
 func announce(ctx context.Context, registered []string, c fleet.Coverage) error {
 	if len(registered) == 0 {
 		return errNoMembers()
@@ -27,7 +27,8 @@ func announce(ctx context.Context, registered []string, c fleet.Coverage) error 
 }
 
 func errNoMembers() error {
-	return apierrors.NewServiceUnavailable("no member cluster is registered; see the log of the metrics adapter for where it looks")
+	return apierrors.NewServiceUnavailable(
+		"no member cluster is registered; see the log of the metrics adapter for the registrations that it reads")
 }
 
 // tell says to machines who took part, whatever becomes of the answer.

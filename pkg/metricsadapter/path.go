@@ -22,14 +22,14 @@ import (
 func checkPath(ctx context.Context, members []string) error {
 	info, ok := genericapirequest.RequestInfoFrom(ctx)
 	if !ok {
-		return apierrors.NewInternalError(errors.New("it is not known about which path RBAC was asked"))
+		return apierrors.NewInternalError(errors.New("the path that RBAC has authorized is not known"))
 	}
 	if err := checkSegments(members); err != nil {
 		return err
 	}
 	path := "/" + strings.Join(slices.Concat([]string{info.APIPrefix, info.APIGroup, info.APIVersion}, members), "/")
 	if path != strings.TrimSuffix(info.Path, "/") {
-		return apierrors.NewBadRequest(fmt.Sprintf("%s is no path of a metric; ask for %s", info.Path, path))
+		return apierrors.NewBadRequest(fmt.Sprintf("%s is not the path of a metric; request %s", info.Path, path))
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func knowing[T any](q inquiry, r relay.Result[T]) int {
 
 // unavailable says why there is no answer, and how to have a part of it.
 func unavailable(q inquiry, e merge.Evidence, c fleet.Coverage) error {
-	text := fmt.Sprintf("%s: a part of the fleet would pass for the whole: %s; to be served the part, add %s=%s to the metric's selector",
+	text := fmt.Sprintf("%s: a partial result would pass for the whole: %s; to accept partial results, add %s=%s to the metric's selector",
 		q.subject, c.Warning(), merge.PartialKey, fleet.PartialAllow)
 	switch {
 	case e.Known == 0:
@@ -144,7 +144,8 @@ func (a *Adapter) notFound(q inquiry, c fleet.Coverage) error {
 	switch {
 	case len(c.Answered)+len(c.Silent) == 0:
 		registered, _ := a.clusters()
-		text = fmt.Sprintf("%s: the selector on %s means none of the clusters: %s", q.subject, fleet.ClusterLabel, strings.Join(registered, ", "))
+		text = fmt.Sprintf("%s: the selector on %s selects none of the clusters: %s", q.subject, fleet.ClusterLabel,
+			strings.Join(registered, ", "))
 	case len(c.Silent) > 0:
 		text += "; and " + c.Warning()
 	}

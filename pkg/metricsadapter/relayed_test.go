@@ -222,7 +222,7 @@ func TestBadQuestionsAreRefused(t *testing.T) {
 		otherInItself = `namespace "other" is no object in namespace "shop": ask for namespaces/other/metrics/ and the metric's name`
 		allInItself   = `namespace "*" is no object in namespace "shop": ask for namespaces/*/metrics/ and the metric's name`
 	)
-	elsewhere := func(path, instead string) string { return path + " is no path of a metric; ask for " + instead }
+	elsewhere := func(path, instead string) string { return path + " is not the path of a metric; ask for " + instead }
 	tests := map[string]struct{ path, want string }{
 		"another namespace":              {custom2 + "namespaces/shop/namespaces/other/rps", otherInItself},
 		"another namespace, v1beta1":     {custom1 + "namespaces/shop/namespaces/other/rps", otherInItself},
@@ -289,8 +289,8 @@ func TestSilentMembersOfCustomMetrics(t *testing.T) {
 	}{
 		"a list is partial": {path: list, given: silentFor(time.Second), code: 200, warning: west},
 		"a sum is refused": {path: object, given: silentFor(time.Second), code: 503,
-			message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: ` + west +
-				`; to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
+			message: `metric "rps" of services "shop" in namespace "shop": a partial result would pass for the whole: ` + west +
+				`; to accept partial results, add fleetscale.io/partial=allow to the metric's selector`},
 		"a sum is allowed by key": {path: object + partial, given: silentFor(time.Second), code: 200, warning: west},
 		"a sum is allowed by header": {path: object, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second),
 			code: 200, warning: west},
@@ -305,7 +305,7 @@ func TestSilentMembersOfCustomMetrics(t *testing.T) {
 		"nobody knows it": {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("west", "east").Result,
 			code: 404, message: `metric "rps" of services "shop" in namespace "shop": not known in any of the clusters asked: east, west`},
 		"a selector that means no member": {path: object + "?metricLabelSelector=fleetscale.io/cluster%3Dnorth", given: silentFor(time.Second),
-			code: 404, message: `metric "rps" of services "shop" in namespace "shop": the selector on fleetscale.io/cluster means none of the clusters: east, west`},
+			code: 404, message: `metric "rps" of services "shop" in namespace "shop": the selector on fleetscale.io/cluster selects none of the clusters: east, west`},
 		"only some have it": {path: object,
 			given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).absent("west").Result, code: 200},
 		"all are silent": {path: list, given: newAnswers[custom_metrics.MetricValue]().silent("east", time.Second).silent("west",
@@ -313,7 +313,7 @@ func TestSilentMembersOfCustomMetrics(t *testing.T) {
 			message: `metric "rps" of pods in namespace "shop": no cluster that answered serves it, and 2 of 2 clusters did not answer: east (Timeout: no answer within the deadline), west (Timeout: no answer within the deadline)`},
 		"one was not heard of yet": {path: object,
 			given: newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).Result, code: 503,
-			message: `metric "rps" of services "shop" in namespace "shop": a part of the fleet would pass for the whole: 1 of 2 clusters did not answer: west (NotYetAsked: registered a moment ago); to be served the part, add fleetscale.io/partial=allow to the metric's selector`},
+			message: `metric "rps" of services "shop" in namespace "shop": a partial result would pass for the whole: 1 of 2 clusters did not answer: west (NotYetAsked: registered a moment ago); to accept partial results, add fleetscale.io/partial=allow to the metric's selector`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

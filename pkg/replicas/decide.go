@@ -27,7 +27,7 @@ const (
 	belowTarget = "All metrics below target"
 )
 
-// NeedsMetrics says whether the decision is made by metrics, so that Pods and metrics must be gathered for it. It looks
+// NeedsMetrics says whether the decision is made by metrics, so that Pods and metrics must be gathered for it. It reads
 // at Spec, Status and Scale only.
 func (q *Question) NeedsMetrics() bool { return q.way() == byMetrics }
 
@@ -101,7 +101,7 @@ func (v *view) sayNoScale(d *Decision) {
 func (v *view) follow(d *Decision) {
 	v.dark = v.unseen()
 	c, err := v.combine(d)
-	v.look(d)
+	v.reportUnseen(d)
 	if err != nil {
 		d.report(v.Scale.Replicas, d.plan.before, c.statuses)
 		d.warn(ReasonFailedComputeMetricsReplicas, err.Error())

@@ -27,11 +27,11 @@ type seen struct {
 	sample  Sample
 }
 
-// group classifies every Pod and shows each to look.
-func (v *view) group(n need, m *Metric, look func(seen)) (groups, error) {
+// group classifies every Pod and passes each to visit.
+func (v *view) group(n need, m *Metric, visit func(seen)) (groups, error) {
 	g := groups{}
 	for i := range v.members {
-		g.addCluster(v.members[i].group(v, n, m, look))
+		g.addCluster(v.members[i].group(v, n, m, visit))
 	}
 	if len(v.dark) > 0 && v.hidden(m.Coverage) {
 		g.strangers, g.strangersUsed = 0, sum{}
@@ -47,7 +47,7 @@ func (v *view) group(n need, m *Metric, look func(seen)) (groups, error) {
 
 var errNoPods = errors.New("no pods returned by selector while calculating replica count")
 
-func (m *member) group(v *view, n need, metric *Metric, look func(seen)) groups {
+func (m *member) group(v *view, n need, metric *Metric, visit func(seen)) groups {
 	g, samples := groups{}, m.samples(metric)
 	rule := classifier{options: v.Options, now: m.now, cpu: n.resource == corev1.ResourceCPU}
 	m.each(func(p *Pod) {
@@ -61,7 +61,7 @@ func (m *member) group(v *view, n need, metric *Metric, look func(seen)) groups 
 			is = ignored
 		}
 		*g.of(is)++
-		look(seen{class: is, pod: p, cluster: m.Name, sample: s})
+		visit(seen{class: is, pod: p, cluster: m.Name, sample: s})
 	})
 	g.strangers += len(samples)
 	for _, s := range samples {

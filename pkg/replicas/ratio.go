@@ -46,7 +46,7 @@ func (v *view) readyPods() (int64, error) {
 	case pods == 0:
 		return 0, errNoPods
 	case ready == 0 && v.hidden(nil):
-		return 0, errors.New("no Ready Pod is known, and not all clusters can be seen")
+		return 0, errors.New("no Ready Pod is known, and not all clusters are visible")
 	}
 	return ready, nil
 }

@@ -18,7 +18,7 @@ type utilization struct {
 func (v *view) utilize(target int32, n need, m *Metric) (measured, error) {
 	u := utilization{target: target, requests: map[class]*sum{ignored: {}, unready: {}, missing: {}, counted: {}}}
 	var err error
-	if u.groups, err = v.group(n, m, func(s seen) { u.look(v, n, s) }); err != nil {
+	if u.groups, err = v.group(n, m, func(s seen) { u.visit(v, n, s) }); err != nil {
 		return measured{}, err
 	}
 	if u.fault != nil {
@@ -31,7 +31,7 @@ func (v *view) utilize(target int32, n need, m *Metric) (measured, error) {
 	return measured{replicas: replicas, percent: u.percent(filled{}), value: u.used.over(u.groups.counted), groups: u.groups}, nil
 }
 
-func (u *utilization) look(v *view, n need, s seen) {
+func (u *utilization) visit(v *view, n need, s seen) {
 	request, err := s.pod.Requests.of(n, s.pod.Name)
 	if err != nil && u.fault == nil {
 		u.fault = v.in(s.cluster, err)

@@ -19,8 +19,8 @@ import (
 // unseenNamed are so many clusters that a condition names.
 const unseenNamed = 10
 
-// look says which clusters cannot be seen. A single cluster that always could be is not mentioned.
-func (v *view) look(d *Decision) {
+// reportUnseen reports which clusters cannot be seen. A single cluster that always was visible is not mentioned.
+func (v *view) reportUnseen(d *Decision) {
 	d.Explanation.Unseen = v.dark
 	before := find(d.Status.Conditions, v1alpha1.FleetVisible)
 	switch {
@@ -31,7 +31,7 @@ func (v *view) look(d *Decision) {
 		}
 		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionFalse, ReasonClusterUnreachable, message)
 	case v.many() || before != nil:
-		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionTrue, ReasonAllClustersVisible, "Pods and metrics of all clusters can be seen")
+		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionTrue, ReasonAllClustersVisible, "Pods and metrics of all clusters are visible")
 	}
 }
 

@@ -42,7 +42,7 @@ func Parse(expression string, zone *time.Location) (Schedule, error) {
 		return Schedule{}, err
 	}
 	s := Schedule{cron: spec, zone: zone}
-	// Every date there is comes up within eight years of any other, and the library looks at five with this leap year.
+	// Every date there is comes up within eight years of any other, and the library searches five with this leap year.
 	if s.cron.Next(epoch()).IsZero() {
 		return Schedule{}, errors.New(
 			"never runs, for no month it names has that day: write a day from 1 to 28, which every month has, or name other months")

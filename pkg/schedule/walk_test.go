@@ -44,7 +44,7 @@ func (r rule) matches(wall int64) bool {
 	return r.at(int(minute/60), int(minute%60)) && (r.on == nil || r.on(time.Unix(wall, 0).UTC()))
 }
 
-// walk goes from one instant to another minute by minute, looking at the
+// walk goes from one instant to another minute by minute, reading the
 // zone's clock. Whenever the clock shows more than it ever did, the minutes it
 // has now come to, or passed over, have their run. Returned are the instants
 // when each rule runs, in Unix seconds.

@@ -36,7 +36,7 @@ func ofMachine(name string) bool {
 	return strings.EqualFold(name, "Local") || name == "localtime" || name == "posixrules" || name == "Factory"
 }
 
-// load refuses what is a path and not a name: time.LoadLocation looks into
+// load rejects what is a path and not a name: time.LoadLocation searches
 // directories too.
 func load(name string) (*time.Location, bool) {
 	first, _, _ := strings.Cut(name, "/")

@@ -179,9 +179,9 @@ func TestWhatCanNotBeJudged(t *testing.T) {
 		"nothing before": {"/validate-federatedhpa", fhpa("a", "b"), `{spec: 1}`, hubWith(t), 400,
 			"reading the FederatedHPA as it was: json: cannot unmarshal number"},
 		"an unknown hub": {"/validate-federatedhpa", fhpa("a", "b"), "", silent, 503,
-			`looking for other autoscalers of "b" in namespace shop: the cache is not filled`},
+			`listing other autoscalers of "b" in namespace shop: the cache is not filled`},
 		"an unknown hub.": {"/validate-cronfederatedhpa", cron("a", "Deployment", "b", "targetReplicas: 2"), "", silent, 503,
-			`looking for other autoscalers of "b" in namespace shop: the cache is not filled`},
+			`listing other autoscalers of "b" in namespace shop: the cache is not filled`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

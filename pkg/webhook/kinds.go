@@ -60,7 +60,7 @@ func (k *Kinds) of(ctx context.Context, target autoscalingv2.CrossVersionObjectR
 	defer cancel()
 	groups, resources, failed, err := k.hub.GroupsAndMaybeResourcesWithContext(ctx)
 	if err != nil || resources == nil {
-		klog.FromContext(ctx).V(2).Info("Hub does not tell which kinds it serves", "kind", kind.String(), "err", err)
+		klog.FromContext(ctx).V(2).Info("Could not read which kinds the hub serves", "kind", kind.String(), "err", err)
 		return nil
 	}
 	versions := versionsOf(kind, groups, resources)

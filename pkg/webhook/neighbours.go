@@ -51,7 +51,7 @@ func around(ctx context.Context, hub client.Reader, namespace, name string) (adm
 
 func find(ctx context.Context, hub client.Reader, list client.ObjectList, namespace, name string) error {
 	if err := hub.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{index.ByName: name}); err != nil {
-		return fmt.Errorf("looking for other autoscalers of %q in namespace %s: %w", name, namespace, err)
+		return fmt.Errorf("listing other autoscalers of %q in namespace %s: %w", name, namespace, err)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// plain is true for what names and labels are made of: nothing in it is escaped. It looks at eight bytes at a time.
+// plain is true for what names and labels are made of: nothing in it is escaped. It checks eight bytes at a time.
 func plain(s string) bool {
 	for ; len(s) >= 8; s = s[8:] {
 		if !plainBytes(uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |

@@ -76,7 +76,7 @@ func TestReplacedReplicas(t *testing.T) {
 	people.judge(t)
 }
 
-// trusting looks at replicas as the hub does: by the authorities that stand in
+// trusting connects to replicas as the hub does: by the authorities that stand in
 // the webhook configurations.
 type trusting struct{ core kubernetes.Interface }
 

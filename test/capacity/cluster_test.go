@@ -99,7 +99,7 @@ func (c *cluster) furnish(t *testing.T) {
 	}
 }
 
-// play makes what a scenario says, and returns when the scheduler has looked at all of it.
+// play makes what a scenario says, and returns when the scheduler has tried all of it.
 func (c *cluster) play(ctx context.Context, s *scenario) error {
 	for _, n := range s.nodes {
 		if _, err := c.client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{}); err != nil {
@@ -129,7 +129,7 @@ func (c *cluster) play(ctx context.Context, s *scenario) error {
 	return c.settle(ctx, s)
 }
 
-// nodesAreTainted waits for what the node controller makes of conditions: a new node is tainted until it has looked.
+// nodesAreTainted waits for what the node controller makes of conditions: a new node is tainted until that has run.
 func (c *cluster) nodesAreTainted(ctx context.Context, s *scenario) error {
 	for _, want := range s.nodes {
 		got, err := c.client.CoreV1().Nodes().Get(ctx, want.Name, metav1.GetOptions{})
@@ -199,10 +199,10 @@ func (c *cluster) createQuota(ctx context.Context, s *scenario) error {
 	if _, err := quotas.Create(ctx, s.quota, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	looks := 0
+	attempts := 0
 	return fixture.Await(ctx, patience, func(ctx context.Context) error {
-		looks++
-		patch := fmt.Appendf(nil, `{"spec":{"hard":{"services":%d}}}`, 1000+looks)
+		attempts++
+		patch := fmt.Appendf(nil, `{"spec":{"hard":{"services":%d}}}`, 1000+attempts)
 		got, err := quotas.Get(ctx, s.quota.Name, metav1.GetOptions{})
 		if used := got.Status.Used[podCount]; err != nil || used.Value() == int64(len(s.pods)) {
 			return err
@@ -240,7 +240,7 @@ func (c *cluster) settle(ctx context.Context, s *scenario) error {
 				ours++
 			}
 			if p.Spec.NodeName == "" && !hopeless(p) {
-				return fmt.Errorf("pod %s has not been looked at", p.Name)
+				return fmt.Errorf("pod %s has not been tried", p.Name)
 			}
 		}
 		return c.created(ctx, s, ours, len(pods.Items))

@@ -54,7 +54,7 @@ func throw(seed uint64, rules int) *scenario {
 	for i := range d.IntN(10) {
 		s.pods = append(s.pods, d.pod(fmt.Sprintf("other%d", i), s.nodes))
 	}
-	// What waits comes last: it is looked at when it comes, and again only some time after room has been made.
+	// What waits comes last: it is tried when it comes, and again only some time after room has been made.
 	waits := func(p *corev1.Pod) bool { return p.Spec.NodeName == "" }
 	slices.SortStableFunc(s.pods, func(a, b *corev1.Pod) int {
 		switch {

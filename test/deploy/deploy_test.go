@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deploy_test builds every kustomization of deploy/ and looks at what
+// Package deploy_test builds every kustomization of deploy/ and checks what
 // comes out, without a cluster.
 package deploy_test
 

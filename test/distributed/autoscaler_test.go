@@ -53,7 +53,7 @@ func replaceRecorder(c *podautoscaler.HorizontalController) {
 	reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Set(reflect.ValueOf(record.EventRecorder(&record.FakeRecorder{})))
 }
 
-// sync makes the controller look at all autoscalers; it does so in a goroutine of its own.
+// sync makes the controller reconcile all autoscalers; it does so in a goroutine of its own.
 func (a *autoscaler) sync() {
 	stored := a.m.stored()
 	for _, key := range slices.Sorted(maps.Keys(stored)) {

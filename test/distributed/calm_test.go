@@ -67,7 +67,7 @@ func (f *fleet) release() {
 	o.DeletionTimestamp = &metav1.Time{Time: time.Now()}
 	orphan := o.Spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan
 	for range 5 {
-		f.look()
+		f.sync()
 		pass(period)
 	}
 	if f.hub.object != nil {

@@ -12,7 +12,7 @@
 //
 //	bounds     the maxima never exceed the fleet's between two writes, and are the fleet's at rest
 //	shape      1 <= min <= max, and the API server would take it
-//	writes     each changes something, is of an object of ours, and happens while the hub looks
+//	writes     each changes something, is of an object of ours, and happens while the hub reconciles
 //	zero       replicas are written from zero or to zero only
 //	Pods       no Ready Pod goes but by its own autoscaler, a drain, an edit, a cluster that is back, or zero
 //	minimum    the fleet runs its minimum

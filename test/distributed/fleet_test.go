@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// period is that in which the hub looks, and the members' autoscalers do.
+	// period is that in which the hub reconciles, and the members' autoscalers do.
 	period = 15 * time.Second
 	// grace is how long a cluster is silent before the others take its place over.
 	grace = 5 * time.Minute
@@ -52,14 +52,14 @@ type fleet struct {
 	slope    int64 // by which it changes in a round
 	shared   bool  // each Ready Pod carries as much as any other, wherever it is
 	external bool  // the metric is a queue of which each replica should have a part
-	prompt   bool  // members' autoscalers look at once at what was written
-	awayFor  int   // rounds for which the hub will not look
+	prompt   bool  // members' autoscalers reconcile once at what was written
+	awayFor  int   // rounds for which the hub will not reconcile
 	rounds   int
 	ambush   bool // no workload can be scaled; once that was tried, the load changes
 	ambushed bool
 
 	lock  sync.Mutex
-	dead  bool // the program has ended in the middle of a look
+	dead  bool // the program has ended in the middle of a reconcile
 	crash *crash
 }
 
@@ -88,7 +88,7 @@ func (f *fleet) addMember(name string) *member {
 // begin starts the programs.
 func (f *fleet) begin() {
 	f.restart()
-	pass(time.Second) // the members' controllers look whether their caches are filled
+	pass(time.Second) // the members' controllers check whether their caches are filled
 	synctest.Wait()
 }
 
@@ -206,19 +206,19 @@ func (f *fleet) metric() autoscalingv2.MetricSpec {
 	return cpuMetric(int32(100 * f.goal() / request))
 }
 
-// round is one period: Pods come and go, the members' autoscalers look, and the hub.
+// round is one period: Pods come and go, the members' autoscalers reconcile, and the hub.
 func (f *fleet) round() {
 	f.rounds++
 	f.load = min(300*request, max(0, f.load+f.slope))
 	f.settle()
 	f.autoscale(false)
-	pass(untilLook)
+	pass(untilReconcile)
 	f.settle()
 	began := time.Now()
 	if f.awayFor > 0 {
 		f.awayFor--
 	} else {
-		f.look()
+		f.sync()
 	}
 	f.settle()
 	if f.prompt {
@@ -226,7 +226,7 @@ func (f *fleet) round() {
 		f.settle()
 	}
 	f.judge.afterRound()
-	pass(max(0, period-untilLook-time.Since(began)))
+	pass(max(0, period-untilReconcile-time.Since(began)))
 }
 
 func (f *fleet) settle() {
@@ -236,7 +236,7 @@ func (f *fleet) settle() {
 	}
 }
 
-// autoscale lets all members' autoscalers look, or those whose bounds were changed.
+// autoscale lets all members' autoscalers reconcile, or those whose bounds were changed.
 func (f *fleet) autoscale(changed bool) {
 	for _, m := range f.members {
 		if m.touched || !changed {
@@ -254,8 +254,8 @@ func (f *fleet) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA) er
 	return f.program.Reconcile(ctx, object, f.memories.Of(object))
 }
 
-// look is one look of the hub.
-func (f *fleet) look() {
+// sync is one reconcile of the hub.
+func (f *fleet) sync() {
 	if f.hub.object == nil {
 		return
 	}
@@ -315,8 +315,8 @@ func (f *fleet) String() string {
 	return s
 }
 
-// untilLook is the time between the members' looks and the hub's.
-const untilLook = 5 * time.Second
+// untilReconcile is the time between the members' reconciles and the hub's.
+const untilReconcile = 5 * time.Second
 
 // pass lets time pass. It is the bubble's, which moves on at once when all in it wait: nothing here takes real time, and
 // how busy the machine is changes nothing.

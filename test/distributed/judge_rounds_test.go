@@ -44,7 +44,7 @@ func (j *judge) checkHolds() {
 	}
 }
 
-// canShrinkSince: it ran more than its minimum already when the look began.
+// canShrinkSince: it ran more than its minimum already when the reconcile began.
 func (m *member) canShrinkSince(j *judge) bool {
 	lower, _ := m.bounds()
 	return j.of(m).had && min(m.replicas(), j.of(m).ran) > lower

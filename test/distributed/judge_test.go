@@ -21,15 +21,15 @@ type judge struct {
 
 	rested []string // how the fleet was each time that it had come to rest
 
-	looking     bool
-	beganAt     time.Time // the look
+	reconciling bool
+	beganAt     time.Time // the reconcile
 	statuses    int       // that were stored before it
-	complete    bool      // nothing has gone wrong in this look so far
+	complete    bool      // nothing has gone wrong in this reconcile so far
 	short       int       // for how many rounds less than the minimum has run
 	hubWrites   int
 	scaleWrites int // by members' autoscalers
 
-	// How many looks have been complete since the hub had a reason to give other bounds (an edit, a cluster that comes, goes
+	// How many reconciles have been complete since the hub had a reason to give other bounds (an edit, a cluster that comes, goes
 	// or is back), and since it had trouble on its way.
 	sinceChange, sinceTrouble, sinceRestart int
 	constantSince                           time.Time
@@ -38,16 +38,16 @@ type judge struct {
 
 // verdict is what the judge knows of a member.
 type verdict struct {
-	unseenSince  time.Time // since the look at which the hub first could not read or write it; zero: it can
+	unseenSince  time.Time // since the reconcile which the hub first could not read or write it; zero: it can
 	refusedSince time.Time
 	refusals     struct{ first, last time.Time } // in a row; zero: it took the last write
 	tries        bool                            // the last write was the first after one that was refused
 	gone         bool                            // unseen for longer than the grace
 	sleptAt      time.Time
 	paused       bool  // set to zero by hand
-	had          bool  // it had an autoscaler of ours when the look began
-	shouldHold   bool  // by how the clusters were at the end of the last look
-	ran          int32 // replicas when the look began
+	had          bool  // it had an autoscaler of ours when the reconcile began
+	shouldHold   bool  // by how the clusters were at the end of the last reconcile
+	ran          int32 // replicas when the reconcile began
 }
 
 func (j *judge) of(m *member) *verdict {
@@ -101,9 +101,9 @@ func (j *judge) byHand(m *member) {
 // trouble: what the hub wanted may not be done yet.
 func (j *judge) troubled() { j.complete, j.sinceTrouble = false, 0 }
 
-// begins notes which clusters the hub sees in the look that begins.
+// begins notes which clusters the hub sees in the reconcile that begins.
 func (j *judge) begins() {
-	j.looking, j.complete = true, true
+	j.reconciling, j.complete = true, true
 	now := time.Now()
 	j.beganAt, j.statuses = now, j.f.hub.statuses
 	for _, m := range j.f.members {
@@ -136,12 +136,12 @@ func (j *judge) begins() {
 	}
 }
 
-// ends judges what the look has come to.
+// ends judges what the reconcile has come to.
 func (j *judge) ends(err error) {
-	j.looking = false
+	j.reconciling = false
 	if err != nil {
 		j.troubled()
-		j.did("the look ends: %v", err)
+		j.did("the reconcile ends: %v", err)
 	}
 	if err != nil && j.f.hub.statuses == j.statuses {
 		j.nothingStored()
@@ -163,7 +163,7 @@ func (j *judge) ends(err error) {
 	j.checkHolds()
 }
 
-// nothingStored: the next look knows nothing of who went out of sight before this one.
+// nothingStored: the next reconcile knows nothing of who went out of sight before this one.
 func (j *judge) nothingStored() {
 	for _, v := range j.about {
 		if v.unseenSince.Equal(j.beganAt) {
@@ -172,9 +172,9 @@ func (j *judge) nothingStored() {
 	}
 }
 
-// settled: nothing has happened to the hub for that many looks but what it sees of the clusters.
-func (j *judge) settled(looks int) bool {
-	return j.sinceChange >= looks && j.sinceTrouble >= looks && j.f.hub.object.DeletionTimestamp == nil
+// settled: nothing has happened to the hub for that many reconciles but what it sees of the clusters.
+func (j *judge) settled(reconciles int) bool {
+	return j.sinceChange >= reconciles && j.sinceTrouble >= reconciles && j.f.hub.object.DeletionTimestamp == nil
 }
 
 // blind: a cluster that counts is out of sight, or refuses for all the hub knows, and so keeps what it has.

@@ -23,8 +23,8 @@ func (j *judge) writes(m *member, kind schema.GroupResource) {
 	if kind == autoscalers { // one that takes replicas may still refuse bounds
 		v.refusals.first, v.refusals.last = time.Time{}, time.Time{}
 	}
-	if !j.looking {
-		j.fail("%s is written to while the hub does not look", m.name)
+	if !j.reconciling {
+		j.fail("%s is written to while the hub does not reconcile", m.name)
 	}
 }
 

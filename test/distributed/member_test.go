@@ -55,13 +55,13 @@ type member struct {
 	trouble    trouble
 	refuses    bool // writes
 	balks      bool // writes of the workload's scale
-	lags       bool // its listing will not show yet what the next look writes
+	lags       bool // its listing will not show yet what the next reconcile writes
 	registered bool
 	selected   bool // by the affinity
 
 	autoscaler *autoscaler
 	applied    map[string]metav1.ObjectMeta // by name: the metadata of our last apply
-	touched    bool                         // an autoscaler was written since the controller looked
+	touched    bool                         // an autoscaler was written since the controller reconciled
 	gone       []*autoscalingv2.HorizontalPodAutoscaler
 }
 

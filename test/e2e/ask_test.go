@@ -152,8 +152,8 @@ func see(ctx context.Context, config *rest.Config, path string) (view, error) {
 	return viewOf(a)
 }
 
-// look asks the hub for pods.
-func (e *env) look(t *testing.T, path string) view {
+// query requests pods from the hub.
+func (e *env) query(t *testing.T, path string) view {
 	t.Helper()
 	v, err := see(t.Context(), config(t, e.Hub()), path)
 	if err != nil {

@@ -53,7 +53,7 @@ func cronCases() map[string]cronCase {
 }
 
 // Rules of the next minute, side by side: all that is to happen does so at
-// once, and is looked at one after the other. What runs beside it may use the
+// once, and is checked one after the other. What runs beside it may use the
 // members, and breaks none.
 func TestCron(t *testing.T) {
 	t.Parallel()
@@ -194,7 +194,7 @@ func (c *crons) feedTo(t *testing.T, cluster *lab.Cluster, objects string) {
 	}
 }
 
-// seen waits until the controller has looked at the object of a namespace.
+// seen waits until the controller has reconciled the object of a namespace.
 func (c *crons) seen(t *testing.T, cluster *lab.Cluster, namespace string) v1alpha1.CronFederatedHPAStatus {
 	t.Helper()
 	return c.comesTo(t, cluster, namespace, "the controller has seen the object", func(s v1alpha1.CronFederatedHPAStatus) error {

@@ -21,7 +21,7 @@ type losses struct {
 	pods []string
 }
 
-// watchLosses begins to look for them in members.
+// watchLosses starts to watch for them in members.
 func (s *stage) watchLosses(members ...string) *losses {
 	s.t.Helper()
 	l := &losses{}

@@ -9,7 +9,7 @@ import (
 
 // Distributed FederatedHPAs, each with a workload in a namespace of its own,
 // whose replicas are changed by the members' own autoscalers. Those that need
-// the fleet to be whole are looked at side by side; then it is broken, in one
+// the fleet to be whole are checked side by side; then it is broken, in one
 // way after another. Beside them is what docs/ shows of FederatedHPAs and
 // CronFederatedHPAs, in whichever mode.
 //

@@ -29,7 +29,7 @@ func (s *stage) oneClusterToZero() {
 	s.neverAbove(10, f.UID)
 }
 
-// Where nothing runs at all no autoscaler of a member looks, so the hub does.
+// Where nothing runs at all no autoscaler of a member acts, so the hub does.
 func (s *stage) wokenByTheHub() {
 	s.queue("0")
 	s.runIn(0, "member1", "member2")

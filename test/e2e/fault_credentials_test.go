@@ -27,7 +27,7 @@ func TestWrongCertificateAuthority(t *testing.T) {
 	}
 	wrong := bytes.ReplaceAll(right, encoded(theirs), encoded(others))
 	if bytes.Equal(wrong, right) {
-		t.Fatal("the kubeconfig does not hold the certificate authority where this test looks for it")
+		t.Fatal("the kubeconfig does not hold the certificate authority where this test expects it")
 	}
 	e.register(t, "member2", wrong)
 	e.sees(t, "the member is not trusted", allPath, lacks("member2", "CertificateInvalid"))
@@ -45,7 +45,7 @@ func TestExpiredTokenThenRotated(t *testing.T) {
 	e := whole(t)
 	_, short := e.registration(t, "member3", 15*time.Second)
 	e.register(t, "member3", short)
-	if err := isWhole(e.look(t, shopPath)); err != nil {
+	if err := isWhole(e.query(t, shopPath)); err != nil {
 		t.Errorf("what is known of the member went with its former token: %v", err)
 	}
 	e.sees(t, "the token has expired", allPath, lacks("member3", "Forbidden"))

@@ -50,7 +50,7 @@ func (e *env) askOften(t *testing.T) latencies {
 	var took []time.Duration
 	for range questions {
 		asked := time.Now()
-		v := e.look(t, shopPath)
+		v := e.query(t, shopPath)
 		took = append(took, time.Since(asked))
 		if err := isWhole(v); err != nil {
 			t.Fatal(err)

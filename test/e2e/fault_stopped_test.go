@@ -17,7 +17,7 @@ func TestStoppedMember(t *testing.T) {
 	if err := member.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := isWhole(e.look(t, shopPath)); err != nil {
+	if err := isWhole(e.query(t, shopPath)); err != nil {
 		t.Errorf("what is known of the member is not served any more: %v", err)
 	}
 	e.sees(t, "all namespaces lack the stopped member", allPath, lacks("member1", "Unreachable"))

@@ -55,7 +55,7 @@ func (s *stage) frozenAtHighLoad() {
 	s.recovers(s.t)
 }
 
-// stays looks for some time that clusters run so many replicas.
+// stays checks for some time that clusters run so many replicas.
 func (s *stage) stays(long time.Duration, want string) {
 	s.t.Helper()
 	end := time.Now().Add(long)

@@ -41,7 +41,7 @@ func (s *stage) loadByParts() {
 	s.comes("all Pods are Ready", hasClusters("member1 Active 6, member2 Active 3, member3 Active 3"), isIn(v1alpha1.StateLimited),
 		isAssigned("6 3 3"), hasMetricAges)
 	s.describes("Assigned Replicas: 6 Current Replicas: 6", "Name: member1 Ready Replicas: 6",
-		"Message: Pods and metrics of all clusters can be seen",
+		"Message: Pods and metrics of all clusters are visible",
 		"Message: the desired replica count is more than the maximum replica count",
 		"New size: 12; reason: cpu resource utilization (percentage of request) above target")
 

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// syncPeriod is the time between two looks at a FederatedHPA.
+	// syncPeriod is the interval of reconciles of a FederatedHPA.
 	syncPeriod = 2 * time.Second
 	// downWindow is for how long a higher recommendation keeps replicas up.
 	downWindow = 5 * time.Second

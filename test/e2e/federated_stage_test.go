@@ -177,7 +177,7 @@ func (s *stage) byQueue(each int) string {
 	return fmt.Sprintf("{type: External, external: {metric: {name: %s}, target: {type: AverageValue, averageValue: %d}}}", s.ns+"-queue", each)
 }
 
-// queue sets that metric, in all members: they look at the same queue.
+// queue sets that metric, in all members: they read the same queue.
 func (s *stage) queue(length string) {
 	s.t.Helper()
 	for _, member := range s.Members() {

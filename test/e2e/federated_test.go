@@ -8,7 +8,7 @@ import (
 )
 
 // Central FederatedHPAs, each with a workload in a namespace of its own. Those
-// that need the fleet to be whole are looked at side by side; then it is broken,
+// that need the fleet to be whole are checked side by side; then it is broken,
 // in one way after another.
 func TestFederated(t *testing.T) {
 	f := launchFederated(t, whole(t))

@@ -49,7 +49,7 @@ func TestGetNodeMetricsHasAColumnForTheCluster(t *testing.T) {
 	}
 }
 
-// JSON and YAML carry the cluster as a label, and where karmadactl looks for it.
+// JSON and YAML carry the cluster as a label, and where karmadactl expects it.
 func TestGetByNameAsJSONAndYAML(t *testing.T) {
 	e := whole(t)
 	for format, decode := range map[string]func([]byte, *metricsv1beta1.PodMetrics) error{
@@ -80,7 +80,7 @@ func TestGetByNameAsJSONAndYAML(t *testing.T) {
 // refused, with the clusters that have it and a command that tells them apart.
 func TestGetOfANameInSeveralClustersIsRefused(t *testing.T) {
 	e := whole(t)
-	v := e.look(t, shopPath+"/web-0")
+	v := e.query(t, shopPath+"/web-0")
 	if v.Code != http.StatusConflict {
 		t.Fatalf("%d %s, want 409", v.Code, v.Message)
 	}
@@ -98,7 +98,7 @@ func TestGetOfANameInSeveralClustersIsRefused(t *testing.T) {
 	}
 }
 
-// kubectl top with a field selector looks for Pods on the hub, and keeps their
+// kubectl top with a field selector searches Pods on the hub, and keeps their
 // metrics only. kubectl get leaves it to the adapter.
 func TestGetByField(t *testing.T) {
 	e := whole(t)
@@ -111,7 +111,7 @@ func TestGetByField(t *testing.T) {
 func TestGetOfANameInNoClusterIsNotFound(t *testing.T) {
 	e := whole(t)
 	for _, path := range []string{shopPath + "/nobody", v1beta1 + "/nodes/nobody"} {
-		if v := e.look(t, path); v.Code != http.StatusNotFound {
+		if v := e.query(t, path); v.Code != http.StatusNotFound {
 			t.Errorf("GET %s: %d %s, want 404", path, v.Code, v.Message)
 		}
 	}

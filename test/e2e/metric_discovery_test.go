@@ -79,7 +79,7 @@ func TestMetricsAreListed(t *testing.T) {
 }
 
 // The library that serves these APIs leaves them out of aggregated discovery,
-// where every client of today looks.
+// which every client of today reads.
 func TestAggregatedDiscoveryHasTheMetrics(t *testing.T) {
 	e := whole(t)
 	const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -107,7 +107,7 @@ func TestAggregatedDiscoveryHasTheMetrics(t *testing.T) {
 		}
 	}
 	eventually(t, "the adapter's discovery has the metrics", hasAll(directly(t, e.adapter)))
-	eventually(t, "the hub's discovery has the metrics", hasAll(config(t, e.Hub()))) // it looks once a minute
+	eventually(t, "the hub's discovery has the metrics", hasAll(config(t, e.Hub()))) // it is refreshed once a minute
 	// kubectl leaves out subresources, and custom metrics are no other.
 	eventually(t, "kubectl api-resources shows external metrics", func(ctx context.Context) error {
 		said, err := e.Ask(ctx, "api-resources", "--api-group=external.metrics.k8s.io", "--cached=false", "--no-headers")

@@ -75,7 +75,7 @@ func TestMemberWithBrokenMetricsAdapter(t *testing.T) {
 		e.hears(t, "nobody knows what the member has "+path, path,
 			refuses(http.StatusServiceUnavailable, "1 of 3 clusters did not answer: member3 ("))
 	}
-	if err := isWhole(e.look(t, shopPath)); err != nil {
+	if err := isWhole(e.query(t, shopPath)); err != nil {
 		t.Errorf("cpu and memory are not whole: %v", err)
 	}
 	if err := adapter.Thaw(); err != nil {

@@ -28,7 +28,7 @@ func TestLabelSelectors(t *testing.T) {
 		"app notin (web,cart),fleetscale.io/cluster!=member2": {"member1/only-member1", "member3/only-member3"},
 	} {
 		for _, path := range []string{shopPath, allPath} {
-			v := e.look(t, path+"?labelSelector="+url.QueryEscape(selector))
+			v := e.query(t, path+"?labelSelector="+url.QueryEscape(selector))
 			if v.Code != http.StatusOK {
 				t.Errorf("%s at %s: %d %s", selector, path, v.Code, v.Message)
 			}
@@ -46,7 +46,7 @@ func TestCoverageIsOfThoseWhoWereAsked(t *testing.T) {
 		"": "answered=member1,member2,member3",
 		"fleetscale.io/cluster in (member1,member2)": "answered=member1,member2",
 	} {
-		v := e.look(t, shopPath+"?labelSelector="+url.QueryEscape(selector))
+		v := e.query(t, shopPath+"?labelSelector="+url.QueryEscape(selector))
 		if got := v.Coverage.Header(); got != want {
 			t.Errorf("the coverage of %q is %q, want %q", selector, got, want)
 		}
@@ -64,7 +64,7 @@ func TestFieldSelectors(t *testing.T) {
 		"metadata.namespace!=shop,metadata.name=web-11": nil,
 	} {
 		for _, path := range []string{shopPath, allPath} {
-			v := e.look(t, path+"?fieldSelector="+url.QueryEscape(selector))
+			v := e.query(t, path+"?fieldSelector="+url.QueryEscape(selector))
 			if v.Code != http.StatusOK {
 				t.Errorf("%s at %s: %d %s", selector, path, v.Code, v.Message)
 			}
@@ -79,12 +79,12 @@ func TestFieldSelectors(t *testing.T) {
 func TestOtherFieldSelectorsAreRefused(t *testing.T) {
 	e := whole(t)
 	for _, path := range []string{shopPath, allPath, v1beta1 + "/nodes", v1 + "/namespaces/" + shop + "/pods"} {
-		v := e.look(t, path+"?fieldSelector=spec.nodeName%3Dmember1-node1")
+		v := e.query(t, path+"?fieldSelector=spec.nodeName%3Dmember1-node1")
 		if v.Code != http.StatusBadRequest {
 			t.Errorf("GET %s by spec.nodeName: %d %s, want 400", path, v.Code, v.Message)
 		}
 	}
-	if v := e.look(t, v1beta1+"/nodes?fieldSelector=metadata.name%3Dmember1-node1"); v.Code != http.StatusOK || len(v.items) != 1 {
+	if v := e.query(t, v1beta1+"/nodes?fieldSelector=metadata.name%3Dmember1-node1"); v.Code != http.StatusOK || len(v.items) != 1 {
 		t.Errorf("nodes by metadata.name: %d %s, %d items; want 200 and 1", v.Code, v.Message, len(v.items))
 	}
 }

@@ -42,7 +42,7 @@ metadata: {name: cart, labels: {app: cart}}
 spec: {containers: [{name: cart, image: cart}, {name: proxy, image: proxy}]}
 `
 
-// openShop makes the pods that all tests look at. Each member has its own load,
+// openShop makes the pods that all tests read. Each member has its own load,
 // so that figures tell where they come from.
 func (e *env) openShop(ctx context.Context, member *lab.Cluster, n int) error {
 	cpu := resource.MustParse(fmt.Sprintf("%dm", 100*n))

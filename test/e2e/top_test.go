@@ -74,7 +74,7 @@ func TestTopPodsOfAnEmptyNamespace(t *testing.T) {
 	if want := "No resources found in nowhere namespace.\n"; said.Stderr != want || said.Stdout != "" {
 		t.Errorf("kubectl says %q and %q, want %q", said.Stderr, said.Stdout, want)
 	}
-	if got, want := e.look(t, v1beta1+"/namespaces/nowhere/pods").Coverage.Header(), "answered=member1,member2,member3"; got != want {
+	if got, want := e.query(t, v1beta1+"/namespaces/nowhere/pods").Coverage.Header(), "answered=member1,member2,member3"; got != want {
 		t.Errorf("the coverage is %q, want %q", got, want)
 	}
 }

@@ -26,7 +26,7 @@ type Figure struct {
 	Object string
 	// Metric is the metric's name. An object has one figure of a metric.
 	Metric string
-	// Labels are what metric selectors look at.
+	// Labels are what metric selectors match.
 	Labels map[string]string
 	// Value is told as it is, in its own unit.
 	Value resource.Quantity

@@ -57,7 +57,7 @@ func (b *bringUp) fakeNodes(ctx context.Context) error {
 }
 
 // awaitKubelets waits until kwok says what its nodes use. On a busy machine it
-// may read its Metric and not notice; it looks again whenever that changes.
+// may read its Metric and not notice; it reads again whenever that changes.
 func (b *bringUp) awaitKubelets(ctx context.Context) error {
 	answers := HTTPReady(local(b.ports.kwok, kubeletPath(b.nodeName(0))))
 	var last error
@@ -136,7 +136,7 @@ func (b *bringUp) createNodes(ctx context.Context) error {
 	return nil
 }
 
-// fakeNode is complete from its birth, so that metrics-server's first look
+// fakeNode is complete from its birth, so that metrics-server's first scrape
 // finds it.
 func fakeNode(name string, kubeletPort int) *corev1.Node {
 	size := corev1.ResourceList{

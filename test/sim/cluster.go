@@ -15,7 +15,7 @@ const nodes = 2
 
 func (w *world) nodeName(i int) string { return fmt.Sprintf("%s-node-%d", w.name, i+1) }
 
-// node is one whose kubelet is the API server itself, where a metrics-server looks for it.
+// node is one whose kubelet is the API server itself, where a metrics-server expects it.
 func (w *world) node(i, kubeletPort int) *corev1.Node {
 	const readyAndLarge = "100000"
 	name := w.nodeName(i)

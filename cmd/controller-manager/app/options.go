@@ -19,8 +19,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
 
-// Options is what a person may set on the command line, and nothing else.
-// NewOptions gives every field its default; Validate reports every fault.
+// Options are the program's command-line options.
+// NewOptions sets the defaults; Validate reports every fault.
 type Options struct {
 	Hub       HubOptions
 	Leader    LeaderOptions
@@ -31,10 +31,10 @@ type Options struct {
 	Logging   *logs.Options
 }
 
-// looksAtMembers is how many times as long as for one member one look at a FederatedHPA may take: members are asked for
-// scales, for what they know and to take their replicas, and may be waited for by who tells the placement and, twice as
-// long, the metrics.
-const looksAtMembers = 6
+// memberTimeoutsPerReconcile is how many member timeouts one reconcile of a FederatedHPA may take: for reading scales,
+// for filling caches and for writing replicas in members, and for members that the hub's placement (once) and its metrics
+// APIs (twice) wait for.
+const memberTimeoutsPerReconcile = 6
 
 // HubOptions say how the hub is reached.
 type HubOptions struct {
@@ -42,20 +42,20 @@ type HubOptions struct {
 	Timeout    time.Duration
 }
 
-// LeaderOptions say how one of several replicas comes to work.
+// LeaderOptions configure leader election.
 type LeaderOptions struct {
 	Elect                                     bool
 	Namespace                                 string
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// AutoscaleOptions are those of FederatedHPAs. Names and defaults are those of Kubernetes'
-// HorizontalPodAutoscaler controller, where it has the same.
+// AutoscaleOptions are those of FederatedHPAs. Where Kubernetes' HorizontalPodAutoscaler controller has the same option,
+// name and default are its.
 type AutoscaleOptions struct {
 	Syncs      int
 	SyncPeriod time.Duration
 	Decision   replicas.Options
-	// PropagationGrace is that of central mode where the hub is told, FailoverGrace that of distributed mode.
+	// PropagationGrace is for central mode that writes to the hub, FailoverGrace for distributed mode.
 	PropagationGrace, FailoverGrace time.Duration
 }
 
@@ -65,14 +65,14 @@ type CronOptions struct {
 	Syncs    int
 }
 
-// ServingOptions say where we may be asked how we are.
+// ServingOptions are the addresses of metrics, health probes and profiles.
 type ServingOptions struct {
 	MetricsBindAddress      string
 	HealthProbesBindAddress string
 	ProfilingBindAddress    string
 }
 
-// NewOptions returns the defaults. They are stated here and in no other place.
+// NewOptions returns the defaults. They are stated nowhere else.
 func NewOptions() *Options {
 	return &Options{
 		Hub: HubOptions{Timeout: 30 * time.Second},
@@ -96,7 +96,7 @@ func NewOptions() *Options {
 	}
 }
 
-// Flags binds the options to flags, in the sections that --help shows.
+// Flags binds the options to flags, in the sections of --help.
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	o.Hub.addFlags(&sets)
@@ -111,58 +111,62 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 
 func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("hub")
-	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
-	fs.DurationVar(&o.Timeout, "hub-timeout", o.Timeout, "Longest time for all that is done for one object, before it is tried again. At "+
-		"least six times --member-timeout, which bounds each of its steps.")
+	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Kubeconfig of the hub. Empty: the in-cluster configuration.")
+	fs.DurationVar(&o.Timeout, "hub-timeout", o.Timeout, "Timeout of one reconcile, after which it is retried. At least six times "+
+		"--member-timeout, which bounds each of its steps.")
 }
 
 func (o *LeaderOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("leader election")
-	fs.BoolVar(&o.Elect, "leader-elect", o.Elect, "Work only as the leader of all replicas. Without it there must be no more than one.")
+	fs.BoolVar(&o.Elect, "leader-elect", o.Elect,
+		"Elect a leader among the replicas; only the leader reconciles. If false, run one replica only.")
 	fs.StringVar(&o.Namespace, "leader-elect-resource-namespace", o.Namespace,
 		"Namespace of the hub that holds the Lease controller-manager.fleetscale.io.")
 	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration,
-		"Time after which another replica takes the place of a leader that is not heard of any more.")
+		"Time after which another replica takes over from a leader that no longer renews its lease.")
 	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline,
-		"Time after which a leader that cannot renew its lease gives up, and ends.")
-	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", o.RetryPeriod, "Time between two attempts to get or to renew the lease.")
+		"Time after which a leader that cannot renew its lease steps down and exits.")
+	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", o.RetryPeriod,
+		"Interval between attempts to acquire or renew the lease.")
 }
 
 func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("autoscaling")
-	fs.IntVar(&o.Syncs, "concurrent-federatedhpa-syncs", o.Syncs, "Number of FederatedHPAs that are looked at at a time.")
-	fs.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod, "Time between two looks at a FederatedHPA.")
-	fs.DurationVar(&o.PropagationGrace, "propagation-grace", o.PropagationGrace, "For how long members may run another number of replicas "+
-		"than the workload on the hub asks for, in central mode without replicaDistribution, before the condition Propagated is False.")
+	fs.IntVar(&o.Syncs, "concurrent-federatedhpa-syncs", o.Syncs, "Number of FederatedHPAs that are reconciled concurrently.")
+	fs.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod, "Interval at which each FederatedHPA is reconciled.")
+	fs.DurationVar(&o.PropagationGrace, "propagation-grace", o.PropagationGrace, "How long members may run another number of replicas "+
+		"than the workload on the hub specifies, in central mode without replicaDistribution, before the condition Propagated is False.")
 	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace,
-		"For how long a cluster that cannot be seen keeps its part of maxReplicas, in distributed mode, before other clusters get it.")
+		"How long an unreachable cluster keeps its share of maxReplicas, in distributed mode, before other clusters get it.")
 	fs.DurationVar(&o.Decision.StabilizationWindow, "downscale-stabilization", o.Decision.StabilizationWindow,
-		"For how long a higher recommendation keeps the replicas up, where spec.behavior does not say.")
+		"Stabilization window for scaling down, where spec.behavior sets none.")
 	fs.Float64Var(&o.Decision.Tolerance, "tolerance", o.Decision.Tolerance,
-		"By how much usage may differ from its target without scaling, as a part of it, where spec.behavior does not say.")
+		"Fraction by which usage may differ from its target without scaling, where spec.behavior sets none.")
 	fs.DurationVar(&o.Decision.CPUInitializationPeriod, "cpu-initialization-period", o.Decision.CPUInitializationPeriod,
-		"For how long after its start a Pod's cpu counts only if it was measured while the Pod was Ready.")
+		"Period after a Pod's start in which its CPU usage counts only if it was measured while the Pod was Ready.")
 	fs.DurationVar(&o.Decision.InitialReadinessDelay, "initial-readiness-delay", o.Decision.InitialReadinessDelay,
-		"Until when after its start a Pod that became unready was never ready.")
+		"Period after a Pod's start in which a Pod that became unready counts as never having been ready.")
 }
 
 func (o *CronOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("cron")
-	fs.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "Time zone of rules that name none, such as Europe/Berlin. All replicas must have "+
-		"the same. Default: the environment variable TZ, or else UTC.")
-	fs.IntVar(&o.Syncs, "concurrent-cronfederatedhpa-syncs", o.Syncs, "Number of CronFederatedHPAs that are worked on at a time.")
+	fs.StringVar(&o.TimeZone, "time-zone", o.TimeZone,
+		"Time zone of rules that set none, such as Europe/Berlin. It must be the same in "+
+			"all replicas. Default: the environment variable TZ, otherwise UTC.")
+	fs.IntVar(&o.Syncs, "concurrent-cronfederatedhpa-syncs", o.Syncs, "Number of CronFederatedHPAs that are reconciled concurrently.")
 }
 
 func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("serving")
-	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Address of /metrics, over plain HTTP. 0: none.")
+	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress,
+		"Address on which /metrics is served over plain HTTP. 0 disables it.")
 	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress,
-		"Address of /healthz and /readyz, over plain HTTP. 0: none.")
+		"Address on which /healthz and /readyz are served over plain HTTP. 0 disables them.")
 	fs.StringVar(&o.ProfilingBindAddress, "profiling-bind-address", o.ProfilingBindAddress,
-		"Address of /debug/pprof, over plain HTTP: whoever can reach it may look into the program. 0: none.")
+		"Address on which /debug/pprof is served over plain HTTP, to anyone who can reach it. 0 disables it.")
 }
 
-// Validate returns every fault at once, each led by the flag that mends it.
+// Validate returns all faults at once, each prefixed with its flag.
 func (o *Options) Validate() error {
 	errs := o.Leader.validate()
 	if o.Hub.Timeout <= 0 {
@@ -174,7 +178,7 @@ func (o *Options) Validate() error {
 	if o.Cron.Syncs < 1 {
 		errs = append(errs, fmt.Errorf("--concurrent-cronfederatedhpa-syncs: must be 1 or more, got %d", o.Cron.Syncs))
 	}
-	if least := looksAtMembers * o.Members.Timeout; o.Hub.Timeout > 0 && o.Hub.Timeout < least {
+	if least := memberTimeoutsPerReconcile * o.Members.Timeout; o.Hub.Timeout > 0 && o.Hub.Timeout < least {
 		errs = append(errs, fmt.Errorf("--hub-timeout: must be %v or more with this --member-timeout, got %v", least, o.Hub.Timeout))
 	}
 	errs = append(errs, o.Members.Validate()...)

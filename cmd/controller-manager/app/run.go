@@ -57,7 +57,7 @@ func run(ctx context.Context, o *Options) error {
 	}
 	synced, err := index.Watch(ctx, manager.GetCache())
 	if err != nil {
-		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
+		return fmt.Errorf("preparing to read autoscalers of the hub, whose CRDs are in deploy/crds: %w", err)
 	}
 	if err := addCron(manager, scales, hold, synced, o); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
-// schemaPeriod is the time between two looks at what the hub serves: an upgrade of Karmada may take our fields away at
+// schemaPeriod is the interval at which the hub's schema is checked: an upgrade of Karmada may take our fields away at
 // any time.
 const schemaPeriod = 15 * time.Second
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package app makes the metrics adapter out of its parts.
+// Package app wires the metrics adapter.
 package app
 
 import (
@@ -14,10 +14,10 @@ import (
 const help = `The metrics adapter serves the metrics APIs on the hub of a fleet, for kubectl top and for autoscalers:
 
   metrics.k8s.io           cpu and memory of the pods and nodes in all member clusters
-  custom.metrics.k8s.io    figures of pods and other objects, merged from the members' own custom metrics APIs
-  external.metrics.k8s.io  figures of anything else, merged from the members' own external metrics APIs
+  custom.metrics.k8s.io    metrics of pods and other objects, merged from the members' own custom metrics APIs
+  external.metrics.k8s.io  metrics of anything else, merged from the members' own external metrics APIs
 
-It is an aggregated API server, and needs APIServices that lead to it;
+It is an aggregated API server, and needs APIServices that point at it;
 ` + "`metrics-adapter takeover`" + ` sets one where another server has the API already.`
 
 // NewCommand is the program. ctx ends it.

@@ -19,8 +19,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
 
-// Options is what a person may set on the command line, and nothing else.
-// NewOptions gives every field its default; Validate reports every fault.
+// Options are the program's command-line options.
+// NewOptions sets the defaults; Validate reports every fault.
 type Options struct {
 	Hub     HubOptions
 	Members command.MemberOptions
@@ -32,7 +32,7 @@ type Options struct {
 	Logging     *logs.Options
 }
 
-// HubOptions say how the hub is reached, by which Service it reaches us, and for what.
+// HubOptions say how to reach the hub, by which Service it reaches us, and which APIs we serve it.
 type HubOptions struct {
 	APIs                  []string
 	Kubeconfig            string
@@ -46,14 +46,14 @@ type HubOptions struct {
 	MetricsServerInsecureSkipTLSVerify bool
 }
 
-// UsageOptions say what is kept in memory, and for how long.
+// UsageOptions say what is scraped and kept in memory, and for how long.
 type UsageOptions struct {
 	ScrapePeriod, MaxAge, IdleAfter time.Duration
 	MaxHotNamespaces                int
 	MaxAnswerBytes                  resource.QuantityValue
 }
 
-// RelayOptions say how the members' custom and external metrics are asked for.
+// RelayOptions say how custom and external metrics are requested from members.
 type RelayOptions struct {
 	AnswerTTL, Grace, DiscoveryPeriod time.Duration
 }
@@ -66,7 +66,7 @@ type ServingOptions struct {
 	Audit          *genericoptions.AuditOptions
 }
 
-// NewOptions returns the defaults. They are stated here and in no other place.
+// NewOptions returns the defaults. They are stated nowhere else.
 func NewOptions() *Options {
 	o := &Options{
 		Hub: HubOptions{
@@ -106,7 +106,7 @@ func NewOptions() *Options {
 	return o
 }
 
-// Flags binds the options to flags, in the sections that --help shows.
+// Flags binds the options to flags, in the sections of --help.
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	o.Hub.addFlags(&sets)
@@ -125,46 +125,48 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("hub")
 	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups to serve. Leave one out if the hub has another server for it.")
-	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
+	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Kubeconfig of the hub. Empty: the in-cluster configuration.")
 	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace,
-		"Namespace of the Service that the hub's APIServices should lead to.")
+		"Namespace of the Service that the hub's APIServices should point at.")
 	fs.StringVar(&o.ServiceName, "service-name", o.ServiceName,
-		"Name of that Service. When an APIService leads elsewhere, a log line, an Event and a metric say so.")
+		"Name of that Service. An APIService that points elsewhere is reported by the log, an Event and a metric.")
 	fs.DurationVar(&o.APIServiceCheckPeriod, "apiservice-check-period", o.APIServiceCheckPeriod,
-		"Time between two looks at the hub's APIServices.")
-	fs.StringSliceVar(&o.LocalUsers, "local-users", o.LocalUsers, "Users who get only the hub's own pods and nodes, if the hub is a member "+
-		"of its own fleet: controllers that decide for workloads of the hub alone.")
-	fs.StringVar(&o.MetricsServer, "hub-metrics-server", o.MetricsServer, "URL of the hub's own metrics-server, as "+
-		"https://metrics-server.kube-system.svc. Needed if the hub is a member of its own fleet: asked through its API server it would ask us.")
+		"Interval at which the hub's APIServices are checked.")
+	fs.StringSliceVar(&o.LocalUsers, "local-users", o.LocalUsers, "Users who are served only the hub's own pods and nodes if the hub is a "+
+		"member of its own fleet: controllers that scale workloads of the hub alone.")
+	fs.StringVar(&o.MetricsServer, "hub-metrics-server", o.MetricsServer, "URL of the hub's own metrics-server, such as "+
+		"https://metrics-server.kube-system.svc. Required if the hub is a member of its own fleet: its API server would lead back to us.")
 	fs.StringVar(&o.MetricsServerCAFile, "hub-metrics-server-ca-file", o.MetricsServerCAFile,
-		"Certificate authority (PEM) of the hub's own metrics-server. Empty: the system's.")
+		"File with the certificate authority (PEM) of the hub's own metrics-server. Empty: the system's authorities.")
 	fs.BoolVar(&o.MetricsServerInsecureSkipTLSVerify, "hub-metrics-server-insecure-skip-tls-verify", o.MetricsServerInsecureSkipTLSVerify,
-		"Do not verify the certificate of the hub's own metrics-server, to which our token is sent.")
+		"Do not verify the certificate of the hub's own metrics-server, which receives the adapter's token.")
 }
 
 func (o *UsageOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("usage")
 	fs.DurationVar(&o.ScrapePeriod, "scrape-period", o.ScrapePeriod,
-		"Time between two questions to a member for the same namespace. Best as long as the resolution of the members' metrics-servers.")
+		"Interval at which each requested namespace is scraped from a member. Best equal to the resolution of the members' metrics-servers.")
 	fs.DurationVar(&o.MaxAge, "max-age", o.MaxAge,
-		"Age past which what a member said is not served. For a member that measures more slowly, twice its own period.")
+		"Age beyond which a sample is not served. For a member that measures less often, twice its own period.")
 	fs.DurationVar(&o.IdleAfter, "idle-after", o.IdleAfter,
-		"Time after which members are no longer asked for a namespace that nobody asks for.")
-	fs.IntVar(&o.MaxHotNamespaces, "max-hot-namespaces", o.MaxHotNamespaces, "Namespaces that members are asked for each period, at most.")
-	fs.Var(&o.MaxAnswerBytes, "max-answer-bytes", "Memory for answers that are being written; beyond it askers are told to come back (429).")
+		"Time after which a namespace that nobody requests is no longer scraped.")
+	fs.IntVar(&o.MaxHotNamespaces, "max-hot-namespaces", o.MaxHotNamespaces,
+		"Maximum number of namespaces that are scraped from a member in each period.")
+	fs.Var(&o.MaxAnswerBytes, "max-answer-bytes",
+		"Maximum memory for responses being written; requests beyond it get status 429 with Retry-After.")
 }
 
 func (o *RelayOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("custom and external metrics")
 	fs.DurationVar(&o.AnswerTTL, "answer-ttl", o.AnswerTTL,
-		"Time for which a member's answer to a question for a custom or external metric serves the same question again.")
+		"How long a member's response for a custom or external metric is cached.")
 	fs.DurationVar(&o.Grace, "member-grace", o.Grace, "Silence after which a member is left out of sums, averages and the like, with a "+
-		"warning. Until then there is no answer (503) where its part would be missing, unless the asker allows partial ones.")
+		"warning. Until then such requests get status 503, unless they allow partial results.")
 	fs.DurationVar(&o.DiscoveryPeriod, "metric-discovery-period", o.DiscoveryPeriod,
-		"Time between two looks at what custom and external metrics a member has.")
+		"Interval at which the custom and external metrics of each member are discovered.")
 }
 
-// Validate returns every fault at once, each led by the flag that mends it.
+// Validate returns all faults at once, each prefixed with its flag.
 func (o *Options) Validate() error {
 	var errs []error
 	for _, period := range []struct {

@@ -245,7 +245,7 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store, asked 
 // takes the hub's API server for an anonymous stranger.
 func authoritiesKnown(clientCA dynamiccertificates.CAContentProvider) error {
 	if clientCA != nil && len(clientCA.CurrentCABundleContent()) == 0 {
-		return errors.New("waiting for the hub to say by whom clients' certificates are signed (ConfigMap " +
+		return errors.New("waiting for the hub's authorities of client certificates (ConfigMap " +
 			"kube-system/extension-apiserver-authentication)")
 	}
 	return nil

@@ -19,19 +19,19 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
 
-const takeoverHelp = `Point the hub's metrics APIs at the metrics adapter, and keep what stood there before.
+const takeoverHelp = `Point the hub's metrics APIs at the metrics adapter, and save the former APIServices.
 
 For a hub that has a metrics-server (or another server of these APIs) already: its APIService is rewritten to
-lead to our Service, and its former content is kept in the annotation ` + apiservice.FormerAnnotation + `.
-` + "`metrics-adapter restore`" + ` puts it back. Where there is no APIService, one is created. What is already as it
-should be is left as it is, so the command may be repeated.
+point at our Service, and its former content is saved in the annotation ` + apiservice.FormerAnnotation + `.
+` + "`metrics-adapter restore`" + ` restores it. Where there is no APIService, one is created. What is already as it
+should be is left unchanged, so the command is idempotent.
 
 Only metrics.k8s.io is taken over unless --apis names others. After a takeover of custom.metrics.k8s.io or
-external.metrics.k8s.io the hub's own server of it (prometheus-adapter, KEDA) is asked no more, even if the hub is a
-member of its own fleet: workloads of the hub that scale by its metrics stop doing so.
+external.metrics.k8s.io the hub's own server of it (prometheus-adapter, KEDA) gets no more requests, even if the hub
+is a member of its own fleet: workloads of the hub that scale by its metrics stop scaling.
 
-An administrator runs this with rights of his own (get, create and update apiservices). The adapter has none of them.
-Begin when the adapter is ready and serves these APIs: from then on all questions for their metrics on this hub reach it.`
+Run it as an administrator of the hub (get, create and update apiservices); the adapter itself has none of these rights.
+Run it once the adapter is ready and serves these APIs: from then on it gets all requests for their metrics on this hub.`
 
 const takeoverExample = `  # The adapter signs its own certificate, so there is no authority to verify it with.
   metrics-adapter takeover --insecure-skip-tls-verify
@@ -43,10 +43,10 @@ const takeoverExample = `  # The adapter signs its own certificate, so there is 
   metrics-adapter takeover --kubeconfig hub.kubeconfig --ca-file ca.crt`
 
 const restoreHelp = `Undo ` + "`metrics-adapter takeover`" +
-	`: put back the APIServices that stood there before, and delete those that it created.
+	`: restore the former APIServices, and delete those that it created.
 
-What was not taken over is left alone. What somebody else has pointed elsewhere since is left alone too, and is an error.
-An administrator runs this with rights of his own (get, update and delete apiservices). It needs no running adapter.`
+APIServices that were not taken over are left unchanged. So are those that have been pointed elsewhere since, which is an error.
+Run it as an administrator of the hub (get, update and delete apiservices). It needs no running adapter.`
 
 const restoreExample = `  metrics-adapter restore --kubeconfig hub.kubeconfig
 
@@ -86,9 +86,9 @@ func newTakeoverCommand() *cobra.Command {
 	fs.StringVar(&o.Service.Namespace, "service-namespace", o.Service.Namespace, "Namespace of the adapter's Service on the hub.")
 	fs.StringVar(&o.Service.Name, "service-name", o.Service.Name, "Name of the adapter's Service on the hub.")
 	fs.Int32Var(&o.Port, "service-port", o.Port, "Port of the adapter's Service on the hub.")
-	fs.StringVar(&caFile, "ca-file", caFile, "PEM file with the certificate authorities that the hub verifies the adapter's certificate with.")
+	fs.StringVar(&caFile, "ca-file", caFile, "PEM file with the certificate authorities by which the hub verifies the adapter's certificate.")
 	fs.BoolVar(&o.InsecureSkipTLSVerify, "insecure-skip-tls-verify", o.InsecureSkipTLSVerify,
-		"The hub does not verify the adapter's certificate.")
+		"Let the hub not verify the adapter's certificate.")
 	cmd.MarkFlagsMutuallyExclusive("ca-file", "insecure-skip-tls-verify")
 	cmd.MarkFlagsOneRequired("ca-file", "insecure-skip-tls-verify")
 	return cmd
@@ -117,7 +117,7 @@ func newRestoreCommand() *cobra.Command {
 		},
 	}
 	addKubeconfigFlag(cmd.Flags(), &kubeconfig)
-	cmd.Flags().StringSliceVar(&apis, "apis", apis, "API groups to give back. What was not taken over is left alone.")
+	cmd.Flags().StringSliceVar(&apis, "apis", apis, "API groups to restore. Those that were not taken over are left unchanged.")
 	return cmd
 }
 
@@ -129,7 +129,7 @@ func checkAPIs(groups []string) error {
 }
 
 func addKubeconfigFlag(fs *pflag.FlagSet, kubeconfig *string) {
-	fs.StringVar(kubeconfig, "kubeconfig", *kubeconfig, "Kubeconfig of an administrator of the hub. Empty: what kubectl would use.")
+	fs.StringVar(kubeconfig, "kubeconfig", *kubeconfig, "Kubeconfig of an administrator of the hub. Empty: the one that kubectl would use.")
 }
 
 func hubAPIServices(kubeconfig string) (aggregator.Interface, error) {

@@ -118,7 +118,7 @@ func TestTakeoverAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = "v1beta1.metrics.k8s.io: given back to Service kube-system/metrics-server\nv1.metrics.k8s.io: deleted: nothing stood there " +
+	want = "v1beta1.metrics.k8s.io: restored to Service kube-system/metrics-server\nv1.metrics.k8s.io: deleted: it did not exist " +
 		"before the takeover\n" +
 		"v1beta2.custom.metrics.k8s.io: not there, so nothing was restored\nv1beta1.custom.metrics.k8s.io: not there, so nothing was restored\n" +
 		"v1beta1.external.metrics.k8s.io: not there, so nothing was restored\n"
@@ -175,7 +175,7 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(keda+": given back to Service keda/keda-operator-metrics-apiserver\n", out); diff != "" {
+	if diff := cmp.Diff(keda+": restored to Service keda/keda-operator-metrics-apiserver\n", out); diff != "" {
 		t.Errorf("restore of one (-want +got):\n%s", diff)
 	}
 	if len(hub) != 5 {
@@ -265,7 +265,7 @@ func TestTakeoverRefusesFlags(t *testing.T) {
 }
 
 // Every flag that deploy/ and certs/ pass is one of ours, with a value that it
-// takes; but for those that are for other programs, whose tests look at them.
+// takes; but for those that are for other programs, whose tests check them.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
 	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, ofOthers, "../../../deploy", "../../../certs")
 }

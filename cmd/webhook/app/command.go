@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package app makes the webhook out of its parts.
+// Package app wires the webhook.
 package app
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/command"
 )
 
-const help = `The webhook completes FederatedHPAs and CronFederatedHPAs by their defaults, and refuses those that cannot work,
-with what to write instead. The hub's API server asks it before it stores one, as a MutatingWebhookConfiguration
-and a ValidatingWebhookConfiguration say. It keeps nothing, and several replicas need no leader.`
+const help = `The webhook sets the defaults of FederatedHPAs and CronFederatedHPAs, and rejects those that cannot work,
+saying what to write instead. The hub's API server calls it as a MutatingWebhookConfiguration and a
+ValidatingWebhookConfiguration specify. It is stateless: replicas need no leader.`
 
 // NewCommand is the program. ctx ends it.
 func NewCommand(ctx context.Context) *cobra.Command {
 	o := NewOptions()
-	cmd := &cobra.Command{Use: "webhook", Short: "Complete and judge FederatedHPAs and CronFederatedHPAs", Long: help}
+	cmd := &cobra.Command{Use: "webhook", Short: "Default and validate FederatedHPAs and CronFederatedHPAs", Long: help}
 	return command.Complete(cmd, o, o.Logging, func() error { return run(ctx, o) })
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/certs"
 )
 
-// Options is what a person may set on the command line, and nothing else.
-// NewOptions gives every field its default; Validate reports every fault.
+// Options are the program's command-line options.
+// NewOptions sets the defaults; Validate reports every fault.
 type Options struct {
 	Hub         HubOptions
 	Serving     ServingOptions
@@ -24,7 +24,7 @@ type Options struct {
 	Logging     *logs.Options
 }
 
-// HubOptions say how the hub is reached, and by which objects it reaches us.
+// HubOptions say how to reach the hub, and by which objects it reaches us.
 type HubOptions struct {
 	Kubeconfig                     string
 	ServiceNamespace, ServiceName  string
@@ -32,7 +32,7 @@ type HubOptions struct {
 	ValidatingWebhookConfiguration string
 }
 
-// ServingOptions say where we listen, and with which certificate.
+// ServingOptions say on which addresses and with which certificate to serve.
 type ServingOptions struct {
 	BindAddress             string
 	SecurePort              int
@@ -42,7 +42,7 @@ type ServingOptions struct {
 	ShutdownDelay           time.Duration
 }
 
-// NewOptions returns the defaults. They are stated here and in no other place.
+// NewOptions returns the defaults. They are stated nowhere else.
 func NewOptions() *Options {
 	return &Options{
 		Hub: HubOptions{
@@ -62,7 +62,7 @@ func NewOptions() *Options {
 	}
 }
 
-// Flags binds the options to flags, in the sections that --help shows.
+// Flags binds the options to flags, in the sections of --help.
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	o.Hub.addFlags(&sets)
@@ -74,30 +74,31 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 
 func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("hub")
-	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "File that says how to reach the hub. Empty: this runs in a pod of the hub.")
+	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Kubeconfig of the hub. Empty: the in-cluster configuration.")
 	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace, "Namespace of the Service by which the hub reaches us.")
 	fs.StringVar(&o.ServiceName, "service-name", o.ServiceName, "Name of that Service.")
 	fs.StringVar(&o.MutatingWebhookConfiguration, "mutating-webhook-configuration", o.MutatingWebhookConfiguration,
-		"Name of the configuration into which the self-signed authority is written.")
+		"Name of the MutatingWebhookConfiguration into whose caBundle the self-signed authority is written.")
 	fs.StringVar(&o.ValidatingWebhookConfiguration, "validating-webhook-configuration", o.ValidatingWebhookConfiguration,
-		"Name of the configuration into which the self-signed authority is written.")
+		"Name of the ValidatingWebhookConfiguration into whose caBundle the self-signed authority is written.")
 }
 
 func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("serving")
-	fs.StringVar(&o.BindAddress, "bind-address", o.BindAddress, "IP address on which the hub is answered. Empty: all.")
-	fs.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "Port on which the hub is answered, over TLS.")
+	fs.StringVar(&o.BindAddress, "bind-address", o.BindAddress, "IP address to serve admission requests on. Empty: all addresses.")
+	fs.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "Port to serve admission requests on, over TLS.")
 	fs.StringVar(&o.CertFile, "tls-cert-file", o.CertFile, "Certificate (PEM, followed by intermediate ones) for NAME.NAMESPACE.svc of the "+
-		"Service, read again when it changes. Empty: we sign our own.")
+		"Service, reloaded when it changes. Empty: a self-signed certificate.")
 	fs.StringVar(&o.KeyFile, "tls-private-key-file", o.KeyFile, "Key (PEM) of --tls-cert-file.")
-	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Address of /metrics, over plain HTTP. 0: none.")
+	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress,
+		"Address on which /metrics is served over plain HTTP. 0 disables it.")
 	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress,
-		"Address of /healthz and /readyz, over plain HTTP. 0: none.")
+		"Address on which /healthz and /readyz are served over plain HTTP. 0 disables them.")
 	fs.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay,
-		"Time for which the hub is still answered after the signal to end, and led to other connections.")
+		"How long requests are still served after the signal to terminate, while connections drain to other replicas.")
 }
 
-// Validate returns every fault at once, each led by the flag that mends it.
+// Validate returns all faults at once, each prefixed with its flag.
 func (o *Options) Validate() error {
 	errs := append(o.Serving.validate(), o.SelfSigning.Validate()...)
 	for _, needed := range []struct{ flag, value string }{

@@ -50,7 +50,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"no Secret":                 {[]string{"--self-signed-secret="}, "--self-signed-secret: must be set"},
 		"no configuration":          {[]string{"--mutating-webhook-configuration="}, "--mutating-webhook-configuration: must be set"},
 		"no other configuration":    {[]string{"--validating-webhook-configuration="}, "--validating-webhook-configuration: must be set"},
-		"looks without a pause":     {[]string{"--self-signed-check-period=0"}, "--self-signed-check-period: must be above 0, got 0s"},
+		"no check period":           {[]string{"--self-signed-check-period=0"}, "--self-signed-check-period: must be above 0, got 0s"},
 		"served before it is known": {[]string{"--self-signed-settle-time=0"}, "--self-signed-settle-time: must be above 0, got 0s"},
 		"too short to be replaced": {[]string{"--self-signed-validity=7m59s"},
 			"--self-signed-validity: must be 8m0s or more with this settle time and check period, got 7m59s"},

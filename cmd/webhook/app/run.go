@@ -87,7 +87,7 @@ func serve(ctx context.Context, manager ctrl.Manager, certificate *certificate) 
 	}
 	synced, err := index.Watch(ctx, manager.GetCache())
 	if err != nil {
-		return fmt.Errorf("preparing to read autoscalers of the hub, whose kinds deploy/crds makes: %w", err)
+		return fmt.Errorf("preparing to read autoscalers of the hub, whose CRDs are in deploy/crds: %w", err)
 	}
 	known := func(*http.Request) error {
 		if !synced() {

@@ -46,7 +46,7 @@ func crashAt(w *world, n int, took bool, away time.Duration) (crashed bool) {
 	until := w.clock.Now().Add(45 * time.Minute) // in which New York's clocks change
 	for w.clock.Now().Before(until) {
 		was := crashed
-		wait, err := w.look(w.program[0])
+		wait, err := w.reconcile(w.program[0])
 		if crashed != was {
 			w.program[0], wait = w.sim.program(), away+time.Millisecond
 		} else if err != nil {
@@ -81,7 +81,7 @@ func intrudesAt(w *world, n int) (came bool) {
 			return nil
 		}
 		came = true
-		if _, err := w.look(other); err != nil {
+		if _, err := w.reconcile(other); err != nil {
 			return err
 		}
 		if w.settled() {
@@ -91,7 +91,7 @@ func intrudesAt(w *world, n int) (came bool) {
 		return nil
 	}
 	for w.clock.Now().Before(until) {
-		wait, err := w.look(w.program[0])
+		wait, err := w.reconcile(w.program[0])
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func newStorm(t *testing.T, seed uint64) *storm {
 	return s
 }
 
-// check looks at the target. What was set and then could not be recorded for so
+// check verifies the target. What was set and then could not be recorded for so
 // long that the run counts as late can be seen there: not then.
 func (s *storm) check() {
 	switch {
@@ -167,7 +167,7 @@ func (s *storm) strikes(int) error {
 func (s *storm) lives(until time.Time) {
 	for s.clock.Now().Before(until) {
 		i := s.random.IntN(len(s.program))
-		wait, err := s.look(s.program[i])
+		wait, err := s.reconcile(s.program[i])
 		if err == nil {
 			s.check()
 		} else {
@@ -208,7 +208,7 @@ func TestStorm(t *testing.T) {
 }
 
 // Rules come, go, and change all the time. What a rule was to do while the
-// controller looked is in the records, once; the target is as the rules said.
+// controller reconciled is in the records, once; the target is as the rules said.
 func TestSpecEdits(t *testing.T) {
 	for seed := range uint64(days(3, 30)) {
 		begin, rules := moment(t, "2026-03-07 12:00"), dumbRules()
@@ -220,7 +220,7 @@ func TestSpecEdits(t *testing.T) {
 			if w.random.IntN(40) == 0 && w.settled() {
 				w.editOne()
 			}
-			wait, err := w.look(w.program[0])
+			wait, err := w.reconcile(w.program[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,7 @@ func TestSpecEdits(t *testing.T) {
 }
 
 // editOne changes one rule: what it sets, its name, or whether it is suspended.
-// The program looks at once, so that there is no doubt what held when.
+// The program reconciles once, so that there is no doubt what held when.
 func (w *world) editOne() {
 	i := w.random.IntN(len(w.rules))
 	w.edit(func(spec *v1alpha1.CronFederatedHPASpec) {
@@ -253,7 +253,7 @@ func (w *world) editOne() {
 		w.rules[i].spec = *rule.DeepCopy()
 		w.rules[i].asleep = rule.Suspend != nil && *rule.Suspend
 	})
-	if _, err := w.look(w.program[0]); err != nil {
+	if _, err := w.reconcile(w.program[0]); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -3,15 +3,15 @@
 // Package cronfederatedhpa sets replicas, or the bounds of FederatedHPAs, at
 // the times that CronFederatedHPAs give.
 //
-// Nothing is kept between two looks at an object but what its status says: for
+// No state is kept between two reconciles of an object but its status: for
 // each rule the time of its next run. A run is due once that time has come,
-// whoever looks then, and however late. So restarts, changes of leader and
+// whichever replica reconciles then, and however late. So restarts, changes of leader and
 // steps of the clock need no care of their own.
 //
 //	gather  the object and its rules; if a run is due, the target and the
 //	        object from the hub itself
 //	decide  which runs are due, what they set together, what became of each,
-//	        and when to look again: pkg/cronplan, which has no clock and no client
+//	        and when to reconcile again: pkg/cronplan, which has no clock and no client
 //	apply   one write to the target, one to the status; then Events and metrics
 //
 // The write to the target holds only if nobody else wrote to it since it was

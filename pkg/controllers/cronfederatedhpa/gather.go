@@ -13,8 +13,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
-// gather collects what a decision rests on. The target is nil if it was not
-// looked at, or cannot be read. As long as nothing is due, all comes from the
+// gather collects the input of a decision. The target is nil if it was not
+// needed, or cannot be read. As long as nothing is due, all comes from the
 // cache.
 func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronplan.Situation, t target, err error) {
 	in.Now = r.Clock.Now()
@@ -28,7 +28,7 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 	}
 	in.Delay = *r.delays.Of(object)
 	if cronplan.NeedsTarget(object, in.Now) {
-		if t, object, err = r.look(ctx, &in, object); err != nil {
+		if t, object, err = r.readLive(ctx, &in, object); err != nil {
 			return in, nil, err
 		}
 	}
@@ -41,11 +41,11 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 	return in, t, err
 }
 
-// look reads the target, and then the object once more, both from the hub
+// readLive reads the target, and then the object once more, both from the hub
 // itself. In this order no run is done twice: had another leader done it after
 // we read the target, our write would be a conflict; had it before, the object
 // would say so.
-func (r *Reconciler) look(
+func (r *Reconciler) readLive(
 	ctx context.Context, in *cronplan.Situation, cached *v1alpha1.CronFederatedHPA,
 ) (target, *v1alpha1.CronFederatedHPA, error) {
 	t, err := r.readTarget(ctx, cached)

@@ -22,7 +22,7 @@ func TestHold(t *testing.T) {
 	r := New(Options{Clock: clocktesting.NewFakePassiveClock(time.Now()), Hold: func() error { return errors.New("not ours") }})
 	result, err := r.Reconcile(t.Context(), reconcile.Request{})
 	if err != nil || result.RequeueAfter != untilFree {
-		t.Errorf("%v after %v, want another look after %v", err, result.RequeueAfter, untilFree)
+		t.Errorf("%v after %v, want another reconcile after %v", err, result.RequeueAfter, untilFree)
 	}
 }
 

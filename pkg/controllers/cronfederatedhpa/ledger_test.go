@@ -117,7 +117,7 @@ func (l *ledger) times(k runKey) int {
 	return n
 }
 
-// dumb is a rule as a child would read it: by looking at the clock on the wall
+// dumb is a rule as a child would read it: by reading the clock on the wall
 // each minute.
 type dumb struct {
 	spec   ruleSpec

@@ -30,7 +30,7 @@ const (
 	maxSleep = time.Minute
 	// maxTries is how often a target is set again, at once, while others set it too.
 	maxTries = 5
-	// untilFree is when to look again whether something may be done.
+	// untilFree is the delay until the next reconcile while nothing may be done.
 	untilFree = time.Second
 	// soon is when to come back after somebody else was faster.
 	soon = 100 * time.Millisecond

@@ -138,7 +138,7 @@ func TestGovernedDeployment(t *testing.T) {
 	program := s.program()
 	for _, at := range []string{"08:00", "09:00"} {
 		s.clock.SetTime(moment(t, at))
-		if _, err := s.look(program); err != nil {
+		if _, err := s.reconcile(program); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,24 +157,24 @@ func targetFound(object *v1alpha1.CronFederatedHPA) bool {
 func TestBoundsOfAFederatedHPA(t *testing.T) {
 	s := newSim(t, moment(t, "08:00"), newCron(federated, setsBoth("r", "0 9 * * *", 20, 30)))
 	program := s.program()
-	look := func(at string) time.Duration {
+	reconcileAt := func(at string) time.Duration {
 		t.Helper()
 		s.clock.SetTime(moment(t, at))
-		wait, err := s.look(program)
+		wait, err := s.reconcile(program)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return wait
 	}
-	look("08:00")
-	if wait := look("09:00"); wait != time.Second+margin {
+	reconcileAt("08:00")
+	if wait := reconcileAt("09:00"); wait != time.Second+margin {
 		t.Errorf("tries again in %v", wait)
 	}
 	if targetFound(s.cron()) {
 		t.Error("the target is said to be there")
 	}
 	s.store.put(newFederatedHPA(1, 10))
-	look("09:00:05")
+	reconcileAt("09:00:05")
 	found := &v1alpha1.FederatedHPA{}
 	if err := s.store.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, found); err != nil {
 		t.Fatal(err)
@@ -187,10 +187,10 @@ func TestBoundsOfAFederatedHPA(t *testing.T) {
 func TestTargetOfAnUnknownKind(t *testing.T) {
 	s := newSim(t, moment(t, "08:00"),
 		newCron(autoscalingv2.CrossVersionObjectReference{APIVersion: "example.com/v1", Kind: "Shop", Name: "shop"}, sets("r", "0 9 * * *", 1)))
-	if _, err := s.look(s.program()); err != nil {
+	if _, err := s.reconcile(s.program()); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.cron().Status.Conditions[1]; got.Reason != "NotFound" || got.Message != "the hub knows no kind Shop in example.com/v1" {
+	if got := s.cron().Status.Conditions[1]; got.Reason != "NotFound" || got.Message != "the hub does not serve kind Shop of example.com/v1" {
 		t.Errorf("condition %+v", got)
 	}
 }
@@ -200,18 +200,18 @@ func TestDeletedObject(t *testing.T) {
 	object := newCron(deployment, sets("r", "0 9 * * *", 7))
 	s := newSim(t, moment(t, "08:00"), object, newDeployment(3))
 	program := s.program()
-	if _, err := s.look(program); err != nil {
+	if _, err := s.reconcile(program); err != nil {
 		t.Fatal(err)
 	}
 	going := s.cron()
 	going.DeletionTimestamp, going.Finalizers = stamp(moment(t, "08:30")), []string{"x/y"}
 	s.store.put(going)
 	s.clock.SetTime(moment(t, "09:00"))
-	if wait, err := s.look(program); wait != 0 || err != nil || s.replicas() != 3 {
+	if wait, err := s.reconcile(program); wait != 0 || err != nil || s.replicas() != 3 {
 		t.Errorf("an object that is being deleted: again in %v, %v, %d replicas", wait, err, s.replicas())
 	}
 	clear(s.store.objects)
-	if wait, err := s.look(program); wait != 0 || err != nil {
+	if wait, err := s.reconcile(program); wait != 0 || err != nil {
 		t.Errorf("an object that is gone: again in %v, %v", wait, err)
 	}
 	if got := program.Metrics.next.earliest(); got != 0 {
@@ -269,22 +269,22 @@ func TestEventsAndMetrics(t *testing.T) {
 	var events said
 	registry := prometheus.NewRegistry()
 	program.Events, program.Metrics = &events, NewMetrics(registry)
-	look := func(at string) {
+	reconcileAt := func(at string) {
 		t.Helper()
 		s.clock.SetTime(moment(t, at))
-		if _, err := s.look(program); err != nil {
+		if _, err := s.reconcile(program); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, at := range []string{"08:00", "09:00", "09:00:01", "09:00:02"} {
-		look(at)
+		reconcileAt(at)
 	}
 	s.store.put(newDeployment(3))
-	look("09:00:04")
-	look("2027-03-02 10:00:00")
+	reconcileAt("09:00:04")
+	reconcileAt("2027-03-02 10:00:00")
 	const none = `there is no Deployment "shop" in the namespace, or it cannot be scaled`
 	want := said{
-		`Warning RunDelayed SetTarget: ` + none + `; it is tried again`,
+		`Warning RunDelayed SetTarget: ` + none + `; it is retried`,
 		`spec.rules{up} Normal RunSucceeded SetTarget: rule "up": replicas 7 of Deployment "shop"`,
 		`spec.rules{down} Warning RunFailed SetTarget: rule "down": missed 1 execution, at 2027-03-01T10:00:00Z: the controller was not running, or could not reach the hub`,
 		`spec.rules{up} Warning RunFailed SetTarget: rule "up": superseded by rule "down", scheduled at 2027-03-02T10:00:00Z`,
@@ -325,15 +325,15 @@ fleetscale_cron_next_run_timestamp_seconds 1.8040644e+09
 func TestRecreatedObject(t *testing.T) {
 	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)))
 	program := s.program()
-	look := func(at string) {
+	reconcileAt := func(at string) {
 		t.Helper()
 		s.clock.SetTime(moment(t, at))
-		if _, err := s.look(program); err != nil {
+		if _, err := s.reconcile(program); err != nil {
 			t.Fatal(err)
 		}
 	}
-	look("08:00")
-	look("09:00")
+	reconcileAt("08:00")
+	reconcileAt("09:00")
 	if *program.delays.Of(s.cron()) == nil {
 		t.Fatal("a run without a target is no trouble")
 	}
@@ -343,9 +343,9 @@ func TestRecreatedObject(t *testing.T) {
 	if known := *program.delays.Of(s.cron()); known != nil {
 		t.Errorf("the object inherits %+v", known)
 	}
-	look("09:00:02")
+	reconcileAt("09:00:02")
 	s.store.put(newDeployment(3))
-	look("10:00")
+	reconcileAt("10:00")
 	history := s.cron().Status.ExecutionHistories[0]
 	if s.replicas() != 8 || len(history.FailedExecutions) != 0 || len(history.SuccessfulExecutions) != 1 {
 		t.Errorf("replicas %d, history %+v", s.replicas(), history)
@@ -373,27 +373,27 @@ func TestCacheThatIsBehind(t *testing.T) {
 			program := s.program()
 			behind := false
 			s.stale = func() bool { return behind }
-			look := func() time.Duration {
+			reconcileNow := func() time.Duration {
 				t.Helper()
-				wait, err := s.look(program)
+				wait, err := s.reconcile(program)
 				if err != nil {
 					t.Fatal(err)
 				}
 				return wait
 			}
-			look()
+			reconcileNow()
 			change(s)
 			s.clock.SetTime(moment(t, "09:00"))
 			behind = true
 			before := s.cron()
-			if wait := look(); wait != soon {
+			if wait := reconcileNow(); wait != soon {
 				t.Errorf("comes back in %v, want %v", wait, soon)
 			}
 			if diff := cmp.Diff(before, s.cron()); diff != "" {
 				t.Errorf("the object was changed:\n%s", diff)
 			}
 			behind = false
-			look()
+			reconcileNow()
 			if got := s.cron().Status.ExecutionHistories[0].NextExecutionTime; got == nil {
 				t.Error("the rule waits for nothing")
 			}
@@ -413,7 +413,7 @@ func TestAllRulesAreOneWrite(t *testing.T) {
 	for minute := range 60 {
 		s.clock.SetTime(moment(t, "08:00").Add(time.Duration(minute) * time.Minute))
 		s.calls = 0
-		if _, err := s.look(program); err != nil {
+		if _, err := s.reconcile(program); err != nil {
 			t.Fatal(err)
 		}
 		want := []int{3, 4, 3}[min(minute, 2)] // not due, set, and then as it should be
@@ -441,27 +441,27 @@ func TestOvertakenByOthers(t *testing.T) {
 	} {
 		s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3))
 		program := s.program()
-		look := func(at string) time.Duration {
+		reconcileAt := func(at string) time.Duration {
 			t.Helper()
 			s.clock.SetTime(moment(t, at))
 			s.calls = 0
-			wait, err := s.look(program)
+			wait, err := s.reconcile(program)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return wait
 		}
-		look("08:00")
+		reconcileAt("08:00")
 		s.before = func(call int) error { // target and object are read, and then it is set
 			if call%3 == 2 && call < 3*conflicts {
 				return apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "shop", errors.New("too late"))
 			}
 			return nil
 		}
-		if wait := look("09:00"); wait != want.wait || s.replicas() != want.replicas {
+		if wait := reconcileAt("09:00"); wait != want.wait || s.replicas() != want.replicas {
 			t.Errorf("%d conflicts: %d replicas, again in %v; want %d, %v", conflicts, s.replicas(), wait, want.replicas, want.wait)
 		}
-		look("09:10")
+		reconcileAt("09:10")
 		said := ""
 		for _, f := range s.cron().Status.ExecutionHistories[0].FailedExecutions {
 			said += f.Message

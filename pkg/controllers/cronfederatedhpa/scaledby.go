@@ -22,7 +22,7 @@ func scaledBy(ctx context.Context, hub client.Reader, object *v1alpha1.CronFeder
 	ref := object.Spec.ScaleTargetRef
 	for _, list := range []client.ObjectList{&v1alpha1.FederatedHPAList{}, &autoscalingv2.HorizontalPodAutoscalerList{}} {
 		if err := hub.List(ctx, list, client.InNamespace(object.Namespace), client.MatchingFields{index.ByName: ref.Name}); err != nil {
-			return "", fmt.Errorf("looking for other autoscalers of %s %s: %w", ref.Kind, ref.Name, err)
+			return "", fmt.Errorf("listing other autoscalers of %s %s: %w", ref.Kind, ref.Name, err)
 		}
 		var found []claims.Claim
 		_ = meta.EachListItem(list, func(other runtime.Object) error {

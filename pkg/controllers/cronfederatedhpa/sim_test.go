@@ -178,8 +178,8 @@ var _ events.EventRecorder = noEvents{}
 func (noEvents) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
 func (n noEvents) WithLogger(any) events.EventRecorder                                         { return n }
 
-// look is one look of a program at the object.
-func (s *sim) look(r *Reconciler) (time.Duration, error) {
+// reconcile is one reconcile of the object by a program.
+func (s *sim) reconcile(r *Reconciler) (time.Duration, error) {
 	quiet := klog.NewContext(s.t.Context(), logr.Discard())
 	result, err := r.Reconcile(quiet, reconcile.Request{NamespacedName: key})
 	return result.RequeueAfter, err

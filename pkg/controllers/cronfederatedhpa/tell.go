@@ -38,7 +38,7 @@ func (r *Reconciler) tell(ctx context.Context, in cronplan.Situation, d cronplan
 	if d.Delay != nil && in.Delay == nil {
 		klog.FromContext(ctx).Info("Delayed a run", "reason", d.Delay.Reason, "message", d.Delay.Message)
 		r.Events.Eventf(in.Object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget",
-			"%s; it is tried again", cronplan.Brief(d.Delay.Message))
+			"%s; it is retried", cronplan.Brief(d.Delay.Message))
 	}
 	r.Metrics.awaits(key, ptr.Deref(d.Status.NextExecutionTime, metav1.Time{}).Time)
 }

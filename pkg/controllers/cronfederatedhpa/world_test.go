@@ -68,12 +68,12 @@ func (w *world) advance(by time.Duration) {
 	}
 }
 
-// lives until a time: the leader looks, and sleeps for as long as it said.
+// lives until a time: the leader reconciles, and sleeps for as long as it said.
 func (w *world) lives(until time.Time, check func()) {
 	w.t.Helper()
 	for w.clock.Now().Before(until) {
 		leader := w.program[w.random.IntN(len(w.program))]
-		wait, err := w.look(leader)
+		wait, err := w.reconcile(leader)
 		if err != nil {
 			wait = time.Second // the queue's patience
 		}
@@ -86,7 +86,7 @@ func (w *world) lives(until time.Time, check func()) {
 		w.advance(wait)
 	}
 	for range 3 {
-		if _, err := w.look(w.program[0]); err != nil {
+		if _, err := w.reconcile(w.program[0]); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -92,7 +92,7 @@ func newMany(b testing.TB, objects, clusters, podsEach int, direct bool) *many {
 	return m
 }
 
-// all looks at every object, so many at a time.
+// all reconciles every object, so many at a time.
 func (m *many) all(b testing.TB, workers int) {
 	b.Helper()
 	ctx := klog.NewContext(b.Context(), logr.Discard())
@@ -109,8 +109,8 @@ func (m *many) all(b testing.TB, workers int) {
 	group.Wait()
 }
 
-// BenchmarkLooks is one look at each of many objects that have nothing to change. An op is a look.
-func BenchmarkLooks(b *testing.B) {
+// BenchmarkReconciles reconciles many objects that have nothing to change. An op is one reconcile.
+func BenchmarkReconciles(b *testing.B) {
 	for _, size := range []struct{ objects, clusters, pods int }{{5000, 2, 5}, {100, 10, 100}, {50, 100, 10}} {
 		for _, direct := range []bool{false, true} {
 			b.Run(fmt.Sprintf("objects=%d/clusters=%d/pods=%d/direct=%v", size.objects, size.clusters, size.pods, direct), func(b *testing.B) {

@@ -22,8 +22,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// What a person sees after one look at a workload of ten on the hub, at its target.
-func TestOneLook(t *testing.T) {
+// What a person sees after one reconcile of a workload of ten on the hub, at its target.
+func TestOneReconcile(t *testing.T) {
 	const cpuAbove = "cpu resource utilization (percentage of request) above target"
 	tests := map[string]struct {
 		arrange func(*world)
@@ -116,7 +116,7 @@ func TestOneLook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := onHub(t)
 			tc.arrange(w)
-			_, err := w.look(web)
+			_, err := w.reconcile(web)
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 				t.Errorf("error %v, want %q", err, tc.err)
 			}
@@ -139,7 +139,7 @@ func TestWhenToComeBack(t *testing.T) {
 		want    time.Duration
 		err     bool
 	}{
-		"after a look":                          {func(*world) {}, period, false},
+		"after a reconcile":                     {func(*world) {}, period, false},
 		"where something is not known yet":      {func(w *world) { w.settled = errors.New("registrations are being read") }, soon, false},
 		"where the hub's schema is not ours":    {func(w *world) { w.held = errors.New("no such field") }, soon, false},
 		"where the object was edited meanwhile": {func(w *world) { w.hub.failStatus = func() error { return conflict } }, soon, false},
@@ -155,7 +155,7 @@ func TestWhenToComeBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := onHub(t)
 			tc.arrange(w)
-			got, err := w.look(web)
+			got, err := w.reconcile(web)
 			if got != tc.want || (err != nil) != tc.err {
 				t.Errorf("comes back after %v, %v, want %v", got, err, tc.want)
 			}
@@ -166,11 +166,11 @@ func TestWhenToComeBack(t *testing.T) {
 // Load falls: the replicas stay for the window, and not for longer. Then it rises again.
 func TestDownAfterTheWindow(t *testing.T) {
 	w := onHub(t)
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	w.usesPercent(25)
 	begun := w.clock.Now()
 	for w.hub.workloads[web].replicas == 10 && w.clock.Since(begun) < time.Hour {
-		_ = w.looks(1)
+		_ = w.reconcileN(1)
 	}
 	if took := w.clock.Since(begun); took < 5*time.Minute || took > 5*time.Minute+2*period {
 		t.Errorf("scaled in after %v", took)
@@ -181,7 +181,7 @@ func TestDownAfterTheWindow(t *testing.T) {
 	w.members["east"].run("web", 3)
 	w.members["west"].run("web", 2)
 	w.usesPercent(30)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "status", "Active 2/2 5->5 ScaleDownStabilized", say(&w.object().Status))
 }
 
@@ -192,7 +192,7 @@ func TestZeroAndBack(t *testing.T) {
 		*s.MinReplicas, s.Metrics = 0, []autoscalingv2.MetricSpec{federatedhpatest.Queue("10")}
 	})
 	w.values = []int64{0}
-	_ = w.looks(30)
+	_ = w.reconcileN(30)
 	same(t, "status without work", "Active 2/2 0->0 ScaledToZero", say(&w.object().Status))
 	same(t, "replicas written", []int32{0}, w.hub.workloads[web].writes)
 	w.hub.workloads[web].statusReplicas = 0
@@ -201,7 +201,7 @@ func TestZeroAndBack(t *testing.T) {
 	}
 	w.restart()
 	w.values = []int64{25_000}
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "status with work", "Active 2/2 0->3", say(&w.object().Status))
 	same(t, "replicas written", []int32{0, 3}, w.hub.workloads[web].writes)
 }
@@ -209,17 +209,17 @@ func TestZeroAndBack(t *testing.T) {
 // While a cluster is silent nothing is scaled in, for as long as that is, and people are told once that it is silent.
 func TestASilentClusterHolds(t *testing.T) {
 	w := onHub(t)
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	w.members["west"].silence = federatedhpatest.Silence()
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	w.heard()
-	_ = w.looks(40)
+	_ = w.reconcileN(40)
 	same(t, "Events while nothing changes", nil, w.heard())
 	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Timeout"},
 		w.clusters())
 	w.usesPercent(1)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics[0] = federatedhpatest.CPU(90) })
-	_ = w.looks(400)
+	_ = w.reconcileN(400)
 	same(t, "status for hours", "Held 1/2 10->10 ClusterUnreachable", say(&w.object().Status))
 	if n := w.hub.workloads[web].replicas; n != 10 {
 		t.Errorf("%d replicas", n)
@@ -227,7 +227,7 @@ func TestASilentClusterHolds(t *testing.T) {
 	w.heard()
 	delete(w.members, "west") // somebody took it out
 	for range 30 {
-		_ = w.looks(1)
+		_ = w.reconcileN(1)
 		w.members["east"].run("web", int(w.hub.workloads[web].replicas)) // somebody propagates
 	}
 	same(t, "status without the cluster", "Limited 1/1 2->2 TooFewReplicas", say(&w.object().Status))
@@ -245,7 +245,7 @@ func TestConflictOnTheWorkload(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := w.look(web); err != nil {
+	if _, err := w.reconcile(web); err != nil {
 		t.Error(err)
 	}
 	same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
@@ -256,7 +256,7 @@ func TestConflictOnTheWorkload(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := w.look(web); err != nil {
+	if _, err := w.reconcile(web); err != nil {
 		t.Error(err)
 	}
 	same(t, "status", "Active 2/2 15->20", say(&w.object().Status))
@@ -266,7 +266,7 @@ func TestConflictOnTheWorkload(t *testing.T) {
 // Who else writes the status would also write the replicas: then nothing is done, until it has been gone for a while.
 func TestAnotherControllerWritesTheStatus(t *testing.T) {
 	w := onHub(t)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.usesPercent(75)
 	object := w.object()
 	object.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "karmada-controller-manager", Subresource: "status",
@@ -274,7 +274,7 @@ func TestAnotherControllerWritesTheStatus(t *testing.T) {
 	w.hub.put(object)
 	writes := w.hub.statusWrites
 	w.heard()
-	err := w.looks(1)
+	err := w.reconcileN(1)
 	if err == nil || !strings.Contains(err.Error(), "karmada-controller-manager") {
 		t.Errorf("error %v", err)
 	}
@@ -285,24 +285,24 @@ func TestAnotherControllerWritesTheStatus(t *testing.T) {
 	if w.hub.statusWrites != writes || len(w.hub.workloads[web].writes) > 0 {
 		t.Error("something was written")
 	}
-	_ = w.looks(22)
+	_ = w.reconcileN(22)
 	same(t, "replicas written after it was gone", []int32{15}, w.hub.workloads[web].writes)
 }
 
 // An object as it was before our last write is not decided on.
 func TestStaleCache(t *testing.T) {
 	w := onHub(t)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.hub.stale = func() bool { return true }
 	w.usesPercent(75)
-	if wait, err := w.look(web); wait != soon || err != nil {
+	if wait, err := w.reconcile(web); wait != soon || err != nil {
 		t.Errorf("comes back after %v, %v", wait, err)
 	}
 	if len(w.hub.workloads[web].writes) > 0 {
 		t.Error("decided on an old object")
 	}
 	w.hub.stale = nil
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
 }
 
@@ -313,12 +313,12 @@ func TestAWriteThatChangesNothing(t *testing.T) {
 	w.hub.prune = func(s *v1alpha1.FederatedHPAStatus) {
 		s.ReadyReplicas, s.Clusters, s.Summary, s.Stabilization = nil, nil, nil, nil
 	}
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	w.hub.prune = nil
 	w.usesPercent(75)
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	same(t, "replicas written in doubt", nil, w.hub.workloads[web].writes)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
 }
 
@@ -326,12 +326,12 @@ func TestAWriteThatChangesNothing(t *testing.T) {
 func TestNothingIsKeptOfWhatIsGone(t *testing.T) {
 	w := onHub(t)
 	old := w.object()
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	if !w.program.Recorder.Stale(old) {
 		t.Error("what was there before our write is not stale")
 	}
 	w.hub.remove(web)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	if w.program.Recorder.Stale(old) || w.program.memories.Find(web) != nil {
 		t.Error("it is still known")
 	}
@@ -342,15 +342,15 @@ func TestNothingIsKeptOfWhatIsGone(t *testing.T) {
 func TestRecreated(t *testing.T) {
 	w := onHub(t)
 	w.usesPercent(50)
-	_ = w.looks(30)
+	_ = w.reconcileN(30)
 	w.usesPercent(20)
 	w.hub.remove(web)
 	object := federatedhpatest.NewObject("web")
 	object.UID = "another"
 	w.hub.put(object)
-	_ = w.looks(19)
+	_ = w.reconcileN(19)
 	same(t, "replicas written within a window", nil, w.hub.workloads[web].writes)
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	same(t, "replicas written after it", []int32{4}, w.hub.workloads[web].writes)
 }
 
@@ -358,13 +358,13 @@ func TestRecreated(t *testing.T) {
 // fleet runs, so that nothing is scaled by the change.
 func TestDistributedAndBack(t *testing.T) {
 	w := onHub(t)
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{} })
 	before := w.hub.statusWrites
-	if wait, err := w.look(web); wait != period || err != nil || w.hub.statusWrites != before {
+	if wait, err := w.reconcile(web); wait != period || err != nil || w.hub.statusWrites != before {
 		t.Errorf("comes back after %v, %v, and %d writes", wait, err, w.hub.statusWrites-before)
 	}
-	if wait, err := w.look(web); wait != period || err != nil {
+	if wait, err := w.reconcile(web); wait != period || err != nil {
 		t.Errorf("comes back after %v, %v, the next time", wait, err)
 	}
 	if n, err := testutil.GatherAndCount(w.registry, "fleetscale_horizontal_pod_autoscaler_controller_desired_replicas"); n > 0 || err != nil {
@@ -374,15 +374,15 @@ func TestDistributedAndBack(t *testing.T) {
 	stored.Finalizers, stored.Status.CurrentReplicas = []string{v1alpha1.MemberAutoscalersFinalizer}, 14
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.FederatedHPAAssignment = nil })
 	w.other.err = errors.New("a cluster cannot be written")
-	if _, err := w.look(web); err == nil {
+	if _, err := w.reconcile(web); err == nil {
 		t.Error("there is no error while autoscalers are left")
 	}
 	same(t, "replicas written while autoscalers are left", []int32{14}, w.hub.workloads[web].writes)
 	w.usesPercent(100)
 	w.other.left, w.other.err = true, nil
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas written", []int32{14, 20}, w.hub.workloads[web].writes)
-	same(t, "asked of the other mode", []string{"look at web", "look at web", "leave web", "leave web", "forget web"}, w.other.did)
+	same(t, "asked of the other mode", []string{"reconcile web", "reconcile web", "leave web", "leave web", "forget web"}, w.other.did)
 }
 
 // Who ended before it stored anything about clusters does not know what the fleet runs, and so does not tell the hub.
@@ -390,7 +390,7 @@ func TestDistributedForAMoment(t *testing.T) {
 	w := onHub(t)
 	w.hub.objects[web].Finalizers = []string{v1alpha1.MemberAutoscalersFinalizer}
 	w.other.left = true
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	same(t, "replicas written", nil, w.hub.workloads[web].writes)
 }
 
@@ -403,11 +403,11 @@ func TestPodsThatCanNotBeListed(t *testing.T) {
 		s.Metrics = []autoscalingv2.MetricSpec{metric}
 	})
 	w.values = []int64{10_000}
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.members["west"].hidden = &fleet.Silence{Reason: fleet.ReasonForbidden, Detail: "pods is forbidden"}
 	w.restart()
 	w.values = []int64{15_000}
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "status", "Active 1/2 10->15 ClusterUnreachable", say(&w.object().Status))
 	same(t, "clusters", []string{"east Active assigned ? current ? ready 5", "west Unreachable assigned ? current ? ready 5 Forbidden"},
 		w.clusters())
@@ -437,7 +437,7 @@ func TestATemplateThatKnowsNothingOfItsPods(t *testing.T) {
 				s.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.Queue("1")}
 			})
 			w.values = []int64{tc.milli}
-			if _, err := w.look(web); err != nil {
+			if _, err := w.reconcile(web); err != nil {
 				t.Fatal(err)
 			}
 			status := w.object().Status

@@ -66,8 +66,8 @@ func TestCutObjectIsNeverTakenApart(t *testing.T) {
 			for range 3 {
 				w.restart()
 				for range 10 {
-					if again, err := w.look(web); err != nil || again == 0 || again > period {
-						t.Fatalf("looked: again after %v, %v", again, err)
+					if again, err := w.reconcile(web); err != nil || again == 0 || again > period {
+						t.Fatalf("reconciled: again after %v, %v", again, err)
 					}
 					w.clock.SetTime(w.clock.Now().Add(period))
 				}
@@ -80,8 +80,8 @@ func TestCutObjectIsNeverTakenApart(t *testing.T) {
 			back.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{}
 			w.hub.put(back)
 			w.other.did = nil
-			_ = w.looks(2)
-			same(t, "asked of the other mode once it is whole", []string{"look at web", "look at web"}, w.other.did)
+			_ = w.reconcileN(2)
+			same(t, "asked of the other mode once it is whole", []string{"reconcile web", "reconcile web"}, w.other.did)
 		})
 	}
 }
@@ -92,18 +92,18 @@ func TestCutObjectIsDoubtedFirst(t *testing.T) {
 	w := onHub(t)
 	w.hub.put(cutObject(3))
 	for range 4 {
-		_ = w.looks(1)
+		_ = w.reconcileN(1)
 	}
 	same(t, "asked in doubt", nil, w.other.did)
 	w.held = errHeld
 	w.clock.SetTime(w.clock.Now().Add(time.Hour))
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.held = nil
 	for range 4 {
-		_ = w.looks(1)
+		_ = w.reconcileN(1)
 	}
 	same(t, "asked in doubt after the schema was not ours", nil, w.other.did)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "asked when it is certain", []string{"keep web"}, w.other.did)
 }
 
@@ -113,12 +113,12 @@ func TestDeletionThatWaitsComesBack(t *testing.T) {
 	object := w.object()
 	object.DeletionTimestamp, object.Finalizers = &metav1.Time{Time: start}, []string{v1alpha1.MemberAutoscalersFinalizer}
 	w.hub.put(object)
-	if again, err := w.look(web); err != nil || again != period {
+	if again, err := w.reconcile(web); err != nil || again != period {
 		t.Errorf("comes back after %v, %v", again, err)
 	}
 	object.Finalizers = []string{"somebody.else/waits"}
 	w.hub.put(object)
-	if again, err := w.look(web); err != nil || again != 0 {
+	if again, err := w.reconcile(web); err != nil || again != 0 {
 		t.Errorf("comes back after %v, %v, though nothing of ours is left", again, err)
 	}
 }

@@ -42,7 +42,7 @@ func (w *world) series(name string) map[string]string {
 	return found
 }
 
-// How long a look takes, and how long a metric, is observed for every look and for every metric, by what came of it.
+// How long a reconcile takes, and how long a metric, is observed for every reconcile and for every metric, by what came of it.
 func TestDurations(t *testing.T) {
 	const of = "fleetscale_horizontal_pod_autoscaler_controller_"
 	w := onHub(t)
@@ -53,17 +53,17 @@ func TestDurations(t *testing.T) {
 		}
 	}
 	answers(time.Second, nil)
-	_, _ = w.look(web) // what metrics call for is compared with the status, as by Kubernetes: there is none yet
-	_, _ = w.look(web)
+	_, _ = w.reconcile(web) // what metrics call for is compared with the status, as by Kubernetes: there is none yet
+	_, _ = w.reconcile(web)
 	w.usesPercent(75)
 	answers(2*time.Second, nil)
-	_, _ = w.look(web)
+	_, _ = w.reconcile(web)
 	answers(4*time.Second, errors.New("no"))
-	_, _ = w.look(web)
+	_, _ = w.reconcile(web)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Metrics = []autoscalingv2.MetricSpec{{Type: "Weather"}} })
 	answers(8*time.Second, nil)
-	_, _ = w.look(web)
-	same(t, "looks", map[string]string{"none none": "2 s in 2", "scale_up none": "2 s in 1", "none internal": "4 s in 1",
+	_, _ = w.reconcile(web)
+	same(t, "reconciles", map[string]string{"none none": "2 s in 2", "scale_up none": "2 s in 1", "none internal": "4 s in 1",
 		"none spec": "8 s in 1"},
 		w.series(of+"reconciliation_duration_seconds"))
 	same(t, "metrics", map[string]string{"scale_up none Resource": "3 s in 2", "none none Resource": "1 s in 1",

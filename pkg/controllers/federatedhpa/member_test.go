@@ -132,13 +132,13 @@ func (m *fakeMember) Pods(_ context.Context, _ string, selector labels.Selector)
 				l.UnschedulableSince = p.created.Add(m.offset)
 			}
 		}
-		l.Pods = append(l.Pods, m.look(p, placed <= m.room))
+		l.Pods = append(l.Pods, m.observe(p, placed <= m.room))
 	}
 	slices.SortFunc(l.Pods, func(a, b replicas.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return l
 }
 
-func (m *fakeMember) look(p *fakePod, placed bool) replicas.Pod {
+func (m *fakeMember) observe(p *fakePod, placed bool) replicas.Pod {
 	begun := p.created.Add(m.offset)
 	known := replicas.Pod{Name: p.name, Phase: corev1.PodPending, Requests: federatedhpatest.Full}
 	switch {

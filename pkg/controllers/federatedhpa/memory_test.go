@@ -18,17 +18,17 @@ func TestRestartInTheMiddleOfAWindow(t *testing.T) {
 	for _, restartAfter := range []int{0, 1, 5, 10, 19, 20} {
 		w := onHub(t)
 		w.usesPercent(50)
-		_ = w.looks(30)
+		_ = w.reconcileN(30)
 		w.usesPercent(25)
 		begun := w.clock.Now()
 		for i := 0; w.hub.workloads[web].replicas == 10 && i < 100; i++ {
 			if i == restartAfter {
 				w.restart()
 			}
-			_ = w.looks(1)
+			_ = w.reconcileN(1)
 		}
 		if took := w.clock.Since(begun); took < 5*time.Minute || took > 5*time.Minute+2*period {
-			t.Errorf("with a new leader after %d looks: scaled in after %v", restartAfter, took)
+			t.Errorf("with a new leader after %d reconciles: scaled in after %v", restartAfter, took)
 		}
 	}
 }
@@ -48,12 +48,12 @@ func TestRestartAtTheMost(t *testing.T) {
 			w.edit(change)
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 10 })
 			w.usesPercent(75)
-			_ = w.looks(100)
+			_ = w.reconcileN(100)
 			w.usesPercent(25)
 			w.restart()
-			_ = w.looks(19)
+			_ = w.reconcileN(19)
 			same(t, "replicas written within a window", nil, w.hub.workloads[web].writes)
-			_ = w.looks(4)
+			_ = w.reconcileN(4)
 			same(t, "replicas written after it", []int32{5}, w.hub.workloads[web].writes)
 		})
 	}
@@ -77,9 +77,9 @@ func TestStatusIsWrittenOnlyForNews(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := onHub(t)
 			arrange(w)
-			_ = w.looks(2)
+			_ = w.reconcileN(2)
 			before := w.hub.statusWrites
-			_ = w.looks(15)
+			_ = w.reconcileN(15)
 			if n := w.hub.statusWrites - before; n != 0 {
 				t.Errorf("%d writes", n)
 			}

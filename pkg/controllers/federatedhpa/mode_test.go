@@ -50,7 +50,7 @@ func TestObserve(t *testing.T) {
 			w := tc.world
 			w.edit(in(v1alpha1.ModeObserve))
 			w.wants(tc.wants)
-			if err := w.looks(3); err != nil {
+			if err := w.reconcileN(3); err != nil {
 				t.Fatal(err)
 			}
 			same(t, "written while it observes", tc.before, tc.writes(w))
@@ -58,7 +58,7 @@ func TestObserve(t *testing.T) {
 			same(t, "desired", tc.wants, w.object().Status.DesiredReplicas)
 			same(t, "heard", nil, w.heard())
 			w.edit(in(v1alpha1.ModeActive))
-			_ = w.looks(1)
+			_ = w.reconcileN(1)
 			same(t, "written when it acts", tc.after, tc.writes(w))
 			same(t, "acting", "Active True Active: what is decided is carried out", acting(w))
 		})
@@ -69,7 +69,7 @@ func TestPaused(t *testing.T) {
 	w := onHub(t)
 	w.edit(in(v1alpha1.ModePaused))
 	w.wants(18)
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	same(t, "written", nil, w.hub.workloads[web].writes)
 	same(t, "acting", "Paused False Paused: spec.mode is Paused: nothing is decided", acting(w))
 	same(t, "ScalingActive", "Paused", summary.Condition(&w.object().Status, autoscalingv2.ScalingActive).Reason)
@@ -77,7 +77,7 @@ func TestPaused(t *testing.T) {
 	same(t, "the generation observed", w.object().Generation, *w.object().Status.ObservedGeneration)
 	same(t, "writes of the status", 1, w.hub.statusWrites)
 	w.edit(in(""))
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "written when it acts", []int32{18}, w.hub.workloads[web].writes)
 	same(t, "ScalingActive", "ValidMetricFound", summary.Condition(&w.object().Status, autoscalingv2.ScalingActive).Reason)
 }
@@ -88,12 +88,12 @@ func TestNothingLeavesDistributedModeUnlessItActs(t *testing.T) {
 		w := onHub(t)
 		w.hub.objects[web].Finalizers = []string{v1alpha1.MemberAutoscalersFinalizer}
 		w.edit(in(mode))
-		_ = w.looks(2)
+		_ = w.reconcileN(2)
 		same(t, string(mode)+": asked of the other mode", nil, w.other.did)
 		same(t, string(mode)+": written", nil, w.hub.workloads[web].writes)
 		w.hub.objects[web].DeletionTimestamp = &metav1.Time{Time: w.clock.Now()}
-		_ = w.looks(1)
-		same(t, string(mode)+": asked of the other mode when it is deleted", []string{"look at web"}, w.other.did)
+		_ = w.reconcileN(1)
+		same(t, string(mode)+": asked of the other mode when it is deleted", []string{"reconcile web"}, w.other.did)
 	}
 }
 
@@ -102,12 +102,12 @@ func TestModeThatIsCut(t *testing.T) {
 	w := onHub(t)
 	w.edit(in(v1alpha1.ModeObserve))
 	w.wants(18)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.hub.objects[web].ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply,
 		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:mode":{}}}`)}}}
 	w.hub.objects[web].Spec.Mode = ""
 	w.aged()
-	_ = w.looks(8)
+	_ = w.reconcileN(8)
 	same(t, "written", nil, w.hub.workloads[web].writes)
 	same(t, "asked of the other mode", "keep web", w.other.did[0])
 }

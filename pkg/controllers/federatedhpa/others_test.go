@@ -56,7 +56,7 @@ func TestRivalsOnTheHub(t *testing.T) {
 			w := onHub(t)
 			w.usesPercent(75)
 			tc.arrange(w)
-			err := w.looks(1)
+			err := w.reconcileN(1)
 			if tc.want == "" {
 				same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
 				return
@@ -82,14 +82,14 @@ func TestRivalsOnTheHubWhereMembersAreWritten(t *testing.T) {
 		admission.Neighbours{HPAs: []*autoscalingv2.HorizontalPodAutoscaler{&other}}); len(faults) != 1 {
 		t.Errorf("admission finds %v", faults)
 	}
-	err := w.looks(1)
+	err := w.reconcileN(1)
 	if want := "pods by selector app=web are controlled by more than one HPA (e.g. [shop/web HorizontalPodAutoscaler shop/own])"; err == nil ||
 		!strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 	same(t, "status", "Failing 2/2 10->0 AmbiguousSelector", say(&w.object().Status))
 	w.hub.hpas = nil
-	if err := w.looks(1); err != nil {
+	if err := w.reconcileN(1); err != nil {
 		t.Errorf("after the other was deleted: %v", err)
 	}
 	same(t, "status", "Active 2/2 10->15", say(&w.object().Status))
@@ -107,27 +107,27 @@ func TestTwoThatCountTheSamePods(t *testing.T) {
 	w.hub.put(other)
 	key := client.ObjectKeyFromObject(other)
 	w.hub.workloads[key] = &fakeWorkload{replicas: 10, statusReplicas: 10, selector: "app in (web, db)"}
-	_, _ = w.look(key)
-	_ = w.looks(1)
-	_, err := w.look(key)
+	_, _ = w.reconcile(key)
+	_ = w.reconcileN(1)
+	_, err := w.reconcile(key)
 	if err == nil || !strings.HasSuffix(err.Error(),
 		"east: pods by selector app in (web, db) are controlled by more than one HPA (e.g. [shop/other shop/web])") {
 		t.Errorf("error %v", err)
 	}
 	same(t, "status", "Failing 1/1 10->0 AmbiguousSelector", say(&w.object().Status))
-	same(t, "the first to look acts once", []int32{15}, w.hub.workloads[key].writes)
+	same(t, "the first to reconcile acts once", []int32{15}, w.hub.workloads[key].writes)
 	w.members["east"].run("web", 0)
 	w.members["east"].run("db", 5)
 	w.members["east"].aged()
-	_, err = w.look(key)
+	_, err = w.reconcile(key)
 	if err != nil {
 		t.Errorf("with no Pod in common: %v", err)
 	}
 	w.members["east"].run("web", 5)
 	w.members["east"].aged()
 	w.hub.remove(key)
-	_, _ = w.look(key)
-	if err := w.looks(1); err != nil {
+	_, _ = w.reconcile(key)
+	if err := w.reconcileN(1); err != nil {
 		t.Errorf("after the other was deleted: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func (w *world) wants(n int32) {
 	w.values = []int64{int64(n) * 1000}
 }
 
-// What each type makes of a new total, after one look.
+// What each type makes of a new total, after one reconcile.
 func TestDivision(t *testing.T) {
 	even := map[string]int32{"a": 4, "b": 4}
 	tests := map[string]struct {
@@ -89,13 +89,13 @@ func TestDivision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := inMembers(t, tc.runs, tc.by)
 			tc.arrange(w)
-			if err := w.looks(1); err != nil {
+			if err := w.reconcileN(1); err != nil {
 				t.Error(err)
 			}
 			same(t, "replicas", tc.want, w.runs())
 			wrote := len(w.wrote)
 			w.heard()
-			_ = w.looks(3)
+			_ = w.reconcileN(3)
 			same(t, "Events when nothing changes", nil, w.heard())
 			if more := w.wrote[wrote:]; len(more) > 0 {
 				t.Errorf("nothing changes, and written is %v", more)
@@ -120,7 +120,7 @@ func TestOrderOfWrites(t *testing.T) {
 			w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", atMost("a", 1), weight("b", 1)))
 			w.wants(tc.wants)
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = tc.most })
-			_ = w.looks(2)
+			_ = w.reconcileN(2)
 			same(t, "writes", tc.want, strings.Join(w.wrote, ", "))
 		})
 	}
@@ -131,7 +131,7 @@ func TestAMemberThatCanNotBeTold(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4, "c": 4})
 	w.members["b"].failSet = func() error { return errors.New("no") }
 	w.wants(18)
-	err := w.looks(1)
+	err := w.reconcileN(1)
 	if err == nil || !strings.Contains(err.Error(), "cluster b: no") {
 		t.Errorf("error %v", err)
 	}
@@ -141,11 +141,11 @@ func TestAMemberThatCanNotBeTold(t *testing.T) {
 		"c Active assigned 6 current 4 ready 4"}, w.clusters())
 	same(t, "Events", []string{
 		"SuccessfulRescale: New size: 16; reason: external metric queue(nil) above target",
-		"FailedRescale: some clusters could not be told: cluster b: no"}, w.heard())
-	_ = w.looks(2)
+		"FailedRescale: some clusters could not be scaled: cluster b: no"}, w.heard())
+	_ = w.reconcileN(2)
 	same(t, "replicas while it fails", map[string]int32{"a": 6, "b": 4, "c": 6}, w.runs())
 	w.members["b"].failSet = nil
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	if got := w.runs(); got["a"]+got["b"]+got["c"] != 18 {
 		t.Errorf("replicas %v", got)
 	}
@@ -155,15 +155,15 @@ func TestAMemberThatCanNotBeTold(t *testing.T) {
 // What a member was told is known although the status could not be stored, and although the member is silent since.
 func TestToldButNotStored(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4})
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.wants(16)
 	w.hub.failStatus = func() error { return errors.New("no") }
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.hub.failStatus = nil
 	w.members["b"].silence = federatedhpatest.Silence()
 	w.wants(40)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 20 })
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas", map[string]int32{"a": 12, "b": 8}, w.runs())
 	same(t, "clusters", "b Unreachable assigned 8 current 4 ready 8 Timeout", w.clusters()[1])
 }
@@ -176,10 +176,10 @@ func TestDownAndMoving(t *testing.T) {
 		s.ReplicaDistribution.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{atMost("a", 3), weight("b", 1)}
 	})
 	w.members["b"].failSet = func() error { return errors.New("no") }
-	_ = w.looks(5)
+	_ = w.reconcileN(5)
 	same(t, "replicas", map[string]int32{"a": 19, "b": 0}, w.runs())
 	w.members["b"].failSet = nil
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas", map[string]int32{"a": 3, "b": 16}, w.runs())
 }
 
@@ -187,10 +187,10 @@ func TestDownAndMoving(t *testing.T) {
 func TestNothingIsTakenAwayInVain(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 5, "b": 5}, by("StaticWeighted", atMost("a", 2), weight("b", 1)))
 	w.members["b"].failSet = func() error { return errors.New("no") }
-	_ = w.looks(40)
+	_ = w.reconcileN(40)
 	same(t, "replicas", map[string]int32{"a": 5, "b": 5}, w.runs())
 	w.members["b"].failSet = nil
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas", map[string]int32{"a": 2, "b": 8}, w.runs())
 	same(t, "Events", true, strings.Contains(fmt.Sprint(w.heard()), "ReplicasMoved: a: 5 to 2, b: 5 to 8"))
 }
@@ -206,7 +206,7 @@ func TestConflictInAMember(t *testing.T) {
 		}
 		return nil
 	}
-	if err := w.looks(1); err != nil {
+	if err := w.reconcileN(1); err != nil {
 		t.Error(err)
 	}
 	same(t, "replicas", map[string]int32{"a": 6, "b": 6}, w.runs())
@@ -217,7 +217,7 @@ func TestConflictInAMember(t *testing.T) {
 		}
 		return nil
 	}
-	if err := w.looks(1); err != nil {
+	if err := w.reconcileN(1); err != nil {
 		t.Error(err)
 	}
 	same(t, "replicas", map[string]int32{"a": 8, "b": 8}, w.runs())
@@ -235,24 +235,24 @@ func TestPartsOfClusters(t *testing.T) {
 		status   string
 		clusters string // the last one
 	}{
-		"silent, on the way up": {nil, func(w *world) { w.looks(1); w.members["c"].silence = federatedhpatest.Silence(); w.wants(20) },
+		"silent, on the way up": {nil, func(w *world) { w.reconcileN(1); w.members["c"].silence = federatedhpatest.Silence(); w.wants(20) },
 			map[string]int32{"a": 8, "b": 8, "c": 4}, "Active 2/3 12->20 ClusterUnreachable", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
 		"silent, on the way down": {nil, func(w *world) {
-			w.looks(30)
+			w.reconcileN(30)
 			w.members["c"].silence = federatedhpatest.Silence()
 			w.wants(6)
-			w.looks(50)
+			w.reconcileN(50)
 		},
 			map[string]int32{"a": 4, "b": 4, "c": 4}, "Held 2/3 12->12 ClusterUnreachable", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
 		"silent, with fewer allowed": {nil, func(w *world) {
-			w.looks(1)
+			w.reconcileN(1)
 			w.members["c"].silence = federatedhpatest.Silence()
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 6 })
 		}, map[string]int32{"a": 1, "b": 1, "c": 4}, "Active 2/3 12->6", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
 		"silent from before a new leader": {nil, func(w *world) {
-			w.looks(1)
+			w.reconcileN(1)
 			w.members["c"].silence = federatedhpatest.Silence()
-			w.looks(1)
+			w.reconcileN(1)
 			w.restart()
 			w.wants(20)
 		},
@@ -261,7 +261,7 @@ func TestPartsOfClusters(t *testing.T) {
 			map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 2/3 8->12 ClusterUnreachable", "c Unreachable assigned ? current ? ready 4 Forbidden"},
 		"without the workload": {nil, func(w *world) { delete(w.members["c"].workloads, "web"); w.wants(12) },
 			map[string]int32{"a": 6, "b": 6}, "Active 2/2 8->12", "c Excluded assigned ? current ? ready ? TargetNotFound"},
-		"the workload is deleted there": {nil, func(w *world) { w.looks(1); delete(w.members["c"].workloads, "web"); w.wants(12) },
+		"the workload is deleted there": {nil, func(w *world) { w.reconcileN(1); delete(w.members["c"].workloads, "web"); w.wants(12) },
 			map[string]int32{"a": 6, "b": 6}, "Active 2/2 8->12", "c Excluded assigned ? current ? ready ? TargetNotFound"},
 		"not preferred": {by("StaticWeighted", weight("a", 1), weight("b", 1)), wants(12),
 			map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 2/2 8->12", "c Excluded assigned 4 current ? ready ? NotPreferred"},
@@ -276,7 +276,7 @@ func TestPartsOfClusters(t *testing.T) {
 		"with a bad apiVersion": {nil, func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ScaleTargetRef.APIVersion = "a/b/c" }) },
 			three, "Failing 3/3 0->0 FailedGetScale", "c Active assigned ? current ? ready ?"},
 		"all are silent": {nil, func(w *world) {
-			w.looks(1)
+			w.reconcileN(1)
 			for _, m := range w.members {
 				m.silence = federatedhpatest.Silence()
 			}
@@ -302,7 +302,7 @@ func TestPartsOfClusters(t *testing.T) {
 			}
 			w := inMembers(t, maps.Clone(three), tc.by)
 			tc.arrange(w)
-			_ = w.looks(1)
+			_ = w.reconcileN(1)
 			same(t, "replicas", tc.want, w.runs())
 			same(t, "status", tc.status, say(&w.object().Status))
 			all := w.clusters()
@@ -317,27 +317,27 @@ func TestAFullCluster(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4})
 	w.members["a"].room = 5
 	w.wants(16)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas at first", map[string]int32{"a": 8, "b": 8}, w.runs())
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	same(t, "replicas within the delay", map[string]int32{"a": 8, "b": 8}, w.runs())
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas after it", map[string]int32{"a": 5, "b": 11}, w.runs())
 	same(t, "clusters", []string{"a Saturated assigned 5 current 8 ready 5 Unschedulable", "b Active assigned 11 current 8 ready 8"},
 		w.clusters())
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.wants(18)
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "replicas while it is full", map[string]int32{"a": 5, "b": 13}, w.runs())
 	w.restart()
 	w.members["a"].room = 100
-	_ = w.looks(int(5*time.Minute/period) - 5)
+	_ = w.reconcileN(int(5*time.Minute/period) - 5)
 	w.wants(20)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas within the patience", map[string]int32{"a": 5, "b": 15}, w.runs())
-	_ = w.looks(5)
+	_ = w.reconcileN(5)
 	w.wants(24)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas once it has had room for long enough", map[string]int32{"a": 9, "b": 15}, w.runs())
 }
 
@@ -347,7 +347,7 @@ func TestARolloutInAFullCluster(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 10, "b": 10})
 	w.members["a"].room = 10
 	w.members["a"].run("web", 13)
-	_ = w.looks(20)
+	_ = w.reconcileN(20)
 	same(t, "replicas", map[string]int32{"a": 10, "b": 10}, w.runs())
 }
 
@@ -355,7 +355,7 @@ func TestARolloutInAFullCluster(t *testing.T) {
 func TestAFullClusterOfAStatefulSet(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, func(f *v1alpha1.FederatedHPA) { f.Spec.ScaleTargetRef.Kind = "StatefulSet" })
 	w.members["a"].room = 3
-	_ = w.looks(20)
+	_ = w.reconcileN(20)
 	same(t, "replicas", map[string]int32{"a": 4, "b": 4}, w.runs())
 }
 
@@ -367,7 +367,7 @@ func TestRebalance(t *testing.T) {
 	w.members["b"].startup = 40 * time.Second
 	most, least := int32(0), int32(100)
 	for range 400 {
-		_ = w.looks(1)
+		_ = w.reconcileN(1)
 		runs := w.runs()
 		most, least = max(most, runs["a"]+runs["b"]), min(least, runs["a"]+runs["b"])
 	}
@@ -395,14 +395,14 @@ func TestRebalanceIsInterrupted(t *testing.T) {
 			w.wants(20)
 			w.members["b"].room = 0
 			for i := 0; w.runs()["b"] == 0 && i < 100; i++ {
-				_ = w.looks(1)
+				_ = w.reconcileN(1)
 			}
 			same(t, "replicas while they move", map[string]int32{"a": 20, "b": 2}, w.runs())
 			tc.begin(w.members["b"])
-			_ = w.looks(60)
+			_ = w.reconcileN(60)
 			tc.end(w.members["b"])
 			for range 60 {
-				_ = w.looks(1)
+				_ = w.reconcileN(1)
 				if c := w.object().Status.CurrentReplicas; c != 20 {
 					t.Fatalf("%d replicas", c)
 				}
@@ -414,11 +414,11 @@ func TestRebalanceIsInterrupted(t *testing.T) {
 // Who selects no cluster any more is told so, and no cluster stays in the status.
 func TestNoClusterIsSelected(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4})
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) {
 		s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"c"}}
 	})
-	err := w.looks(1)
+	err := w.reconcileN(1)
 	const want = "no registered cluster is selected for Deployment \"web\": compare spec.clusterAffinity with the registrations"
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
@@ -439,20 +439,20 @@ func TestNobodyIsTold(t *testing.T) {
 			})
 			w.wants(20)
 		},
-			"no cluster can take the replicas: all that can be told are at their autoscalingMaxThreshold"},
+			"no cluster can take the replicas: all that can be scaled are at their autoscalingMaxThreshold"},
 		"all have autoscalers": {func(w *world) { w.members["a"].autoscalers, w.members["b"].autoscalers = own, own; w.wants(20) },
-			"no cluster can be told: status.clusters says why"},
+			"no cluster can be scaled: status.clusters says why"},
 		"the others are at zero": {func(w *world) {
 			w.members["a"].autoscalers = own
 			w.members["b"].deploy("web", 0)
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 3 })
-		}, "no cluster that can be told runs any replica"},
+		}, "no cluster that can be scaled runs a replica"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := inMembers(t, map[string]int32{"a": 4, "b": 4})
 			tc.arrange(w)
-			if err := w.looks(1); err == nil || !strings.HasSuffix(err.Error(), tc.want) {
+			if err := w.reconcileN(1); err == nil || !strings.HasSuffix(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
 			if len(w.wrote) > 0 {
@@ -467,7 +467,7 @@ func TestDivisionByCapacity(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("DynamicWeighted"))
 	w.members["a"].more, w.members["a"].roomKnown = 12, true
 	w.wants(12)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "replicas", map[string]int32{"a": 8, "b": 4}, w.runs())
 	a, b := w.object().Status.Clusters[0], w.object().Status.Clusters[1]
 	if a.AvailableReplicas == nil || *a.AvailableReplicas != 16 || b.AvailableReplicas != nil {
@@ -480,7 +480,7 @@ func TestRoomForReplicasWithoutPods(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("DynamicWeighted"))
 	a := w.members["a"]
 	a.more, a.roomKnown, a.late = 12, true, 3
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	if n := w.object().Status.Clusters[0].AvailableReplicas; n == nil || *n != 13 {
 		t.Errorf("available are %v, want 13", n)
 	}
@@ -494,17 +494,17 @@ func TestAllClustersSaturated(t *testing.T) {
 		return fmt.Sprint(c.Status, " ", c.Reason, " ", c.LastTransitionTime.Sub(start))
 	}
 	w.wants(9)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	before := said()
 	w.wants(20)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	since := w.clock.Since(start)
 	full := said()
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	same(t, "later", full, said())
 	same(t, "full", "True Thresholds", full[:len("True Thresholds")])
 	w.wants(9)
-	_ = w.looks(40)
+	_ = w.reconcileN(40)
 	if before[0] != ' ' || since <= 0 || !strings.HasPrefix(said(), "False Room") {
 		t.Errorf("before %q, after %q", before, said())
 	}

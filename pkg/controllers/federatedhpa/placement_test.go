@@ -59,7 +59,7 @@ func TestPartsOnKarmada(t *testing.T) {
 			w.placed = placement.NewKarmada(w.hub, w.clock)
 			w.restart()
 			tc.arrange(w)
-			_ = w.looks(1)
+			_ = w.reconcileN(1)
 			same(t, "clusters", tc.want, w.object().Status.Summary.Clusters)
 		})
 	}
@@ -85,7 +85,7 @@ func TestPlacement(t *testing.T) {
 		},
 			"Active 2/2 10->10 ScaleDownStabilized",
 			[]string{"east Active assigned 5 current ? ready 5", "west Active assigned 0 current ? ready 5"}, 10},
-		"a cluster that it left is not looked at": {func(w *world) { w.bind(5, at("east", 5)) },
+		"a cluster that it left is not read": {func(w *world) { w.bind(5, at("east", 5)) },
 			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
 		"replicas that Karmada does not know of": {func(w *world) {
 			w.bind(0, placement.ResourceBindingCluster{Name: "east"}, placement.ResourceBindingCluster{Name: "west"})
@@ -129,7 +129,7 @@ func TestPlacement(t *testing.T) {
 			w.restart()
 			w.usesPercent(75)
 			tc.arrange(w)
-			_, _ = w.look(web)
+			_, _ = w.reconcile(web)
 			same(t, "status", tc.status, say(&w.object().Status))
 			same(t, "clusters", tc.clusters, w.clusters())
 			if n := w.hub.workloads[web].replicas; n != tc.runs {
@@ -158,7 +158,7 @@ func TestAffinity(t *testing.T) {
 			w := inMembers(t, map[string]int32{"a": 2, "b": 2, "c": 2})
 			w.members["a"].facts = assignment.ClusterFacts{Name: "a", Region: "eu", Labels: map[string]string{"tier": "production"}}
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = tc.affinity })
-			_ = w.looks(1)
+			_ = w.reconcileN(1)
 			same(t, "clusters", tc.want, w.object().Status.Summary.Clusters)
 		})
 	}
@@ -170,10 +170,10 @@ func TestPlacementCanNotBeRead(t *testing.T) {
 	w.placed = placement.NewKarmada(w.hub, w.clock)
 	w.restart()
 	w.bind(10, at("east", 5), at("west", 5))
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	before := w.clusters()
 	w.hub.noBinding = errors.New("no")
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "status", "Failing 2/2 10->10 FailedGetScale", say(&w.object().Status))
 	same(t, "clusters", before, w.clusters())
 }

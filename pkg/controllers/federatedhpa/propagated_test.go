@@ -37,9 +37,9 @@ func TestPropagated(t *testing.T) {
 	busy := func(w *world) { w.usesPercent(75) } // from 10 replicas to 15
 	tests := map[string]struct {
 		arrange func(*world)
-		each    func(w *world, look int) // before each look
-		early   string                   // what is said just before the grace is over
-		late    string                   // and long after
+		each    func(w *world, reconcile int) // before each reconcile
+		early   string                        // what is said just before the grace is over
+		late    string                        // and long after
 	}{
 		"all is well":       {func(*world) {}, nil, "", ""},
 		"nobody propagates": {busy, nil, "", "False NotPropagated"},
@@ -49,13 +49,13 @@ func TestPropagated(t *testing.T) {
 			}
 		}, nil, "", "False NotPropagated"},
 		"somebody does": {busy, func(w *world, _ int) { w.divides() }, "", ""},
-		"somebody does, and takes his time": {busy, func(w *world, look int) {
-			if look%10 == 9 {
+		"somebody does, and takes his time": {busy, func(w *world, reconcile int) {
+			if reconcile%10 == 9 {
 				w.divides()
 			}
 		}, "", ""},
-		"somebody does, one by one": {busy, func(w *world, look int) {
-			w.member("east").deploy("web", min(w.hub.workloads[web].replicas-5, 5+int32(look/10)))
+		"somebody does, one by one": {busy, func(w *world, reconcile int) {
+			w.member("east").deploy("web", min(w.hub.workloads[web].replicas-5, 5+int32(reconcile/10)))
 			w.member("west").deploy("web", 5)
 		}, "", ""},
 		"somebody propagates without dividing": {busy, func(w *world, _ int) {
@@ -82,9 +82,9 @@ func TestPropagated(t *testing.T) {
 			busy(w)
 			w.member("west").failGet = func() error { return errors.New("403 Forbidden") }
 		}, nil, "", ""},
-		"the hub cannot be read between two looks": {busy, func(w *world, look int) {
+		"the hub cannot be read between two reconciles": {busy, func(w *world, reconcile int) {
 			w.hub.failGet = nil
-			if look%15 == 14 {
+			if reconcile%15 == 14 {
 				w.hub.failGet = func() error { return errors.New("timeout") }
 			}
 		}, "", ""},
@@ -98,17 +98,17 @@ func TestPropagated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := onHub(t)
 			tc.arrange(w)
-			look := func(n int) {
+			reconcile := func(n int) {
 				for i := range n {
 					if tc.each != nil {
 						tc.each(w, i)
 					}
-					_ = w.looks(1)
+					_ = w.reconcileN(1)
 				}
 			}
-			look(grace)
+			reconcile(grace)
 			same(t, "early", tc.early, w.says(v1alpha1.Propagated))
-			look(3 * grace)
+			reconcile(3 * grace)
 			same(t, "late", tc.late, w.says(v1alpha1.Propagated))
 			told := slices.DeleteFunc(w.heard(), func(e string) bool { return !strings.HasPrefix(e, "NotPropagated: ") })
 			if want := tc.late != ""; len(told) > 1 || want != (len(told) == 1) {
@@ -122,42 +122,42 @@ func TestPropagated(t *testing.T) {
 func TestPropagatedIsSaid(t *testing.T) {
 	w := onHub(t)
 	w.usesPercent(75)
-	_ = w.looks(grace + 2)
+	_ = w.reconcileN(grace + 2)
 	s := w.object().Status
 	same(t, "status", "Failing 2/2 15->15 NotPropagated", say(&s))
-	want := "the workload on the hub asks for 15 replicas, and those of the 2 selected clusters for 0 together: " +
-		"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution, so that each " +
-		"cluster is told its part"
+	want := "the workload on the hub specifies 15 replicas, and those in the 2 selected clusters 0 in total: " +
+		"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution to have " +
+		"each cluster scaled"
 	same(t, "message", want, summary.Condition(&s, v1alpha1.Propagated).Message)
 	if told := w.heard(); !slices.Contains(told, "NotPropagated: "+want) {
 		t.Errorf("Events: %q", told)
 	}
 	writes := w.hub.statusWrites
 	w.restart()
-	_ = w.looks(2 * grace)
+	_ = w.reconcileN(2 * grace)
 	same(t, "status to another leader", "Failing 2/2 15->15 NotPropagated", say(&w.object().Status))
 	if told := w.heard(); len(told) > 0 || w.hub.statusWrites > writes+1 {
 		t.Errorf("it is said again: %q, in %d writes", told, w.hub.statusWrites-writes)
 	}
 	w.member("west").silence = federatedhpatest.Silence()
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "while nobody knows", "False NotPropagated", w.says(v1alpha1.Propagated))
 	w.member("west").silence = nil
 	w.usesPercent(50)
 	w.divides()
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "status with a propagator", "Active 2/2 15->15 MembersFollow", say(&w.object().Status))
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ReplicaDistribution = &v1alpha1.ReplicaDistribution{} })
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "status without a need for one", "Active 2/2 15->15", say(&w.object().Status))
 }
 
 // As long as members follow they are not asked.
 func TestFollowersAreNotAsked(t *testing.T) {
 	w := onHub(t)
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	w.member("east").room = 2 // Pods that wait are Pods
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	if n := w.member("east").gets + w.member("west").gets; n > 0 {
 		t.Errorf("members were asked %d times", n)
 	}
@@ -176,20 +176,20 @@ func TestPreferencesOfParts(t *testing.T) {
 	}
 	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
 	w.edit(prefers("east", "west"))
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "at first", "Active 2/2 10->10", say(&w.object().Status))
 	w.edit(prefers("east", "west", "north"))
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "with one more", "Active 2/2 10->10 SelectsNoCluster", say(&w.object().Status))
 	same(t, "message", `of the 2 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[2] {"clusterNames":["north"]}: `+
 		"compare that with the names, labels and annotations (fleetscale.io/provider, region, zones) of their registrations",
 		summary.Condition(&w.object().Status, v1alpha1.PreferenceUnmatched).Message)
 	w.member("north").deploy("web", 1)
 	w.aged()
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "once it is there", "False AllMatched", w.says(v1alpha1.PreferenceUnmatched))
 	w.hub.workloads[web] = &fakeWorkload{replicas: 11, statusReplicas: 11, selector: "app=web"}
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ReplicaDistribution = nil })
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "where there are no preferences", "", w.says(v1alpha1.PreferenceUnmatched))
 }

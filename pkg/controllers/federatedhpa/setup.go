@@ -32,7 +32,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 
 // SetUp has the manager run the controller while it is the leader, on the autoscalers that its cache was made to watch. Each
 // object is reconciled when it is new or its spec changed, and otherwise one sync period after the last time, whatever came
-// of it; parallel many at a time, and timeout bounds a look.
+// of it; parallel many at a time, and timeout bounds a reconcile.
 func (r *Reconciler) SetUp(manager ctrl.Manager, parallel int, timeout time.Duration) error {
 	return ctrl.NewControllerManagedBy(manager).
 		Named(Name).

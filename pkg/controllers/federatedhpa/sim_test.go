@@ -28,8 +28,8 @@ type life struct {
 	direct bool // each member is told
 	load   int64
 	bound  map[string]int32 // what Karmada gives each member
-	failed bool             // something could not be written in this look
-	lost   bool             // the last look may not be in the status
+	failed bool             // something could not be written in this reconcile
+	lost   bool             // the last reconcile may not be in the status
 	edited bool             // the spec was, just before it, and the cache knows
 	trace  []string
 	count  map[string]int
@@ -131,7 +131,7 @@ func (l *life) propagate() {
 	l.bind(max(1, w.replicas), clusters...)
 }
 
-// happens is what may, before a look.
+// happens is what may, before a reconcile.
 func (l *life) happens() {
 	one := l.members[fmt.Sprint("c", l.r.IntN(len(l.members)))]
 	switch l.r.IntN(14) {
@@ -201,11 +201,11 @@ func (l *life) unseen() bool {
 	return false
 }
 
-// sync is a look, of which is checked what must hold.
+// sync is a reconcile, of which is checked what must hold.
 func (l *life) sync() {
 	l.failed = false
 	before, wrote, at := l.total(), len(l.wrote), len(l.hub.scaleWrites())
-	wait, err := l.look(web)
+	wait, err := l.reconcile(web)
 	after, object := l.total(), l.object()
 	l.did("%d to %d %v %s %v", before, after, l.runs(), say(&object.Status), err)
 	most, least := object.Spec.MaxReplicas, *object.Spec.MinReplicas
@@ -230,7 +230,7 @@ func (l *life) sync() {
 	if wait == period && !l.failed && len(l.wrote) > wrote && !l.conflicts() && after != object.Status.DesiredReplicas {
 		l.fail("the clusters run %d, and %d are desired", after, object.Status.DesiredReplicas)
 	}
-	l.count["looks"]++
+	l.count["reconciles"]++
 	if after != before {
 		l.count["scaled"]++
 	}
@@ -272,19 +272,19 @@ func (l *life) calm() {
 	}
 	l.hub.failSet, l.hub.failStatus, l.hub.stale = nil, nil, nil
 	writes := func() int { return len(l.wrote) + len(l.hub.scaleWrites()) + l.hub.statusWrites }
-	for looks, quiet := 0, 0; quiet < 60; looks++ {
+	for reconciles, quiet := 0, 0; quiet < 60; reconciles++ {
 		before := writes()
 		l.sync()
 		if quiet++; writes() > before {
 			quiet = 0
 		}
-		if looks > 2000 {
+		if reconciles > 2000 {
 			l.fail("something is written forever under a constant load")
 		}
 	}
 }
 
-// Many lives, each of some hundred looks.
+// Many lives, each of some hundred reconciles.
 func TestLives(t *testing.T) {
 	count, lives := map[string]int{}, uint64(30)
 	if testing.Short() {

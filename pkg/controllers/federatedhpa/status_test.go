@@ -82,7 +82,7 @@ func TestLongTexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := onHub(t)
 			arrange(w)
-			_ = w.looks(1)
+			_ = w.reconcileN(1)
 			s := w.object().Status
 			for _, c := range s.Conditions {
 				if len(c.Message) > summary.LongestCondition {
@@ -113,9 +113,9 @@ func TestClusterFields(t *testing.T) {
 			m.Pods["b"][name] = sample
 		}
 	}
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	w.members["b"].silence = federatedhpatest.Silence()
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	a, b := w.object().Status.Clusters[0], w.object().Status.Clusters[1]
 	same(t, "ages", []int32{0}, []int32{*a.MetricAgeSeconds})
 	same(t, "weights", []int64{3, 1}, []int64{*a.Weight, *b.Weight})
@@ -126,7 +126,7 @@ func TestClusterFields(t *testing.T) {
 	}
 	same(t, "Ready Pods", int32(8), *w.object().Status.ReadyReplicas)
 	w.members["b"].silence = nil
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "age", int32(30), *w.object().Status.Clusters[1].MetricAgeSeconds)
 	same(t, "Event", true, strings.Contains(fmt.Sprint(w.heard()), "ClusterStateChanged: cluster b is Active again"))
 }
@@ -137,9 +137,9 @@ func TestMetrics(t *testing.T) {
 	w.members["b"].failSet = func() error { return errors.New("no") }
 	w.members["c"].silence = federatedhpatest.Silence()
 	w.usesPercent(100)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.hub.put(federatedhpatest.NewObject("broken"))
-	_, _ = w.look(objectKey("broken"))
+	_, _ = w.reconcile(objectKey("broken"))
 	if problems, err := testutil.GatherAndLint(w.registry); err != nil || len(problems) > 0 {
 		t.Errorf("lint: %v, %v", problems, err)
 	}
@@ -150,8 +150,8 @@ func TestMetrics(t *testing.T) {
 	}
 	w.hub.remove(web)
 	w.hub.remove(objectKey("broken"))
-	_, _ = w.look(objectKey("broken"))
-	_, _ = w.look(web)
+	_, _ = w.reconcile(objectKey("broken"))
+	_, _ = w.reconcile(web)
 	if n, err := testutil.GatherAndCount(w.registry, of+"desired_replicas", own+"unseen"); n > 0 || err != nil {
 		t.Errorf("%d series are left, %v", n, err)
 	}
@@ -172,7 +172,7 @@ fleetscale_horizontal_pod_autoscaler_controller_desired_replicas{hpa_name="web",
 # HELP fleetscale_horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers FederatedHPAs in central mode.
 # TYPE fleetscale_horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers gauge
 fleetscale_horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 2
-# HELP fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total Looks at a FederatedHPA, by what was written (action) and what went wrong (error).
+# HELP fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total Reconciliations of a FederatedHPA, by what was written (action) and what went wrong (error).
 # TYPE fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total counter
 fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total{action="none",error="internal"} 1
 fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_up",error="internal"} 1

@@ -34,7 +34,7 @@ func TestAScaleThatCanNotBeRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := onHub(t)
 			tc.arrange(w)
-			if _, err := w.look(web); err == nil || !strings.HasSuffix(err.Error(), "/shop/web: "+tc.want) {
+			if _, err := w.reconcile(web); err == nil || !strings.HasSuffix(err.Error(), "/shop/web: "+tc.want) {
 				t.Errorf("error %v, want one that ends in %q", err, tc.want)
 			}
 			same(t, "Events", []string{"FailedGetScale: " + tc.want}, w.heard())

@@ -51,7 +51,7 @@ func objectKey(name string) client.ObjectKey { return client.ObjectKey{Namespace
 
 var web = client.ObjectKey{Namespace: "shop", Name: "web"}
 
-// world is a hub, its members, a load, and the controller that looks at it all.
+// world is a hub, its members, a load, and the controller that reconciles it all.
 type world struct {
 	t       testing.TB
 	clock   *clocktesting.FakePassiveClock
@@ -229,17 +229,17 @@ func (templates) Get(_ context.Context, key client.ObjectKey, into client.Object
 	return nil
 }
 
-// look is one look at an object.
-func (w *world) look(key client.ObjectKey) (time.Duration, error) {
+// reconcile is one reconcile at an object.
+func (w *world) reconcile(key client.ObjectKey) (time.Duration, error) {
 	quiet := klog.NewContext(w.t.Context(), logr.Discard())
 	result, err := w.program.Reconcile(quiet, reconcile.Request{NamespacedName: key})
 	return result.RequeueAfter, err
 }
 
-// looks lets so many periods pass, with a look at the end of each, and says the last one's error.
-func (w *world) looks(n int) (err error) {
+// reconcileN lets so many periods pass, with a reconcile the end of each, and says the last one's error.
+func (w *world) reconcileN(n int) (err error) {
 	for range n {
-		_, err = w.look(web)
+		_, err = w.reconcile(web)
 		w.clock.SetTime(w.clock.Now().Add(period))
 	}
 	return err
@@ -331,7 +331,7 @@ type otherMode struct {
 }
 
 func (o *otherMode) Reconcile(_ context.Context, object *v1alpha1.FederatedHPA, _ *distributed.Memory) error {
-	o.did = append(o.did, "look at "+object.Name)
+	o.did = append(o.did, "reconcile "+object.Name)
 	return o.err
 }
 

@@ -68,7 +68,7 @@ func TestAsk(t *testing.T) {
 			replicas.Metric{Pods: samples{"east": {"web-0": sample(102, 15)}}},
 			[]string{podMetricsPath + "?labelSelector=app%3Dweb"},
 		},
-		"of one container only that is looked at, and memory is in milli too": {
+		"of one container only that is read, and memory is in milli too": {
 			containerMemory("proxy"), map[string]said{podMetricsPath: asJSON(usage)},
 			replicas.Metric{Pods: samples{"east": {"web-0": sample(1_024_000, 15), "web-1": sample(1_024_000, 30)}}},
 			[]string{podMetricsPath + "?labelSelector=app%3Dweb"},
@@ -420,7 +420,7 @@ func TestOverTheWire(t *testing.T) {
 	}
 	askers.Wait()
 	if n := strings.Count(strings.Join(asked, "\n")+"\n", groupPath+"\n"); n != 1 {
-		t.Errorf("looked %d times for the version: %s", n, strconv.Itoa(len(asked)))
+		t.Errorf("discovered the version %d times: %s", n, strconv.Itoa(len(asked)))
 	}
 }
 

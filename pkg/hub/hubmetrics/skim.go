@@ -19,7 +19,7 @@ import (
 )
 
 // Most of what a question for usage costs is making objects of what nobody
-// looks at: maps of labels, other resources. So a list in protobuf, the form in
+// reads: maps of labels, other resources. So a list in protobuf, the form in
 // which servers answer, is skimmed: what is needed is read, the rest passed
 // over. Where something out of the ordinary is come upon it gives up, and the list
 // is decoded as any other: what is wrong with it is said in the usual words.

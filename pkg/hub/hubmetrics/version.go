@@ -19,33 +19,33 @@ import (
 	customv1beta2 "k8s.io/metrics/pkg/apis/custom_metrics/v1beta2"
 )
 
-// customVersions are those that can be asked.
+// customVersions are those that we can query.
 var customVersions = []schema.GroupVersion{customv1beta2.SchemeGroupVersion, customv1beta1.SchemeGroupVersion}
 
 const (
-	// holdsFor is for how long a version is not looked for again.
+	// holdsFor is for how long a version is cached.
 	holdsFor = time.Minute
 	// failureHoldsFor is the same where none was found, or what was found is doubted.
 	failureHoldsFor = 5 * time.Second
-	// patience bounds one look, so that a hub that hangs is not waited for at every question's expense.
+	// patience bounds one discovery, so that a hub that hangs does not delay every query.
 	patience = 5 * time.Second
 )
 
 // version knows which version of custom.metrics.k8s.io the hub prefers. It
-// looks at most once at a time; meanwhile the version known before is used.
+// runs one discovery at a time; meanwhile the last known version is used.
 type version struct {
-	look    func(context.Context) (schema.GroupVersion, error)
-	looking chan struct{} // holds one while somebody looks
+	discover    func(context.Context) (schema.GroupVersion, error)
+	discovering chan struct{} // holds one during a discovery
 
 	mu     sync.Mutex
 	latest found
 }
 
-// found is what a look brought: a version, or why there is none.
+// found is the result of a discovery: a version, or why there is none.
 type found struct {
 	version schema.GroupVersion
 	err     error
-	at      time.Time // zero: nobody has looked
+	at      time.Time // zero: there was no discovery yet
 	doubted bool
 }
 
@@ -60,8 +60,8 @@ func (f *found) holds() bool {
 	}
 }
 
-func newVersion(look func(context.Context) (schema.GroupVersion, error)) *version {
-	return &version{look: look, looking: make(chan struct{}, 1)}
+func newVersion(discover func(context.Context) (schema.GroupVersion, error)) *version {
+	return &version{discover: discover, discovering: make(chan struct{}, 1)}
 }
 
 // preferred is the hub's preferred version, or its first that can be asked.
@@ -71,22 +71,22 @@ func (v *version) preferred(ctx context.Context) (schema.GroupVersion, error) {
 		return f.version, f.err
 	}
 	select {
-	case v.looking <- struct{}{}:
+	case v.discovering <- struct{}{}:
 	default:
 		if !f.version.Empty() {
 			return f.version, nil
 		}
 		select {
-		case v.looking <- struct{}{}:
+		case v.discovering <- struct{}{}:
 		case <-ctx.Done():
 			return schema.GroupVersion{}, ctx.Err()
 		}
 	}
-	defer func() { <-v.looking }()
-	if f := v.known(); f.holds() { // somebody has looked meanwhile
+	defer func() { <-v.discovering }()
+	if f := v.known(); f.holds() { // discovered meanwhile
 		return f.version, f.err
 	}
-	return v.lookAgain(ctx)
+	return v.refresh(ctx)
 }
 
 func (v *version) known() found {
@@ -95,11 +95,11 @@ func (v *version) known() found {
 	return v.latest
 }
 
-// lookAgain looks; while the hub does not say, what it said before holds.
-func (v *version) lookAgain(ctx context.Context) (schema.GroupVersion, error) {
+// refresh runs a discovery; if that fails, the last known version holds.
+func (v *version) refresh(ctx context.Context) (schema.GroupVersion, error) {
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	version, err := v.look(within)
+	version, err := v.discover(within)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
@@ -107,7 +107,7 @@ func (v *version) lookAgain(ctx context.Context) (schema.GroupVersion, error) {
 		v.latest = found{version: version, err: err, at: time.Now()}
 	case !v.latest.version.Empty():
 		v.latest.at, v.latest.doubted = time.Now(), true
-	case ctx.Err() == nil: // it was not this question's own end
+	case ctx.Err() == nil: // it was not this query's own deadline
 		v.latest = found{err: err, at: time.Now()}
 	default:
 		return schema.GroupVersion{}, err
@@ -115,7 +115,7 @@ func (v *version) lookAgain(ctx context.Context) (schema.GroupVersion, error) {
 	return v.latest.version, v.latest.err
 }
 
-// doubt has the version looked for soon if err says that nobody serves it.
+// doubt makes the next discovery come soon if err means that the version is not served.
 func (v *version) doubt(err error) {
 	if !apierrors.IsNotFound(err) || !apierrors.IsUnexpectedServerError(err) {
 		return // the API itself said it
@@ -125,7 +125,7 @@ func (v *version) doubt(err error) {
 	v.latest.doubted = true
 }
 
-// none is the hub's word that there is no version to ask.
+// none means that the hub serves no version that we can query.
 type none struct{ error }
 
 func isNone(err error) bool {
@@ -133,7 +133,7 @@ func isNone(err error) bool {
 	return errors.As(err, &n)
 }
 
-// discover asks the hub which versions of custom.metrics.k8s.io it serves.
+// discover reads from the hub which versions of custom.metrics.k8s.io it serves.
 func (c *Client) discover(ctx context.Context) (schema.GroupVersion, error) {
 	group := metav1.APIGroup{}
 	request := c.custom[customv1beta2.SchemeGroupVersion].Get().AbsPath("/apis", customv1beta2.GroupName).SetHeader("Accept",

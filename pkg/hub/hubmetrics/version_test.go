@@ -58,49 +58,49 @@ func TestVersionOverTime(t *testing.T) {
 		says  schema.GroupVersion
 		fails error
 
-		want    schema.GroupVersion
-		wantErr error
-		looks   int // so far
+		want        schema.GroupVersion
+		wantErr     error
+		discoveries int // so far
 	}
 	tests := map[string][]step{
 		"what was found holds for a minute": {
-			{says: first, want: first, looks: 1},
-			{after: time.Minute - 1, says: second, want: first, looks: 1},
-			{after: 1, says: second, want: second, looks: 2},
+			{says: first, want: first, discoveries: 1},
+			{after: time.Minute - 1, says: second, want: first, discoveries: 1},
+			{after: 1, says: second, want: second, discoveries: 2},
 		},
 		"while the hub does not say, what it said holds": {
-			{says: first, want: first, looks: 1},
-			{after: time.Minute, fails: broken, want: first, looks: 2},
-			{after: 5*time.Second - 1, says: second, want: first, looks: 2},
-			{after: 1, says: second, want: second, looks: 3},
+			{says: first, want: first, discoveries: 1},
+			{after: time.Minute, fails: broken, want: first, discoveries: 2},
+			{after: 5*time.Second - 1, says: second, want: first, discoveries: 2},
+			{after: 1, says: second, want: second, discoveries: 3},
 		},
 		"that there is none is believed at once, and not for long": {
-			{says: first, want: first, looks: 1},
-			{after: time.Minute, fails: noAPI, wantErr: noAPI, looks: 2},
-			{after: 5*time.Second - 1, says: second, wantErr: noAPI, looks: 2},
-			{after: 1, says: second, want: second, looks: 3},
+			{says: first, want: first, discoveries: 1},
+			{after: time.Minute, fails: noAPI, wantErr: noAPI, discoveries: 2},
+			{after: 5*time.Second - 1, says: second, wantErr: noAPI, discoveries: 2},
+			{after: 1, says: second, want: second, discoveries: 3},
 		},
 		"a failure is not repeated at once": {
-			{fails: broken, wantErr: broken, looks: 1},
-			{says: first, wantErr: broken, looks: 1},
-			{after: 5 * time.Second, says: first, want: first, looks: 2},
+			{fails: broken, wantErr: broken, discoveries: 1},
+			{says: first, wantErr: broken, discoveries: 1},
+			{after: 5 * time.Second, says: first, want: first, discoveries: 2},
 		},
-		"what is doubted is looked for, but not each time": {
-			{says: first, want: first, looks: 1},
-			{after: 4 * time.Second, doubt: true, says: second, want: first, looks: 1},
-			{after: time.Second, says: first, want: first, looks: 2},
-			{after: time.Second, doubt: true, says: second, want: first, looks: 2},
-			{after: 4 * time.Second, says: second, want: second, looks: 3},
-			{after: 50 * time.Second, says: first, want: second, looks: 3},
+		"what is doubted is discovered again, but not each time": {
+			{says: first, want: first, discoveries: 1},
+			{after: 4 * time.Second, doubt: true, says: second, want: first, discoveries: 1},
+			{after: time.Second, says: first, want: first, discoveries: 2},
+			{after: time.Second, doubt: true, says: second, want: first, discoveries: 2},
+			{after: 4 * time.Second, says: second, want: second, discoveries: 3},
+			{after: 50 * time.Second, says: first, want: second, discoveries: 3},
 		},
 	}
 	unrouted := unroutedError(t)
 	for name, steps := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				looks, now := 0, step{}
+				discoveries, now := 0, step{}
 				v := newVersion(func(context.Context) (schema.GroupVersion, error) {
-					looks++
+					discoveries++
 					return now.says, now.fails
 				})
 				for i, s := range steps {
@@ -109,8 +109,8 @@ func TestVersionOverTime(t *testing.T) {
 						v.doubt(unrouted)
 					}
 					got, err := v.preferred(t.Context())
-					if got != s.want || !errors.Is(err, s.wantErr) || looks != s.looks {
-						t.Fatalf("step %d: got %v, %v after %d looks; want %v, %v after %d", i, got, err, looks, s.want, s.wantErr, s.looks)
+					if got != s.want || !errors.Is(err, s.wantErr) || discoveries != s.discoveries {
+						t.Fatalf("step %d: got %v, %v after %d discoveries; want %v, %v after %d", i, got, err, discoveries, s.want, s.wantErr, s.discoveries)
 					}
 				}
 			})
@@ -209,9 +209,9 @@ func TestWhoeverKnowsAVersionDoesNotWaitForTheNext(t *testing.T) {
 
 func TestWhoeverKnowsNoVersionWaitsForTheOneWhoLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var looks atomic.Int32
+		var discoveries atomic.Int32
 		v := newVersion(func(context.Context) (schema.GroupVersion, error) {
-			looks.Add(1)
+			discoveries.Add(1)
 			time.Sleep(time.Second)
 			return customv1beta1.SchemeGroupVersion, nil
 		})
@@ -230,8 +230,8 @@ func TestWhoeverKnowsNoVersionWaitsForTheOneWhoLooks(t *testing.T) {
 			t.Errorf("one who does not want to wait: got error %v", err)
 		}
 		askers.Wait()
-		if looks.Load() != 1 {
-			t.Errorf("looked %d times", looks.Load())
+		if discoveries.Load() != 1 {
+			t.Errorf("discovered %d times", discoveries.Load())
 		}
 	})
 }

@@ -13,18 +13,18 @@ import (
 )
 
 // soon is the longest pause while the schema is not ours: an API server that
-// has just begun tells of its kinds some seconds late, and who mends the schema
-// waits to see it.
+// has just started publishes its kinds some seconds late, and whoever repairs
+// the schema waits for the effect.
 const soon = 5 * time.Second
 
-// Options say what is asked, and how often.
+// Options say what is checked, and how often.
 type Options struct {
 	// Hub is where the documents come from. A discovery client has one.
 	Hub openapi.ClientWithContext
-	// Period is the time between two looks, above 0. As long as nothing changes
-	// a look costs one small answer of the hub.
+	// Period is the interval of checks, above 0. As long as nothing changes
+	// a check costs one small response of the hub.
 	Period time.Duration
-	// Timeout is the longest that one look may take, above 0.
+	// Timeout bounds one check, above 0.
 	Timeout time.Duration
 	Metrics *Metrics
 }
@@ -42,7 +42,7 @@ type Checker struct {
 
 // New returns a checker that knows nothing until it runs.
 func New(o Options) *Checker {
-	return &Checker{options: o, err: fmt.Errorf("waiting for the hub to tell its schema of %s", groupVersion)}
+	return &Checker{options: o, err: fmt.Errorf("waiting for the hub's schema of %s", groupVersion)}
 }
 
 // Err is nil while the hub serves our schema. Otherwise it says what is missing
@@ -53,16 +53,16 @@ func (c *Checker) Err() error {
 	return c.err
 }
 
-// Hold says whether to leave all objects alone: to act on an object with
-// dropped fields is to act on what nobody wrote. It is true where Err is not
+// Hold reports whether all objects must be left unchanged: an object with
+// dropped fields is not what its owner wrote. It is true where Err is not
 // nil.
 func (c *Checker) Hold() bool { return c.Err() != nil }
 
-// Run looks at once, and then from time to time until ctx ends. Every replica
+// Run checks at once, and then periodically until ctx ends. Every replica
 // runs it, the leader or not. It must be called once.
 func (c *Checker) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		c.look(ctx)
+		c.check(ctx)
 		pause := c.options.Period
 		if c.Hold() {
 			pause = min(pause, soon)
@@ -74,14 +74,14 @@ func (c *Checker) Run(ctx context.Context) {
 	}
 }
 
-func (c *Checker) look(ctx context.Context) {
+func (c *Checker) check(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
 	url, faults, err := c.ask(limited)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		c.admit(ctx, fmt.Errorf("asking the hub for its schema of %s: %w", groupVersion, err))
+		c.admit(ctx, fmt.Errorf("reading the hub's schema of %s: %w", groupVersion, err))
 	default:
 		c.silent = false
 		if url != c.url {
@@ -134,7 +134,7 @@ func (c *Checker) judge(ctx context.Context, faults map[string]error) {
 	logger := klog.FromContext(ctx)
 	switch {
 	case now != nil && (before == nil || before.Error() != now.Error()):
-		logger.Error(now, "Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is done")
+		logger.Error(now, "Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is reconciled")
 	case now == nil && before != nil:
 		logger.Info("Hub serves our schema of FederatedHPA and CronFederatedHPA")
 	}

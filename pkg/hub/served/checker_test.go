@@ -33,14 +33,14 @@ func newChecker(h *hub) *Checker {
 	return New(Options{Hub: h, Period: time.Minute, Timeout: 10 * time.Second, Metrics: NewMetrics(prometheus.NewRegistry())})
 }
 
-// watch returns the look of a checker, which returns the lines logged in it.
-func watch(t *testing.T, c *Checker) (look func() []string) {
+// watch returns the check of a checker, which returns the lines logged in it.
+func watch(t *testing.T, c *Checker) (check func() []string) {
 	t.Helper()
 	var lines []string
 	ctx := logr.NewContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{}))
 	return func() []string {
 		lines = nil
-		c.look(ctx)
+		c.check(ctx)
 		return lines
 	}
 }
@@ -90,35 +90,36 @@ fleetscale_schema_ours{kind="FederatedHPA"} %d
 func TestCheckerFollowsTheHub(t *testing.T) {
 	h := &hub{}
 	c := newChecker(h)
-	look := watch(t, c)
-	checkErr(t, "before the first look", c, "waiting for the hub to tell its schema of autoscaling.karmada.io/v1alpha1")
+	check := watch(t, c)
+	checkErr(t, "before the first check", c, "waiting for the hub's schema of autoscaling.karmada.io/v1alpha1")
 
-	checkLines(t, "no kinds", look(),
+	checkLines(t, "no kinds", check(),
 		`"error"="the hub does not serve FederatedHPA of autoscaling.karmada.io/v1alpha1; the hub does not serve CronFederatedHPA of`)
 	checkMetric(t, c, 0, 0)
-	checkLines(t, "still no kinds", look())
+	checkLines(t, "still no kinds", check())
 
 	h.serve(t, ours(t))
-	checkLines(t, "ours", look(), `"msg"="Hub serves our schema of FederatedHPA and CronFederatedHPA"`)
+	checkLines(t, "ours", check(), `"msg"="Hub serves our schema of FederatedHPA and CronFederatedHPA"`)
 	checkErr(t, "ours", c, "")
 	checkMetric(t, c, 1, 1)
 
 	h.serve(t, karmadas(t))
-	checkLines(t, "Karmada was upgraded", look(), `"Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is done"`)
+	checkLines(t, "Karmada was upgraded", check(),
+		`"Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is reconciled"`)
 	checkErr(t, "Karmada was upgraded", c, lacking)
 	checkMetric(t, c, 0, 0)
-	checkLines(t, "still Karmada's", look())
+	checkLines(t, "still Karmada's", check())
 	h.serve(t, karmadas(t))
-	checkLines(t, "Karmada's again", look())
+	checkLines(t, "Karmada's again", check())
 
 	half := ours(t)
 	at(half, "components", "schemas")["io.karmada.autoscaling.v1alpha1.CronFederatedHPA"] = schemaOf(karmadas(t), "CronFederatedHPA")
 	h.serve(t, half)
-	checkLines(t, "half mended", look(), `"error"="the hub drops fields of CronFederatedHPA: `)
+	checkLines(t, "half mended", check(), `"error"="the hub drops fields of CronFederatedHPA: `)
 	checkMetric(t, c, 1, 0)
 
 	h.text = nil
-	look()
+	check()
 	checkErr(t, "the kinds are gone", c, "the hub does not serve FederatedHPA of autoscaling.karmada.io/v1alpha1; "+
 		"the hub does not serve CronFederatedHPA of autoscaling.karmada.io/v1alpha1; "+advice)
 }
@@ -126,42 +127,42 @@ func TestCheckerFollowsTheHub(t *testing.T) {
 func TestCheckerReadsADocumentOnce(t *testing.T) {
 	h := &hub{}
 	h.serve(t, ours(t))
-	look := watch(t, newChecker(h))
+	check := watch(t, newChecker(h))
 	for range 3 {
-		look()
+		check()
 	}
-	if h.looks != 3 || h.reads != 1 {
-		t.Errorf("%d looks read the document %d times, want 3 and 1", h.looks, h.reads)
+	if h.checks != 3 || h.reads != 1 {
+		t.Errorf("%d checks read the document %d times, want 3 and 1", h.checks, h.reads)
 	}
 }
 
 func TestCheckerOfASilentHub(t *testing.T) {
 	h := &hub{silent: true}
 	c := newChecker(h)
-	look := watch(t, c)
-	const silent = "asking the hub for its schema of autoscaling.karmada.io/v1alpha1: connection refused"
-	checkLines(t, "silent from the beginning", look(),
+	check := watch(t, c)
+	const silent = "reading the hub's schema of autoscaling.karmada.io/v1alpha1: connection refused"
+	checkLines(t, "silent from the beginning", check(),
 		`"msg"="Could not read the hub's schema of FederatedHPA and CronFederatedHPA" "reason"="`+silent)
 	checkErr(t, "silent from the beginning", c, silent)
 	if n := testutil.CollectAndCount(c.options.Metrics.ours); n != 0 {
 		t.Errorf("%d series without a finding", n)
 	}
-	checkLines(t, "still silent", look())
+	checkLines(t, "still silent", check())
 
 	h.serve(t, ours(t))
 	h.silent = false
-	checkLines(t, "back", look(), "Hub serves our schema")
+	checkLines(t, "back", check(), "Hub serves our schema")
 
 	h.silent = true
-	checkLines(t, "silent again", look(), "Could not read")
+	checkLines(t, "silent again", check(), "Could not read")
 	checkErr(t, "a finding outlives silence", c, "")
 
 	h.silent = false
 	h.text, h.version = []byte("<html>"), h.version+1
-	checkLines(t, "still nothing of use", look())
+	checkLines(t, "still nothing of use", check())
 	checkErr(t, "and garbage", c, "")
 	h.serve(t, karmadas(t))
-	look()
+	check()
 	checkErr(t, "but not the truth", c, lacking)
 }
 
@@ -173,22 +174,22 @@ func TestCheckerRuns(t *testing.T) {
 		done := make(chan struct{})
 		go func() { c.Run(ctx); close(done) }()
 
-		checkLooks := func(when string, looks int, hold bool) {
+		checkCount := func(when string, checks int, hold bool) {
 			t.Helper()
 			synctest.Wait()
-			if h.asked() != looks || c.Hold() != hold {
-				t.Errorf("%s: %d looks, hold %v, want %d, %v", when, h.asked(), c.Hold(), looks, hold)
+			if h.asked() != checks || c.Hold() != hold {
+				t.Errorf("%s: %d checks, hold %v, want %d, %v", when, h.asked(), c.Hold(), checks, hold)
 			}
 		}
-		checkLooks("at once", 1, true)
+		checkCount("at once", 1, true)
 		h.serve(t, ours(t))
 		time.Sleep(soon + time.Second)
-		checkLooks("what is mended is seen soon", 2, false)
+		checkCount("what is mended is seen soon", 2, false)
 		h.serve(t, karmadas(t))
 		time.Sleep(time.Minute - 2*time.Second)
-		checkLooks("what is right is looked at each period", 2, false)
+		checkCount("what is right is checked each period", 2, false)
 		time.Sleep(2 * time.Second)
-		checkLooks("what is right is looked at each period", 3, true)
+		checkCount("what is right is checked each period", 3, true)
 		end()
 		<-done
 	})
@@ -200,7 +201,7 @@ func TestCheckerEndsInSilence(t *testing.T) {
 	ctx, end := context.WithCancel(logr.NewContext(t.Context(), logger))
 	end()
 	c := newChecker(&hub{silent: true})
-	c.look(ctx)
+	c.check(ctx)
 	if len(lines) > 0 {
 		t.Errorf("logged %q on its way out", lines)
 	}

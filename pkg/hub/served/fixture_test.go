@@ -80,7 +80,7 @@ type hub struct {
 	version int    // of text
 	silent  bool
 	reads   int // of the document
-	looks   int
+	checks  int
 }
 
 func (h *hub) serve(t *testing.T, document object) {
@@ -97,7 +97,7 @@ func (h *hub) serve(t *testing.T, document object) {
 func (h *hub) asked() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.looks
+	return h.checks
 }
 
 var errSilent = errors.New("connection refused")
@@ -105,7 +105,7 @@ var errSilent = errors.New("connection refused")
 func (h *hub) PathsWithContext(context.Context) (map[string]openapi.GroupVersionWithContext, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.looks++
+	h.checks++
 	if h.silent {
 		return nil, errSilent
 	}

@@ -11,7 +11,7 @@ import (
 // WroteLast says whether nobody wrote the status of an object after us; ours is
 // the field manager of our own writes. A status that then lacks what we always
 // write was cut by the hub: its schema is not ours any more, and the spec may
-// lack something too. That shows at once, and not only when the [Checker] looks.
+// lack something too. That shows at once, and not only at the next check of the [Checker].
 func WroteLast(fields []metav1.ManagedFieldsEntry, ours string) bool {
 	var own, others time.Time
 	for _, f := range fields {

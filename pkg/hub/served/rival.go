@@ -35,7 +35,7 @@ func (r *Rivals) Of(object metav1.Object) error {
 		since = r.began
 	}
 	if manager, found := Rival(object.GetManagedFields(), r.ours, since); found {
-		return fmt.Errorf("%q writes the status too, and nothing is done here while it does: switch one of the two off", manager)
+		return fmt.Errorf("%q writes the status too, and nothing is reconciled while it does: switch one of the two off", manager)
 	}
 	return nil
 }

@@ -58,11 +58,11 @@ func TestRivals(t *testing.T) {
 	}{
 		"before we began": {-time.Second, time.Minute, "other", ""},
 		"a moment ago": {59 * time.Second, time.Minute, "other",
-			`"other" writes the status too, and nothing is done here while it does: switch one of the two off`},
+			`"other" writes the status too, and nothing is reconciled while it does: switch one of the two off`},
 		"ourselves":        {59 * time.Second, time.Minute, "ours", ""},
 		"five minutes ago": {time.Minute, 6 * time.Minute, "other", ""},
 		"less than five of them": {time.Minute + time.Second, 6 * time.Minute, "other",
-			`"other" writes the status too, and nothing is done here while it does: switch one of the two off`},
+			`"other" writes the status too, and nothing is reconciled while it does: switch one of the two off`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -18,5 +18,5 @@
 //   - is counted and timed once.
 //
 // Nothing here decides whether a member is healthy: a request that fails is told,
-// and package member looks.
+// and package member probes.
 package connection

@@ -67,12 +67,12 @@ func (m *Mapper) due(err error) bool {
 	return true
 }
 
-// lookUp looks twice where the resources had better be read again.
-func lookUp[T any](m *Mapper, look func() (T, error)) (T, error) {
-	found, err := look()
+// lookUp retries a mapping once if the resources should be discovered again.
+func lookUp[T any](m *Mapper, mapping func() (T, error)) (T, error) {
+	found, err := mapping()
 	if m.due(err) {
 		m.deferred.Reset()
-		found, err = look()
+		found, err = mapping()
 	}
 	return found, err
 }
@@ -102,7 +102,7 @@ func (m *Mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RES
 	return lookUp(m, func() (*meta.RESTMapping, error) { return m.deferred.RESTMapping(gk, versions...) })
 }
 
-// RESTMappings answers what was found before from memory: it is asked for each look at each autoscaler, and the library
+// RESTMappings answers what was found before from memory: it is called for each reconcile of each autoscaler, and the library
 // goes through all kinds each time. The answer is shared: do not write to it.
 func (m *Mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
 	key := keyOf(gk, versions)

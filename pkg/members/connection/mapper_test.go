@@ -81,7 +81,7 @@ func TestMapper(t *testing.T) {
 	widget := "Widget"
 	expectResource(t, m, "Widget", "none")
 	east.more.Store(&widget)
-	expectResource(t, m, "Widget", "none") // it was looked for a moment ago
+	expectResource(t, m, "Widget", "none") // it was discovered a moment ago
 	if n := east.asked.Load(); n != 2 {
 		t.Errorf("resources were read %d times, want twice: again for the first that was not found, within a minute", n)
 	}

@@ -188,7 +188,7 @@ func (p *Peer) ClockOffset() (offset time.Duration, known bool) {
 func (p *Peer) CheckClock(ctx context.Context) {
 	if p.meter.clock.alarm() {
 		offset, _ := p.meter.clock.offset()
-		klog.FromContext(ctx).Info("Clock of cluster is too far from ours to be believed", "cluster", p.meter.cluster, "offset", offset,
+		klog.FromContext(ctx).Info("Ignoring the cluster's clock, which is too far from ours", "cluster", p.meter.cluster, "offset", offset,
 			"believed", mostClockOffset)
 	}
 }

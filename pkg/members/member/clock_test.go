@@ -44,7 +44,7 @@ func TestClockOffset(t *testing.T) {
 		}
 		return "not yet"
 	})
-	if n := strings.Count(r.log(), "Clock of cluster is too far from ours to be believed"); n != 1 {
+	if n := strings.Count(r.log(), "Ignoring the cluster's clock, which is too far from ours"); n != 1 {
 		t.Errorf("%d alarms about one clock, want 1", n)
 	}
 	hub.remove("/api/v1/namespaces/fleet/secrets", "east")

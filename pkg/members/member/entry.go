@@ -15,13 +15,13 @@ import (
 )
 
 // entry is one registration under one name with all that serves it. One
-// goroutine tends it; what that goroutine finds out is filed under the
+// goroutine tends it; what that goroutine finds is recorded under the
 // registry's lock.
 type entry struct {
 	key    registration.Key
 	member *Member
 	stop   context.CancelFunc
-	// wake: something has changed, look at once. doubt: a request has failed, look soon.
+	// wake: something has changed, sync at once. doubt: a request has failed, sync soon.
 	wake, doubt chan struct{}
 
 	// The rest is guarded by Registry.mu.
@@ -80,8 +80,8 @@ func (e *entry) adopt(reg registration.Registration) (fx effects) {
 	return fx
 }
 
-// failed hears of each request that failed. If the member was ready, that is
-// cause to look at it.
+// failed is called for each request that failed. If the member was ready, it is
+// probed soon.
 func (e *entry) failed(reason fleet.Reason) {
 	switch reason {
 	case connection.ReasonNestedHub, fleet.ReasonTimeout, fleet.ReasonUnreachable, fleet.ReasonForbidden, fleet.ReasonCertificate:
@@ -89,7 +89,7 @@ func (e *entry) failed(reason fleet.Reason) {
 	}
 }
 
-// poke leaves a sign; one that is there already suffices.
+// poke signals without blocking; a pending signal suffices.
 func poke(ch chan struct{}) {
 	select {
 	case ch <- struct{}{}:
@@ -97,22 +97,22 @@ func poke(ch chan struct{}) {
 	}
 }
 
-// patience is how long a look at an entry holds.
+// patience is when an entry needs its next sync.
 type patience struct {
-	// wait is the time until the next look; zero is until something changes.
+	// wait is the time until then; zero waits until something changes.
 	wait time.Duration
 	// wary is true when a failed request should shorten the wait.
 	wary bool
 }
 
-// pause waits until it is time to look again. It is false when the entry has ended.
+// pause waits until the next sync is due. It is false when the entry has ended.
 func (e *entry) pause(ctx context.Context, p patience) bool {
-	drain(e.doubt) // what was doubted before the look was looked at
+	drain(e.doubt) // what was doubted before the sync was checked by it
 	doubt := e.doubt
 	if !p.wary {
 		doubt = nil
 	}
-	looked := time.Now()
+	synced := time.Now()
 	timer := time.NewTimer(p.wait)
 	defer timer.Stop()
 	if p.wait == 0 {
@@ -128,7 +128,7 @@ func (e *entry) pause(ctx context.Context, p patience) bool {
 			return true
 		case <-doubt:
 			doubt = nil
-			timer.Reset(time.Until(looked.Add(min(p.wait, firstRetry))))
+			timer.Reset(time.Until(synced.Add(min(p.wait, firstRetry))))
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (e *entry) claim(held identity, open bool) claim {
 	return c
 }
 
-// silence is the one reason why the member is not asked, nil when it is ready.
+// silence is the reason why the member is not queried, nil when it is ready.
 // A duplicate is one whatever else is wrong with it.
 func (e *entry) silence(refusal *fleet.Silence, hubUnset bool) *fleet.Silence {
 	switch {

@@ -74,10 +74,10 @@ func TestFailedRequestsHastenOnlyTheProbesOfAReadyMember(t *testing.T) {
 	r := New(Options{})
 	e := newEntry(fromSecret("east"), "east", registration.Registration{}, r.options)
 	r.entries[e.key] = e
-	if p := r.file(t.Context(), e, finding{uid: "1"}); !p.wary {
+	if p := r.conclude(t.Context(), e, finding{uid: "1"}); !p.wary {
 		t.Error("a failed request would not bring the next probe of a ready member forward")
 	}
-	if p := r.file(t.Context(), e, finding{silence: silenceOfCode(503)}); p.wary {
+	if p := r.conclude(t.Context(), e, finding{silence: silenceOfCode(503)}); p.wary {
 		t.Error("failed requests would undo the back-off of a failing member")
 	}
 }

@@ -139,7 +139,7 @@ func TestNestedHub(t *testing.T) {
 				return ""
 			})
 			if more := east.requests.Load() - east.probes.Load() - others; more > 1 {
-				t.Errorf("%d more looks for another hub, though there is none any more", more)
+				t.Errorf("%d more searches for another hub, though there is none any more", more)
 			}
 		})
 	}
@@ -158,13 +158,13 @@ func TestMemberThatTurnsOutToBeTheHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.file(t.Context(), e, finding{uid: "hub-uid", fresh: true, conn: conn})
+	r.conclude(t.Context(), e, finding{uid: "hub-uid", fresh: true, conn: conn})
 	if state := e.member.State(); !state.Ready {
 		t.Fatalf("state = %+v, want ready", state)
 	}
 	r.learnHub(t.Context(), "hub-uid")
 	if state := e.member.State(); state.Reason != reasonNotContacted || len(e.wake) != 1 {
-		t.Errorf("state = %+v with %d signs to look again, want NotContacted with one", state, len(e.wake))
+		t.Errorf("state = %+v with %d signals to sync again, want NotContacted with one", state, len(e.wake))
 	}
 	if _, err := ask(t.Context(), e.member); reasonOf(err) != reasonNotContacted {
 		t.Errorf("asking it: %v, want NotContacted", err)

@@ -59,7 +59,7 @@ func (s *society) contact(k registration.Key, uid types.UID) {
 		if uid == "" {
 			f.silence = fleet.Silencef(fleet.ReasonTimeout, "no answer")
 		}
-		s.file(s.t.Context(), s.entries[k], f)
+		s.conclude(s.t.Context(), s.entries[k], f)
 		if !s.entries[k].moved {
 			return
 		}

@@ -32,7 +32,7 @@ type Options struct {
 
 	// ProbePeriod is the time between two probes of a member (10 s), and the longest after a failure.
 	ProbePeriod time.Duration
-	// DiscoveryPeriod is the time between two looks for an API of registrations (15 s).
+	// DiscoveryPeriod is the interval of discovery for APIs of registrations (15 s).
 	DiscoveryPeriod time.Duration
 
 	// Recorder writes Events on registrations. May be nil.

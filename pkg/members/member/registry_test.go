@@ -421,7 +421,7 @@ func TestEveryRequestIsBounded(t *testing.T) {
 	} else if silence, _ := fleet.Classify(err); silence.Reason != fleet.ReasonTimeout {
 		t.Errorf("error = %v, want it to be a time-out", err)
 	}
-	r.becomes("east=Timeout") // long before the hour is over: the failure gave cause to look
+	r.becomes("east=Timeout") // long before the hour is over: the failure caused a probe
 }
 
 func TestOwnLimitIsBoundedAndSaysWhoseItIs(t *testing.T) {

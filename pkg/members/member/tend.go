@@ -13,10 +13,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
-// tend keeps one entry until ctx ends: it connects, probes, and files what it
-// finds. It alone waits for the member.
+// tend maintains one entry until ctx ends: it connects, probes, and records the
+// results. It alone waits for the member.
 func (r *Registry) tend(ctx context.Context, e *entry) {
-	for e.pause(ctx, r.look(ctx, e)) {
+	for e.pause(ctx, r.sync(ctx, e)) {
 	}
 }
 
@@ -29,7 +29,7 @@ type task struct {
 	hubConn      *connection.Connection
 }
 
-// finding is what doing a task brought to light.
+// finding is the result of a task.
 type finding struct {
 	generation int
 	uid        types.UID
@@ -48,8 +48,8 @@ func (f finding) opened() []*connection.Connection {
 	return []*connection.Connection{f.newHubConn}
 }
 
-// look does what the registration asks for at present.
-func (r *Registry) look(ctx context.Context, e *entry) patience {
+// sync does what the registration currently requires.
+func (r *Registry) sync(ctx context.Context, e *entry) patience {
 	t := r.task(e)
 	switch {
 	case t.reg.Refused():
@@ -57,7 +57,7 @@ func (r *Registry) look(ctx context.Context, e *entry) patience {
 	case t.reg.Awaiting != "":
 		return r.await(ctx, e, t)
 	}
-	return r.file(ctx, e, r.probe(ctx, e, t))
+	return r.conclude(ctx, e, r.probe(ctx, e, t))
 }
 
 // await gives what the registration waits for one deadline's time. A member
@@ -67,7 +67,7 @@ func (r *Registry) await(ctx context.Context, e *entry, t task) patience {
 		return patience{wait: left}
 	}
 	f := finding{generation: t.generation, silence: fleet.Silencef(registration.ReasonMissingCredentials, "%s", t.reg.Awaiting), conn: t.conn}
-	r.file(ctx, e, f)
+	r.conclude(ctx, e, f)
 	return patience{}
 }
 
@@ -121,8 +121,8 @@ func (r *Registry) task(e *entry) task {
 	}
 }
 
-// file records what an entry's goroutine found, and says when it has to look again.
-func (r *Registry) file(ctx context.Context, e *entry, f finding) patience {
+// conclude stores what an entry's goroutine found, and returns when to sync again.
+func (r *Registry) conclude(ctx context.Context, e *entry, f finding) patience {
 	r.mu.Lock()
 	before := e.standing()
 	fx := r.take(ctx, e, f)
@@ -135,8 +135,8 @@ func (r *Registry) file(ctx context.Context, e *entry, f finding) patience {
 	return again
 }
 
-// standing is what a finding may change. Most change nothing, and the others
-// need not be looked at.
+// standing is what a finding may change. Most change nothing, and then the other
+// entries need not be checked.
 type standing struct {
 	health        health
 	uid           types.UID

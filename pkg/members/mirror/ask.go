@@ -27,8 +27,8 @@ import (
 const (
 	// pageSize is the most objects asked for at once.
 	pageSize = 500
-	// look is how often it is looked whether a silent member is ready.
-	look = time.Second
+	// readyPoll is the interval at which it is checked whether a silent member is ready.
+	readyPoll = time.Second
 	// accept asks for protobuf, which is decoded in a third of JSON's time.
 	accept = "application/vnd.kubernetes.protobuf,application/json"
 )
@@ -51,7 +51,7 @@ func (a asker[O, T]) listerWatcher() cache.ListerWatcher {
 // stream is not read in pages, and so not in turns.
 type wholeLists struct{}
 
-// IsWatchListSemanticsUnSupported is what client-go looks for.
+// IsWatchListSemanticsUnSupported is what client-go checks for.
 func (wholeLists) IsWatchListSemanticsUnSupported() bool { return true }
 
 // list reads one page, sooner or later: only a page that is no longer to be had
@@ -136,12 +136,12 @@ func (a asker[O, T]) request(client rest.Interface, o *metav1.ListOptions) *rest
 		SetHeader("Accept", accept).MaxRetries(0) // the reflector waits between attempts
 }
 
-// ready returns once the member is. Those that become so together are not asked
-// at the same moment.
+// ready returns once the member is ready. Members that become ready together are
+// not queried at the same moment.
 func (a asker[O, T]) ready(ctx context.Context) {
 	for err := a.member.Silence(); err != nil && ctx.Err() == nil; err = a.member.Silence() {
 		a.failed(ctx, err)
-		pause(ctx, look/2+rand.N(look))
+		pause(ctx, readyPoll/2+rand.N(readyPoll))
 	}
 }
 

@@ -35,7 +35,7 @@ type feed[O runtime.Object, T Object] struct {
 	shelves  shelves[T]
 	known    bool
 	watching bool
-	heard    time.Time      // up to when objects were right when that was last looked at
+	heard    time.Time      // up to when objects were correct at the last check
 	failure  *fleet.Silence // of the last attempt; nil if it went well
 }
 
@@ -139,7 +139,7 @@ func (f *feed[O, T]) failed(ctx context.Context, err error) {
 	f.attempt()
 	f.mu.Unlock()
 	if news {
-		klog.FromContext(ctx).V(2).Info("Cannot see the objects of a cluster", "cluster", f.member.Name(),
+		klog.FromContext(ctx).V(2).Info("Could not read the objects of a cluster", "cluster", f.member.Name(),
 			"resource", f.o.Resource.Resource, "namespace", f.namespace, "reason", silence.Reason, "message", silence.Detail)
 	}
 }

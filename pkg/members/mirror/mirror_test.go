@@ -505,7 +505,7 @@ func TestMembersThatComeBackTogetherAreAskedApart(t *testing.T) {
 			}
 			m.set(func() { m.silence = nil })
 		}
-		pass(2 * look)
+		pass(2 * readyPoll)
 		for _, m := range members {
 			r.expect(m, "shop", "shop/a=0")
 		}

@@ -95,15 +95,15 @@ func (l *Listing) add(r *Record, requests *replicas.Requests) {
 	}
 }
 
-// choice looks at the labels of each template once. Pods of one template stand
+// choice evaluates the labels of each template once. Pods of one template stand
 // together, as a rule.
 type choice struct {
 	selector labels.Selector
 	known    map[unique.Handle[template]]bool
-	last     unique.Handle[template] // that was looked at for another Pod
+	last     unique.Handle[template] // that was evaluated for another Pod
 	chosen   bool                    // of last
 
-	labels compact.Named // that are looked at now
+	labels compact.Named // that are being evaluated
 }
 
 func (c *choice) has(r *Record) bool {

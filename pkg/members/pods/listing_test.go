@@ -63,7 +63,7 @@ func TestListing(t *testing.T) {
 			l.Unschedulable)
 	}
 	if selector.n != 3 {
-		t.Errorf("labels were looked at %d times for 3 templates", selector.n)
+		t.Errorf("labels were evaluated %d times for 3 templates", selector.n)
 	}
 	silence := &fleet.Silence{Reason: fleet.ReasonTimeout}
 	if diff := cmp.Diff(Listing{Silent: silence}, listingOf(mirror.Answer[*Record]{Silence: silence}, selector)); diff != "" {
@@ -71,7 +71,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// Labels that number Pods are looked at in each.
+// Labels that number Pods are evaluated in each.
 func TestListingOfNumberedPods(t *testing.T) {
 	var records []*Record
 	for _, name := range []string{"db-0", "db-1", "db-2"} {

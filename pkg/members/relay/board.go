@@ -52,7 +52,7 @@ func (b *board[T]) run(ctx context.Context) {
 func (b *board[T]) wakeUp() { signal(b.wake) }
 
 // followMembers opens a line to each member that joined, ends those to members
-// that left, and has a member looked at as soon as it is ready again.
+// that left, and wakes the discovery of a member as soon as it is ready again.
 func (b *board[T]) followMembers(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -106,7 +106,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 		f.start(t)
 		time.Sleep(10 * time.Second)
 		wantListed(t, f, "pods/a", "pods/b")
-		const look = period + period/10 // within which every member is looked at
+		const round = period + period/10 // within which the metrics of every member are discovered
 		story := []struct {
 			name    string
 			change  func()
@@ -127,7 +127,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 			before := changes.Load()
 			east.set(func() { west.set(s.change) })
 			f.MembersChanged()
-			time.Sleep(look + 10*time.Second)
+			time.Sleep(round + 10*time.Second)
 			if got, _ := listed(f); !cmp.Equal(s.want, got) {
 				t.Errorf("%s: %v are listed, want %v", s.name, got, s.want)
 			}
@@ -142,7 +142,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 		wantListed(t, f, "pods/a", "pods/b") // east knows b too
 		east.set(func() { east.listed[customGroup] = listing("pods/a") })
 		f.setMembers(west, east)
-		time.Sleep(look)
+		time.Sleep(round)
 		wantListed(t, f, "pods/a") // west is away, and its part went when it left
 		before := changes.Load()
 		f.setMembers(west)
@@ -239,7 +239,7 @@ func TestCatalogueIsBounded(t *testing.T) {
 		if len(all) != mostNames || all[0].Metric != "m000000" || all[mostNames-1].Metric != fmt.Sprintf("m%06d", mostNames-1) {
 			t.Errorf("%d are listed, want the first %d", len(all), mostNames)
 		}
-		want := []string{`"level"=0 "msg"="The cluster serves more metrics than are listed; all can be asked for" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "listed"=20000`}
+		want := []string{`"level"=0 "msg"="Cluster serves more metrics than are listed; all can be requested" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "listed"=20000`}
 		if diff := cmp.Diff(want, f.takeLog()); diff != "" {
 			t.Errorf("logged (-want +got):\n%s", diff)
 		}
@@ -249,10 +249,10 @@ func TestCatalogueIsBounded(t *testing.T) {
 func TestChangesAreLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const (
-			serves = `"level"=0 "msg"="The cluster serves the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "metrics"=2`
-			older  = `"level"=0 "msg"="The cluster serves the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta1" "metrics"=2`
-			gone   = `"level"=0 "msg"="The cluster does not serve the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io"`
-			broken = `"level"=0 "msg"="Metric discovery failed, those last seen stay listed" "cluster"="east" "api"="custom.metrics.k8s.io" "reason"="ServerError" "detail"="an error on the server (\"unknown\") has prevented the request from succeeding"`
+			serves = `"level"=0 "msg"="Discovered the metrics of the cluster" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "metrics"=2`
+			older  = `"level"=0 "msg"="Discovered the metrics of the cluster" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta1" "metrics"=2`
+			gone   = `"level"=0 "msg"="Cluster does not serve the metrics API" "cluster"="east" "api"="custom.metrics.k8s.io"`
+			broken = `"level"=0 "msg"="Metric discovery failed, so the last known metrics stay listed" "cluster"="east" "api"="custom.metrics.k8s.io" "reason"="ServerError" "detail"="an error on the server (\"unknown\") has prevented the request from succeeding"`
 		)
 		east := newFakeMember("east")
 		f := newFleetWith(func(o *Options) { o.External = false }, east).start(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// discoverAlways looks what metrics the member has: at once, when woken, and
+// discoverAlways discovers the member's metrics: at once, when woken, and
 // about once per period, until the member leaves.
 func (l *line[T]) discoverAlways() {
 	timer := time.NewTimer(0)
@@ -39,14 +39,14 @@ func jittered(d time.Duration) time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
-// found is what a look at a member brought.
+// found is the result of a discovery.
 type found struct {
 	version string
 	names   []unique.Handle[provider.CustomMetricInfo]
 	cut     bool // there are more
 }
 
-// discover looks once. A member known to be away is not looked at; a failure
+// discover runs one discovery. A member known to be down is skipped; a failure
 // changes nothing in the catalogue.
 func (l *line[T]) discover() {
 	if !l.source.IsHub() && l.source.Silence() != nil {
@@ -85,7 +85,7 @@ func (l *line[T]) find() (found, error) {
 		return found{}, err
 	}
 	var list metav1.APIResourceList
-	if err := l.look(ctx, &list, &list.Kind, "APIResourceList", l.api.group, version); err != nil {
+	if err := l.read(ctx, &list, &list.Kind, "APIResourceList", l.api.group, version); err != nil {
 		return found{}, err
 	}
 	names := l.listed(list.APIResources)
@@ -126,12 +126,12 @@ func (l *line[T]) log(f found, silence *fleet.Silence, absent bool) {
 	logger := klog.FromContext(l.ctx).WithValues("cluster", l.source.Name(), "api", l.api.group)
 	switch {
 	case silence != nil:
-		logger.Info("Metric discovery failed, those last seen stay listed", "reason", silence.Reason, "detail", silence.Detail)
+		logger.Info("Metric discovery failed, so the last known metrics stay listed", "reason", silence.Reason, "detail", silence.Detail)
 	case absent:
-		logger.Info("The cluster does not serve the metrics API")
+		logger.Info("Cluster does not serve the metrics API")
 	case f.cut:
-		logger.Info("The cluster serves more metrics than are listed; all can be asked for", "version", f.version, "listed", len(f.names))
+		logger.Info("Cluster serves more metrics than are listed; all can be requested", "version", f.version, "listed", len(f.names))
 	default:
-		logger.Info("The cluster serves the metrics API", "version", f.version, "metrics", len(f.names))
+		logger.Info("Discovered the metrics of the cluster", "version", f.version, "metrics", len(f.names))
 	}
 }

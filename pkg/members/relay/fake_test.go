@@ -303,7 +303,7 @@ func newFleetWith(change func(*Options), members ...Source) *fleetOf {
 	return f
 }
 
-// start is run in a bubble. It returns once every member has been looked at or hangs.
+// start is run in a bubble. It returns once every member has been discovered or hangs.
 func (f *fleetOf) start(t *testing.T) *fleetOf {
 	t.Helper()
 	f.run(t)

@@ -71,7 +71,7 @@ func (l *line[T]) start(f func()) bool {
 	return !l.over
 }
 
-// noteReady has the member looked at when it became ready.
+// noteReady wakes the discovery when the member became ready.
 func (l *line[T]) noteReady() {
 	ready := l.source.Silence() == nil
 	if ready && !l.ready {

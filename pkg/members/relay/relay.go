@@ -43,7 +43,7 @@ type Options struct {
 	KeepFor time.Duration
 	// IdleAfter is when a question that nobody asks is forgotten, with what was last seen.
 	IdleAfter time.Duration
-	// DiscoveryPeriod lies between two looks at what metrics a member has.
+	// DiscoveryPeriod is the interval of discovery of a member's metrics.
 	DiscoveryPeriod time.Duration
 	// Custom and External say which APIs are served at all. The other is never asked for.
 	Custom, External bool

@@ -55,7 +55,7 @@ func (l *line[T]) askVersion() (string, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, l.board.o.Timeout)
 	defer cancel()
 	var group metav1.APIGroup
-	if err := l.look(ctx, &group, &group.Kind, "APIGroup", l.api.group); err != nil {
+	if err := l.read(ctx, &group, &group.Kind, "APIGroup", l.api.group); err != nil {
 		return "", err
 	}
 	for _, version := range l.api.versions {
@@ -66,9 +66,9 @@ func (l *line[T]) askVersion() (string, error) {
 	return "", l.api.absent()
 }
 
-// look reads a document of the member's discovery. One of another kind does
-// not tell that there is nothing.
-func (l *line[T]) look(ctx context.Context, into any, kind *string, want string, path ...string) error {
+// read reads a document of the member's discovery. One of another kind does
+// not mean that there is nothing.
+func (l *line[T]) read(ctx context.Context, into any, kind *string, want string, path ...string) error {
 	prepare := func(r *rest.Request) *rest.Request {
 		return r.AbsPath(append([]string{"apis"}, path...)...).SetHeader("Accept", "application/json")
 	}

@@ -92,7 +92,7 @@ func (b *Batch) unlabelled() bool {
 	return b.Len() > 0 && !slices.ContainsFunc(b.records, func(r record) bool { return !r.labels.Empty() })
 }
 
-// compare looks for a sample that both batches hold: if it bears another time
+// compare searches for a sample that both batches hold: if it bears another time
 // than before, the member has measured since. Samples that come and go say
 // nothing, for a deleted pod leaves between two measurements.
 func (b *Batch) compare(old *Batch) comparison {

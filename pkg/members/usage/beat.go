@@ -115,7 +115,7 @@ func (b *beat) observe(q question) {
 		case !q.changed:
 			b.doubt += doubtPerMiss
 			if b.doubt > doubtAllowed {
-				b.rest(q) // what looks like a beat is chance
+				b.rest(q) // what resembles a beat is chance
 				break
 			}
 			b.enter(narrowing, 3)

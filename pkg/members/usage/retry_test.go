@@ -76,7 +76,7 @@ func (f *fleetOf) untilWhole(t *testing.T, namespace string) time.Duration {
 }
 
 func TestFirstScrapeThatFailsIsTriedAgainSoon(t *testing.T) {
-	const look, deadline = 50 * time.Millisecond, 5 * time.Second
+	const poll, deadline = 50 * time.Millisecond, 5 * time.Second
 	for name, tc := range map[string]struct {
 		fail  handler
 		takes time.Duration
@@ -98,11 +98,11 @@ func TestFirstScrapeThatFailsIsTriedAgainSoon(t *testing.T) {
 					}
 					pauses := time.Second<<failures - time.Second // 1 s, and 2 s more, and 4 s more
 					least := pauses + time.Duration(failures-1)*tc.takes
-					most := least + time.Duration(retryJitter*float64(pauses)) + look
+					most := least + time.Duration(retryJitter*float64(pauses)) + poll
 					left := resolution - tc.takes
 					inRound := most > left // the round comes first
 					if inRound {
-						least, most = 0, left+tc.takes+look
+						least, most = 0, left+tc.takes+poll
 					}
 					if took := f.untilWhole(t, "shop"); took < least || took > most {
 						t.Errorf("after %d failures it took %v until the answer was whole, want between %v and %v", failures, took, least, most)

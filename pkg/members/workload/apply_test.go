@@ -63,7 +63,7 @@ func TestApply(t *testing.T) {
 		return "PATCH " + path + "/web?fieldManager=fleetscale-federatedhpa&force=true\napplication/apply-patch+yaml\n" +
 			strings.NewReplacer("VERSION", version, "TOLERANCE", tolerance).Replace(applied)
 	}
-	look, lookOld, asked := "GET "+v2Path+"/web", "GET "+v2beta2Path+"/web", request("v2", `"tolerance":"200m"`)
+	read, readOld, asked := "GET "+v2Path+"/web", "GET "+v2beta2Path+"/web", request("v2", `"tolerance":"200m"`)
 	const undeclared = "failed to create typed patch object (shop/web; autoscaling/v2, Kind=HorizontalPodAutoscaler): " +
 		".spec.behavior.scaleUp.tolerance: field not declared in schema"
 	tests := map[string]struct {
@@ -73,21 +73,21 @@ func TestApply(t *testing.T) {
 		requests []string
 		err      string
 	}{
-		"stored":        {[]string{"v2", "v1"}, 200, storedAs("v2", "u"), []string{look, asked}, ""},
-		"made":          {[]string{"v1", "v2beta2", "v2"}, 201, storedAs("v2", "u"), []string{look, asked}, ""},
-		"in an old one": {[]string{"v1", "v2beta2"}, 200, storedAs("v2beta2", "u"), []string{lookOld, request("v2beta2", "")}, ""},
-		"invalid there": {[]string{"v2"}, 422, status(422, "Invalid", ""), []string{look, asked},
+		"stored":        {[]string{"v2", "v1"}, 200, storedAs("v2", "u"), []string{read, asked}, ""},
+		"made":          {[]string{"v1", "v2beta2", "v2"}, 201, storedAs("v2", "u"), []string{read, asked}, ""},
+		"in an old one": {[]string{"v1", "v2beta2"}, 200, storedAs("v2beta2", "u"), []string{readOld, request("v2beta2", "")}, ""},
+		"invalid there": {[]string{"v2"}, 422, status(422, "Invalid", ""), []string{read, asked},
 			`applying HorizontalPodAutoscaler "web": the cluster says Invalid`},
-		"a conflict": {[]string{"v2"}, 409, status(409, "Conflict", ""), []string{look, asked},
+		"a conflict": {[]string{"v2"}, 409, status(409, "Conflict", ""), []string{read, asked},
 			`applying HorizontalPodAutoscaler "web": the cluster says Conflict`},
-		"forbidden": {[]string{"v2"}, 403, status(403, "Forbidden", ""), []string{look, asked},
+		"forbidden": {[]string{"v2"}, 403, status(403, "Forbidden", ""), []string{read, asked},
 			`applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
-		"no namespace": {[]string{"v2"}, 404, status(404, "NotFound", ""), []string{look, asked},
+		"no namespace": {[]string{"v2"}, 404, status(404, "NotFound", ""), []string{read, asked},
 			`applying HorizontalPodAutoscaler "web": the cluster says NotFound`},
-		"no tolerance": {[]string{"v2"}, 500, statusSaying(500, "", undeclared, ""), []string{look, asked, request("v2", "")},
+		"no tolerance": {[]string{"v2"}, 500, statusSaying(500, "", undeclared, ""), []string{read, asked, request("v2", "")},
 			`applying HorizontalPodAutoscaler "web": ` + undeclared},
-		"another kind":      {[]string{"v2"}, 200, `{"kind":"Deployment"}`, []string{look, asked}, "silence: BadAnswer"},
-		"no JSON":           {[]string{"v2"}, 200, `<html>`, []string{look, asked}, "silence: BadAnswer"},
+		"another kind":      {[]string{"v2"}, 200, `{"kind":"Deployment"}`, []string{read, asked}, "silence: BadAnswer"},
+		"no JSON":           {[]string{"v2"}, 200, `<html>`, []string{read, asked}, "silence: BadAnswer"},
 		"no usable version": {[]string{"v1", "v2beta1"}, 0, "", nil, "silence: UnsupportedAutoscalers"},
 		"no such API":       {nil, 0, "", nil, "silence: UnsupportedAutoscalers"},
 	}
@@ -230,7 +230,7 @@ func TestDelete(t *testing.T) {
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, ""},
 		"a conflict about itself": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {200, storedAs("v2", "u")}},
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, `deleting HorizontalPodAutoscaler "web": the cluster says Conflict`},
-		"a conflict that cannot be looked into": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {403, status(403, "Forbidden", "")}},
+		"a conflict that cannot be examined": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {403, status(403, "Forbidden", "")}},
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, `deleting HorizontalPodAutoscaler "web": the cluster says Conflict`},
 		"forbidden": {[]string{"v2"}, "u", answers{"DELETE": {403, status(403, "Forbidden", "")}}, []string{deletion(v2Path)},
 			`deleting HorizontalPodAutoscaler "web": the cluster says Forbidden`},

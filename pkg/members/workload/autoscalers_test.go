@@ -130,7 +130,7 @@ func TestNoVersionOfAutoscalers(t *testing.T) {
 	c := newServer(t, "v1", "v2beta1").join(t)
 	seen := c.Autoscalers(t.Context(), "shop")
 	same(t, "autoscalers", Autoscalers{Silence: &fleet.Silence{Reason: ReasonUnsupportedAutoscalers,
-		Detail: "the cluster serves neither autoscaling/v2 nor autoscaling/v2beta2; it must be of Kubernetes 1.16 or later"}}, seen)
+		Detail: "the cluster serves neither autoscaling/v2 nor autoscaling/v2beta2; it needs Kubernetes 1.16 or later"}}, seen)
 }
 
 // A cluster comes to serve another version while it is known.

@@ -25,7 +25,7 @@ var (
 
 const autoscalerKind, autoscalerResource = "HorizontalPodAutoscaler", "horizontalpodautoscalers"
 
-// version is the one in which the cluster's HorizontalPodAutoscalers are read and written. The better is looked for each
+// version is the one in which the cluster's HorizontalPodAutoscalers are read and written. The better is discovered each
 // time, so that a cluster may come to serve it.
 func (c memberCluster) version(ctx context.Context) (schema.GroupVersion, error) {
 	for _, version := range []schema.GroupVersion{current, old} {
@@ -35,7 +35,7 @@ func (c memberCluster) version(ctx context.Context) (schema.GroupVersion, error)
 		}
 	}
 	return schema.GroupVersion{}, &fleet.Silence{Reason: ReasonUnsupportedAutoscalers,
-		Detail: "the cluster serves neither " + current.String() + " nor " + old.String() + "; it must be of Kubernetes 1.16 or later"}
+		Detail: "the cluster serves neither " + current.String() + " nor " + old.String() + "; it needs Kubernetes 1.16 or later"}
 }
 
 // mappings are what the cluster serves a kind as, in these versions or else in all, the preferred one first; if in none,

@@ -79,7 +79,7 @@ func namespaceFault(err error, namespace string) error {
 		return &NamespaceFault{fmt.Sprintf("namespace %q is being deleted in the cluster", namespace)}
 	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil &&
 		status.Status().Details.Kind == "namespaces":
-		return &NamespaceFault{fmt.Sprintf("namespace %q does not exist in the cluster; make it there", namespace)}
+		return &NamespaceFault{fmt.Sprintf("namespace %q does not exist in the cluster; create it there", namespace)}
 	}
 	return nil
 }

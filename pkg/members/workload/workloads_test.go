@@ -60,7 +60,8 @@ func TestGet(t *testing.T) {
 }
 
 func TestCreate(t *testing.T) {
-	const lacking, ending = `namespace "shop" does not exist in the cluster; make it there`, `namespace "shop" is being deleted in the cluster`
+	const lacking, ending = `namespace "shop" does not exist in the cluster; create it there`,
+		`namespace "shop" is being deleted in the cluster`
 	tests := map[string]struct {
 		answer answer
 		err    string

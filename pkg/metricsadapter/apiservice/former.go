@@ -45,7 +45,7 @@ func recordOf(api *apiregistrationv1.APIService) (*takeoverRecord, error) {
 	}
 	r := &takeoverRecord{}
 	if err := json.Unmarshal([]byte(text), r); err != nil {
-		return nil, fmt.Errorf("reading annotation %s: %w; mend it, or remove it to forget what stood there before", FormerAnnotation, err)
+		return nil, fmt.Errorf("reading annotation %s: %w; correct it, or remove it to discard the former APIService", FormerAnnotation, err)
 	}
 	return r, nil
 }

@@ -25,8 +25,8 @@ const ReasonPointsElsewhere = "PointsElsewhere"
 
 // advice is what to do about an APIService that is not ours.
 func advice(group string) string {
-	return fmt.Sprintf("run `metrics-adapter takeover --apis=%[1]s` to have it, and keep others from applying it;"+
-		" to leave it to them, run `metrics-adapter restore --apis=%[1]s` and leave %[1]s out of the adapter's --apis", group)
+	return fmt.Sprintf("to take it over, run `metrics-adapter takeover --apis=%[1]s` and keep others from applying it;"+
+		" to leave it to them, run `metrics-adapter restore --apis=%[1]s` and remove %[1]s from the adapter's --apis", group)
 }
 
 // GuardOptions say what a Guard watches over.
@@ -36,7 +36,7 @@ type GuardOptions struct {
 	APIs []string
 	// Service is ours: where the APIServices should point.
 	Service types.NamespacedName
-	// Period is the time between two looks, and the longest that one may take.
+	// Period is the interval of checks, and bounds each of them.
 	Period time.Duration
 
 	Metrics *Metrics
@@ -44,13 +44,13 @@ type GuardOptions struct {
 	Recorder record.EventRecorder
 }
 
-// Guard tells when an APIService of ours points elsewhere. It needs the right
+// Guard reports when an APIService of ours points elsewhere. It needs the right
 // to get them, and never writes.
 type Guard struct {
 	options GuardOptions
 	watched []version
 	last    map[string]finding // by APIService
-	silent  bool               // the hub could not be asked the last time
+	silent  bool               // the hub did not answer the last time
 }
 
 // NewGuard returns a guard that knows nothing until it runs. It panics where
@@ -70,13 +70,13 @@ type finding struct {
 	uid    types.UID
 }
 
-// Run looks at the APIServices at once and then every period until ctx ends.
+// Run checks the APIServices at once and then every period until ctx ends.
 // It must be called once.
 func (g *Guard) Run(ctx context.Context) {
-	wait.UntilWithContext(ctx, g.look, g.options.Period)
+	wait.UntilWithContext(ctx, g.check, g.options.Period)
 }
 
-func (g *Guard) look(ctx context.Context) {
+func (g *Guard) check(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, g.options.Period)
 	defer cancel()
 	var errs []error
@@ -104,7 +104,7 @@ func (g *Guard) find(ctx context.Context, name string) (finding, error) {
 	return finding{exists: true, target: target(api), uid: api.UID}, nil
 }
 
-// judge raises the alarm once for each change.
+// judge reports each change once.
 func (g *Guard) judge(ctx context.Context, v version, now finding) {
 	name := v.apiService()
 	before, known := g.last[name]
@@ -114,7 +114,7 @@ func (g *Guard) judge(ctx context.Context, v version, now finding) {
 	switch {
 	case known && before.describe() == now.describe():
 	case !g.ours(now):
-		logger.Error(nil, "APIService is not ours, so questions for metrics do not reach us",
+		logger.Error(nil, "APIService is not ours, so requests for metrics do not reach this adapter",
 			"pointsTo", now.describe(), "want", describe(g.options.Service), "advice", advice(v.Group))
 		g.record(v, now)
 	case known:
@@ -122,11 +122,11 @@ func (g *Guard) judge(ctx context.Context, v version, now finding) {
 	}
 }
 
-// admit says once that the hub cannot be asked: that is no alarm, since who
-// cannot be asked may still lead to us.
+// admit logs once that APIServices cannot be read: that is no alarm, since they
+// may still point at us.
 func (g *Guard) admit(ctx context.Context, err error) {
 	if err != nil && !g.silent {
-		klog.FromContext(ctx).Info("Hub does not tell where our APIServices point", "reason", err.Error())
+		klog.FromContext(ctx).Info("Could not read our APIServices", "reason", err.Error())
 	}
 	g.silent = err != nil
 }
@@ -140,7 +140,7 @@ func (f finding) describe() string {
 	return describe(f.target)
 }
 
-// record leaves an Event where there is an object to bear it.
+// record writes an Event if there is an object to attach it to.
 func (g *Guard) record(v version, now finding) {
 	if g.options.Recorder == nil || !now.exists {
 		return

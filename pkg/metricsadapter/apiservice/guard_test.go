@@ -26,8 +26,8 @@ import (
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
 )
 
-// watch returns the look of a new guard, which returns the lines logged in it.
-func watch(t *testing.T, client *fake.Clientset, metrics *Metrics, recorder record.EventRecorder) (look func() []string) {
+// watch returns the check of a new guard, which returns the lines logged in it.
+func watch(t *testing.T, client *fake.Clientset, metrics *Metrics, recorder record.EventRecorder) (check func() []string) {
 	t.Helper()
 	var lines []string
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
@@ -37,7 +37,7 @@ func watch(t *testing.T, client *fake.Clientset, metrics *Metrics, recorder reco
 	})
 	return func() []string {
 		lines = nil
-		guard.look(ctx)
+		guard.check(ctx)
 		return lines
 	}
 }
@@ -73,30 +73,30 @@ func checkLines(t *testing.T, when string, got []string, want ...string) {
 
 func TestGuardRaisesOneAlarmPerChange(t *testing.T) {
 	client, metrics := held(), NewMetrics(prometheus.NewRegistry())
-	look := watch(t, client, metrics, nil)
+	check := watch(t, client, metrics, nil)
 
-	checkLines(t, "ours", look())
+	checkLines(t, "ours", check())
 	checkOurs(t, metrics, 1, 1)
 
 	pointAt(t, client, "kube-system", "metrics-server")
-	checkLines(t, "rewritten", look(), `"apiservice"="v1beta1.metrics.k8s.io" "pointsTo"="Service kube-system/metrics-server"`+
-		` "want"="Service fleetscale-system/metrics-adapter" "advice"="run `)
+	checkLines(t, "rewritten", check(), `"apiservice"="v1beta1.metrics.k8s.io" "pointsTo"="Service kube-system/metrics-server"`+
+		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `)
 	checkOurs(t, metrics, 0, 1)
-	checkLines(t, "still rewritten", look())
+	checkLines(t, "still rewritten", check())
 
 	pointAt(t, client, "monitoring", "prometheus-adapter")
-	checkLines(t, "rewritten by another", look(), `"pointsTo"="Service monitoring/prometheus-adapter"`)
+	checkLines(t, "rewritten by another", check(), `"pointsTo"="Service monitoring/prometheus-adapter"`)
 	checkOurs(t, metrics, 0, 1)
 
 	takeOverAll(t, client, ourOptions())
-	checkLines(t, "taken back", look(), `"msg"="APIService is ours" "apiservice"="v1beta1.metrics.k8s.io"`)
+	checkLines(t, "taken back", check(), `"msg"="APIService is ours" "apiservice"="v1beta1.metrics.k8s.io"`)
 	checkOurs(t, metrics, 1, 1)
 }
 
 func TestGuardMissesWhatDoesNotExist(t *testing.T) {
 	metrics, recorder := NewMetrics(prometheus.NewRegistry()), record.NewFakeRecorder(10)
-	look := watch(t, fake.NewClientset(metricsServers()), metrics, recorder)
-	checkLines(t, "first look", look(),
+	check := watch(t, fake.NewClientset(metricsServers()), metrics, recorder)
+	checkLines(t, "first check", check(),
 		`"pointsTo"="Service kube-system/metrics-server"`, `"pointsTo"="nowhere: it does not exist"`)
 	checkOurs(t, metrics, 0, 0)
 
@@ -117,19 +117,19 @@ func TestGuardNeedsNoAlarmForASilentHub(t *testing.T) {
 	client.PrependReactor("get", "apiservices", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return silent, nil, errors.New("connection refused")
 	})
-	look := watch(t, client, metrics, nil)
-	checkLines(t, "ours", look())
+	check := watch(t, client, metrics, nil)
+	checkLines(t, "ours", check())
 
 	silent = true
-	checkLines(t, "silent", look(), `"msg"="Hub does not tell where our APIServices point"`+
+	checkLines(t, "silent", check(), `"msg"="Could not read our APIServices"`+
 		` "reason"="getting APIService v1beta1.metrics.k8s.io: connection refused\ngetting APIService v1.metrics.k8s.io: connection refused"`)
 	checkOurs(t, metrics, 1, 1)
-	checkLines(t, "still silent", look())
+	checkLines(t, "still silent", check())
 
 	silent = false
-	checkLines(t, "back", look())
+	checkLines(t, "back", check())
 	silent = true
-	checkLines(t, "silent again", look(), "Hub does not tell")
+	checkLines(t, "silent again", check(), "Could not read our APIServices")
 }
 
 func TestGuardEndsInSilence(t *testing.T) {
@@ -142,7 +142,7 @@ func TestGuardEndsInSilence(t *testing.T) {
 	ctx, stop := context.WithCancel(logr.NewContext(t.Context(), logger))
 	stop()
 	NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: time.Second,
-		Metrics: NewMetrics(prometheus.NewRegistry())}).look(ctx)
+		Metrics: NewMetrics(prometheus.NewRegistry())}).check(ctx)
 	checkLines(t, "stopped", lines)
 }
 
@@ -164,8 +164,8 @@ func TestGuardOnlyReadsAndOncePerPeriod(t *testing.T) {
 	})
 }
 
-// A hub that hangs must not keep the guard from its next look.
-func TestGuardGivesEachLookADeadline(t *testing.T) {
+// A hub that hangs must not keep the guard from its next check.
+func TestGuardGivesEachCheckADeadline(t *testing.T) {
 	hub := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer hub.Close()
 	client, err := aggregator.NewForConfig(&rest.Config{Host: hub.URL})
@@ -176,8 +176,8 @@ func TestGuardGivesEachLookADeadline(t *testing.T) {
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
 	guard := NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: 50 * time.Millisecond,
 		Metrics: NewMetrics(prometheus.NewRegistry())})
-	guard.look(logr.NewContext(t.Context(), logger))
-	checkLines(t, "hanging", lines, "Hub does not tell")
+	guard.check(logr.NewContext(t.Context(), logger))
+	checkLines(t, "hanging", lines, "Could not read our APIServices")
 }
 
 func TestMetricsFollowTheConventions(t *testing.T) {
@@ -199,9 +199,10 @@ func TestGuardWatchesWhatIsServedOnly(t *testing.T) {
 	NewGuard(GuardOptions{
 		Client: fake.NewClientset(), APIs: []string{"external.metrics.k8s.io"}, Service: ourOptions().Service,
 		Period: 30 * time.Second, Metrics: metrics,
-	}).look(logr.NewContext(t.Context(), logger))
-	checkLines(t, "first look", lines, `"apiservice"="v1beta1.external.metrics.k8s.io" "pointsTo"="nowhere: it does not exist"`+
-		` "want"="Service fleetscale-system/metrics-adapter" "advice"="run `+"`metrics-adapter takeover --apis=external.metrics.k8s.io`")
+	}).check(logr.NewContext(t.Context(), logger))
+	checkLines(t, "first check", lines, `"apiservice"="v1beta1.external.metrics.k8s.io" "pointsTo"="nowhere: it does not exist"`+
+		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `+
+		"`metrics-adapter takeover --apis=external.metrics.k8s.io`")
 	if got := testutil.CollectAndCount(metrics.ours); got != 1 {
 		t.Errorf("%d APIServices are counted, want 1", got)
 	}

@@ -60,7 +60,7 @@ func TestManifestsSayWhatTakeoverDoes(t *testing.T) {
 	}
 }
 
-// The adapter may look at all APIServices that it may have to watch, and at no others.
+// The adapter may read all APIServices that it may have to watch, and at no others.
 func TestManifestsGrantWhatTheGuardGets(t *testing.T) {
 	var role rbacv1.ClusterRole
 	if err := yaml.UnmarshalStrict(documents(t, "base/hub/hub.yaml")[0], &role); err != nil {

@@ -14,10 +14,9 @@ import (
 	typed "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/typed/apiregistration/v1"
 )
 
-// Restore undoes [Takeover] for the groups, of [Groups], at least one: what stood
-// there before stands there again, and where nothing stood nothing does. An APIService that was not taken over is
-// left alone; one that somebody else has pointed elsewhere since is an error.
-// The steps are those that succeeded, and the restore may be repeated.
+// Restore undoes [Takeover] for the groups, of [Groups], at least one: it restores the former APIServices, and
+// deletes those that did not exist before. An APIService that was not taken over is left unchanged; one that has been
+// pointed elsewhere since is an error. The steps are those that succeeded, and the restore may be repeated.
 func Restore(ctx context.Context, client aggregator.Interface, groups []string) ([]Step, error) {
 	return each("restoring", groups, func(v version) (string, error) {
 		return restore(ctx, client.ApiregistrationV1().APIServices(), v.apiService())
@@ -37,18 +36,18 @@ func restore(ctx context.Context, apis typed.APIServiceInterface, name string) (
 	case err != nil:
 		return "", err
 	case record == nil:
-		return fmt.Sprintf("left alone: it points at %s and was not taken over", describe(target(api))), nil
+		return fmt.Sprintf("unchanged: it points at %s and was not taken over", describe(target(api))), nil
 	case !record.holds(api):
-		return "", fmt.Errorf("since the takeover by %s somebody has pointed it at %s; if that is how it shall be, remove the annotation: "+
+		return "", fmt.Errorf("since the takeover by %s it has been pointed at %s; if that is intended, remove the annotation: "+
 			"kubectl annotate apiservice %s %s-",
 			describe(types.NamespacedName(record.By)), describe(target(api)), name, FormerAnnotation)
 	case record.Former == nil:
-		return "deleted: nothing stood there before the takeover", remove(ctx, apis, api)
+		return "deleted: it did not exist before the takeover", remove(ctx, apis, api)
 	}
-	return "given back to " + describe(record.Former.target()), put(ctx, apis, api, record.Former)
+	return "restored to " + describe(record.Former.target()), put(ctx, apis, api, record.Former)
 }
 
-// remove deletes what was looked at, not what somebody may have put there since.
+// remove deletes what was read, not what may have replaced it since.
 func remove(ctx context.Context, apis typed.APIServiceInterface, api *apiregistrationv1.APIService) error {
 	return apis.Delete(ctx, api.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &api.UID, ResourceVersion: &api.ResourceVersion},

@@ -20,7 +20,7 @@ func TestRestorePutsBackWhatStoodThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Step{{beta, "given back to Service kube-system/metrics-server"}, {stable, "deleted: nothing stood there before the takeover"}}
+	want := []Step{{beta, "restored to Service kube-system/metrics-server"}, {stable, "deleted: it did not exist before the takeover"}}
 	if diff := cmp.Diff(want, steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
@@ -44,7 +44,7 @@ func TestRestoreTwiceWritesOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Step{
-		{beta, "left alone: it points at Service kube-system/metrics-server and was not taken over"},
+		{beta, "unchanged: it points at Service kube-system/metrics-server and was not taken over"},
 		{stable, "not there, so nothing was restored"},
 	}
 	if diff := cmp.Diff(want, steps); diff != "" {
@@ -76,7 +76,7 @@ func TestRestoreRefusesWhatSomebodyRewrote(t *testing.T) {
 	steps, err := Restore(t.Context(), client, resourceOnly())
 
 	want := "restoring APIService v1beta1.metrics.k8s.io: since the takeover by Service fleetscale-system/metrics-adapter" +
-		" somebody has pointed it at Service monitoring/prometheus-adapter; if that is how it shall be, remove the annotation:" +
+		" it has been pointed at Service monitoring/prometheus-adapter; if that is intended, remove the annotation:" +
 		" kubectl annotate apiservice v1beta1.metrics.k8s.io fleetscale.io/former-apiservice-"
 	if err == nil || err.Error() != want {
 		t.Errorf("error = %v\nwant    %s", err, want)
@@ -84,7 +84,7 @@ func TestRestoreRefusesWhatSomebodyRewrote(t *testing.T) {
 	if diff := cmp.Diff(before, get(t, client, beta)); diff != "" {
 		t.Errorf("it was written (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Step{{stable, "deleted: nothing stood there before the takeover"}}, steps); diff != "" {
+	if diff := cmp.Diff([]Step{{stable, "deleted: it did not exist before the takeover"}}, steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 }
@@ -135,7 +135,7 @@ func TestRestoreOfWhatWasOnlyApplied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Step{beta, "left alone: it points at Service fleetscale-system/metrics-adapter and was not taken over"}
+	want := Step{beta, "unchanged: it points at Service fleetscale-system/metrics-adapter and was not taken over"}
 	if steps[0] != want {
 		t.Errorf("step = %v, want %v", steps[0], want)
 	}
@@ -154,7 +154,7 @@ func TestRestoreOfOneAPILeavesTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Step{{"v1beta1.external.metrics.k8s.io", "deleted: nothing stood there before the takeover"}}
+	want := []Step{{"v1beta1.external.metrics.k8s.io", "deleted: it did not exist before the takeover"}}
 	if diff := cmp.Diff(want, steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}

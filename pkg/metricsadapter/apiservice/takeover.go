@@ -21,8 +21,8 @@ import (
 // KEDA have: clients prefer the same groups before and after a takeover.
 const groupPriority = 100
 
-// Options say where the APIServices shall point, and how the hub verifies who
-// answers there.
+// Options say where the APIServices should point, and how the hub verifies the
+// server there.
 type Options struct {
 	// APIs are the groups to take over, of [Groups]. It must not be empty.
 	APIs    []string
@@ -41,8 +41,8 @@ type Step struct {
 	Done string
 }
 
-// Takeover points the APIServices at our Service. What stood there before is
-// kept in an annotation for [Restore]; a second takeover keeps the first one's.
+// Takeover points the APIServices at our Service. The former APIService
+// is kept in an annotation for [Restore]; a second takeover keeps the first one's.
 // The steps are those that succeeded; the error names all that did not, and
 // the takeover may be repeated.
 func Takeover(ctx context.Context, client aggregator.Interface, o Options) ([]Step, error) {
@@ -51,7 +51,7 @@ func Takeover(ctx context.Context, client aggregator.Interface, o Options) ([]St
 	})
 }
 
-// each acts on every APIService of the groups, so that one that fails does not keep the others back.
+// each acts on every APIService of the groups, so that one that fails does not block the others.
 func each(gerund string, groups []string, act func(version) (string, error)) ([]Step, error) {
 	all, err := versions(groups)
 	if err != nil {
@@ -74,7 +74,7 @@ func each(gerund string, groups []string, act func(version) (string, error)) ([]
 	return steps, errors.Join(errs...)
 }
 
-// raced is true for errors of those who came second: to look again helps.
+// raced is true for errors of those who lost a race: a retry helps.
 func raced(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
 }

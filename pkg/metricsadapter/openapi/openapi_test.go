@@ -45,7 +45,7 @@ func TestEveryServedKindIsDefined(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, found := definitions[name]; !found {
-				t.Errorf("metrics.k8s.io/%s %s has no definition under the name %s that the API server looks for", version, kind, name)
+				t.Errorf("metrics.k8s.io/%s %s has no definition under the name %s that the API server expects", version, kind, name)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func (s *source) mark() registration.Key { return s.key("") }
 // may not know all its APIs for a moment, and the whole fleet would leave.
 const enoughAbsences = 2
 
-// run watches the objects. Unless their API is the core API it looks for that
+// run watches the objects. Unless their API is the core API it discovers that
 // from time to time, forever: it may come and go.
 func (s *source) run(ctx context.Context) {
 	if s.watch.Resource.Group == corev1.GroupName {
@@ -74,7 +74,7 @@ func (s *source) run(ctx context.Context) {
 		case served:
 			absences = 0
 			if s.objects.Load() == nil {
-				klog.FromContext(ctx).Info("Registrations are served, and followed from now on", "source", s.Name(), "objects", s.watch.What)
+				klog.FromContext(ctx).Info("Started watching registrations", "source", s.Name(), "objects", s.watch.What)
 				s.appear(ctx)
 			}
 		default:
@@ -125,7 +125,7 @@ func (s *source) disappear(ctx context.Context, absences int) {
 	if absences < enoughAbsences {
 		return
 	}
-	klog.FromContext(ctx).Info("Registrations are not served any more", "source", s.Name(), "objects", s.watch.What)
+	klog.FromContext(ctx).Info("Stopped watching registrations, which are no longer served", "source", s.Name(), "objects", s.watch.What)
 	objects.stop()
 	s.objects.Store(nil)
 	for _, name := range objects.names() {

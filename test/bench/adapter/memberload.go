@@ -128,7 +128,7 @@ func (l *loader) withCrowd(ctx context.Context, apart bool, do func(context.Cont
 	return do(asking, c)
 }
 
-// observe has so many ask, and looks on once each has asked.
+// observe has so many ask, and measures once each has asked.
 func (l *loader) observe(ctx context.Context, c *crowd, n int, within time.Duration) error {
 	fmt.Fprintf(l.log, "%d autoscalers, in namespaces of their own: %t ...\n", n, c.apart)
 	of := l.loads[c.apart][n]

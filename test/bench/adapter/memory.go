@@ -171,8 +171,8 @@ func (c *census) grow(ctx context.Context, server *stage.Server, g *growth, know
 	return nil
 }
 
-// looks are how often a server is looked at in a period of its own.
-const looks = 8
+// samplesPerPeriod is how often a server is sampled in a period of its own.
+const samplesPerPeriod = 8
 
 // settled is what a server occupies once nothing is new to it.
 func (c *census) settled(ctx context.Context, server *stage.Server) (footprint, error) {
@@ -180,8 +180,8 @@ func (c *census) settled(ctx context.Context, server *stage.Server) (footprint, 
 		return footprint{}, err
 	}
 	var all []footprint
-	for range looks {
-		if err := measure.Pass(ctx, c.Settle/looks); err != nil {
+	for range samplesPerPeriod {
+		if err := measure.Pass(ctx, c.Settle/samplesPerPeriod); err != nil {
 			return footprint{}, err
 		}
 		f, err := footprintOf(ctx, server)
@@ -193,11 +193,11 @@ func (c *census) settled(ctx context.Context, server *stage.Server) (footprint, 
 	return overAPeriod(all), nil
 }
 
-// overAPeriod is the least heap, for during other looks lists were under way, and the most that was resident.
-func overAPeriod(looks []footprint) footprint {
-	f := looks[0]
-	for _, look := range looks[1:] {
-		f.heap, f.resident = min(f.heap, look.heap), max(f.resident, look.resident)
+// overAPeriod is the least heap, for during other samples lists were under way, and the most that was resident.
+func overAPeriod(samples []footprint) footprint {
+	f := samples[0]
+	for _, sample := range samples[1:] {
+		f.heap, f.resident = min(f.heap, sample.heap), max(f.resident, sample.resident)
 	}
 	return f
 }
@@ -219,7 +219,7 @@ type peerMemory struct {
 	before, with footprint
 }
 
-// withPeer looks at a metrics-server, which needs half a minute to know so many
+// withPeer measures a metrics-server, which needs half a minute to know so many
 // Pods, while something else is done.
 func withPeer(ctx context.Context, s *stage.Stage, pods int, peer *peerMemory, meanwhile func() error) (err error) {
 	single, err := sim.New(ctx, sim.Options{Members: 1})

@@ -113,9 +113,9 @@ func memorySection(p plan, rounds []growth) report.Section {
 		Name: "memory", Title: "Memory of the adapter",
 		Text: []string{
 			fmt.Sprintf("%d members have the Pods, %d of each namespace; all are asked for. Each round is a new adapter; rounds: %s. Heap is "+
-				"what is in use after a garbage collection, the least of %d looks over a period, as members' lists are read during others; bytes "+
+				"what is in use after a garbage collection, the least of %d samples over a period, as members' lists are read during others; bytes "+
 				"for each Pod are those above an adapter with these members and a Pod of each.",
-				p.KnownMembers, perNamespace, p.knownRounds(), looks),
+				p.KnownMembers, perNamespace, p.knownRounds(), samplesPerPeriod),
 			fmt.Sprintf("A member costs %s KiB of heap (an adapter without members has %s MiB): its connections, above all.",
 				parts(f.perMember, kib), parts(f.empty, mib)),
 			fmt.Sprintf("While %d clients ask for lists of %d Pods in JSON, without pause for %s: resident %s MiB at most; refused %s. What is "+

@@ -20,7 +20,7 @@ type change struct {
 // double has all Pods use twice as much, and watches how all workloads grow.
 func double(ctx context.Context, w *world, sides []*side, patience time.Duration) (map[string]*change, error) {
 	found := map[string]*change{}
-	if err := w.look(sides, found); err != nil {
+	if err := w.compare(sides, found); err != nil {
 		return nil, err
 	}
 	if err := w.burden(2 * target); err != nil {
@@ -29,8 +29,8 @@ func double(ctx context.Context, w *world, sides []*side, patience time.Duration
 	return found, w.watch(ctx, sides, found, patience)
 }
 
-// look counts the workloads that are not as they were.
-func (w *world) look(sides []*side, found map[string]*change) error {
+// compare counts the workloads that are not as they were.
+func (w *world) compare(sides []*side, found map[string]*change) error {
 	for _, s := range sides {
 		before, _, err := w.scaled(s.at)
 		if err != nil {

@@ -84,7 +84,7 @@ func TestTheLoadsChangeIsWatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := map[string]*change{}
-	if err := w.look([]*side{good, bad}, found); err != nil {
+	if err := w.compare([]*side{good, bad}, found); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -118,7 +118,7 @@ func TestTheLoadDoubles(t *testing.T) {
 }
 
 func TestLooksAreTimed(t *testing.T) {
-	l := &looks{}
+	l := &reconciles{}
 	l.drain()
 	at := func(name, verb string, second int) {
 		l.note(sim.Seen{Request: sim.Request{Verb: verb, Subresource: "scale"}, Namespace: "team", Name: name, At: time.Unix(int64(second), 0)})

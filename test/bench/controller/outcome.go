@@ -70,11 +70,11 @@ func (r *running) begin(ctx context.Context) error {
 	w := r.world
 	r.ours = &side{
 		name: ours, reconciliations: "fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total",
-		at: w.hub(), members: w.fleet, looks: watchLooks(w.hub()),
+		at: w.hub(), members: w.fleet, reconciles: watchReconciles(w.hub()),
 	}
 	r.theirs = &side{
 		name: upstream, reconciliations: "horizontal_pod_autoscaler_controller_reconciliations_total",
-		at: w.cluster(), looks: watchLooks(w.cluster()),
+		at: w.cluster(), reconciles: watchReconciles(w.cluster()),
 	}
 	adapter, err := r.stage.AdapterFor(ctx, w.hub(), r.scraping()...)
 	if err != nil {
@@ -156,7 +156,7 @@ func (r *running) settle(ctx context.Context) error {
 			return err
 		}
 		for _, s := range r.sides() {
-			s.looks.keep()
+			s.reconciles.keep()
 		}
 	}
 	return nil

@@ -6,7 +6,7 @@
 //
 //	world.go       the autoscalers, their workloads and Pods, twice: in a fleet with its hub, and in one cluster
 //	side.go        one controller, with all that works for it, and what it is asked for
-//	looks.go       when each autoscaler was decided
+//	reconciles.go       when each autoscaler was decided
 //	rest.go        what decisions cost that change nothing, at the usual pace
 //	change.go      a load that calls for more replicas, everywhere at once
 //	saturated.go   as many decisions as there can be

@@ -28,7 +28,7 @@ func atRest(ctx context.Context, sides []*side, period time.Duration, periods in
 	found := rested{}
 	before := map[string]tally{}
 	for _, s := range sides {
-		s.looks.keep()
+		s.reconciles.keep()
 		found[s.name] = &pace{}
 		var err error
 		if before[s.name], err = s.tally(ctx); err != nil {
@@ -50,7 +50,7 @@ func atRest(ctx context.Context, sides []*side, period time.Duration, periods in
 	}
 	for _, s := range sides {
 		p := found[s.name]
-		p.Between, p.Decided = s.looks.noted()
+		p.Between, p.Decided = s.reconciles.noted()
 	}
 	return found, nil
 }
@@ -59,9 +59,10 @@ func atRest(ctx context.Context, sides []*side, period time.Duration, periods in
 func known(ctx context.Context, w *world, sides []*side, patience time.Duration) error {
 	begin := time.Now()
 	for _, s := range sides {
-		for s.looks.workloads() < w.autoscalers {
+		for s.reconciles.workloads() < w.autoscalers {
 			if time.Since(begin) > patience {
-				return fmt.Errorf("waiting for %s to decide: it has for %d of %d autoscalers after %s: %w", s.name, s.looks.workloads(), w.autoscalers,
+				return fmt.Errorf("waiting for %s to decide: it has for %d of %d autoscalers after %s: %w", s.name, s.reconciles.workloads(),
+					w.autoscalers,
 					patience, errSlow)
 			}
 			if err := measure.Pass(ctx, pause); err != nil {

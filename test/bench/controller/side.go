@@ -18,9 +18,9 @@ type side struct {
 	// reconciliations is the controller's own count of decisions, by label error.
 	reconciliations string
 	// at is where its autoscalers are; members are others that are asked.
-	at      *sim.Member
-	members *sim.Fleet
-	looks   *looks
+	at         *sim.Member
+	members    *sim.Fleet
+	reconciles *reconciles
 	// programs are the controller, and the adapter if there is one.
 	programs []*stage.Program
 }
@@ -42,7 +42,7 @@ func (s *side) tally(ctx context.Context) (t tally, err error) {
 	for _, p := range s.programs {
 		cpu, err := p.PID.CPU()
 		if err != nil {
-			return t, fmt.Errorf("looking at the programs of %s: %w", s.name, err)
+			return t, fmt.Errorf("sampling the programs of %s: %w", s.name, err)
 		}
 		t.cpu = append(t.cpu, cpu)
 	}
@@ -110,7 +110,7 @@ func (s *side) restart(ctx context.Context, start func(context.Context) (*stage.
 	if err := s.programs[0].Stop(); err != nil {
 		return err
 	}
-	s.looks.drain()
+	s.reconciles.drain()
 	p, err := start(ctx)
 	if err == nil {
 		s.programs[0] = p

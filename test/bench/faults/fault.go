@@ -19,7 +19,7 @@ type fault struct {
 	full bool
 	// atMost bounds one of a soak; 0: it may take as long as any.
 	atMost time.Duration
-	// kills is one that ends an adapter. Its clients go to the other one, and stay there: that is no growth, and looks like it.
+	// kills is one that ends an adapter. Its clients go to the other one, and stay there: that is no growth, but resembles it.
 	kills bool
 	// begin returns what ends it.
 	begin func(ctx context.Context, s *scene) (end func(context.Context) error, err error)
@@ -78,7 +78,7 @@ func faults() []fault {
 // waits until it gives up and ends: one that ended tells nothing of growth.
 const hubAway = 3 * time.Second
 
-// victim is the replica that is killed; the other one's memory is looked at.
+// victim is the replica that is killed; the other one's memory is measured.
 const victim, survivor = 1, 0
 
 func killAdapter(_ context.Context, s *scene) (func(context.Context) error, error) {

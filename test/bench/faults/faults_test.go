@@ -146,7 +146,7 @@ func TestEachLieIsToldInItsTurn(t *testing.T) {
 }
 
 func TestGrowthIsOfTheLastQuarter(t *testing.T) {
-	heap := looked()[1]
+	heap := sampledFigures()[1]
 	of := func(restart int, values ...float64) *watched {
 		w := &watched{}
 		for i, v := range values {
@@ -241,8 +241,8 @@ func TestMissesAreSaid(t *testing.T) {
 
 func TestASoakTellsTheSeedAndWhatGrew(t *testing.T) {
 	calm, grew := &watched{name: "calm"}, &watched{name: "grew"}
-	const looks = 40
-	for i := range looks {
+	const samples = 40
+	for i := range samples {
 		s := sample{at: time.Duration(i) * time.Minute, pid: 1, goroutines: 100, heap: mib, resident: mib, files: 10, sockets: 10}
 		calm.samples = append(calm.samples, s)
 		s.goroutines += float64(10 * i)
@@ -250,7 +250,7 @@ func TestASoakTellsTheSeedAndWhatGrew(t *testing.T) {
 	}
 	o := &soaked{plan: fullSoak(), seed: 42, watched: []*watched{calm, grew}, recovered: true,
 		happens: []happening{{fault: "a"}, {fault: "b"}, {fault: "a"}}}
-	o.plan.For = looks * time.Minute
+	o.plan.For = samples * time.Minute
 	section := o.section()
 	var missed []string
 	for _, r := range section.Reaches {

@@ -79,9 +79,9 @@ func (s *scene) run(ctx context.Context, f fault, during time.Duration, j *journ
 
 // await returns when all is right again. What began before the fault's end does not count.
 func (s *scene) await(ctx context.Context, p *phase, ended time.Time, j *journal, clients []string) error {
-	const look, atMost = 100 * time.Millisecond, 3 * time.Minute
+	const poll, atMost = 100 * time.Millisecond, 3 * time.Minute
 	for time.Since(ended) < atMost {
-		if err := measure.Pass(ctx, look); err != nil {
+		if err := measure.Pass(ctx, poll); err != nil {
 			return err
 		}
 		if err := s.scalers.revive(ctx); err != nil {

@@ -47,7 +47,7 @@ spec:
 type scalers struct {
 	scene    *scene
 	replicas []*fixture.Controllers
-	// profiles are where they may be looked into.
+	// profiles are where they are served.
 	profiles []string
 	// deaths counts how often one ended by itself, and was started again.
 	deaths int
@@ -271,7 +271,7 @@ func (c *scalers) leader(ctx context.Context) (leader, other *fixture.Controller
 			return r, c.replicas[1-i], nil
 		}
 	}
-	return nil, nil, errors.New("looking for the leader: nobody leads")
+	return nil, nil, errors.New("finding the leader: there is none")
 }
 
 // drop lets the load go to a third, and returns when all workloads were scaled
@@ -286,7 +286,7 @@ func (c *scalers) drop(ctx context.Context) (took time.Duration, lowered int, er
 			}
 		}
 	}
-	const look, atMost = 200 * time.Millisecond, 2 * time.Minute
+	const poll, atMost = 200 * time.Millisecond, 2 * time.Minute
 	for time.Since(begin) < atMost {
 		names := map[string]bool{}
 		for _, w := range c.wrong(begin) {
@@ -295,7 +295,7 @@ func (c *scalers) drop(ctx context.Context) (took time.Duration, lowered int, er
 		if lowered = len(names); lowered == len(c.justified) {
 			break
 		}
-		if err := measure.Pass(ctx, look); err != nil {
+		if err := measure.Pass(ctx, poll); err != nil {
 			return 0, 0, err
 		}
 	}

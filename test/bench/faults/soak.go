@@ -24,19 +24,20 @@ type soakPlan struct {
 	For time.Duration
 	// Shortest and Longest are the bounds of a fault, and of the time between two.
 	Shortest, Longest, Rest time.Duration
-	// Look is the time between two samples.
-	Look time.Duration
+	// Interval is the time between two samples.
+	Interval time.Duration
 }
 
 func fullSoak() soakPlan {
 	p := soakPlan{plan: full(), For: 30 * time.Minute, Shortest: 5 * time.Second, Longest: 90 * time.Second, Rest: 20 * time.Second,
-		Look: 10 * time.Second}
+		Interval: 10 * time.Second}
 	p.Members, p.Together, p.Pause = 20, 6, 500*time.Millisecond
 	return p
 }
 
 func quickSoak() soakPlan {
-	p := soakPlan{plan: quick(), For: 30 * time.Second, Shortest: time.Second, Longest: 4 * time.Second, Rest: time.Second, Look: time.Second}
+	p := soakPlan{plan: quick(), For: 30 * time.Second, Shortest: time.Second, Longest: 4 * time.Second, Rest: time.Second,
+		Interval: time.Second}
 	p.Pause = 100 * time.Millisecond
 	return p
 }
@@ -82,9 +83,9 @@ func (s *scene) soak(ctx context.Context, o *soaked) error {
 	var begin time.Time
 	j, err := s.asked(ctx, func(ctx context.Context, j *journal, clients []string) error {
 		begin = time.Now()
-		looking, stop := context.WithCancel(ctx)
-		looked := make(chan error, 1)
-		go func() { looked <- s.look(looking, o, begin) }()
+		sampling, stop := context.WithCancel(ctx)
+		sampled := make(chan error, 1)
+		go func() { sampled <- s.sample(sampling, o, begin) }()
 		err := s.happen(ctx, o, begin)
 		if err == nil {
 			p := phase{}
@@ -92,7 +93,7 @@ func (s *scene) soak(ctx context.Context, o *soaked) error {
 			o.recovered = p.recovered
 		}
 		stop()
-		return errors.Join(err, <-looked)
+		return errors.Join(err, <-sampled)
 	})
 	if err != nil {
 		return err
@@ -133,7 +134,7 @@ func (s *scene) happen(ctx context.Context, o *soaked, begin time.Time) error {
 	return nil
 }
 
-// next is any fault, but of those that kill only in the first quarter, from whose end on growth is looked for.
+// next is any fault, but of those that kill only in the first quarter, from whose end on growth is checked.
 func (p soakPlan) next(at time.Duration, random *rand.Rand) fault {
 	all := slices.DeleteFunc(faults(), func(f fault) bool { return f.kills && at+p.Longest > p.For/4 })
 	return all[random.IntN(len(all))]
@@ -150,15 +151,15 @@ func (s *scene) upTo(least, most time.Duration) time.Duration {
 	return least + time.Duration(s.random.Int64N(int64(most-least)+1))
 }
 
-// look samples all processes until the context ends.
-func (s *scene) look(ctx context.Context, o *soaked, begin time.Time) error {
+// sample samples all processes until the context ends.
+func (s *scene) sample(ctx context.Context, o *soaked, begin time.Time) error {
 	for n := 0; ; n++ {
 		for _, w := range o.watched {
-			if err := w.look(ctx, time.Since(begin), n%6 == 0); err != nil {
+			if err := w.sample(ctx, time.Since(begin), n%6 == 0); err != nil {
 				return err
 			}
 		}
-		if measure.Pass(ctx, o.plan.Look) != nil {
+		if measure.Pass(ctx, o.plan.Interval) != nil {
 			return nil
 		}
 	}
@@ -185,7 +186,7 @@ func (o *soaked) section() report.Section {
 	}
 	section.Reaches = append(section.Reaches, report.Reach{What: "all answers right again at the end", Goal: "yes", Measured: yes(o.recovered),
 		Met: o.recovered})
-	for _, f := range looked() {
+	for _, f := range sampledFigures() {
 		section.Reaches = append(section.Reaches, o.reach(f))
 		plot := report.Plot{Title: f.name, X: "minutes", Y: f.unit}
 		for _, w := range o.watched {

@@ -24,7 +24,7 @@ type figure struct {
 	of   func(sample) float64
 }
 
-func looked() []figure {
+func sampledFigures() []figure {
 	return []figure{
 		{"goroutines", "goroutines", 1.1, func(s sample) float64 { return s.goroutines }},
 		{"heap", "MiB", 1.1, func(s sample) float64 { return s.heap / mib }},
@@ -34,7 +34,7 @@ func looked() []figure {
 	}
 }
 
-// sample is what a process has at a time; NaN is what was not looked at.
+// sample is what a process has at a time; NaN is what was not read.
 type sample struct {
 	at                                         time.Duration
 	pid                                        measure.Process
@@ -100,8 +100,8 @@ func get(ctx context.Context, url string) error {
 	return err
 }
 
-// look takes a sample. Of a process that is down just now there is none.
-func (w *watched) look(ctx context.Context, at time.Duration, collect bool) (err error) {
+// sample takes a sample. Of a process that is down just now there is none.
+func (w *watched) sample(ctx context.Context, at time.Duration, collect bool) (err error) {
 	s := sample{at: at, heap: math.NaN()}
 	if s.pid, err = w.pid(); err != nil {
 		return err

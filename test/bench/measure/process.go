@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Process is one of this machine, looked at from outside. It needs Linux.
+// Process is one of this machine, measured from outside. It needs Linux.
 type Process int
 
 // CPU is the time that the process has used so far, in steps of 10 ms.

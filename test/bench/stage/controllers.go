@@ -139,7 +139,7 @@ type starting struct {
 	name, path string
 	// ready is a path of its own that answers with 200.
 	ready string
-	// secure programs serve all on one port, by TLS; others metrics on the first, and what they look like inside on the second.
+	// secure programs serve all on one port, by TLS; others metrics on the first, and profiles on the second.
 	secure bool
 	args   func(kubeconfig string, ports []int) []string
 }

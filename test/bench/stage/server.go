@@ -33,7 +33,7 @@ type Server struct {
 	URL string
 	// Client is authorized for all of it.
 	Client http.RoundTripper
-	// PID is the process behind it; 0 if it is elsewhere, and cannot be looked at.
+	// PID is the process behind it; 0 if it is elsewhere, and cannot be measured.
 	PID measure.Process
 
 	process *lab.Process

@@ -78,7 +78,7 @@ func managed(object []byte) runtime.RawExtension {
 	return runtime.RawExtension{Raw: bytes.Replace(object, []byte(`"metadata":{`), []byte(record), 1)}
 }
 
-// allowed is what is wrong with the answer of a webhook that looks for no faults.
+// allowed is what is wrong with the answer of a webhook that checks nothing.
 func (r review) allowed(code int, body []byte) error {
 	if code != http.StatusOK {
 		return fmt.Errorf("%s to %s: %d: %s", r, r.path, code, body)

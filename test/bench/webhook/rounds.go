@@ -31,7 +31,7 @@ func (b *bench) measure(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := b.look(); err != nil {
+		if err := b.sampleMemory(); err != nil {
 			return err
 		}
 	}
@@ -158,8 +158,8 @@ func (b *bench) at(c cell) *figures {
 	return b.cells[c]
 }
 
-// look is at the memory of the webhooks.
-func (b *bench) look() error {
+// sampleMemory samples the memory of the webhooks.
+func (b *bench) sampleMemory() error {
 	for _, s := range b.sides {
 		if s.webhook == nil {
 			continue

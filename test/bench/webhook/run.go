@@ -126,7 +126,7 @@ func (b *bench) connect() error {
 }
 
 // prepare stores what will be updated, waits until all webhooks are asked, and
-// looks at what everybody uses when nothing is written.
+// reads what everybody uses when nothing is written.
 func (b *bench) prepare(ctx context.Context) error {
 	for _, s := range b.sides {
 		if err := b.store(ctx, s); err != nil {

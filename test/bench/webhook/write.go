@@ -105,7 +105,7 @@ func (w write) object(namespace, name, version string) []byte {
 		"RESOURCE", resource).Replace(text))
 }
 
-// admitted is what is wrong with the hub's answer if nobody looks for faults.
+// admitted is what is wrong with the hub's answer if nothing checks for faults.
 func (w write) admitted(code int, body []byte) error {
 	want := http.StatusCreated
 	if w.update {

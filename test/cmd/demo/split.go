@@ -136,7 +136,7 @@ func (s *stage) scale(ctx context.Context) error {
 	if err := s.show(ctx, autoscales("1 4 4"), "--context", west, "-n", shop, "get", "hpa"); err != nil {
 		return err
 	}
-	s.say("The hub looks on:")
+	s.say("The hub watches:")
 	return s.show(ctx, autoscales("1 12 6", "3/3"), "-n", shop, "get", "fhpa")
 }
 

@@ -73,7 +73,7 @@ func (s *stage) show(ctx context.Context, promised check, args ...string) error 
 	return nil
 }
 
-// await looks until check finds nothing wrong. A long wait is explained, and
+// await polls until check finds nothing wrong. A long wait is explained, and
 // marked by dots.
 func (s *stage) await(ctx context.Context, why string, check func(context.Context) error) error {
 	begin, last := time.Now(), time.Time{}

@@ -20,7 +20,7 @@ type decider struct {
 	status autoscalingv2.HorizontalPodAutoscalerStatus
 }
 
-// decide looks at the world once, before the other controller does.
+// decide reconciles the world once, before the other controller does.
 func (d *decider) decide(now time.Time) ours.Decision {
 	spec := template()
 	q := ours.Question{

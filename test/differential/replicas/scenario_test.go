@@ -54,7 +54,7 @@ func newWorld(d dice) *world {
 	return w
 }
 
-// step changes the world, lets both look at it, and compares.
+// step changes the world, lets both reconcile it, and compares.
 func (w *world) step(d dice, up *upstream, us *decider, seen tally) string {
 	w.change(d, up, us)
 	decision := us.decide(time.Now())

@@ -90,7 +90,7 @@ func replaceRecorder(c *podautoscaler.HorizontalController, r record.EventRecord
 	reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Set(reflect.ValueOf(r))
 }
 
-// reconcile lets the controller look at the world once.
+// reconcile lets the controller reconcile the world once.
 func (u *upstream) reconcile() outcome {
 	u.hold()
 	u.events, u.writes, u.writeErr = nil, nil, nil

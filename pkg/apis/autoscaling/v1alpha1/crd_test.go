@@ -16,7 +16,7 @@ import (
 
 const crds = "../../../../deploy/crds/autoscaling.karmada.io_"
 
-// crd is the part of a CustomResourceDefinition that the tests look at.
+// crd is the part of a CustomResourceDefinition that the tests check.
 type crd struct {
 	Spec struct {
 		Scope string

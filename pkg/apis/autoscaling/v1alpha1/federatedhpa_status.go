@@ -20,7 +20,7 @@ type FederatedHPAStatus struct {
 	// +optional
 	LastScaleTime *metav1.Time `json:"lastScaleTime,omitempty"`
 
-	// currentReplicas is the number of replicas that the fleet was told to run when the controller last looked.
+	// currentReplicas is the number of replicas that the fleet was set to run at the last reconcile.
 	// Example: 12
 	// +kubebuilder:validation:Minimum=0
 	// +optional

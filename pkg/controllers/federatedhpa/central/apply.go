@@ -181,11 +181,11 @@ func (o *outcome) complete(ctx context.Context) {
 func (in *situation) nobodyTold(wanted int32) error {
 	switch {
 	case !slices.ContainsFunc(in.parts, func(p part) bool { return p.writable() }):
-		return errors.New("no cluster can be told: status.clusters says why")
+		return errors.New("no cluster can be scaled: status.clusters says why")
 	case wanted > in.scale.Replicas:
-		return errors.New("no cluster can take the replicas: all that can be told are at their autoscalingMaxThreshold")
+		return errors.New("no cluster can take the replicas: all that can be scaled are at their autoscalingMaxThreshold")
 	default:
-		return errors.New("no cluster that can be told runs any replica")
+		return errors.New("no cluster that can be scaled runs a replica")
 	}
 }
 
@@ -196,7 +196,7 @@ func (o *outcome) fail(err error) {
 	}
 	o.Events = append(o.Events, replicas.Event{
 		Type: corev1.EventTypeWarning, Reason: replicas.ReasonFailedRescale,
-		Message: fmt.Sprintf("some clusters could not be told: %v", oneLine(err)),
+		Message: fmt.Sprintf("some clusters could not be scaled: %v", oneLine(err)),
 	})
 	o.Err = errors.Join(o.Err, err)
 }

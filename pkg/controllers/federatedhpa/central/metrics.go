@@ -42,11 +42,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		reconciliations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "reconciliations_total",
-			Help: "Looks at a FederatedHPA, by what was written (action) and what went wrong (error).",
+			Help: "Reconciliations of a FederatedHPA, by what was written (action) and what went wrong (error).",
 		}, []string{"action", "error"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "reconciliation_duration_seconds",
-			Help:    "Time that a look at a FederatedHPA takes.",
+			Help:    "Duration of a reconciliation of a FederatedHPA.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 		}, []string{"action", "error"}),
 		computations: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -60,7 +60,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"action", "error", "metric_type"}),
 		skips: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "stale_sync_skips_total",
-			Help: "Looks that were put off because the object was known only as before our own last write.",
+			Help: "Reconciliations that were deferred because the cached object was older than our own last write.",
 		}, []string{"group", "resource"}),
 		objects: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "num_horizontal_pod_autoscalers",
@@ -84,7 +84,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// reconciled counts a look; err is why it could not be stored.
+// reconciled counts a reconcile; err is why its result could not be stored.
 func (m *Metrics) reconciled(o *outcome, memory *Memory, err error, took time.Duration) {
 	labels := prometheus.Labels{"action": wrote(o), "error": faultOf(cmp.Or(o.Err, err))}
 	m.reconciliations.With(labels).Inc()

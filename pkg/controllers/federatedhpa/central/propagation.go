@@ -99,14 +99,14 @@ func (in *situation) propagated(
 	}
 	p, now := in.propagation, record.Condition{
 		Type: v1alpha1.Propagated, Is: true, Quiet: true, Reason: reasonPropagated,
-		Message: "the clusters together are told as many replicas as the workload on the hub",
+		Message: "the clusters together specify as many replicas as the workload on the hub",
 	}
 	switch {
 	case p.after(in.grace, in.Now):
 		now.Is, now.Quiet, now.Reason = false, false, reasonNotPropagated
-		now.Message = fmt.Sprintf("the workload on the hub asks for %d replicas, and those of the %d selected clusters for %d together: "+
-			"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution, so that each "+
-			"cluster is told its part",
+		now.Message = fmt.Sprintf("the workload on the hub specifies %d replicas, and those in the %d selected clusters %d in total: "+
+			"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution to have "+
+			"each cluster scaled",
 			p.told, len(in.parts), p.run)
 	case !p.known || p.failing():
 		return conditions

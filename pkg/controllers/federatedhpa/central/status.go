@@ -248,7 +248,7 @@ func withoutClusters(s *v1alpha1.FederatedHPAStatus) *v1alpha1.FederatedHPAStatu
 	return &shallow
 }
 
-// sameButForAge compares all but the age of metrics. It is done for each cluster at each look, where to compare by
+// sameButForAge compares all but the age of metrics. It is done for each cluster in each reconcile, where to compare by
 // reflection would take a tenth of the whole.
 func sameButForAge(a, b v1alpha1.ClusterStatus) bool {
 	return a.Name == b.Name && a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.HPAVersion == b.HPAVersion &&

@@ -15,7 +15,7 @@ func TestAutoscalersOfOthers(t *testing.T) {
 	const taken = "HorizontalPodAutoscaler shop/web has the name of ours there, and scales something else: " +
 		"delete it, give the FederatedHPA another name, or take the cluster out of clusterAffinity"
 	tests := map[string]struct {
-		theirs func(*member) // what is in b before the first look
+		theirs func(*member) // what is in b before the first reconcile
 		has    string
 		status string
 		why    string
@@ -84,7 +84,7 @@ func TestAutoscalersOfOthers(t *testing.T) {
 				m.scales = false
 			}
 			tc.theirs(w.member("b"))
-			w.well(4)
+			w.mustReconcile(4)
 			same(t, "b has", tc.has, w.has()["b"])
 			same(t, "the status of b", tc.status, w.clusters()[1])
 			same(t, "why", tc.why, w.object().Status.Clusters[1].Message)
@@ -97,22 +97,22 @@ func TestConflictComesAndGoes(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.writes()
 	w.heard()
 	b := w.member("b")
 	b.add("legacy", "web", nil)
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "written", []string{"hub status", "b delete web", "a web 2-10"}, w.writes())
 	same(t, "heard", []string{"BoundsTakenOver: a: 1-5 to 2-10, b: 1-5 to 0-0",
 		"!ClusterStateChanged: cluster b is Conflict: the workload is scaled there by HorizontalPodAutoscaler shop/legacy: " +
 			"delete it, annotate it with fleetscale.io/adopt-by: web, or take the cluster out of clusterAffinity"}, w.heard())
 	since := w.object().Status.Clusters[1].Since
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "since", since, w.object().Status.Clusters[1].Since)
 	same(t, "written", nil, toMembers(w.writes()))
 	delete(b.hpas, "legacy")
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "written", []string{"a web 1-5", "b web 1-5"}, toMembers(w.writes()))
 	same(t, "heard", []string{"BoundsSplit: a: 2-10 to 1-5, b: 0-0 to 1-5", "ClusterStateChanged: cluster b is Active"}, w.heard())
 }
@@ -120,14 +120,14 @@ func TestConflictComesAndGoes(t *testing.T) {
 func TestOneThatIsGivenToUsLaterIsTakenOver(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.member("b").add("legacy", "web", nil)
-	w.well(3)
+	w.mustReconcile(3)
 	legacy := w.member("b").hpas["legacy"].DeepCopy()
 	legacy.Annotations = adoptable
 	w.member("b").store(legacy, false)
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "legacy 1-5, runs 3"}, w.has())
 	w.hub.remove()
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "there is, once the object is deleted", map[string]string{"a": "runs 3", "b": "runs 3"}, w.has())
 }
 
@@ -139,11 +139,11 @@ func TestOneThatIsGivenToUsStaysWhereTheClusterHasNoPart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-			w.well(3)
+			w.mustReconcile(3)
 			w.member("b").add("xlegacy", "web", adoptable)
 			w.member("b").scales = false
 			change(w)
-			w.well(4)
+			w.mustReconcile(4)
 			if w.member("b").hpas["xlegacy"] == nil || w.member("b").hpas["web"] != nil {
 				t.Errorf("b has %v", w.member("b"))
 			}
@@ -153,21 +153,21 @@ func TestOneThatIsGivenToUsStaysWhereTheClusterHasNoPart(t *testing.T) {
 
 func TestFurtherOnesOfOursGo(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-	w.well(3)
+	w.mustReconcile(3)
 	another := w.member("b").hpas["web"].DeepCopy()
 	another.Name, another.UID = "copy", "uid-of-copy"
 	w.member("b").store(another, false)
 	w.edit(bounds(2, 20))
 	w.writes()
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "written", []string{"hub status", "b delete web", "a web 1-10", "b copy 1-10"}, w.writes())
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written", nil, toMembers(w.writes()))
 }
 
 func TestNothingGrowsWhileAFurtherOneOfOursStays(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-	w.well(3)
+	w.mustReconcile(3)
 	another := w.member("b").hpas["web"].DeepCopy()
 	another.Name, another.UID = "copy", "uid-of-copy"
 	w.member("b").store(another, false)
@@ -179,7 +179,7 @@ func TestNothingGrowsWhileAFurtherOneOfOursStays(t *testing.T) {
 	}
 	w.edit(bounds(2, 20))
 	w.writes()
-	if err := w.look(); err == nil || err.Error() != "cluster b: refused" {
+	if err := w.reconcile(); err == nil || err.Error() != "cluster b: refused" {
 		t.Errorf("said %v", err)
 	}
 	same(t, "written", []string{"hub status"}, w.writes())

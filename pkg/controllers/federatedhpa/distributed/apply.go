@@ -155,7 +155,7 @@ func (m *Mode) write(ctx context.Context, o *outcome, c change) error {
 	if c.scale != nil || !o.gaveUp(&r.site) { // then what it is given up for was not written
 		*r.took.of(c) = true
 	}
-	klog.FromContext(ctx).Info("Wrote to a cluster", append([]any{"cluster", r.Facts.Name}, c.about(o.Object)...)...)
+	klog.FromContext(ctx).Info("Wrote to the cluster", append([]any{"cluster", r.Facts.Name}, c.about(o.Object)...)...)
 	return nil
 }
 

@@ -137,10 +137,10 @@ func (in *situation) limited() record.Condition {
 		}
 	}
 	if len(each) > 0 {
-		c.Is, c.Message = true, "the bounds or policies of these clusters limit what they would run: "+strings.Join(each, ", ")
+		c.Is, c.Message = true, "the bounds or policies of these clusters limit their desired replicas: "+strings.Join(each, ", ")
 		return c
 	}
-	c.Reason, c.Message = replicas.ReasonDesiredWithinRange, "what every cluster wants is within its bounds"
+	c.Reason, c.Message = replicas.ReasonDesiredWithinRange, "the desired replicas of every cluster are within its bounds"
 	return c
 }
 
@@ -159,16 +159,16 @@ func (in *situation) visible() record.Condition {
 	}
 	if len(dark) > 0 {
 		c.Reason = replicas.ReasonClusterUnreachable
-		c.Message = "these clusters keep their bounds, and scale on within them, while they cannot be seen: " + strings.Join(dark, ", ")
+		c.Message = "these clusters cannot be seen, keep their bounds and continue to scale within them: " + strings.Join(dark, ", ")
 		return c
 	}
-	c.Is, c.Reason, c.Message = true, replicas.ReasonAllClustersVisible, "all clusters can be seen"
+	c.Is, c.Reason, c.Message = true, replicas.ReasonAllClustersVisible, "all clusters are visible"
 	return c
 }
 
 func (in *situation) supported() record.Condition {
 	c := record.Condition{Type: v1alpha1.MetricNotSupported, Quiet: true, Reason: "MetricsSupported",
-		Message: "every cluster knows the metrics"}
+		Message: "every cluster supports the metrics"}
 	var each []string
 	for i := range in.sites {
 		if s := &in.sites[i]; s.reason == reasonNotSupported {
@@ -184,7 +184,7 @@ func (in *situation) supported() record.Condition {
 func (p *plan) unassigned() record.Condition {
 	left := p.step.Unassigned
 	c := record.Condition{Type: v1alpha1.MaxNotAssignable, Is: left > 0, Quiet: left == 0, Reason: "AllAssigned",
-		Message: "the clusters have all of maxReplicas"}
+		Message: "all of maxReplicas is assigned"}
 	if c.Is {
 		c.Reason, c.Message = "Thresholds", fmt.Sprintf("%d of maxReplicas cannot be assigned: the thresholds of the clusters add up to less",
 			left)
@@ -195,9 +195,9 @@ func (p *plan) unassigned() record.Condition {
 func (p *plan) saturated() record.Condition {
 	all := p.step.AllSaturated
 	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: all, Quiet: !all, Reason: "Room",
-		Message: "what one cluster cannot host another one can"}
+		Message: "replicas that one cluster cannot host fit into another"}
 	if c.Is {
-		c.Reason, c.Message = "NoRoom", "Pods of a cluster find no node, and no other cluster can take their part of maxReplicas"
+		c.Reason, c.Message = "NoRoom", "Pods of a cluster are unschedulable, and no other cluster can take over their part of maxReplicas"
 	}
 	return c
 }
@@ -205,9 +205,9 @@ func (p *plan) saturated() record.Condition {
 func (p *plan) weighed() record.Condition {
 	unknown := p.step.Unweighted && p.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType == v1alpha1.AssignmentDynamicWeighted
 	c := record.Condition{Type: v1alpha1.CapacityUnknown, Is: unknown, Quiet: !unknown, Reason: "CapacityKnown",
-		Message: "it is known what clusters can host"}
+		Message: "the capacity of clusters is known"}
 	if c.Is {
-		c.Reason, c.Message = "CapacityUnknown", "it is not known of any cluster what it can host, so all have the same weight"
+		c.Reason, c.Message = "CapacityUnknown", "the capacity of no cluster is known, so all have the same weight"
 	}
 	return c
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// moves are looks that do something; of each is said what there is in the end.
+// moves are reconciles that do something; of each is said what there is in the end.
 var moves = map[string]struct {
 	world func(testing.TB) *world
-	act   func(*world) // just before the look
+	act   func(*world) // just before the reconcile
 	ends  map[string]string
 }{
 	"the first split": {
@@ -48,7 +48,7 @@ var moves = map[string]struct {
 		func(t testing.TB) *world {
 			w := settledFleet("Prioritized", ranks(map[string]int32{"a": 2, "b": 1, "c": 1}))(t)
 			w.member("a").room = 1
-			w.look()
+			w.reconcile()
 			w.clock.SetTime(w.clock.Now().Add(5 * period))
 			return w
 		}, nil,
@@ -62,10 +62,10 @@ var moves = map[string]struct {
 	"one comes back from zero": {
 		func(t testing.TB) *world {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 0, "b": 2}, toZero)
-			w.well(1)
+			w.mustReconcile(1)
 			w.member("b").unready = 2
 			w.member("b").room = 1
-			w.look()
+			w.reconcile()
 			w.clock.SetTime(w.clock.Now().Add(5 * period))
 			return w
 		}, nil,
@@ -91,12 +91,12 @@ func settledFleet(policy v1alpha1.FederatedHPAAssignmentType, change ...func(*v1
 		for _, m := range w.members {
 			m.scales = false
 		}
-		w.well(4)
+		w.mustReconcile(4)
 		return w
 	}
 }
 
-// move is one look, in the mode that the object is of.
+// move is one reconcile, in the mode that the object is of.
 func (w *world) move() {
 	if w.hub.object != nil && !w.hub.object.Distributed() && w.hub.object.DeletionTimestamp == nil {
 		if len(w.hub.object.Finalizers) > 0 {
@@ -104,7 +104,7 @@ func (w *world) move() {
 		}
 		return
 	}
-	_ = w.look()
+	_ = w.reconcile()
 }
 
 // A program that ends at any call, carried out or not, leaves behind what the next one completes, and the maxima are never

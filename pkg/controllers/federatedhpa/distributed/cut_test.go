@@ -12,9 +12,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-const lost = "lost without an edit: spec.clusterAffinity, spec.federatedHPAAssignment. The hub drops fields where a schema is in place " +
-	"that lacks them, such as Karmada's. " +
-	"The HorizontalPodAutoscalers in the clusters stay as they are. Apply the manifest of this FederatedHPA again; " +
+const lost = "dropped without an edit: spec.clusterAffinity, spec.federatedHPAAssignment. " +
+	"The hub drops fields that its schema " +
+	"of the kind lacks, as Karmada's does. " +
+	"The HorizontalPodAutoscalers in the clusters are left unchanged. Apply the manifest of this FederatedHPA again; " +
 	"for central mode, set spec.federatedHPAAssignment once more and then remove it"
 
 // cut is a write of the object's metadata while the hub serves Karmada's kind, which stores what that one has. It returns
@@ -49,7 +50,7 @@ func (w *world) keep(n int) {
 
 func TestCutObjectSaysSoOnceAndGoesOnWhenItIsWhole(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 2}, only("a", "b"), weighs(map[string]int32{"a": 3, "b": 1}))
-	w.well(4)
+	w.mustReconcile(4)
 	before := w.has()
 	whole := w.cut()
 	w.restart()
@@ -66,7 +67,7 @@ func TestCutObjectSaysSoOnceAndGoesOnWhenItIsWhole(t *testing.T) {
 
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec = whole })
 	w.restart()
-	w.well(4)
+	w.mustReconcile(4)
 	same(t, "there is", before, w.has())
 	same(t, "written to members", nil, toMembers(w.writes()))
 	same(t, "AbleToScale", "True ReadyForNewScale: the bounds are split among 2 clusters", w.condition(autoscalingv2.AbleToScale))
@@ -80,14 +81,14 @@ func TestCutObjectHasItsBoundsAgain(t *testing.T) {
 	} {
 		t.Run(string(policy), func(t *testing.T) {
 			w := fleetOf(t, policy, map[string]int32{"a": 3, "b": 2, "c": 1}, only("a", "b", "c"))
-			w.well(20)
+			w.mustReconcile(20)
 			before := w.has()
 			whole := w.cut()
 			w.restart()
 			w.keep(3)
 			w.writes()
 			w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec = whole })
-			w.well(20)
+			w.mustReconcile(20)
 			same(t, "there is", before, w.has())
 			same(t, "written to members", nil, toMembers(w.writes()))
 		})
@@ -97,7 +98,7 @@ func TestCutObjectHasItsBoundsAgain(t *testing.T) {
 // What a cache shows of an object may be from while the hub hid fields that it had all along.
 func TestWholeObjectThatIsShownCutIsNotKept(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	shown := w.object()
 	shown.Spec.FederatedHPAAssignment = nil
 	w.hub.shown = shown
@@ -113,7 +114,7 @@ func TestWholeObjectThatIsShownCutIsNotKept(t *testing.T) {
 // Who switches it meanwhile is not held back.
 func TestObjectThatIsSwitchedIsNotKept(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	shown := w.object()
 	shown.Spec.FederatedHPAAssignment = nil
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = nil })

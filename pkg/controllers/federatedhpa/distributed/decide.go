@@ -139,7 +139,7 @@ func (s *site) snapshot(in *situation) assignment.Site {
 	}
 	if s.own != nil {
 		site.Autoscaler = memberhpa.Read(s.own, &in.Object.Spec.HorizontalPodAutoscalerSpec, s.ClockOffset)
-		site.Steady = s.steady >= steadyLooks
+		site.Steady = s.steady >= steadyReconciles
 		spread(site.Ratios, s.own.Status.CurrentReplicas, site.Current)
 	}
 	return site

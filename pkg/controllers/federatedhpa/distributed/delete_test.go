@@ -13,8 +13,8 @@ import (
 var waits = waitsFor("b")
 
 func waitsFor(clusters string) string {
-	return "HorizontalPodAutoscalers are still in clusters that cannot be written: " + clusters +
-		"; they go when the clusters are back; for one that does not come back, delete its registration"
+	return "HorizontalPodAutoscalers remain in clusters that cannot be written: " + clusters +
+		"; they are removed once the clusters are back; for one that does not come back, delete its registration"
 }
 
 func TestDeletion(t *testing.T) {
@@ -43,10 +43,10 @@ func TestDeletion(t *testing.T) {
 		"a new leader knows of one that left while it was silent": {"Delete", func(w *world) {
 			w.member("b").silence = silence()
 			w.edit(only("a"))
-			w.well(2)
+			w.mustReconcile(2)
 			w.member("b").unknown = true
 			w.restart()
-			w.well(2)
+			w.mustReconcile(2)
 			w.heard()
 		}, waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { w.member("b").unknown, w.member("b").silence = false, nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
@@ -73,28 +73,28 @@ func TestDeletion(t *testing.T) {
 			for _, m := range w.members {
 				m.scales = false
 			}
-			w.well(4)
+			w.mustReconcile(4)
 			w.heard()
 			if tc.before != nil {
 				tc.before(w)
 			}
 			w.hub.remove()
-			w.well(1)
+			w.mustReconcile(1)
 			var told []string
 			if tc.waits != "" {
 				same(t, "AbleToScale", "False WaitingForClusters: "+tc.waits, w.condition(autoscalingv2.AbleToScale))
 				same(t, "state", v1alpha1.StateFailing, w.object().Status.Summary.State)
 				told = []string{"!WaitingForClusters: " + tc.waits}
-				w.well(3) // and another leader says no more
+				w.mustReconcile(3) // and another leader says no more
 				w.restart()
-				w.well(3)
+				w.mustReconcile(3)
 			}
 			same(t, "there is", tc.has, w.has())
 			same(t, "heard", told, w.heard())
 			same(t, "the object is gone", tc.waits == "", w.hub.object == nil)
 			if tc.then != nil {
 				tc.then(w)
-				if err := w.look(); err != nil || w.hub.object != nil {
+				if err := w.reconcile(); err != nil || w.hub.object != nil {
 					t.Errorf("it is still there: %v", err)
 				}
 				same(t, "there is in the end", tc.ends, w.has())
@@ -107,14 +107,14 @@ func TestDeletionOfOneThatHasNothing(t *testing.T) {
 	w := newWorld(t, "StaticWeighted", func(f *v1alpha1.FederatedHPA) { f.Finalizers = []string{"somebody.else/waits"} })
 	w.member("a").add("theirs", "web", nil)
 	w.hub.remove()
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "written", nil, w.writes())
 	same(t, "finalizers", []string{"somebody.else/waits"}, w.object().Finalizers)
 }
 
 func TestLeave(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(3)
+	w.mustReconcile(3)
 	w.edit(func(f *v1alpha1.FederatedHPA) {
 		f.Spec.FederatedHPAAssignment, f.Spec.DeletionPolicy = nil, v1alpha1.DeletionPolicyOrphan
 	})
@@ -144,7 +144,7 @@ func TestLeave(t *testing.T) {
 
 func TestLeaveThatCanNotBeStored(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = nil })
 	w.hub.failStatus = func() error { return errRefused }
 	if left, err := w.leave(); left || err == nil || err.Error() != "writing the status: refused" {
@@ -156,23 +156,23 @@ func TestLeaveThatCanNotBeStored(t *testing.T) {
 // What an object waits for is said again when it is something else.
 func TestDeletionTellsOfWhatChanges(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	w.heard()
 	w.member("a").silence, w.member("b").silence = silence(), silence()
 	w.hub.remove()
-	w.well(2)
+	w.mustReconcile(2)
 	w.member("a").silence = nil
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "heard", []string{"!WaitingForClusters: " + waitsFor("a, b"), "!WaitingForClusters: " + waits}, w.heard())
 }
 
 func TestDeletionThatCanNotBeSaid(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	w.member("a").silence = silence()
 	w.hub.remove()
 	w.hub.failStatus = func() error { return errRefused }
-	if err := w.look(); err == nil || err.Error() != "writing the status: refused" {
-		t.Errorf("looked: %v", err)
+	if err := w.reconcile(); err == nil || err.Error() != "writing the status: refused" {
+		t.Errorf("reconciled: %v", err)
 	}
 }

@@ -41,15 +41,15 @@ func TestEdits(t *testing.T) {
 			for _, m := range w.members {
 				m.scales = false
 			}
-			w.well(3)
+			w.mustReconcile(3)
 			w.writes()
 			w.heard()
 			w.edit(tc.change)
-			w.well(1)
+			w.mustReconcile(1)
 			same(t, "written", append([]string{"hub status"}, tc.writes...), w.writes())
 			same(t, "heard", tc.heard, w.heard())
 			same(t, "the generation seen", int64(2), *w.object().Status.ObservedGeneration)
-			w.well(3)
+			w.mustReconcile(3)
 			same(t, "written later", nil, toMembers(w.writes()))
 		})
 	}
@@ -62,27 +62,27 @@ func TestHoldsComeAndGo(t *testing.T) {
 	}
 	w.member("a").room = 3
 	w.member("b").room = 10
-	w.well(3)
+	w.mustReconcile(3)
 	w.writes()
 	w.member("a").room = 30
 	w.edit(bounds(1, 30))
-	w.well(2)
+	w.mustReconcile(2)
 	has := w.has()
 	w.writes()
 	w.member("a").run(2)
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "b, while a runs more than its minimum", has["b"][:len(has["b"])-len(", runs 5")]+" held, runs 5", w.has()["b"])
 	w.member("a").run(1)
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "b, when a is at its minimum", has["b"], w.has()["b"])
 }
 
 // The window and the tolerance of the spec count, and otherwise those of the program.
 func TestWindowAndTolerance(t *testing.T) {
 	tests := map[string]struct {
-		rules *autoscalingv2.HPAScalingRules
-		use   int32
-		looks int // until a cluster is emptied; 0: none is
+		rules      *autoscalingv2.HPAScalingRules
+		use        int32
+		reconciles int // until a cluster is emptied; 0: none is
 	}{
 		"those of the program":            {nil, 44, 21},
 		"within the program's tolerance":  {nil, 46, 0},
@@ -102,7 +102,7 @@ func TestWindowAndTolerance(t *testing.T) {
 				m.room = 60
 			}
 			w.uses = func(*member) int32 { return 50 }
-			w.well(1)
+			w.mustReconcile(1)
 			low := false
 			w.uses = func(m *member) int32 {
 				if low {
@@ -114,20 +114,20 @@ func TestWindowAndTolerance(t *testing.T) {
 				hold := m
 				m.steadyAt = func() int32 { return hold.deployment.replicas }
 			}
-			w.well(3)
+			w.mustReconcile(3)
 			low = true
 			w.passes(0)
 			w.heard()
 			at := 0
 			for i := 1; i <= 30 && at == 0; i++ {
-				w.well(1)
+				w.mustReconcile(1)
 				for _, line := range w.heard() {
 					if len(line) > 18 && line[:18] == "LowPriorityDrained" {
 						at = i
 					}
 				}
 			}
-			same(t, "drained at look", tc.looks, at)
+			same(t, "drained at reconcile", tc.reconciles, at)
 		})
 	}
 }
@@ -138,7 +138,7 @@ func TestDrainWaitsUntilItIsSteady(t *testing.T) {
 	for _, m := range w.members {
 		m.room, m.scales = 60, false
 	}
-	w.well(2)
+	w.mustReconcile(2)
 	desire := func(n int32) {
 		for _, m := range w.members {
 			hpa := m.hpas["web"].DeepCopy()
@@ -150,12 +150,12 @@ func TestDrainWaitsUntilItIsSteady(t *testing.T) {
 	}
 	desire(39)
 	w.heard()
-	w.well(25)
+	w.mustReconcile(25)
 	same(t, "heard while it desires something else", nil, w.heard())
 	desire(40)
-	w.well(2)
-	same(t, "heard in two looks", nil, w.heard())
-	w.well(1)
+	w.mustReconcile(2)
+	same(t, "heard in two reconciles", nil, w.heard())
+	w.mustReconcile(1)
 	same(t, "how much is heard in the third", 1, len(w.heard()))
 }
 
@@ -167,14 +167,14 @@ func TestLowLoadIsCountedWhileBoundsWait(t *testing.T) {
 	for _, m := range w.members {
 		m.steadyAt = func() int32 { return 40 }
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "low since", nil, w.object().Status.Assignment.UnderloadedSince)
 	percent = 30
 	w.passes(period)
 	hpa := w.member("b").hpas["web"].DeepCopy()
 	hpa.Spec.MaxReplicas++
 	w.member("b").store(hpa, false)
-	w.well(1)
+	w.mustReconcile(1)
 	if since := w.object().Status.Assignment.UnderloadedSince; since == nil {
 		t.Error("it is not counted")
 	}

@@ -46,7 +46,7 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 		return news
 	}
 	if gone := p.deregistered(); len(gone) > 0 {
-		news.Add(corev1.EventTypeWarning, eventClusterRemoved, "not registered any more, so their HorizontalPodAutoscalers stay as they are: "+
+		news.Add(corev1.EventTypeWarning, eventClusterRemoved, "no longer registered, so their HorizontalPodAutoscalers are left unchanged: "+
 			strings.Join(gone, ", "))
 	}
 	var better, worse []string
@@ -55,7 +55,7 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 		refuses, refused := c.Reason == reasonFailedWrite, was.Reason == reasonFailedWrite
 		switch before := was.State; {
 		case refuses && !refused:
-			worse = append(worse, fmt.Sprintf("cluster %s refuses what is written to it: %s", c.Name, c.Message))
+			worse = append(worse, fmt.Sprintf("cluster %s rejects writes: %s", c.Name, c.Message))
 		case refuses, before == c.State && !refused, before == "" && c.State == v1alpha1.ClusterActive:
 		case c.State == v1alpha1.ClusterActive, c.State == v1alpha1.ClusterScaledToZero, c.Reason == reasonNoShare:
 			better = append(better, fmt.Sprintf("cluster %s is %s", c.Name, c.State))

@@ -12,11 +12,11 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 )
 
-// ordersOne looks until a cluster is told to run nothing, and says which; the write does not come through.
+// ordersOne reconciles until a cluster is told to run nothing, and says which; the write does not come through.
 func ordersOne(t *testing.T, w *world) string {
 	t.Helper()
 	for range 60 {
-		_ = w.looks(1)
+		_ = w.reconcileN(1)
 		for _, c := range w.object().Status.Clusters {
 			if c.AssignedReplicas != nil && *c.AssignedReplicas == 0 {
 				return c.Name
@@ -46,7 +46,7 @@ func TestStaleOrderToZero(t *testing.T) {
 			percent = 200
 			for range 12 {
 				if !away {
-					_ = w.look()
+					_ = w.reconcile()
 				}
 				w.passes(period)
 			}
@@ -55,7 +55,7 @@ func TestStaleOrderToZero(t *testing.T) {
 				w.restart()
 			}
 			w.writes()
-			w.well(6)
+			w.mustReconcile(6)
 			same(t, "written to members", nil, toMembers(w.writes()))
 			want := map[string]string{"a": "web 1-20, runs 20", "b": "web 1-20, runs 20", "c": "web 1-20, runs 20"}
 			same(t, "there is", want, w.has())
@@ -82,10 +82,10 @@ func TestAnotherGoesToZeroWhereOneRefuses(t *testing.T) {
 	}
 	first := ordersOne(t, w)
 	same(t, "asked", map[string]int{first: 1}, refused)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "why", "FailedWrite", clusterOf(w, first).Reason)
 	same(t, "its state", v1alpha1.ClusterActive, clusterOf(w, first).State)
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	for name, times := range refused {
 		if times != 1 {
 			t.Errorf("%s was asked %d times", name, times)
@@ -112,7 +112,7 @@ func TestStaleMaximum(t *testing.T) {
 			for _, m := range w.members {
 				m.room = 40
 			}
-			w.well(2)
+			w.mustReconcile(2)
 			before := w.has()
 			same(t, "there is at first", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, before)
 			w.member("a").room = 3 // so a part of its maximum is to go to b
@@ -120,7 +120,7 @@ func TestStaleMaximum(t *testing.T) {
 			w.member("a").refuses = refuse
 			w.member("b").refuses = refuse
 			for range 40 {
-				if _ = w.looks(1); value(clusterOf(w, "a").AssignedMax) < 10 {
+				if _ = w.reconcileN(1); value(clusterOf(w, "a").AssignedMax) < 10 {
 					break
 				}
 			}
@@ -131,7 +131,7 @@ func TestStaleMaximum(t *testing.T) {
 			percent["a"] = 400
 			for range 6 {
 				if !away {
-					_ = w.look()
+					_ = w.reconcile()
 				}
 				w.passes(period)
 			}
@@ -140,7 +140,7 @@ func TestStaleMaximum(t *testing.T) {
 				w.restart()
 			}
 			w.member("a").refuses, w.member("b").refuses = nil, nil
-			w.well(6)
+			w.mustReconcile(6)
 			same(t, "there is", map[string]string{"a": "web 1-10, runs 10", "b": "web 1-10, runs 2"}, w.has())
 		})
 	}
@@ -153,11 +153,11 @@ func TestRefusalDoesNotFreezeTheOthers(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("c").refuses = func(string) error { return errRefused }
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(60)} })
 	w.member("a").room = 2
-	_ = w.looks(8)
+	_ = w.reconcileN(8)
 	same(t, "c", "FailedWrite", clusterOf(w, "c").Reason)
 	same(t, "a", v1alpha1.ClusterSaturated, clusterOf(w, "a").State)
 	if upper := value(clusterOf(w, "b").AssignedMax); upper < 6 {
@@ -172,18 +172,18 @@ func TestLowerMaximumWhileAClusterIsSilent(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("b").silence = silence()
 	w.edit(bounds(1, 6))
 	w.writes()
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written", []string{"a web 1-3"}, toMembers(w.writes()))
 	same(t, "there is", map[string]string{"a": "web 1-3, runs 3", "b": "web 1-6, runs 3"}, w.has())
 	same(t, "beyond the maximum", int32(3), value(w.object().Status.Assignment.UnreachableMax))
-	w.well(16)
+	w.mustReconcile(16)
 	same(t, "written within the grace", nil, toMembers(w.writes()))
 	w.member("b").silence = nil
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is when it is back", map[string]string{"a": "web 1-3, runs 3", "b": "web 1-3, runs 3"}, w.has())
 	same(t, "beyond the maximum", nil, w.object().Status.Assignment.UnreachableMax)
 }
@@ -194,14 +194,14 @@ func TestSaturationEndsWhereRoomIsNotKnown(t *testing.T) {
 	for _, m := range w.members {
 		m.scales, m.roomUnknown = false, true
 	}
-	w.well(2)
+	w.mustReconcile(2)
 	w.member("a").room = 2
-	w.well(6)
+	w.mustReconcile(6)
 	same(t, "a", v1alpha1.ClusterSaturated, clusterOf(w, "a").State)
 	w.member("a").room = 9
-	w.well(int(grace / period))
+	w.mustReconcile(int(grace / period))
 	same(t, "a, whose Pods run", v1alpha1.ClusterSaturated, clusterOf(w, "a").State)
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "a, whose Pods have run for five minutes", v1alpha1.ClusterActive, clusterOf(w, "a").State)
 }
 
@@ -211,15 +211,15 @@ func TestNewSpecIsToldToOneThatRefused(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(60)} })
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	w.edit(bounds(2, 20))
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "intended", map[string]string{"a": "1-10", "b": "1-10"}, w.intends())
 	w.member("b").refuses = nil
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
 }
 
@@ -230,7 +230,7 @@ func TestRefusalKeepsNobodyAtZero(t *testing.T) {
 		weighs(map[string]int32{"a": 1, "b": 2, "c": 3}))
 	w.uses = func(*member) int32 { return percent }
 	for range 40 {
-		w.well(1)
+		w.mustReconcile(1)
 		if w.members["a"].deployment.replicas == 0 && w.members["b"].deployment.replicas == 0 {
 			break
 		}
@@ -238,10 +238,10 @@ func TestRefusalKeepsNobodyAtZero(t *testing.T) {
 	same(t, "there is at first", map[string]string{"a": "web 1-2, runs 0", "b": "web 1-4, runs 0", "c": "web 1-6, runs 1"}, w.has())
 	w.member("c").refuses = func(string) error { return errRefused }
 	w.edit(weighs(map[string]int32{"a": 1, "b": 4, "c": 1}))
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "what waits for c", "web 1-4, runs 0", w.has()["b"])
 	percent = 400
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	if w.members["a"].deployment.replicas == 0 || w.members["b"].deployment.replicas == 0 {
 		t.Errorf("they sleep on: %v", w.has())
 	}
@@ -253,12 +253,12 @@ func TestConflictWhereAClusterRefuses(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.edit(bounds(2, 20))
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	w.member("b").add("own", web.Name, nil)
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "b", v1alpha1.ClusterConflict, clusterOf(w, "b").State)
 }
 

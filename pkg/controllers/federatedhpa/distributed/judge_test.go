@@ -54,7 +54,7 @@ func (w *world) native() bool {
 }
 
 // judgeSum: after a write that gives more, the maxima of the clusters in sight are not too many. They may be where an edit
-// took from clusters that could not be told: then they are not more than they were before the look, or than is intended.
+// took from clusters that could not be told: then they are not more than they were before the reconcile, or than is intended.
 func (m *member) judgeSum() {
 	intended := int32(0)
 	for _, one := range m.members {

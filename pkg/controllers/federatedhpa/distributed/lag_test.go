@@ -19,22 +19,22 @@ func TestMirrorsThatLag(t *testing.T) {
 	}
 	tests := map[string]struct {
 		before func(*world) // then the mirrors freeze
-		writes []string     // of the look then; none of the next two
+		writes []string     // of the reconcile then; none of the next two
 		has    map[string]string
 	}{
 		"autoscalers that were made": {nil,
 			[]string{"hub finalizers [fleetscale.io/member-autoscalers]", "hub status", "a web 1-5", "b web 1-5"},
 			map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 3"}},
 		"bounds that were changed": {
-			func(w *world) { w.well(1); w.edit(bounds(4, 20)) },
+			func(w *world) { w.mustReconcile(1); w.edit(bounds(4, 20)) },
 			[]string{"hub status", "a web 2-10", "b web 2-10"},
 			map[string]string{"a": "web 2-10, runs 3", "b": "web 2-10, runs 3"}},
 		"autoscalers that were deleted a while after they were written": {
-			func(w *world) { w.well(4); w.edit(only("a")) },
+			func(w *world) { w.mustReconcile(4); w.edit(only("a")) },
 			[]string{"hub status", "b delete web", "a web 2-10"},
 			map[string]string{"a": "web 2-10, runs 3", "b": "runs 3"}},
 		"autoscalers that were deleted soon after they were written": {
-			func(w *world) { w.well(1); w.edit(only("a")) },
+			func(w *world) { w.mustReconcile(1); w.edit(only("a")) },
 			[]string{"hub status", "b delete web", "a web 2-10"},
 			map[string]string{"a": "web 2-10, runs 3", "b": "runs 3"}},
 	}
@@ -47,16 +47,16 @@ func TestMirrorsThatLag(t *testing.T) {
 				w.writes()
 			}
 			all(w, (*member).freeze)
-			w.well(1)
+			w.mustReconcile(1)
 			same(t, "written", tc.writes, w.writes())
 			w.clock.SetTime(w.clock.Now().Add(-period))
 			for range 2 {
-				w.well(1)
+				w.mustReconcile(1)
 				w.clock.SetTime(w.clock.Now().Add(-period / 2))
 			}
 			same(t, "written to members while the mirrors lag", nil, toMembers(w.writes()))
 			all(w, (*member).thaw)
-			w.well(3)
+			w.mustReconcile(3)
 			same(t, "written to members once they have caught up", nil, toMembers(w.writes()))
 			same(t, "there is", tc.has, w.has())
 		})
@@ -75,23 +75,23 @@ func toMembers(writes []string) (all []string) {
 
 func TestAutoscalerThatSomebodyDeletedComesBack(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-	w.well(4)
+	w.mustReconcile(4)
 	delete(w.member("a").hpas, "web")
 	w.writes()
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written", []string{"a web 1-5"}, toMembers(w.writes()))
 }
 
 func TestWhatSomebodyChangedIsChangedBack(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-	w.well(4)
+	w.mustReconcile(4)
 	w.writes()
 	for name, upper := range map[string]int32{"a": 50, "b": 2} {
 		hpa := w.member(name).hpas["web"].DeepCopy()
 		hpa.Spec.MaxReplicas = upper
 		w.member(name).store(hpa, false)
 	}
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written", []string{"a web 1-5", "b web 1-5"}, toMembers(w.writes()))
 }
 
@@ -99,39 +99,39 @@ func TestCacheThatLags(t *testing.T) {
 	t.Run("what is from before our own write is put off", func(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 		w.hub.shown = w.object()
-		w.well(1)
+		w.mustReconcile(1)
 		w.writes()
 		for range 3 {
-			if err := w.look(); !apierrors.IsConflict(err) {
-				t.Errorf("looked at what is old, and said: %v", err)
+			if err := w.reconcile(); !apierrors.IsConflict(err) {
+				t.Errorf("reconciled what is old, and said: %v", err)
 			}
 		}
 		same(t, "written", nil, w.writes())
 		w.hub.shown = nil
-		w.well(1)
+		w.mustReconcile(1)
 	})
 	t.Run("what is from before an edit that we know is not carried out again", func(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-		w.well(3)
+		w.mustReconcile(3)
 		old := w.object()
 		w.edit(bounds(2, 20))
-		w.well(3)
+		w.mustReconcile(3)
 		w.hub.shown = old
 		w.writes()
-		if err := w.look(); !apierrors.IsConflict(err) {
-			t.Errorf("looked at what is old, and said: %v", err)
+		if err := w.reconcile(); !apierrors.IsConflict(err) {
+			t.Errorf("reconciled what is old, and said: %v", err)
 		}
 		same(t, "written", nil, w.writes())
 	})
 	t.Run("a new leader asks the hub itself", func(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-		w.well(1)
+		w.mustReconcile(1)
 		w.hub.shown = w.object()
 		w.edit(bounds(2, 20))
-		w.well(0)
+		w.mustReconcile(0)
 		w.restart()
 		w.writes()
-		w.well(1)
+		w.mustReconcile(1)
 		same(t, "written", []string{"hub status", "a web 1-10", "b web 1-10"}, w.writes())
 	})
 	for what, change := range map[string]func(*v1alpha1.FederatedHPA){
@@ -140,13 +140,13 @@ func TestCacheThatLags(t *testing.T) {
 	} {
 		t.Run("a new leader whose cache does not know yet that the object "+what, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-			w.well(1)
+			w.mustReconcile(1)
 			w.hub.shown = w.object()
 			w.edit(change)
 			w.restart()
 			w.writes()
-			if err := w.look(); !apierrors.IsConflict(err) {
-				t.Errorf("looked at what is old, and said: %v", err)
+			if err := w.reconcile(); !apierrors.IsConflict(err) {
+				t.Errorf("reconciled what is old, and said: %v", err)
 			}
 			same(t, "written", nil, w.writes())
 		})
@@ -155,14 +155,14 @@ func TestCacheThatLags(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 		w.hub.shown = w.object()
 		w.hub.object = nil
-		if err := w.look(); !apierrors.IsConflict(err) {
-			t.Errorf("looked at what is gone, and said: %v", err)
+		if err := w.reconcile(); !apierrors.IsConflict(err) {
+			t.Errorf("reconciled what is gone, and said: %v", err)
 		}
 		same(t, "written", nil, w.writes())
 	})
 	t.Run("a new leader whose cache does not know yet that the object is of distributed mode again", func(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-		w.well(1)
+		w.mustReconcile(1)
 		w.hub.shown = w.object()
 		w.hub.shown.Spec.FederatedHPAAssignment = nil
 		w.restart()
@@ -174,14 +174,14 @@ func TestCacheThatLags(t *testing.T) {
 	})
 }
 
-func TestEditMeanwhileEndsTheLook(t *testing.T) {
+func TestEditMeanwhileEndsTheReconcile(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-	w.well(1)
+	w.mustReconcile(1)
 	w.edit(bounds(2, 20))
 	w.hub.failStatus = func() error { return apierrors.NewConflict(federatedHPAs, "web", errRefused) }
 	w.writes()
 	w.heard()
-	if err := w.look(); !apierrors.IsConflict(err) {
+	if err := w.reconcile(); !apierrors.IsConflict(err) {
 		t.Errorf("said: %v", err)
 	}
 	same(t, "written", nil, w.writes())
@@ -191,7 +191,7 @@ func TestEditMeanwhileEndsTheLook(t *testing.T) {
 func TestIntentThatCanNotBeStoredIsNotCarriedOut(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.hub.failStatus = func() error { return errRefused }
-	if err := w.look(); err == nil || err.Error() != "writing the status: refused" {
+	if err := w.reconcile(); err == nil || err.Error() != "writing the status: refused" {
 		t.Errorf("said: %v", err)
 	}
 	same(t, "written", []string{"hub finalizers [fleetscale.io/member-autoscalers]"}, w.writes())
@@ -201,7 +201,7 @@ func TestIntentThatCanNotBeStoredIsNotCarriedOut(t *testing.T) {
 func TestNothingIsDoneThatCouldNotBeTakenBack(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.hub.failPatch = func() error { return errRefused }
-	if err := w.look(); err == nil || err.Error() != "writing its finalizers: refused" {
+	if err := w.reconcile(); err == nil || err.Error() != "writing its finalizers: refused" {
 		t.Errorf("said: %v", err)
 	}
 	same(t, "written", nil, w.writes())
@@ -210,18 +210,18 @@ func TestNothingIsDoneThatCouldNotBeTakenBack(t *testing.T) {
 // Of an object that was made again under its name nothing is known from the former one.
 func TestObjectThatIsMadeAnew(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-	w.well(1)
+	w.mustReconcile(1)
 	w.hub.remove()
-	w.well(1)
+	w.mustReconcile(1)
 	object := newObject("StaticWeighted")
 	object.UID = "uid-of-the-next"
 	w.hub.put(object)
 	w.hub.shown = w.object()
 	w.edit(bounds(2, 20)) // the cache does not know yet
 	w.writes()
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "written", []string{"hub finalizers [fleetscale.io/member-autoscalers]", "hub status", "a web 1-10", "b web 1-10"}, w.writes())
 	w.hub.shown = nil
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "written later", nil, toMembers(w.writes()))
 }

@@ -118,8 +118,8 @@ func (m *Mode) release(ctx context.Context, object *v1alpha1.FederatedHPA, memor
 
 // wait reports for which clusters an object waits.
 func (m *Mode) wait(ctx context.Context, object *v1alpha1.FederatedHPA, clusters []string) error {
-	return m.rest(ctx, object, reasonWaiting, fmt.Sprintf("HorizontalPodAutoscalers are still in clusters that cannot be written: %s; "+
-		"they go when the clusters are back; for one that does not come back, delete its registration", strings.Join(clusters, ", ")))
+	return m.rest(ctx, object, reasonWaiting, fmt.Sprintf("HorizontalPodAutoscalers remain in clusters that cannot be written: %s; "+
+		"they are removed once the clusters are back; for one that does not come back, delete its registration", strings.Join(clusters, ", ")))
 }
 
 // rest leaves all as it is. The status says why, and an Event, if it is something else than before.

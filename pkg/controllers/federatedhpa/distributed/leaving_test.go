@@ -15,11 +15,11 @@ var managed = map[string]string{v1alpha1.ManagedByLabel: "uid-of-web"}
 
 func TestClusterThatLeaves(t *testing.T) {
 	tests := map[string]struct {
-		before func(w *world) // before the affinity is changed
-		looks  int
-		writes []string
-		has    string
-		told   []string
+		before     func(w *world) // before the affinity is changed
+		reconciles int
+		writes     []string
+		has        string
+		told       []string
 	}{
 		"a typo costs nobody a workload": {nil, 5, []string{"c delete web", "a web 1-5", "b web 1-5"}, "runs 2", nil},
 		"what we made goes": {func(w *world) { w.member("c").deployment.labels = managed }, 3,
@@ -55,14 +55,14 @@ func TestClusterThatLeaves(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2})
-			w.well(2)
+			w.mustReconcile(2)
 			if tc.before != nil {
 				tc.before(w)
 			}
 			w.edit(only("a", "b"))
 			w.writes()
 			w.heard()
-			_ = w.looks(tc.looks)
+			_ = w.reconcileN(tc.reconciles)
 			same(t, "written", tc.writes, ignoring(toMembers(w.writes()), " to "))
 			same(t, "c has", tc.has, w.has()["c"])
 			for _, line := range tc.told {
@@ -76,44 +76,44 @@ func TestClusterThatLeaves(t *testing.T) {
 
 func TestClusterThatHasLeftIsForgotten(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	w.edit(only("a"))
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready 2 NotSelected"}, w.clusters())
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2"}, w.clusters())
 	w.edit(only("a", "b"))
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 }
 
 func TestClusterThatLeavesUnseenIsNotForgotten(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	w.edit(only("a"))
 	w.member("b").silence = silence()
-	w.well(5)
+	w.mustReconcile(5)
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready 2 NotSelected"}, w.clusters())
 	w.member("b").silence = nil
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "runs 2"}, w.has())
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2"}, w.clusters())
 }
 
 func TestClusterThatIsNotRegisteredAnyMore(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	gone := w.members["b"]
 	delete(w.members, "b")
 	w.heard()
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2"}, w.has())
 	same(t, "heard", []string{
 		"BoundsTakenOver: a: 1-5 to 2-10",
-		"!ClusterRemoved: not registered any more, so their HorizontalPodAutoscalers stay as they are: b",
+		"!ClusterRemoved: no longer registered, so their HorizontalPodAutoscalers are left unchanged: b",
 	}, w.heard())
 	w.members["b"] = gone
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 }
 
@@ -135,18 +135,18 @@ func TestClusterIsRegisteredAgain(t *testing.T) {
 			for _, m := range w.members {
 				m.scales = false
 			}
-			w.well(2)
+			w.mustReconcile(2)
 			gone := w.members["b"]
 			delete(w.members, "b")
 			gone.run(4)
-			w.well(3)
+			w.mustReconcile(3)
 			same(t, "a", "web 2-10, runs 2", w.has()["a"])
 			w.members["b"] = gone
 			if tc.refuses != nil {
 				refusing(w.member("a"), "")
 			}
 			w.writes()
-			_ = w.looks(4)
+			_ = w.reconcileN(4)
 			same(t, "there is", tc.back, w.has())
 			for _, line := range w.writes() {
 				if strings.Contains(line, "delete") {
@@ -159,52 +159,52 @@ func TestClusterIsRegisteredAgain(t *testing.T) {
 
 func TestRemovalIsToldOnceThoughNothingCanBeDone(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	delete(w.members, "b")
 	w.placed = placedIn{places: true, names: []string{"a"}}
 	w.restart()
 	w.heard()
-	_ = w.looks(4)
+	_ = w.reconcileN(4)
 	same(t, "heard", []string{`!RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, ` +
-		`or Karmada takes back what the clusters' autoscalers do`}, w.heard())
+		`otherwise Karmada reverts what the clusters' autoscalers set`}, w.heard())
 	w.hub.workload = template(map[string]string{retainReplicas: "true"})
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "heard", []string{"BoundsTakenOver: a: 1-5 to 2-10",
-		"!ClusterRemoved: not registered any more, so their HorizontalPodAutoscalers stay as they are: b"}, w.heard())
+		"!ClusterRemoved: no longer registered, so their HorizontalPodAutoscalers are left unchanged: b"}, w.heard())
 }
 
 // A cluster that has left and refuses that we take our autoscaler away holds the others back for the grace, not forever.
 func TestRefusalOfOneThatLeftDoesNotHoldTheOthersForEver(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	w.edit(only("a"))
 	w.member("b").refuses = func(string) error { return errRefused }
-	_ = w.looks(5)
+	_ = w.reconcileN(5)
 	same(t, "a has", "web 1-5, runs 2", w.has()["a"])
-	_ = w.looks(20)
+	_ = w.reconcileN(20)
 	same(t, "a has", "web 2-10, runs 2", w.has()["a"])
 }
 
 func TestRefusalOfOneThatTakesPartDoesNotHoldTheOthersForEver(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	w.edit(weighs(map[string]int32{"a": 4, "b": 1}))
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.heard()
-	_ = w.looks(5)
+	_ = w.reconcileN(5)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	same(t, "AbleToScale", `False FailedWrite: bounds cannot be written: b: refused`,
 		w.condition(autoscalingv2.AbleToScale))
 	same(t, "clusters", []string{"a Active 2-8 current 2 ready 2", "b Active 1-2 current 2 ready 2 FailedWrite"}, w.clusters())
 	same(t, "heard", []string{
 		"BoundsSplit: a: 1-5 to 2-8, b: 1-5 to 1-2",
-		"!ClusterStateChanged: cluster b refuses what is written to it: refused",
+		"!ClusterStateChanged: cluster b rejects writes: refused",
 	}, w.heard())
-	_ = w.looks(20)
+	_ = w.reconcileN(20)
 	same(t, "a has its own part", "web 2-8, runs 2", w.has()["a"])
 	same(t, "what b does not give up", int32(3), value(w.object().Status.Assignment.UnreachableMax))
 	w.member("b").refuses = nil
-	w.well(5)
+	w.mustReconcile(5)
 	same(t, "what b does not give up", nil, w.object().Status.Assignment.UnreachableMax)
 	same(t, "there is", map[string]string{"a": "web 2-8, runs 2", "b": "web 1-2, runs 2"}, w.has())
 }
@@ -230,40 +230,40 @@ func ignoring(lines []string, word string) (all []string) {
 
 func TestClusterThatHasLeftIsForgottenWithoutAPreference(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	w.edit(only("a"), weighs(map[string]int32{"a": 1}))
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2"}, w.clusters())
 	w.edit(only("a", "b"))
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready ? NotPreferred"}, w.clusters())
 }
 
 // Whoever scales it now has use for it.
 func TestWorkloadThatWeMadeStaysInAConflict(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	w.member("b").deployment.labels = managed
 	w.member("b").add("theirs", "web", nil)
 	w.member("b").scales = false
-	w.well(4)
+	w.mustReconcile(4)
 	same(t, "b has", "theirs 3-30 free, runs 2", w.has()["b"])
 }
 
 func TestClusterWithoutAPartIsAskedOnceWhatWeMadeThere(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, weighs(map[string]int32{"a": 1}))
-	w.well(20)
+	w.mustReconcile(20)
 	same(t, "questions", 1, w.member("b").gets)
 }
 
 // What was asked before a cluster had a part again says nothing.
 func TestWorkloadThatWeMadeGoesTheSecondTime(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, weighs(map[string]int32{"a": 1}))
-	w.well(2)
+	w.mustReconcile(2)
 	w.edit(weighs(map[string]int32{"a": 1, "b": 1}))
-	w.well(2)
+	w.mustReconcile(2)
 	w.member("b").deployment.labels = managed
 	w.edit(weighs(map[string]int32{"a": 1}))
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "no workload"}, w.has())
 }

@@ -53,7 +53,7 @@ type member struct {
 	hpas      map[string]*stored
 	frozen    []*autoscalingv2.HorizontalPodAutoscaler // what the mirror shows instead, if isFrozen
 	isFrozen  bool
-	frozenFor int  // looks
+	frozenFor int  // reconciles
 	scales    bool // its autoscalers work
 	// steadyAt is what they desire instead of what the metric calls for.
 	steadyAt func() int32

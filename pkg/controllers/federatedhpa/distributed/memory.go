@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// steadyLooks is for how many looks an autoscaler must have desired what runs to count as steady.
-	steadyLooks = 2
+	// steadyReconciles is for how many reconciles an autoscaler must have desired what runs to count as steady.
+	steadyReconciles = 2
 	// unseenFor is how long what we wrote may be unknown to the watch that should tell of it.
 	unseenFor = 30 * time.Second
 )
@@ -55,7 +55,7 @@ type trial struct {
 
 func (t trial) lately(now time.Time) bool { return now.Sub(t.at) < t.pause }
 
-// then is the trial after a look in which the cluster was found to take it, or not. Each is followed by a longer pause.
+// then is the trial after a reconcile in which the cluster was found to take it, or not. Each is followed by a longer pause.
 func (t trial) then(accepted bool, now time.Time, grace time.Duration) trial {
 	switch {
 	case accepted:
@@ -80,8 +80,8 @@ func (f refusal) holds(now time.Time, grace time.Duration) bool {
 	return f.message != "" && now.Sub(f.last) < max(grace, f.last.Sub(f.since))
 }
 
-// then is the refusal after a look in which something was refused again, or was taken, or still waits for other clusters. The
-// message stays, as those of some errors are never the same.
+// then is the refusal after a reconcile in which something was refused again, or was accepted, or still waits for other
+// clusters. The message stays, as those of some errors are never the same.
 func (f refusal) then(failure string, failed, took, waits bool, now time.Time, grace time.Duration) refusal {
 	switch {
 	case failed && (f.message == "" || f.last.Sub(f.since) < grace && now.Sub(f.last) >= grace):

@@ -85,18 +85,18 @@ func (m *Mode) Keep(ctx context.Context, object *v1alpha1.FederatedHPA) error {
 	}
 	lost := served.Cut(object)
 	if len(lost) == 0 {
-		return record.Conflict(object, "it is whole by now")
+		return record.Conflict(object, "its fields have been restored")
 	}
 	message := cutMessage(lost)
 	if summary.Condition(&object.Status, autoscalingv2.AbleToScale).Message != message {
-		klog.FromContext(ctx).Info("FederatedHPA has lost fields without an edit, so its autoscalers stay as they are", "lost", lost)
+		klog.FromContext(ctx).Info("Detected dropped fields of FederatedHPA, so its autoscalers are left unchanged", "lost", lost)
 	}
 	return m.rest(ctx, object, reasonSpecCut, message)
 }
 
 func cutMessage(lost []string) string {
-	return fmt.Sprintf("lost without an edit: spec.%s. The hub drops fields where a schema is in place that lacks them, such as Karmada's. "+
-		"The HorizontalPodAutoscalers in the clusters stay as they are. Apply the manifest of this FederatedHPA again; "+
+	return fmt.Sprintf("dropped without an edit: spec.%s. The hub drops fields that its schema of the kind lacks, as Karmada's does. "+
+		"The HorizontalPodAutoscalers in the clusters are left unchanged. Apply the manifest of this FederatedHPA again; "+
 		"for central mode, set spec.federatedHPAAssignment once more and then remove it", strings.Join(lost, ", spec."))
 }
 
@@ -123,7 +123,7 @@ func (m *Mode) reread(ctx context.Context, object *v1alpha1.FederatedHPA) error 
 	err := m.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && object.UID != uid:
-		return record.Conflict(object, "it is gone by now")
+		return record.Conflict(object, "it has been deleted")
 	case err != nil:
 		return fmt.Errorf("reading it from the hub itself: %w", err)
 	}

@@ -16,18 +16,18 @@ func acts(f *v1alpha1.FederatedHPA) { f.Spec.Mode = "" }
 func TestObserve(t *testing.T) {
 	w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 2, "b": 2}, observes, stays)
 	w.member("a").room, w.member("b").room = 8, 8
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "written", nil, toMembers(w.writes()))
 	same(t, "acting", "False Observe: spec.mode is Observe: these clusters would get other bounds: a from 0-0 to 1-5, b from 0-0 to 1-5",
 		w.condition(v1alpha1.Acting))
 	same(t, "state", v1alpha1.StateObserving, w.object().Status.Summary.State)
 	w.member("a").room = 2
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "acting", "False Observe: spec.mode is Observe: these clusters would get other bounds: a from 0-0 to 1-3, b from 0-0 to 2-7",
 		w.condition(v1alpha1.Acting))
 	same(t, "heard", nil, w.heard())
 	w.edit(acts)
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 1-3, runs 2", "b": "web 2-7, runs 2"}, w.has())
 	same(t, "acting", "True Active: what is decided is carried out", w.condition(v1alpha1.Acting))
 }
@@ -35,22 +35,22 @@ func TestObserve(t *testing.T) {
 // Autoscalers that stand are left as they are, whatever happens to the spec and the clusters.
 func TestObserveBesideWhatStands(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, stays)
-	w.well(3)
+	w.mustReconcile(3)
 	w.writes()
 	w.edit(observes, bounds(2, 20))
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "acting", "False Observe: spec.mode is Observe: these clusters would get other bounds: a from 1-5 to 1-10, b from 1-5 to 1-10",
 		w.condition(v1alpha1.Acting))
 	w.member("b").silence = silence()
 	w.passes(0)
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("b").silence = nil
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written", nil, toMembers(w.writes()))
 	w.edit(bounds(2, 10))
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "acting", "False Observe: spec.mode is Observe: the bounds of all clusters would stay as they are", w.condition(v1alpha1.Acting))
 	w.edit(acts)
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written", nil, toMembers(w.writes()))
 }

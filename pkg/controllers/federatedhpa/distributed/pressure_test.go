@@ -17,27 +17,27 @@ func pressed(t testing.TB) *world {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(2)
+	w.mustReconcile(2)
 	w.member("a").room = 2
 	return w
 }
 
 func TestSaturatedClusterRecovers(t *testing.T) {
 	w := pressed(t)
-	w.well(6)
+	w.mustReconcile(6)
 	a := func() v1alpha1.ClusterStatus { return w.object().Status.Clusters[0] }
 	same(t, "state", v1alpha1.ClusterSaturated, a().State)
 	w.member("a").run(2)
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "schedulable since", nil, a().SchedulableSince)
 	w.member("a").room = 9
 	began := w.clock.Now()
 	w.heard()
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "schedulable since", began.Truncate(time.Second).UTC(), a().SchedulableSince.UTC())
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "state within the delay", v1alpha1.ClusterSaturated, a().State)
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "state after it", v1alpha1.ClusterActive, a().State)
 	same(t, "schedulable since", nil, a().SchedulableSince)
 	same(t, "heard", []string{"ClusterStateChanged: cluster a is Active"}, w.heard())
@@ -64,19 +64,19 @@ func TestSinceWhenPodsWait(t *testing.T) {
 			since := tc.pending(w)
 			w.member("a").pendingAt = &since
 			now := w.clock.Now()
-			w.well(1)
+			w.mustReconcile(1)
 			want := metav1.NewTime(tc.want(now).Truncate(time.Second))
 			got := w.object().Status.Clusters[0].UnschedulableSince
 			if got == nil || !got.Equal(&want) {
 				t.Errorf("since %v, want %v", got, want)
 			}
-			w.well(1)
+			w.mustReconcile(1)
 			same(t, "later", got, w.object().Status.Clusters[0].UnschedulableSince)
 			w.member("a").hidden = silence()
-			w.well(1)
+			w.mustReconcile(1)
 			same(t, "when it is not seen", got, w.object().Status.Clusters[0].UnschedulableSince)
 			w.member("a").hidden, w.member("a").room = nil, 20
-			w.well(1)
+			w.mustReconcile(1)
 			same(t, "when none waits", nil, w.object().Status.Clusters[0].UnschedulableSince)
 		})
 	}
@@ -85,7 +85,7 @@ func TestSinceWhenPodsWait(t *testing.T) {
 func TestPressureIsOfThePodsThatCount(t *testing.T) {
 	w := pressed(t)
 	w.member("a").beyond = 1 // one of the three that wait is of a rollout
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "unschedulable", int32(2), value(w.object().Status.Clusters[0].UnschedulableReplicas))
 }
 
@@ -93,6 +93,6 @@ func TestPressureIsOfThePodsThatCount(t *testing.T) {
 func TestRoomIsNotCountedTwice(t *testing.T) {
 	w := fleetOf(t, "Aggregated", map[string]int32{"a": 2})
 	w.member("a").room, w.member("a").beyond, w.member("a").scales = 10, -1, false
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "available", int32(9), value(w.object().Status.Clusters[0].AvailableReplicas))
 }

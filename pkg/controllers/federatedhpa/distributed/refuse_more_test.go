@@ -12,11 +12,11 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// falls is how often a cluster runs less than one look before.
-func (w *world) falls(name string, looks int) (times int) {
+// falls is how often a cluster runs less than one reconcile before.
+func (w *world) falls(name string, reconciles int) (times int) {
 	had := w.members[name].deployment.replicas
-	for range looks {
-		_ = w.looks(1)
+	for range reconciles {
+		_ = w.reconcileN(1)
 		now := w.members[name].deployment.replicas
 		if now < had {
 			times++
@@ -36,7 +36,7 @@ func refusesAbove(m *member, most int32) {
 	}
 }
 
-// What passes a dry run may be refused in earnest: by a full etcd, or a webhook that looks only then. It is tried less and less.
+// What passes a dry run may be refused in earnest: by a full etcd, or a webhook that is called only then. It is tried less and less.
 func TestRefusalThatADryRunDoesNotShow(t *testing.T) {
 	for _, policy := range anyPolicy {
 		t.Run(string(policy), func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestRefusalThatADryRunDoesNotShow(t *testing.T) {
 			refusing(w.member("b"), "")
 			w.member("b").dryOK = true
 			carries(w, 1000)
-			_ = w.looks(60)
+			_ = w.reconcileN(60)
 			w.heard()
 			w.writes()
 			if times := w.falls("a", 400); times > 3 { // after 10, 20 and 40 minutes
@@ -66,7 +66,7 @@ func TestEditWhileOneRefusesForLong(t *testing.T) {
 			w.hub.workload = template(nil)
 			refusing(w.member("b"), "")
 			carries(w, 1000)
-			_ = w.looks(60)
+			_ = w.reconcileN(60)
 			w.edit(bounds(3, 20))
 			same(t, "how often a lost Pods", 0, w.falls("a", 10))
 		})
@@ -76,12 +76,12 @@ func TestEditWhileOneRefusesForLong(t *testing.T) {
 // Each is asked for what it would really get, which is more where another one refuses too.
 func TestTwoThatRefuse(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 15))
-	w.well(4)
+	w.mustReconcile(4)
 	refusesAbove(w.member("b"), 15)
 	refusing(w.member("c"), "")
 	carries(w, 3000)
 	w.edit(bounds(3, 39))
-	_ = w.looks(60)
+	_ = w.reconcileN(60)
 	w.heard()
 	same(t, "how often a lost Pods", 0, w.falls("a", 400))
 	same(t, "heard", nil, w.heard())
@@ -90,16 +90,16 @@ func TestTwoThatRefuse(t *testing.T) {
 // That a cluster takes its part again is not forgotten while another one is silent.
 func TestOneRecoversWhileAnotherIsSilent(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 15))
-	w.well(4)
+	w.mustReconcile(4)
 	refusesAbove(w.member("b"), 9)
 	w.edit(bounds(3, 60))
-	_ = w.looks(40)
+	_ = w.reconcileN(40)
 	w.member("c").silence = silence()
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	w.member("b").refusesHPA = nil
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	w.member("c").silence = nil
-	w.well(10)
+	w.mustReconcile(10)
 	same(t, "there is", map[string]string{"a": "web 1-20, runs 2", "b": "web 1-20, runs 2", "c": "web 1-20, runs 2"}, w.has())
 }
 
@@ -114,13 +114,13 @@ func TestRefusalToShrink(t *testing.T) {
 				w := fleetOf(t, policy, map[string]int32{"a": 2, "b": 2}, bounds(2, 40))
 				w.member("a").room, w.member("b").room = 40, 40
 				carries(w, 1000)
-				w.well(30)
+				w.mustReconcile(30)
 				refuse(w.member("b"), w.stands("b"))
 				w.edit(bounds(2, 12))
-				_ = w.looks(2)
+				_ = w.reconcileN(2)
 				intended := clusterOf(w, "a").AssignedMax
 				w.heard()
-				_ = w.looks(300)
+				_ = w.reconcileN(300)
 				if got := value(clusterOf(w, "a").AssignedMax); got < value(intended) {
 					t.Errorf("a had %d by the edit, and has %d", value(intended), got)
 				}
@@ -153,7 +153,7 @@ func (w *world) stands(name string) (upper int32) {
 func TestRefusalsAroundASilence(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 20))
 	carries(w, 3000)
-	w.well(6)
+	w.mustReconcile(6)
 	times := 1
 	w.member("b").refuses = func(string) error {
 		if times--; times >= 0 {
@@ -162,14 +162,14 @@ func TestRefusalsAroundASilence(t *testing.T) {
 		return nil
 	}
 	w.edit(bounds(2, 30))
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	w.member("b").silence = silence()
-	_ = w.looks(30)
+	_ = w.reconcileN(30)
 	w.member("b").silence = nil
 	times = 1
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	had := w.members["a"].deployment.replicas
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	same(t, "a runs", had, w.members["a"].deployment.replicas)
 	same(t, "how often a lost Pods", 0, w.falls("a", 10))
 }
@@ -178,16 +178,16 @@ func TestRefusalsAroundASilence(t *testing.T) {
 func TestOneThatRefusedAllKinds(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(1, 12))
 	carries(w, 10)
-	_ = w.looks(120)
+	_ = w.reconcileN(120)
 	asleep := w.asleep()
 	refusing(w.member(asleep), "scale")
 	carries(w, 1500)
-	_ = w.looks(30)
+	_ = w.reconcileN(30)
 	refusing(w.member(asleep), "")
 	w.edit(bounds(1, 24))
-	_ = w.looks(400)
+	_ = w.reconcileN(400)
 	w.member(asleep).refuses = nil
-	w.well(60)
+	w.mustReconcile(60)
 	if able := w.condition(autoscalingv2.AbleToScale); !strings.HasPrefix(able, "True") {
 		t.Errorf("15 minutes after it takes all: %s", able)
 	}
@@ -200,19 +200,19 @@ func TestRestartWhileOneIsGivenUp(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	refusing(w.member("b"), "")
 	w.edit(bounds(2, 20))
-	_ = w.looks(30)
+	_ = w.reconcileN(30)
 	before := w.has()
 	same(t, "there is", map[string]string{"a": "web 1-15, runs 2", "b": "web 1-5, runs 2"}, before)
 	w.heard()
 	w.restart()
-	_ = w.looks(10)
+	_ = w.reconcileN(10)
 	same(t, "heard", nil, w.heard())
 	same(t, "there is after a restart", before, w.has())
 	same(t, "b", reasonFailedWrite, clusterOf(w, "b").Reason)
 	w.member("b").refuses = nil
-	w.well(4)
+	w.mustReconcile(4)
 	same(t, "there is when it takes it", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
 }

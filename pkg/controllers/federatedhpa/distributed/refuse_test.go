@@ -47,12 +47,12 @@ func TestRefusalForEver(t *testing.T) {
 				w.hub.workload = template(nil)
 				refusing(w.member("b"), kind)
 				carries(w, 1000)
-				_ = w.looks(60)
+				_ = w.reconcileN(60)
 				w.heard()
 				w.writes()
 				had := w.members["a"].deployment.replicas
 				for range 400 {
-					_ = w.looks(1)
+					_ = w.reconcileN(1)
 					if now := w.members["a"].deployment.replicas; now < had {
 						t.Fatalf("a runs %d, and ran %d: %q", now, had, w.heard())
 					}
@@ -64,12 +64,12 @@ func TestRefusalForEver(t *testing.T) {
 					t.Errorf("%d writes: %q", len(writes), writes)
 				}
 				w.restart()
-				_ = w.looks(40)
+				_ = w.reconcileN(40)
 				if now := w.members["a"].deployment.replicas; now < had {
 					t.Errorf("a runs %d after a restart, and ran %d: %q", now, had, w.heard())
 				}
 				w.member("b").refuses = nil
-				w.well(60)
+				w.mustReconcile(60)
 				if got := clusterOf(w, "b"); got.Reason == reasonFailedWrite || got.AssignedReplicas != nil {
 					t.Errorf("b, once it takes all: %v", w.clusters())
 				}
@@ -81,7 +81,7 @@ func TestRefusalForEver(t *testing.T) {
 // What a cluster takes is another thing than what it refused: it is asked for that, before others give anything up for it.
 func TestRefusalOfAValue(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(4)
+	w.mustReconcile(4)
 	w.member("b").refusesHPA = func(hpa *autoscalingv2.HorizontalPodAutoscaler) error {
 		if hpa.Spec.MaxReplicas > 9 {
 			return errRefused
@@ -89,16 +89,16 @@ func TestRefusalOfAValue(t *testing.T) {
 		return nil
 	}
 	w.edit(bounds(2, 40))
-	_ = w.looks(40)
+	_ = w.reconcileN(40)
 	w.member("a").scales = false
 	same(t, "there is", map[string]string{"a": "web 1-35, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	w.heard()
 	w.writes()
-	_ = w.looks(300)
+	_ = w.reconcileN(300)
 	same(t, "heard", nil, w.heard())
 	same(t, "written", nil, w.writes())
 	w.member("b").refusesHPA = nil
-	w.well(4)
+	w.mustReconcile(4)
 	same(t, "there is when it takes it", map[string]string{"a": "web 1-20, runs 2", "b": "web 1-20, runs 2"}, w.has())
 }
 
@@ -120,7 +120,7 @@ func (w *world) asleep() (found string) {
 func TestRefusalToWake(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(1, 12))
 	carries(w, 10)
-	_ = w.looks(120)
+	_ = w.reconcileN(120)
 	asleep := w.asleep()
 	asked := 0
 	w.member(asleep).refuses = func(what string) error {
@@ -131,11 +131,11 @@ func TestRefusalToWake(t *testing.T) {
 		return nil
 	}
 	carries(w, 600)
-	_ = w.looks(20)
+	_ = w.reconcileN(20)
 	w.heard()
 	w.writes()
 	asked = 0
-	_ = w.looks(100)
+	_ = w.reconcileN(100)
 	same(t, "how often it was told", 100, asked)
 	same(t, "heard", nil, w.heard())
 	same(t, "written", nil, w.writes())
@@ -144,26 +144,26 @@ func TestRefusalToWake(t *testing.T) {
 // The words of an error need not be the same each time.
 func TestRefusalInOtherWords(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(3)
+	w.mustReconcile(3)
 	times := 0
 	w.member("b").refuses = func(string) error {
 		times++
 		return fmt.Errorf("read tcp 10.0.0.1:%d: connection reset", 40000+times)
 	}
 	w.edit(bounds(2, 20))
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	w.writes()
-	_ = w.looks(15)
+	_ = w.reconcileN(15)
 	same(t, "written", nil, w.writes())
 }
 
 // A cluster that is to leave and does not let our autoscaler go is reported, and so is what it may run.
 func TestRefusalToLeaveIsSaid(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 20))
-	w.well(3)
+	w.mustReconcile(3)
 	refusing(w.member("b"), "")
 	w.edit(only("a"))
-	_ = w.looks(40)
+	_ = w.reconcileN(40)
 	same(t, "there is", map[string]string{"a": "web 2-20, runs 2", "b": "web 1-10, runs 2"}, w.has())
 	same(t, "beyond the maximum", int32(10), value(w.object().Status.Assignment.UnreachableMax))
 	if able := w.condition(autoscalingv2.AbleToScale); !strings.HasPrefix(able, "False FailedWrite") || !strings.Contains(able, "b: refused") {
@@ -173,10 +173,10 @@ func TestRefusalToLeaveIsSaid(t *testing.T) {
 
 func TestWhoLeavesIsNotBeyondTheMaximum(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 20))
-	w.well(3)
+	w.mustReconcile(3)
 	w.edit(only("a"))
 	for range 3 {
-		w.well(1)
+		w.mustReconcile(1)
 		same(t, "beyond the maximum", nil, w.object().Status.Assignment.UnreachableMax)
 	}
 }
@@ -187,16 +187,16 @@ func TestOneRefusalUndoesNothing(t *testing.T) {
 		f.Spec.FederatedHPAAssignment.Rebalance = &v1alpha1.Rebalance{Strategy: v1alpha1.RebalanceDemand, IntervalSeconds: new(int32(15))}
 	})
 	w.uses = func(m *member) int32 { return map[string]int32{"a": 100, "b": 10}[m.facts.Name] }
-	_ = w.looks(60)
+	_ = w.reconcileN(60)
 	before := w.has()
 	if slices.Contains([]string{before["a"]}, "web 1-5, runs 5") {
 		t.Fatalf("a got nothing of b's: %v", before)
 	}
 	refusing(w.member("b"), "apply")
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = append(f.Spec.Metrics, queue("1000")) })
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	after := w.has()
 	w.member("b").refuses = nil
-	w.well(4)
+	w.mustReconcile(4)
 	same(t, "a has what the edit left it", after["a"], w.has()["a"])
 }

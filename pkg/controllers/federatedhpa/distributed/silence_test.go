@@ -27,31 +27,31 @@ func TestClusterThatIsSilent(t *testing.T) {
 				for _, m := range w.members {
 					m.scales, m.room = false, 4
 				}
-				w.well(3)
+				w.mustReconcile(3)
 				all := map[string]string{"a": "web 1-4, runs 2", "b": "web 1-4, runs 2", "c": "web 1-4, runs 2"}
 				same(t, "there is at first", all, w.has())
 				w.writes()
 				w.heard()
 				tc.hide(w.member("c"))
-				w.well(1)
+				w.mustReconcile(1)
 				if restarts {
 					w.restart()
 				}
-				w.well(19)
+				w.mustReconcile(19)
 				same(t, "written within the grace", nil, toMembers(w.writes()))
 				same(t, "c", "c Unreachable 1-4 current 2 ready 2 "+tc.reason, w.clusters()[2])
 				same(t, "c's version", "autoscaling/v2", w.object().Status.Clusters[2].HPAVersion)
 				same(t, "how long that has been said", 1, len(w.heard()))
 				same(t, "in view", "2/3", w.object().Status.Summary.Clusters)
-				w.well(2)
+				w.mustReconcile(2)
 				same(t, "there is, after the grace", map[string]string{"a": "web 1-6, runs 2", "b": "web 2-6, runs 2", "c": "web 1-4, runs 2"}, w.has())
 				same(t, "heard", []string{"BoundsTakenOver: a: 1-4 to 1-6, b: 1-4 to 2-6"}, w.heard())
 				same(t, "beyond", int32(4), value(w.object().Status.Assignment.UnreachableMax))
 				w.writes()
-				w.well(5)
+				w.mustReconcile(5)
 				same(t, "written", nil, toMembers(w.writes()))
 				tc.show(w.member("c"))
-				w.well(3)
+				w.mustReconcile(3)
 				sum := int32(0)
 				for _, c := range w.object().Status.Clusters {
 					sum += *c.AssignedMax
@@ -80,11 +80,11 @@ func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
 			for _, m := range w.members {
 				m.scales = false
 			}
-			w.well(2)
+			w.mustReconcile(2)
 			same(t, "b has", tc.b, w.has()["b"])
 			w.writes()
 			w.member("b").hidden = silence()
-			w.well(10)
+			w.mustReconcile(10)
 			same(t, "written", nil, toMembers(w.writes()))
 			same(t, "b has", tc.b, w.has()["b"])
 		})
@@ -94,16 +94,16 @@ func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
 // A split that follows what runs takes from what runs, and is not followed by another one as long as nobody is back.
 func TestEditWhileAClusterIsSilentIsSplitOnce(t *testing.T) {
 	w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 13, "b": 18, "c": 22}, bounds(13, 60))
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("a").silence = silence()
-	w.well(2)
+	w.mustReconcile(2)
 	w.edit(bounds(3, 22), weighs(map[string]int32{"a": 1, "c": 3}))
-	w.well(1)
+	w.mustReconcile(1)
 	first := w.has()
-	w.well(1)
+	w.mustReconcile(1)
 	w.writes()
 	w.heard()
-	w.well(10)
+	w.mustReconcile(10)
 	same(t, "written", nil, toMembers(w.writes()))
 	same(t, "heard", nil, w.heard())
 	for name, now := range w.has() {
@@ -111,7 +111,7 @@ func TestEditWhileAClusterIsSilentIsSplitOnce(t *testing.T) {
 	}
 	same(t, "the generation observed", int64(1), *w.object().Status.ObservedGeneration)
 	w.member("a").silence = nil
-	w.well(5)
+	w.mustReconcile(5)
 	same(t, "the generation observed, when it is back", int64(2), *w.object().Status.ObservedGeneration)
 	same(t, "beyond", nil, w.object().Status.Assignment.UnreachableMax)
 }
@@ -121,17 +121,17 @@ func TestEditWhileAClusterIsSilent(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("b").silence = silence()
 	w.edit(bounds(2, 20))
 	w.writes()
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written", []string{"a web 1-15"}, toMembers(w.writes()))
 	if seen := *w.object().Status.ObservedGeneration; seen != 1 {
 		t.Errorf("the status speaks of generation %d, although b does not know it", seen)
 	}
 	w.member("b").silence = nil
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
 	if seen := *w.object().Status.ObservedGeneration; seen != 2 {
 		t.Errorf("the status speaks of generation %d", seen)
@@ -143,19 +143,19 @@ func TestDecreaseThatFailsHoldsIncreases(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.edit(weighs(map[string]int32{"a": 4, "b": 1, "c": 1}))
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.writes()
-	if err := w.looks(1); err == nil || err.Error() != "cluster b: refused" {
+	if err := w.reconcileN(1); err == nil || err.Error() != "cluster b: refused" {
 		t.Errorf("said: %v", err)
 	}
 	same(t, "written", []string{"hub status", "c web 1-2"}, w.writes())
 	w.restart() // forgets why, and tries again
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	same(t, "written", nil, toMembers(w.writes()))
 	w.member("b").refuses = nil
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "written", []string{"b web 1-2", "a web 2-8"}, toMembers(w.writes()))
 }
 
@@ -164,14 +164,14 @@ func TestIncreaseThatFailsIsTriedAgain(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.edit(bounds(2, 20))
 	w.member("b").refuses = func(string) error { return errRefused }
-	_ = w.looks(3)
+	_ = w.reconcileN(3)
 	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-6, runs 2"}, w.has())
 	same(t, "b", "b Active 1-10 current 2 ready 2 FailedWrite", w.clusters()[1])
 	w.member("b").refuses = nil
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
 	same(t, "b", "b Active 1-10 current 2 ready 2", w.clusters()[1])
 }
@@ -191,9 +191,9 @@ func TestPodsOfAStatefulSetAreNotSpilled(t *testing.T) {
 			for _, m := range w.members {
 				m.scales = false
 			}
-			w.well(2)
+			w.mustReconcile(2)
 			w.member("a").room = 2
-			w.well(8)
+			w.mustReconcile(8)
 			same(t, "a has", want, w.has()["a"])
 		})
 	}
@@ -205,12 +205,12 @@ func TestSpill(t *testing.T) {
 		m.scales = false
 	}
 	w.member("a").offset = 10 * period // its clock is ahead
-	w.well(2)
+	w.mustReconcile(2)
 	w.member("a").room = 2
 	w.heard()
-	w.well(4)
+	w.mustReconcile(4)
 	same(t, "heard before the delay", nil, w.heard())
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "heard", []string{"MaximumSpilled: a: 2-7 to 2-2, b: 1-3 to 1-8",
 		"!ClusterStateChanged: cluster a is Saturated: its nodes take no more Pods of the workload"}, w.heard())
 	same(t, "a", "a Saturated 2-2 current 4 ready 2 Unschedulable", w.clusters()[0])
@@ -224,10 +224,10 @@ func TestPodsOfARolloutAreNoPressure(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(2)
+	w.mustReconcile(2)
 	w.member("a").room, w.member("a").beyond = 4, 2
 	w.writes()
-	w.well(8)
+	w.mustReconcile(8)
 	same(t, "written", nil, toMembers(w.writes()))
 	same(t, "unschedulable", int32(0), value(w.object().Status.Clusters[0].UnschedulableReplicas))
 }
@@ -238,16 +238,16 @@ func TestRefusalIsNotForgottenWhileItWaits(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	refuse := func(string) error { return errRefused }
 	w.member("c").refuses = refuse
 	w.edit(bounds(3, 15))
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	w.member("b").refuses = refuse
 	w.edit(weighs(map[string]int32{"a": 9, "b": 1, "c": 8}))
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	w.heard()
-	_ = w.looks(6)
+	_ = w.reconcileN(6)
 	same(t, "heard", nil, w.heard())
 	for _, i := range []int{1, 2} {
 		same(t, "reason", "FailedWrite", w.object().Status.Clusters[i].Reason)
@@ -260,20 +260,20 @@ func TestRefusalOfMoreBeyondTheGrace(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.edit(bounds(2, 20))
 	w.member("b").refuses = func(string) error { return errRefused }
-	_ = w.looks(20)
+	_ = w.reconcileN(20)
 	same(t, "there is within the grace", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-5, runs 2"}, w.has())
-	_ = w.looks(4)
+	_ = w.reconcileN(4)
 	same(t, "there is after it", map[string]string{"a": "web 1-15, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	w.writes()
 	w.heard()
-	_ = w.looks(50)
+	_ = w.reconcileN(50)
 	same(t, "written", nil, toMembers(w.writes()))
 	same(t, "heard", nil, w.heard())
 	w.member("b").refuses = nil
-	w.well(4)
+	w.mustReconcile(4)
 	same(t, "there is when it takes it", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
 	same(t, "written", []string{"a web 1-10", "b web 1-10"}, toMembers(w.writes()))
 }
@@ -285,9 +285,9 @@ func TestRefusalOfTheFirstOneBeyondTheGrace(t *testing.T) {
 		m.scales = false
 	}
 	w.member("b").refuses = func(string) error { return errRefused }
-	_ = w.looks(22)
+	_ = w.reconcileN(22)
 	same(t, "there is after the grace", map[string]string{"a": "web 2-10, runs 2", "b": "runs 2"}, w.has())
 	w.member("b").refuses = nil
-	_ = w.looks(30)
+	_ = w.reconcileN(30)
 	same(t, "there is when it takes it", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 }

@@ -98,7 +98,7 @@ func (l *life) running() (n int32) {
 	return n
 }
 
-// happens is what may, before a look.
+// happens is what may, before a reconcile.
 func (l *life) happens() {
 	one := l.members[fmt.Sprint("c", l.r.IntN(len(l.members)))]
 	switch l.r.IntN(18) {
@@ -187,14 +187,14 @@ func (l *life) sync() {
 	l.mu.Lock()
 	l.log, l.told = nil, nil
 	l.mu.Unlock()
-	err := l.look()
+	err := l.reconcile()
 	l.hub.shown = nil
 	told := l.heard()
 	l.did("%v %v %v %v %v", l.has(), l.intends(), l.writes(), told, err)
 	for _, line := range told {
 		l.count[strings.Split(line, ":")[0]]++
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.members)) { // a mirror lags for less than two looks
+	for _, name := range slices.Sorted(maps.Keys(l.members)) { // a mirror lags for less than two reconciles
 		m := l.members[name]
 		if m.isFrozen && l.r.IntN(2) == 0 || m.frozenFor > 0 {
 			m.thaw()
@@ -219,13 +219,13 @@ func (l *life) rest() {
 	l.visible()
 	l.calm, l.load = true, []int32{60, 500, 1500}[l.r.IntN(3)]
 	l.did("all is well")
-	for looks, quiet := 0, 0; quiet < 45; looks++ {
+	for reconciles, quiet := 0, 0; quiet < 45; reconciles++ {
 		before := l.hub.version
 		l.sync()
 		if quiet++; l.hub.version != before {
 			quiet = 0
 		}
-		if looks > 600 {
+		if reconciles > 600 {
 			l.fail("something is written forever")
 		}
 	}
@@ -273,7 +273,7 @@ func (l *life) asIntended(m *member, intended string) {
 	}
 }
 
-// Many lives, each of some hundred looks. Every write of each is judged.
+// Many lives, each of some hundred reconciles. Every write of each is judged.
 func TestLives(t *testing.T) {
 	count, lives := map[string]int{}, uint64(100)
 	if testing.Short() {

@@ -42,7 +42,7 @@ func TestFirstSplit(t *testing.T) {
 			for member, n := range tc.room {
 				w.member(member).room = n
 			}
-			w.well(1)
+			w.mustReconcile(1)
 			same(t, "written", append([]string{"hub finalizers [fleetscale.io/member-autoscalers]", "hub status"}, tc.writes...), w.writes())
 		})
 	}

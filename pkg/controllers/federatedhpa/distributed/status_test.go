@@ -23,14 +23,14 @@ func TestNothingIsWrittenWhenNothingChanges(t *testing.T) {
 			w.member("b").room = 20
 			w.member("c").add("theirs", "web", nil)
 			w.edit(only("a", "b", "c"))
-			w.well(6)
+			w.mustReconcile(6)
 			w.writes()
 			w.heard()
-			w.well(100)
+			w.mustReconcile(100)
 			same(t, "written", nil, w.writes())
 			same(t, "heard", nil, w.heard())
 			w.restart()
-			w.well(5)
+			w.mustReconcile(5)
 			same(t, "written by another leader", nil, w.writes())
 			same(t, "heard of another leader", nil, w.heard())
 		})
@@ -43,7 +43,7 @@ func TestStatus(t *testing.T) {
 	w.member("b").roomUnknown = true
 	w.member("b").version = "autoscaling/v2beta2"
 	w.member("b").scales = false
-	w.well(3)
+	w.mustReconcile(3)
 	got := w.object().Status
 	began := metav1.Time{Time: start.Truncate(time.Second)}
 	hpa := w.member("a").hpas["web"].Status
@@ -87,11 +87,11 @@ func TestConditionsAndState(t *testing.T) {
 		state  v1alpha1.FederatedHPAState
 		want   map[kind]string
 	}{
-		"all is well": {"StaticWeighted", nil, func(w *world) { w.well(1) }, "Active", map[kind]string{
+		"all is well": {"StaticWeighted", nil, func(w *world) { w.mustReconcile(1) }, "Active", map[kind]string{
 			"AbleToScale":    "True ReadyForNewScale: the bounds are split among 2 clusters",
 			"ScalingActive":  "True ValidMetricFound: the autoscalers of 2 clusters compute their replicas",
-			"ScalingLimited": "False DesiredWithinRange: what every cluster wants is within its bounds",
-			"FleetVisible":   "True AllClustersVisible: all clusters can be seen",
+			"ScalingLimited": "False DesiredWithinRange: the desired replicas of every cluster are within its bounds",
+			"FleetVisible":   "True AllClustersVisible: all clusters are visible",
 			// What is rare is absent.
 			"MetricNotSupported": "", "MaxNotAssignable": "", "AllClustersSaturated": "", "CapacityUnknown": "", "PreferenceUnmatched": ""}},
 		"a preference selects no cluster": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "gone": 1})}, none,
@@ -119,23 +119,24 @@ func TestConditionsAndState(t *testing.T) {
 			"AbleToScale":   "False NoClusters: no cluster takes part: a: TargetNotFound; b: ScaledByOthers",
 			"ScalingActive": "False ScalingDisabled: no cluster runs a replica under its autoscaler yet"}},
 		"nothing runs": {"StaticWeighted", nil, func(w *world) {
-			w.well(2)
+			w.mustReconcile(2)
 			for _, m := range w.members {
 				m.run(0)
 			}
 		}, "Paused", map[kind]string{"ScalingActive": "False ScalingDisabled: no cluster runs a replica under its autoscaler yet"}},
 		"an autoscaler has no metrics": {"StaticWeighted", nil, func(w *world) {
-			w.well(1)
+			w.mustReconcile(1)
 			w.says("b", autoscalingv2.ScalingActive, "False", "FailedGetResourceMetric", "no metrics")
 		}, "Failing", map[kind]string{"ScalingActive": "False FailedGetResourceMetric: b: no metrics"}},
 		"a cluster is limited": {"StaticWeighted", nil, func(w *world) {
-			w.well(1)
+			w.mustReconcile(1)
 			w.says("b", autoscalingv2.ScalingLimited, "True", "TooManyReplicas", "more")
-		}, "Limited", map[kind]string{"ScalingLimited": "True TooManyReplicas: the bounds or policies of these clusters limit what they would " +
-			"run: b"}},
-		"a cluster is silent": {"StaticWeighted", nil, func(w *world) { w.well(1); w.member("b").silence = silence() }, "Held", map[kind]string{
-			"FleetVisible": "False ClusterUnreachable: these clusters keep their bounds, and scale on within them, while they cannot be seen: b " +
-				"(Timeout)"}},
+		}, "Limited", map[kind]string{"ScalingLimited": "True TooManyReplicas: the bounds or policies of these clusters limit their desired " +
+			"replicas: b"}},
+		"a cluster is silent": {"StaticWeighted", nil, func(w *world) { w.mustReconcile(1); w.member("b").silence = silence() }, "Held",
+			map[kind]string{
+				"FleetVisible": "False ClusterUnreachable: these clusters cannot be seen, keep their bounds and continue to scale within them: b " +
+					"(Timeout)"}},
 		"a cluster is too old for a metric": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){byContainer}, func(w *world) {
 			w.member("b").version = "autoscaling/v2beta2"
 		}, "Active", map[kind]string{
@@ -144,11 +145,11 @@ func TestConditionsAndState(t *testing.T) {
 			map[kind]string{
 				"MaxNotAssignable": "True Thresholds: 3 of maxReplicas cannot be assigned: the thresholds of the clusters add up to less"}},
 		"all clusters are full": {"Prioritized", []func(*v1alpha1.FederatedHPA){stays}, func(w *world) {
-			w.well(1)
+			w.mustReconcile(1)
 			w.member("a").room, w.member("b").room = 1, 1
-			w.well(7)
+			w.mustReconcile(7)
 		}, "Active", map[kind]string{
-			"AllClustersSaturated": "True NoRoom: Pods of a cluster find no node, and no other cluster can take their part of maxReplicas"}},
+			"AllClustersSaturated": "True NoRoom: Pods of a cluster are unschedulable, and no other cluster can take over their part of maxReplicas"}},
 		"no capacity is known": {"DynamicWeighted", nil, func(w *world) {
 			for _, m := range w.members {
 				m.roomUnknown = true
@@ -156,7 +157,7 @@ func TestConditionsAndState(t *testing.T) {
 				m.scales = false
 			}
 		}, "Paused", map[kind]string{
-			"CapacityUnknown": "True CapacityUnknown: it is not known of any cluster what it can host, so all have the same weight"}},
+			"CapacityUnknown": "True CapacityUnknown: the capacity of no cluster is known, so all have the same weight"}},
 		"a workload has no selector": {"StaticWeighted", nil, func(w *world) { w.member("b").deployment.selector = "" }, "Active",
 			map[kind]string{
 				"AbleToScale": "True ReadyForNewScale: the bounds are split among 1 clusters"}},
@@ -168,7 +169,7 @@ func TestConditionsAndState(t *testing.T) {
 				m.scales = false
 			}
 			tc.world(w)
-			w.well(1)
+			w.mustReconcile(1)
 			for kind, want := range tc.want {
 				if got := w.condition(kind); got != want && (want == "" || !strings.HasPrefix(got, want)) {
 					t.Errorf("%s is %q, want %q", kind, got, want)
@@ -182,10 +183,10 @@ func TestConditionsAndState(t *testing.T) {
 // A preference is reported once it was wrong.
 func TestPreferenceThatIsMended(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, weighs(map[string]int32{"a": 1, "c": 1}))
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready ? NotPreferred"}, w.clusters())
 	w.member("c").deploy(2)
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "PreferenceUnmatched", "False AllMatched: every entry of clusterAutoscalingPreference selects a cluster",
 		w.condition(v1alpha1.PreferenceUnmatched))
 }
@@ -207,24 +208,24 @@ func byContainer(f *v1alpha1.FederatedHPA) {
 func TestMetricThatAClusterDoesNotKnow(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.member("b").version = "autoscaling/v2beta2"
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	w.edit(byContainer)
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "runs 2"}, w.has())
 	same(t, "b", "b Excluded 0-0 current 2 ready 2 MetricNotSupported", w.clusters()[1])
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)} })
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
-	same(t, "MetricNotSupported", "False MetricsSupported: every cluster knows the metrics", w.condition(v1alpha1.MetricNotSupported))
+	same(t, "MetricNotSupported", "False MetricsSupported: every cluster supports the metrics", w.condition(v1alpha1.MetricNotSupported))
 }
 
 // A condition keeps the time at which it became what it is.
 func TestConditionKeepsItsTime(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("b").silence = silence()
-	w.well(1)
+	w.mustReconcile(1)
 	at := map[autoscalingv2.HorizontalPodAutoscalerConditionType]time.Duration{}
 	for _, c := range w.object().Status.Conditions {
 		at[c.Type] = c.LastTransitionTime.Sub(start.Truncate(time.Second))
@@ -273,13 +274,13 @@ func TestMetricsOfTheFleet(t *testing.T) {
 			for _, m := range w.members {
 				m.scales = false
 			}
-			w.well(1)
+			w.mustReconcile(1)
 			for name, said := range map[string]statuses{"a": tc.a, "b": tc.b} {
 				hpa := w.member(name).hpas["web"].DeepCopy()
 				hpa.Status.CurrentMetrics = said
 				w.member(name).store(hpa, false)
 			}
-			w.well(1)
+			w.mustReconcile(1)
 			same(t, "metrics", throughJSON(t, tc.want), w.object().Status.CurrentMetrics)
 		})
 	}
@@ -291,9 +292,9 @@ func TestLastScaleTime(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(1)
+	w.mustReconcile(1)
 	last := func() time.Duration {
-		w.well(1)
+		w.mustReconcile(1)
 		if at := w.object().Status.LastScaleTime; at != nil {
 			return at.Sub(start.Truncate(time.Second))
 		}
@@ -318,10 +319,10 @@ func TestMetrics(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.edit(only("a"))
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	const head = `
 # HELP fleetscale_distributed_assigned_max_replicas The part of maxReplicas that a cluster has, by FederatedHPA.
 # TYPE fleetscale_distributed_assigned_max_replicas gauge
@@ -357,7 +358,7 @@ fleetscale_distributed_steps_total{action="BoundsSplit"} 2
 		f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{
 			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Like"}}}}
 	})
-	_ = w.looks(1)
+	_ = w.reconcileN(1)
 	compare(head+`fleetscale_distributed_assigned_max_replicas{cluster="a",name="web",namespace="shop"} 10
 `, "fleetscale_distributed_assigned_max_replicas")
 	w.program.Forget(web, w.memories.Of(w.object()))
@@ -372,7 +373,7 @@ fleetscale_distributed_steps_total{action="BoundsSplit"} 2
 // A step that moves nothing is none, however often it is tried.
 func TestStepsAreCountedThatMove(t *testing.T) {
 	w := newWorld(t, "StaticWeighted")
-	w.well(5)
+	w.mustReconcile(5)
 	if n, err := testutil.GatherAndCount(w.registry, "fleetscale_distributed_steps_total"); err != nil || n != 0 {
 		t.Errorf("%d kinds of steps were counted, %v", n, err)
 	}
@@ -380,7 +381,7 @@ func TestStepsAreCountedThatMove(t *testing.T) {
 
 func TestForgottenObjectIsLookedAtAnew(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
-	w.well(2)
+	w.mustReconcile(2)
 	memory := w.memories.Of(w.object())
 	w.program.Forget(web, memory)
 	if memory.refreshed || memory.clusters != nil {

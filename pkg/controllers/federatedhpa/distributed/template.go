@@ -31,7 +31,7 @@ func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
 		return nil
 	}
 	onHub, err := m.onHub(ctx, in.Object)
-	why := "none on the hub to make it from"
+	why := "none on the hub to copy"
 	if apierrors.IsForbidden(err) && !byOthers { // it is not the other clusters' business
 		why, err = err.Error(), nil
 	}
@@ -40,7 +40,7 @@ func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
 		return err
 	case byOthers && (onHub == nil || onHub.GetLabels()[retainReplicas] != "true"):
 		return &fault{reasonRetainReplicas,
-			fmt.Sprintf("label %s on the hub with %s=true, or Karmada takes back what the clusters' autoscalers do",
+			fmt.Sprintf("label %s on the hub with %s=true, otherwise Karmada reverts what the clusters' autoscalers set",
 				workload.Describe(in.Object.Spec.ScaleTargetRef), retainReplicas)}
 	case !byOthers && onHub != nil:
 		in.template = templateOf(onHub, in.Object)

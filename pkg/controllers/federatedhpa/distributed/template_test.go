@@ -20,7 +20,7 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 	tests := map[string]struct {
 		change []func(*v1alpha1.FederatedHPA)
 		world  func(*world)
-		writes []string // to members, of the first look
+		writes []string // to members, of the first reconcile
 		has    string   // in b, in the end
 		status string
 		able   string
@@ -60,14 +60,14 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 		"others place it, and take the replicas back": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(nil), placedIn{places: true, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts what the clusters' autoscalers set`},
 		"others place it, and somebody says that they may": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(map[string]string{retainReplicas: "false"}), placedIn{places: true, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts what the clusters' autoscalers set`},
 		"others place it, and the hub has none": {nil, func(w *world) { w.placed = placedIn{places: true, names: []string{"a"}} }, nil,
 			"no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, or Karmada takes back what the clusters' autoscalers do`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts what the clusters' autoscalers set`},
 		"others could not be told its replicas": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "b"}, err: &placement.TemplateFault{}}
 		}, []string{"a web 2-10"}, "no workload",
@@ -91,9 +91,9 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 			}
 			tc.world(w)
 			w.restart()
-			_ = w.look()
+			_ = w.reconcile()
 			same(t, "written to members", tc.writes, toMembers(w.writes()))
-			_ = w.looks(3)
+			_ = w.reconcileN(3)
 			same(t, "written later", nil, toMembers(w.writes()))
 			same(t, "b has", tc.has, w.has()["b"])
 			status := ""
@@ -114,7 +114,7 @@ func TestWhatIsMade(t *testing.T) {
 	w := newWorld(t, "StaticWeighted")
 	w.member("a")
 	w.hub.workload = template(map[string]string{"app": "web"})
-	w.well(1)
+	w.mustReconcile(1)
 	want := map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": map[string]any{
@@ -131,10 +131,10 @@ func TestWhatIsMade(t *testing.T) {
 func TestWorkloadThatSomebodyDeletedIsMadeAgain(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.hub.workload = template(nil)
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("b").deployment = nil
 	w.writes()
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written", []string{"b make 1"}, toMembers(w.writes()))
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 1"}, w.has())
 }
@@ -144,15 +144,15 @@ func TestWorkloadThatCanNotBeMade(t *testing.T) {
 	w.hub.workload = template(nil)
 	w.member("b").refuses = func(what string) error {
 		if what == "create" {
-			return errors.New(`namespace "shop" does not exist in the cluster; make it there`)
+			return errors.New(`namespace "shop" does not exist in the cluster; create it there`)
 		}
 		return nil
 	}
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	same(t, "clusters", []string{"a Active 1-5 current 3 ready 3", "b Active 1-5 current 0 ready ? to 1 FailedWrite"}, w.clusters())
-	same(t, "why", `namespace "shop" does not exist in the cluster; make it there`, w.object().Status.Clusters[1].Message)
+	same(t, "why", `namespace "shop" does not exist in the cluster; create it there`, w.object().Status.Clusters[1].Message)
 	w.member("b").refuses = nil
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 1"}, w.has())
 }
 
@@ -167,7 +167,7 @@ func TestWorkloadThatIsThereAlready(t *testing.T) {
 		}
 		return nil
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 2"}, w.has())
 	if heard := w.heard(); contains(heard, `WorkloadCreated: Deployment "web" was made, as on the hub, in: b`) {
 		t.Errorf("heard %q", heard)
@@ -178,16 +178,16 @@ func TestWorkloadThatIsThereAlready(t *testing.T) {
 func TestWorkloadIsNotMadeUnseen(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.hub.workload = template(nil)
-	w.well(3)
+	w.mustReconcile(3)
 	b := w.member("b")
 	b.refuses = func(string) error { return errRefused }
 	w.edit(bounds(2, 20))
-	_ = w.looks(2)
+	_ = w.reconcileN(2)
 	b.deployment = nil
 	b.refuses = nil
 	w.writes()
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "written", []string{"b web 1-10"}, toMembers(w.writes()))
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "written", []string{"b make 1"}, toMembers(w.writes()))
 }

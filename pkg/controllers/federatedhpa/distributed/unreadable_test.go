@@ -36,7 +36,7 @@ func TestTemplateThatMayNotBeRead(t *testing.T) {
 			w.placed = tc.placed
 			w.restart()
 			w.hub.failGet = func() error { return forbidden }
-			_ = w.looks(2)
+			_ = w.reconcileN(2)
 			same(t, "AbleToScale", tc.able, w.condition(autoscalingv2.AbleToScale))
 			same(t, "there is", tc.has, w.has())
 		})
@@ -59,7 +59,7 @@ func TestWhatCanNotBeReadIsSaid(t *testing.T) {
 		"the workload on the hub": {
 			func(w *world) {
 				w.member("b").deployment = nil
-				w.well(1) // it is known from then on, so that only the workload is read
+				w.mustReconcile(1) // it is known from then on, so that only the workload is read
 				w.hub.failGet = func() error { return broken }
 			},
 			`False FailedReadHub: reading Deployment "web" on the hub: no rights`},
@@ -81,8 +81,8 @@ func TestWhatCanNotBeReadIsSaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, v1alpha1.AssignmentStaticWeighted, map[string]int32{"a": 2, "b": 2})
 			tc.before(w)
-			if err := w.look(); err == nil {
-				t.Error("the look succeeded")
+			if err := w.reconcile(); err == nil {
+				t.Error("the reconcile succeeded")
 			}
 			same(t, "AbleToScale", tc.want, w.condition(autoscalingv2.AbleToScale))
 		})

@@ -48,7 +48,7 @@ const (
 
 var web = client.ObjectKey{Namespace: "shop", Name: "web"}
 
-// world is a hub, its members, and the controller that looks at it all. Whatever is written to a member is judged at once.
+// world is a hub, its members, and the controller that reconciles it all. Whatever is written to a member is judged at once.
 type world struct {
 	t        testing.TB
 	clock    *clocktesting.FakePassiveClock
@@ -66,7 +66,7 @@ type world struct {
 	// once: only that one call fails.
 	dies             int
 	unanswered, once bool
-	sumBefore        int32 // the maxima before the look
+	sumBefore        int32 // the maxima before the reconcile
 	log              []entry
 	told             []string // Events, as "Reason: message"
 	asked            []hubmetrics.Question
@@ -258,8 +258,8 @@ func (w *world) heard() []string {
 	return told
 }
 
-// look is one look at the object, as the cache shows it.
-func (w *world) look() error {
+// reconcile is one reconcile of the object, as the cache shows it.
+func (w *world) reconcile() error {
 	object, err := w.read()
 	if object == nil || err != nil {
 		return err
@@ -293,11 +293,11 @@ func (w *world) leave() (bool, error) {
 	return w.program.Leave(w.context(), object, w.memories.Of(object))
 }
 
-// looks are so many looks, with a period after each in which the members' own autoscalers work. It says the last one's
+// reconcileN is so many reconciles, with a period after each in which the members' own autoscalers work. It says the last one's
 // error.
-func (w *world) looks(n int) (err error) {
+func (w *world) reconcileN(n int) (err error) {
 	for range n {
-		err = w.look()
+		err = w.reconcile()
 		w.passes(period)
 	}
 	return err
@@ -313,13 +313,13 @@ func (w *world) passes(d time.Duration) {
 	}
 }
 
-// well looks so many times, and none may fail.
-func (w *world) well(n int) {
+// mustReconcile reconciles so many times, and none may fail.
+func (w *world) mustReconcile(n int) {
 	w.t.Helper()
 	for range n {
 		w.decidesPurely()
-		if err := w.looks(1); err != nil {
-			w.t.Fatalf("looking: %v", err)
+		if err := w.reconcileN(1); err != nil {
+			w.t.Fatalf("reconciling: %v", err)
 		}
 	}
 }

@@ -16,12 +16,12 @@ import (
 func TestOrderIsDoneOnceTheClusterRuns(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 0, "b": 1})
 	w.uses = func(*member) int32 { return 150 } // so its autoscaler goes on at once
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "intended", map[string]string{"a": "1-5 to 1", "b": "1-5"}, w.intends())
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "intended", map[string]string{"a": "1-5", "b": "1-5"}, w.intends())
 	w.edit(bounds(2, 20))
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-10, runs 10", "b": "web 1-10, runs 10"}, w.has())
 }
 
@@ -30,19 +30,19 @@ func TestToZeroAndBack(t *testing.T) {
 	percent := int32(50)
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, weighs(map[string]int32{"a": 1, "b": 2, "c": 3}))
 	w.uses = func(*member) int32 { return percent }
-	w.well(2)
+	w.mustReconcile(2)
 	w.writes()
 	w.heard()
 	percent = 20
-	w.well(25)
+	w.mustReconcile(25)
 	same(t, "written", []string{"a to 0"}, toMembers(w.writes()))
 	same(t, "heard", []string{"ScaledToZero: a: 1 to 0 replicas", "ClusterStateChanged: cluster a is ScaledToZero"}, w.heard())
 	same(t, "clusters", []string{"a ScaledToZero 1-1 current 0 ready 0", "b Active 1-4 current 1 ready 1", "c Active 1-5 current 1 ready 1"},
 		w.clusters())
-	w.well(40)
+	w.mustReconcile(40)
 	same(t, "written", nil, toMembers(w.writes()))
 	percent = 200
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written", []string{"a to 1"}, toMembers(w.writes()))
 	same(t, "heard", []string{"ScaledFromZero: a: 0 to 1 replicas", "ClusterStateChanged: cluster a is Active"}, w.heard())
 }
@@ -52,14 +52,14 @@ func TestToZeroAndBack(t *testing.T) {
 func TestFromZeroAfterAnAbsence(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(2, 15))
 	w.uses = func(*member) int32 { return 20 }
-	w.well(30)
+	w.mustReconcile(30)
 	same(t, "at zero", "a ScaledToZero 1-5 current 0 ready 0", w.clusters()[0])
 	w.member("a").silence = silence()
-	w.well(30) // longer than the grace
+	w.mustReconcile(30) // longer than the grace
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZero = false })
-	w.well(3)
+	w.mustReconcile(3)
 	w.member("a").silence = nil
-	w.well(4)
+	w.mustReconcile(4)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 1", "b": "web 1-5, runs 1", "c": "web 1-5, runs 1"}, w.has())
 	same(t, "intended", map[string]string{"a": "1-5", "b": "1-5", "c": "1-5"}, w.intends())
 }
@@ -68,7 +68,7 @@ func TestFromZeroAfterAnAbsence(t *testing.T) {
 func TestToZeroIsWrittenOnce(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero)
 	w.uses = func(*member) int32 { return 20 }
-	w.well(19)
+	w.mustReconcile(19)
 	refused := 0
 	for _, m := range w.members {
 		m.refuses = func(what string) error {
@@ -82,7 +82,7 @@ func TestToZeroIsWrittenOnce(t *testing.T) {
 		}
 	}
 	w.writes()
-	w.well(20)
+	w.mustReconcile(20)
 	if refused != 1 {
 		t.Errorf("%d clusters were told", refused)
 	}
@@ -123,16 +123,16 @@ func TestWants(t *testing.T) {
 			for _, m := range w.members {
 				m.scales = false
 			}
-			w.well(2)
+			w.mustReconcile(2)
 			w.asked = nil
 			w.answer = tc.answer
 			if tc.change != nil {
 				w.edit(tc.change)
-				w.well(1) // takes the edit
+				w.mustReconcile(1) // takes the edit
 				w.asked = nil
 			}
 			w.writes()
-			w.well(1)
+			w.mustReconcile(1)
 			same(t, "how often it was asked", tc.asked, len(w.asked))
 			if len(w.asked) > 0 {
 				same(t, "asked", hubmetrics.Question{Namespace: "shop", Metric: queue("10"), Clusters: tc.clusters}, w.asked[0])
@@ -151,7 +151,7 @@ func TestNative(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(2)
+	w.mustReconcile(2)
 	has := w.has()
 	zeros := 0
 	for _, one := range has {
@@ -161,7 +161,7 @@ func TestNative(t *testing.T) {
 	}
 	same(t, "clusters that may run nothing, of a minimum of 2", 1, zeros)
 	w.writes()
-	w.well(20)
+	w.mustReconcile(20)
 	same(t, "written later", nil, w.writes())
 }
 
@@ -173,13 +173,13 @@ func TestNativeClusterThatIsSilentForItsPodsKeepsItsZero(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.well(2)
+	w.mustReconcile(2)
 	w.writes()
 	for _, m := range w.members {
 		m.hidden = silence()
-		w.well(2)
+		w.mustReconcile(2)
 		m.hidden = nil
-		w.well(2)
+		w.mustReconcile(2)
 	}
 	same(t, "written to members", nil, toMembers(w.writes()))
 }
@@ -195,7 +195,7 @@ func TestFromZeroIsNotWrittenOverWhatRuns(t *testing.T) {
 		}
 		return nil
 	}
-	w.well(3)
+	w.mustReconcile(3)
 	same(t, "a has", "web 1-5, runs 3", w.has()["a"])
 }
 
@@ -205,13 +205,13 @@ func TestNativeClustersComeToZeroByThemselves(t *testing.T) {
 		f.Spec.ScalingToZeroMode = v1alpha1.ScalingToZeroNative
 		f.Spec.Metrics = []autoscalingv2.MetricSpec{queue("10")}
 	})
-	w.well(1)
+	w.mustReconcile(1)
 	same(t, "written", []string{"a web 0-3", "b web 1-3", "b to 1", "c web 1-4", "c to 1"}, toMembers(w.writes()))
 	w.uses = func(*member) int32 { return 10 }
-	w.well(30)
+	w.mustReconcile(30)
 	same(t, "written", nil, toMembers(w.writes()))
 	same(t, "a", v1alpha1.ClusterActive, w.object().Status.Clusters[0].State)
 	delete(w.members, "c")
-	w.well(2)
+	w.mustReconcile(2)
 	same(t, "written when c is gone, and a may not be empty any more", []string{"a web 1-5", "a to 1", "b web 1-5"}, toMembers(w.writes()))
 }

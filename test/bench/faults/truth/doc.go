@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package truth judges answers about a fleet by what its members really
-// measured. It asks nobody and looks at no clock.
+// measured. It asks nobody and reads no clock.
 //
 //		Answer + what is known ──► Judgement: a Verdict, and why
 //

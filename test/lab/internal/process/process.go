@@ -45,7 +45,7 @@ const (
 	Died State = "died"
 )
 
-// State looks at the process as it is now.
+// State returns the present state of the process.
 func (r Record) State() State {
 	if r.PID == 0 {
 		return Stopped

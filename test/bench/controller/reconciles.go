@@ -11,9 +11,9 @@ import (
 	"github.com/fleetscale/fleetscale/test/sim"
 )
 
-// looks are the moments at which the controller of an API server began to decide for each workload: at which it read its
+// reconciles are the moments at which the controller of an API server began to decide for each workload: at which it read its
 // scale, which either controller does once for a decision.
-type looks struct {
+type reconciles struct {
 	mu      sync.Mutex
 	last    map[workload]time.Time
 	between measure.Samples // seconds between two of the same workload, since the last drain
@@ -22,14 +22,14 @@ type looks struct {
 
 type workload struct{ namespace, name string }
 
-func watchLooks(m *sim.Member) *looks {
-	l := &looks{}
+func watchReconciles(m *sim.Member) *reconciles {
+	l := &reconciles{}
 	l.drain()
 	m.OnRequest(l.note)
 	return l
 }
 
-func (l *looks) note(s sim.Seen) {
+func (l *reconciles) note(s sim.Seen) {
 	if s.Verb != "get" || s.Subresource != "scale" {
 		return
 	}
@@ -43,29 +43,29 @@ func (l *looks) note(s sim.Seen) {
 	l.seen[key]++
 }
 
-// workloads is how many were looked at since the last drain.
-func (l *looks) workloads() int {
+// workloads is how many were reconciled since the last drain.
+func (l *reconciles) workloads() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.seen)
 }
 
 // drain forgets all.
-func (l *looks) drain() {
+func (l *reconciles) drain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.between, l.seen, l.last = nil, map[workload]int{}, map[workload]time.Time{}
 }
 
 // noted is what was noted since the last drain or keep.
-func (l *looks) noted() (between measure.Samples, workloads int) {
+func (l *reconciles) noted() (between measure.Samples, workloads int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.between), len(l.seen)
 }
 
-// keep forgets what was noted, but not when each workload was looked at last.
-func (l *looks) keep() {
+// keep forgets what was noted, but not when each workload was reconciled last.
+func (l *reconciles) keep() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.between, l.seen = nil, map[workload]int{}
