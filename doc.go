@@ -36,6 +36,7 @@
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
 //	             pkg/capacity/fit  how many more fit a cluster
 //	             pkg/schedule      when: cron and time zones
+//	             pkg/sizes         how large: requests of containers, from what they used
 //	             pkg/cronplan      which runs of a CronFederatedHPA are due, and what they set
 //	             pkg/merge         one metric from many clusters
 //	             pkg/summary       a status in few words
