@@ -103,7 +103,8 @@ func Load(c Checkpoint, now time.Time) (*Use, error) {
 	case c.TotalSamplesCount < 0:
 		return nil, fmt.Errorf("checkpoint of %d samples", c.TotalSamplesCount)
 	case c.LastSampleStart.Before(&c.FirstSampleStart):
-		return nil, fmt.Errorf("checkpoint whose last sample, of %s, is older than its first, of %s", text(c.LastSampleStart), text(c.FirstSampleStart))
+		return nil, fmt.Errorf("checkpoint whose last sample, of %s, is older than its first, of %s",
+			text(c.LastSampleStart), text(c.FirstSampleStart))
 	case c.LastSampleStart.After(latest):
 		return nil, fmt.Errorf("checkpoint with a sample of %s, which is in the future", text(c.LastSampleStart))
 	}

@@ -39,7 +39,8 @@ func TestSave(t *testing.T) {
 	if diff := cmp.Diff(c, again); diff != "" {
 		t.Errorf("by way of JSON (-before +after):\n%s", diff)
 	}
-	const head = `{"lastUpdateTime":"2026-11-29T11:01:00Z","version":"v3","cpuHistogram":{"referenceTimestamp":"2026-11-23T00:00:00Z","bucketWeights":{"10":`
+	const head = `{"lastUpdateTime":"2026-11-29T11:01:00Z","version":"v3",` +
+		`"cpuHistogram":{"referenceTimestamp":"2026-11-23T00:00:00Z","bucketWeights":{"10":`
 	if !strings.HasPrefix(string(text), head) {
 		t.Errorf("stored as %s, want it to begin with %s", text, head)
 	}
@@ -119,11 +120,15 @@ func TestLoadRefuses(t *testing.T) {
 			"checkpoint with a sample of 2026-12-01T13:00:00Z, which is in the future"},
 		"weights of the future": {func(c *Checkpoint) { c.MemoryHistogram.ReferenceTimestamp = metav1.NewTime(now.Add(49 * time.Hour)) },
 			"checkpoint of memory: weights of 2026-12-01T13:00:00Z, which is in the future"},
-		"a bucket that there is not": {func(c *Checkpoint) { c.CPUHistogram.BucketWeights[0].Bucket = 176 }, "checkpoint of CPU: bucket 176: want 0 to 175"},
-		"a negative bucket":          {func(c *Checkpoint) { c.CPUHistogram.BucketWeights[0].Bucket = -1 }, "checkpoint of CPU: bucket -1: want 0 to 175"},
-		"negative weight":            {func(c *Checkpoint) { c.CPUHistogram.TotalWeight = -1 }, "checkpoint of CPU: weight -1: want 0 to 1e+60"},
-		"too much weight":            {func(c *Checkpoint) { c.CPUHistogram.TotalWeight = math.Inf(1) }, "checkpoint of CPU: weight +Inf: want 0 to 1e+60"},
-		"no number":                  {func(c *Checkpoint) { c.CPUHistogram.TotalWeight = math.NaN() }, "checkpoint of CPU: weight NaN: want 0 to 1e+60"},
+		"a bucket that there is not": {func(c *Checkpoint) { c.CPUHistogram.BucketWeights[0].Bucket = 176 },
+			"checkpoint of CPU: bucket 176: want 0 to 175"},
+		"a negative bucket": {func(c *Checkpoint) { c.CPUHistogram.BucketWeights[0].Bucket = -1 },
+			"checkpoint of CPU: bucket -1: want 0 to 175"},
+		"negative weight": {func(c *Checkpoint) { c.CPUHistogram.TotalWeight = -1 }, "checkpoint of CPU: weight -1: want 0 to 1e+60"},
+		"too much weight": {func(c *Checkpoint) { c.CPUHistogram.TotalWeight = math.Inf(1) },
+			"checkpoint of CPU: weight +Inf: want 0 to 1e+60"},
+		"no number": {func(c *Checkpoint) { c.CPUHistogram.TotalWeight = math.NaN() },
+			"checkpoint of CPU: weight NaN: want 0 to 1e+60"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, _ := week()
@@ -153,7 +158,8 @@ func FuzzLoad(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(seed))
-	f.Add(`{"version":"v3","cpuHistogram":{"referenceTimestamp":"2026-11-22T07:00:00Z","bucketWeights":{"0":1,"175":10000},"totalWeight":1e59}}`)
+	f.Add(`{"version":"v3","cpuHistogram":{"referenceTimestamp":"2026-11-22T07:00:00Z",` +
+		`"bucketWeights":{"0":1,"175":10000},"totalWeight":1e59}}`)
 	f.Add(`{"version":"v3","cpuHistogram":{"referenceTimestamp":null,"bucketWeights":{"9":3},"totalWeight":0.0001}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		now := noon.Add(7 * 24 * time.Hour)
