@@ -51,6 +51,6 @@
 //	             pkg/version       which build a program is
 //
 // Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
-// (test/e2e) and the demo; tools/ is one more, with pinned tools and our own; deploy/ holds manifests; docs/ explains, and
-// docs/architecture.md is where to begin.
+// (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes; tools/ is one more, with pinned
+// tools and our own; deploy/ holds manifests; docs/ explains, and docs/architecture.md is where to begin.
 package fleetscale

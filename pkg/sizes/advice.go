@@ -16,7 +16,7 @@ type Advice struct {
 }
 
 // noAdvice is what is said when nothing is known.
-var noAdvice = Advice{none, none, none}
+func noAdvice() Advice { return Advice{none(), none(), none()} }
 
 // Options are how advice is made.
 type Options struct {
@@ -40,7 +40,7 @@ const (
 // Advise returns advice for containers that use what these did.
 func (u *Use) Advise(o Options) Advice {
 	if u.Samples == 0 {
-		return noAdvice
+		return noAdvice()
 	}
 	var a Advice
 	known := u.confidence()

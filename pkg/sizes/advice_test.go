@@ -46,7 +46,7 @@ func TestAdvise(t *testing.T) {
 		o    Options
 		want Advice
 	}{
-		"nothing is known": {new(Use), options(), noAdvice},
+		"nothing is known": {new(Use), options(), noAdvice()},
 		"one sample": {steady(500, gi, noon, 0), options(),
 			Advice{Amounts{587, 1238659775}, Amounts{25, 262144000}, Amounts{most, most}}},
 		"a day": {steady(500, gi, noon, 24*time.Hour), options(),
@@ -67,7 +67,7 @@ func TestAdvise(t *testing.T) {
 			Advice{Amounts{958, 1077095457}, Amounts{496, 987349596}, Amounts{15794, 16743938467}}},
 		"twice as much": {ramp(), with(func(o *Options) { o.Margin = 100 }),
 			Advice{Amounts{1916, 2154190914}, Amounts{992, 1974699193}, Amounts{31588, 33487876935}}},
-		"no least, no samples": {steady(1, None, noon, 0), with(func(o *Options) { o.PodMinimum = none }),
+		"no least, no samples": {steady(1, None, noon, 0), with(func(o *Options) { o.PodMinimum = none() }),
 			Advice{Amounts{11, 0}, Amounts{0, 0}, Amounts{most, 0}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestAdviseFleet(t *testing.T) {
 	silent := func(p Part) Part { p.Silent = true; return p }
 	high, low := Advice{Amounts{9000, 90 * gi}, Amounts{8000, 80 * gi}, Amounts{10000, 100 * gi}},
 		Advice{Amounts{1, 1}, Amounts{1, 1}, Amounts{1, 1}}
-	both := AdviseFleet([]Part{east, west}, options(), noAdvice)
+	both := AdviseFleet([]Part{east, west}, options(), noAdvice())
 	if alone := west.Use.Advise(options()); both.Target != alone.Target || both.Lower[CPU] >= alone.Lower[CPU] {
 		t.Errorf("advice %v: want the target of west, %v, and a lower bound of east", both, alone)
 	}
@@ -130,8 +130,8 @@ func TestAdviseFleet(t *testing.T) {
 		"one is silent: nothing becomes less":      {[]Part{east, silent(west)}, high, high},
 		"whichever it is":                          {[]Part{silent(east), west}, high, high},
 		"one is silent: it may become more":        {[]Part{east, silent(west)}, low, both},
-		"one is silent, and nothing was said yet":  {[]Part{east, silent(west)}, noAdvice, both},
-		"nobody is there":                          {nil, high, noAdvice},
+		"one is silent, and nothing was said yet":  {[]Part{east, silent(west)}, noAdvice(), both},
+		"nobody is there":                          {nil, high, noAdvice()},
 		"one is silent that has never been heard":  {[]Part{east, {Cluster: "north", Use: new(Use), Silent: true}}, high, high},
 		"one has nothing to tell, and does say so": {[]Part{east, west, {Cluster: "north", Use: new(Use)}}, high, both},
 	} {
@@ -195,7 +195,7 @@ func TestAdviceProperties(t *testing.T) {
 			Percentile: [2]int{50 + r.IntN(50), 50 + r.IntN(50)}, Margin: r.IntN(100),
 			PodMinimum: Amounts{r.Int64N(100), r.Int64N(gi)}, Containers: 1 + r.IntN(4),
 		}
-		last := AdviseFleet(random(r), o, noAdvice)
+		last := AdviseFleet(random(r), o, noAdvice())
 		a := AdviseFleet(parts, o, last)
 		for k := range a.Target {
 			if a.Lower[k] > a.Target[k] || a.Target[k] > a.Upper[k] {

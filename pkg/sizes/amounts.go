@@ -17,8 +17,8 @@ type Amounts [2]int64
 // None is no amount.
 const None int64 = -1
 
-// none has no amounts.
-var none = Amounts{None, None}
+// none are no amounts.
+func none() Amounts { return Amounts{None, None} }
 
 // most bounds amounts: a hundred billion cores, or 91 TiB. Far below the largest int64, so that sums do not overflow.
 const most int64 = 1e14

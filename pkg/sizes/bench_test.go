@@ -65,9 +65,9 @@ func (f *fleet) advise() (sum Amounts) {
 		for c := range parts {
 			parts[c] = Part{Cluster: clusterNames[c], Use: &f.uses[w][c]}
 		}
-		all := AdviseFleet(parts[:], options(), noAdvice)
+		all := AdviseFleet(parts[:], options(), noAdvice())
 		for _, part := range parts {
-			sum[CPU] += AdviseCluster(part, options(), all, noAdvice).Target[CPU]
+			sum[CPU] += AdviseCluster(part, options(), all, noAdvice()).Target[CPU]
 		}
 		sum[CPU] += all.Target[CPU]
 	}

@@ -117,18 +117,17 @@ func (h *histogram) shift(day int32) {
 
 // cover makes room for these buckets, and for no more: new ones are rare, and histograms are many.
 func (h *histogram) cover(from, to int) {
-	low, high := int(h.low), int(h.low)+len(h.weights)
-	switch {
-	case len(h.weights) == 0:
-		low, high = from, to
-	case low <= from && to <= high:
-		return
-	default:
-		low, high = min(low, from), max(high, to)
+	if len(h.weights) == 0 {
+		h.low = uint8(from)
 	}
-	weights := make([]float64, high-low)
-	copy(weights[max(0, int(h.low)-low):], h.weights)
-	h.weights, h.low = weights, uint8(low)
+	low, high := int(h.low), int(h.low)+len(h.weights)
+	if low <= from && to <= high {
+		return
+	}
+	from, to = min(low, from), max(high, to)
+	weights := make([]float64, to-from)
+	copy(weights[low-from:], h.weights)
+	h.weights, h.low = weights, uint8(from)
 }
 
 // shrink forgets the outermost buckets that hold nothing.

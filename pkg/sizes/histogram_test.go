@@ -178,6 +178,16 @@ func TestDay(t *testing.T) {
 	}
 }
 
+// After years nothing is left of what was seen, wherever it was.
+func TestForgotten(t *testing.T) {
+	for _, bucket := range []int{0, 40, 175} {
+		h := histogramOf(added{40, 1, noon}, added{41, 1, noon}, added{bucket, 1, noon.Add(1000 * halfLife)})
+		if got, found := h.percentile(0.01); got != bucket || !found || len(h.weights) != 1 {
+			t.Errorf("bucket %d (found: %t) of %d, want %d, the only one", got, found, len(h.weights), bucket)
+		}
+	}
+}
+
 // What is kept is what was seen: samples in a list, sorted each time, are the judge. Weights are equal at one instant, so
 // that parts are reached exactly.
 func TestPercentileOfList(t *testing.T) {

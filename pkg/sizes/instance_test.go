@@ -92,7 +92,7 @@ func TestPartsOfASample(t *testing.T) {
 		"memory of zero":      {amounts: Amounts{5, 0}, cpu: true},
 		"more than there is":  {amounts: Amounts{most + 1, most + 1}, cpu: true, memory: true},
 		"what never is":       {amounts: Amounts{1<<63 - 1, 1<<63 - 1}, cpu: true, memory: true},
-		"neither of the both": {amounts: none},
+		"neither of the both": {amounts: none()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var u Use
