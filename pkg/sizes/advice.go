@@ -45,14 +45,14 @@ func (u *Use) Advise(o Options) Advice {
 	var a Advice
 	known := u.confidence()
 	for r := range a.Target {
-		least := amount(float64(o.PodMinimum[r]) * (1 / float64(max(1, o.Containers))))
+		floor := amount(float64(o.PodMinimum[r]) * (1 / float64(max(1, o.Containers))))
 		need := func(percentile int) float64 {
 			base := amount(u.percentile(Resource(r), percentile))
 			return float64(base + amount(float64(base)*(float64(o.Margin)/100)))
 		}
-		a.Target[r] = max(least, amount(need(o.Percentile[r])))
-		a.Lower[r] = max(least, amount(need(min(lowerPercentile, o.Percentile[r]))*math.Pow(1+0.001/known, -2)))
-		a.Upper[r] = max(least, amount(need(max(upperPercentile, o.Percentile[r]))*(1+1/known)))
+		a.Target[r] = max(floor, amount(need(o.Percentile[r])))
+		a.Lower[r] = max(floor, amount(need(min(lowerPercentile, o.Percentile[r]))*math.Pow(1+0.001/known, -2)))
+		a.Upper[r] = max(floor, amount(need(max(upperPercentile, o.Percentile[r]))*(1+1/known)))
 	}
 	return a
 }

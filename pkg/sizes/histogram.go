@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	least    = 0.0001 // a bucket of less weight counts as empty
+	tiny     = 0.0001 // a bucket of less weight counts as empty
 	dust     = 1e-22  // so little weight changes no sum that it might be added to
 	farthest = 100    // half lives from the day of a histogram to its samples, so that weights stay finite
 )
@@ -43,7 +43,7 @@ func (h *histogram) subtract(bucket int, weight float64, at time.Time) {
 }
 
 func less(weight, by float64) float64 {
-	if weight -= by; weight < least {
+	if weight -= by; weight < tiny {
 		return 0
 	}
 	return weight
@@ -79,7 +79,7 @@ func (h *histogram) percentile(part float64) (bucket int, found bool) {
 }
 
 // hull is where weights are not empty once they are multiplied: from the first of those to after the last.
-func (h *histogram) hull(by float64) (from, to int) { return h.above(least, by) }
+func (h *histogram) hull(by float64) (from, to int) { return h.above(tiny, by) }
 
 func (h *histogram) above(limit, by float64) (from, to int) {
 	to = len(h.weights)

@@ -19,7 +19,8 @@ var faults = []struct{ name, file, old, new string }{
 	{"no margin", "advice.go", "return float64(base + amount(", "return float64(base + 0*amount("},
 	{"another exponent of the confidence", "advice.go", "math.Pow(1+0.001/known, -2)", "math.Pow(1+0.001/known, -1)"},
 	{"the least of a Pod for each container", "advice.go", " * (1 / float64(max(1, o.Containers)))", ""},
-	{"confidence by the better of time and samples", "advice.go", "return min(float64(u.Last.Sub(u.First))", "return max(float64(u.Last.Sub(u.First))"},
+	{"confidence by the better of time and samples", "advice.go",
+		"return min(float64(u.Last.Sub(u.First))", "return max(float64(u.Last.Sub(u.First))"},
 	{"the upper bound by the target's percentile", "advice.go", "max(upperPercentile, o.Percentile[r])", "o.Percentile[r]"},
 	{"the lower bound by the target's percentile", "advice.go", "min(lowerPercentile, o.Percentile[r])", "o.Percentile[r]"},
 	{"the beginning of a bucket", "scheme.go", "min(bucket+1, buckets-1)", "bucket"},
@@ -27,9 +28,9 @@ var faults = []struct{ name, file, old, new string }{
 	{"no last bucket", "scheme.go", "buckets         = 176", "buckets         = 177"},
 	{"histograms of different days merged as they are", "histogram.go", "by := decay(o.day - h.day)", "by := 1.0"},
 	{"a day that changes nothing", "histogram.go", "by := decay(h.day - day)", "by := 1.0"},
-	{"light buckets are not empty", "histogram.go", "h.above(least, by)", "h.above(dust, by)"},
+	{"light buckets are not empty", "histogram.go", "h.above(tiny, by)", "h.above(dust, by)"},
 	{"a half life of two days", "histogram.go", "h.day))) / float64(halfLife))", "h.day))) / float64(2*halfLife))"},
-	{"weight that is taken out leaves a rest", "histogram.go", "weight -= by; weight < least", "weight -= by; weight < 0"},
+	{"weight that is taken out leaves a rest", "histogram.go", "weight -= by; weight < tiny", "weight -= by; weight < 0"},
 	{"peaks of two days are one", "instance.go", "i.peak, i.oom = 0, 0", "i.oom = 0"},
 	{"the lower peak stays", "instance.go", "u.subtractPeak(highest, i.windowEnd)", ""},
 	{"killed: less is added", "instance.go", "oomRatio = 1.2", "oomRatio = 1.15"},
@@ -69,7 +70,8 @@ func TestFaults(t *testing.T) {
 			}
 			overlaid := filepath.Join(t.TempDir(), "overlay.json")
 			write(t, overlaid, string(overlay))
-			cmd := exec.CommandContext(t.Context(), "go", "test", "-short", "-count=1", "-vet=off", "-overlay", overlaid, "-run", "^TestAdvice$", ".")
+			cmd := exec.CommandContext(t.Context(), "go", "test",
+				"-short", "-count=1", "-vet=off", "-overlay", overlaid, "-run", "^TestAdvice$", ".")
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
 			switch {

@@ -179,7 +179,9 @@ func (w *world) restart(t *testing.T, p *part) {
 	for n, i := range p.instances {
 		running[n] = i.ours
 		if w.now.Before(i.theirs.WindowEnd) { // as VPA's recommender does before it stores a checkpoint
-			stored.SubtractSample(&model.ContainerUsageSample{MeasureStart: i.theirs.WindowEnd, Usage: i.theirs.GetMaxMemoryPeak(), Resource: model.ResourceMemory})
+			stored.SubtractSample(&model.ContainerUsageSample{
+				MeasureStart: i.theirs.WindowEnd, Usage: i.theirs.GetMaxMemoryPeak(), Resource: model.ResourceMemory,
+			})
 		}
 	}
 	theirs, err := stored.SaveToCheckpoint()
