@@ -88,9 +88,6 @@ func (c *capped) change(target int64, why Reason) {
 
 // leave has the resource stay as the template has it.
 func (c *capped) leave(why ...Reason) {
-	if c.target < 0 {
-		return
-	}
 	c.target = None
 	for _, w := range why {
 		if !slices.Contains(c.reasons, w) {

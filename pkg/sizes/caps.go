@@ -2,6 +2,8 @@
 
 package sizes
 
+import "slices"
+
 // Template is a Pod as its workload's template has it, and as an API server admits it: with the defaults of LimitRanges.
 type Template struct {
 	Containers []Container
@@ -77,7 +79,7 @@ func CapAll(t Template, room Room) []Size {
 	for r := range none() {
 		p := newPod(&t, &room, Resource(r))
 		p.fit()
-		for _, c := range p.sized {
+		for _, c := range slices.Concat(p.sized, p.left) {
 			c.write(&sizes[c.container], Resource(r))
 		}
 	}

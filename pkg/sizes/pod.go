@@ -9,6 +9,7 @@ type pod struct {
 	*Room
 	Resource
 	sized []*capped // in the order of the template
+	left  []*capped // those that stay as they are, though something else was advised
 	// requests and limits are those that do not change.
 	requests, limits int64
 }
@@ -21,9 +22,14 @@ func newPod(t *Template, room *Room, r Resource) *pod {
 		if c.Advice.Target[r] >= 0 {
 			k = capContainer(c, t.Guaranteed, room.Container, r)
 			k.container = n
-			p.sized = append(p.sized, k)
 		}
-		if k.target < 0 {
+		switch {
+		case k.target >= 0:
+			p.sized = append(p.sized, k)
+		case k.reasons != nil:
+			p.left = append(p.left, k)
+			fallthrough
+		default:
 			p.requests += max(0, c.Requests[r])
 		}
 		if k.target < 0 || !k.limit.follows() {
@@ -51,12 +57,9 @@ func low(c *capped) int64    { return c.low }
 func high(c *capped) int64   { return c.high }
 func least(c *capped) int64  { return c.least }
 
-// sum is that of the containers whose requests may change.
 func (p *pod) sum(of measure, amount func(*capped) int64) (sum int64) {
 	for _, c := range p.sized {
-		if c.target >= 0 {
-			sum += of(c, amount(c))
-		}
+		sum += of(c, amount(c))
 	}
 	return sum
 }
@@ -64,7 +67,7 @@ func (p *pod) sum(of measure, amount func(*capped) int64) (sum int64) {
 // follow is how many limits change with requests.
 func (p *pod) follow() (n int64) {
 	for _, c := range p.sized {
-		if c.target >= 0 && c.limit.follows() {
+		if c.limit.follows() {
 			n++
 		}
 	}
@@ -130,7 +133,7 @@ func (p *pod) cut(b bound, of measure, fixed, slack int64) {
 	over := p.sum(of, from) - p.sum(of, to)
 	room := max(0, b.amount-fixed-p.sum(of, to)-slack)
 	for _, c := range p.sized {
-		if c.target >= 0 && over > 0 && of(c, from(c)) > 0 {
+		if over > 0 && of(c, from(c)) > 0 {
 			c.change(to(c)+mulDiv(from(c)-to(c), room, over), b.reason)
 		}
 	}
@@ -145,9 +148,6 @@ func (p *pod) raise(b bound) {
 	}
 	var seen, given int64
 	for _, c := range p.sized {
-		if c.target < 0 {
-			continue
-		}
 		seen += c.high - c.target
 		more := mulDiv(seen, lacking, room) - given
 		given += more
