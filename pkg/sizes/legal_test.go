@@ -66,20 +66,39 @@ func TestInPlace(t *testing.T) {
 		}, Resources{Amounts{200, 900}, Amounts{200, 900}}, ""},
 		"nothing changes: nothing is refused": {func(p *Running, c *RunningContainer) { p.Static, c.Size.Target = true, none() },
 			Resources{Amounts{100, 1000}, none()}, ""},
-		"a static Pod":                    {func(p *Running, _ *RunningContainer) { p.Static = true }, Resources{}, RefusedStatic},
-		"a node that cannot":              {func(p *Running, _ *RunningContainer) { p.Resizable = false }, Resources{}, RefusedNode},
-		"no node yet":                     {func(p *Running, _ *RunningContainer) { p.Resizable, p.Scheduled = false, false }, Resources{Amounts{200, 2000}, none()}, ""},
-		"best effort has no requests":     {func(p *Running, c *RunningContainer) { p.Class, c.Requests = BestEffort, none() }, Resources{}, RefusedClass},
-		"burstable would be guaranteed":   {func(_ *Running, c *RunningContainer) { c.Limits = Amounts{200, 2000} }, Resources{}, RefusedClass},
-		"guaranteed would be burstable":   {func(p *Running, _ *RunningContainer) { p.Class = Guaranteed }, Resources{}, RefusedClass},
-		"one limit of two does not do it": {func(_ *Running, c *RunningContainer) { c.Limits = Amounts{200, None} }, Resources{Amounts{200, 2000}, Amounts{200, None}}, ""},
-		"as large as the node":            {func(p *Running, _ *RunningContainer) { p.Node, p.Fixed = Amounts{230, 2000}, Amounts{30, None} }, Resources{Amounts{200, 2000}, none()}, ""},
-		"larger than the node":            {func(p *Running, _ *RunningContainer) { p.Node, p.Fixed = Amounts{230, 2000}, Amounts{31, None} }, Resources{}, RefusedNoSpace},
-		"more memory than the node":       {func(p *Running, _ *RunningContainer) { p.Node = Amounts{None, 1999} }, Resources{}, RefusedNoSpace},
-		"no node that it is larger than":  {func(p *Running, _ *RunningContainer) { p.Node, p.Scheduled = Amounts{1, 1}, false }, Resources{Amounts{200, 2000}, none()}, ""},
-		"as much was infeasible":          {func(p *Running, _ *RunningContainer) { p.Infeasible = Amounts{200, 2000} }, Resources{}, RefusedBefore},
-		"more was infeasible":             {func(p *Running, _ *RunningContainer) { p.Infeasible = Amounts{200, 2001} }, Resources{Amounts{200, 2000}, none()}, ""},
-		"more CPU was infeasible":         {func(p *Running, _ *RunningContainer) { p.Infeasible = Amounts{201, 2000} }, Resources{Amounts{200, 2000}, none()}, ""},
+		"a static Pod":       {func(p *Running, _ *RunningContainer) { p.Static = true }, Resources{}, RefusedStatic},
+		"a node that cannot": {func(p *Running, _ *RunningContainer) { p.Resizable = false }, Resources{}, RefusedNode},
+		"no node yet": {
+			func(p *Running, _ *RunningContainer) { p.Resizable, p.Scheduled = false, false }, Resources{Amounts{200, 2000}, none()}, "",
+		},
+		"best effort has no requests": {
+			func(p *Running, c *RunningContainer) { p.Class, c.Requests = BestEffort, none() }, Resources{}, RefusedClass,
+		},
+		"burstable would be guaranteed": {func(_ *Running, c *RunningContainer) { c.Limits = Amounts{200, 2000} }, Resources{}, RefusedClass},
+		"guaranteed would be burstable": {func(p *Running, _ *RunningContainer) { p.Class = Guaranteed }, Resources{}, RefusedClass},
+		"one limit of two does not do it": {
+			func(_ *Running, c *RunningContainer) { c.Limits = Amounts{200, None} }, Resources{Amounts{200, 2000}, Amounts{200, None}}, "",
+		},
+		"as large as the node": {
+			func(p *Running, _ *RunningContainer) { p.Node, p.Fixed = Amounts{230, 2000}, Amounts{30, None} },
+			Resources{Amounts{200, 2000}, none()}, "",
+		},
+		"larger than the node": {
+			func(p *Running, _ *RunningContainer) { p.Node, p.Fixed = Amounts{230, 2000}, Amounts{31, None} }, Resources{}, RefusedNoSpace,
+		},
+		"more memory than the node": {func(p *Running, _ *RunningContainer) { p.Node = Amounts{None, 1999} }, Resources{}, RefusedNoSpace},
+		"no node that it is larger than": {
+			func(p *Running, _ *RunningContainer) { p.Node, p.Scheduled = Amounts{1, 1}, false }, Resources{Amounts{200, 2000}, none()}, "",
+		},
+		"as much was infeasible": {
+			func(p *Running, _ *RunningContainer) { p.Infeasible = Amounts{200, 2000} }, Resources{}, RefusedBefore,
+		},
+		"more was infeasible": {
+			func(p *Running, _ *RunningContainer) { p.Infeasible = Amounts{200, 2001} }, Resources{Amounts{200, 2000}, none()}, "",
+		},
+		"more CPU was infeasible": {
+			func(p *Running, _ *RunningContainer) { p.Infeasible = Amounts{201, 2000} }, Resources{Amounts{200, 2000}, none()}, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := wanting("a", 200, 2000)

@@ -54,55 +54,90 @@ func TestPlanMoves(t *testing.T) {
 		plan
 		want []string
 	}{
-		"all is well":                      {one(as, running("a")), nil},
-		"in place":                         {one(as, grow("a")), []string{"Resize east/a"}},
-		"the most urgent first":            {one(as, shrink("a"), grow("b")), []string{"Resize east/b", "Resize east/a"}},
-		"off":                              {one(mode(ModeOff), grow("a")), nil},
-		"only new ones":                    {one(mode(ModeInitial), grow("a")), nil},
-		"only evictions":                   {one(mode(ModeRecreate), grow("a")), []string{"Evict east/a"}},
-		"what cannot be resized":           {one(as, fixed("a")), []string{"Evict east/a"}},
-		"and may not be evicted":           {one(mode(ModeInPlace), fixed("a")), nil},
-		"no evictions":                     {one(func(p *Policy, _ *ClusterPods) { p.EvictOn = EvictOnNever }, fixed("a"), grow("b")), []string{"Resize east/b"}},
-		"evictions for OOMs only":          {one(func(p *Policy, _ *ClusterPods) { p.EvictOn = EvictOnOOM }, fixed("a"), func() Running { p := fixed("b"); p.Containers[0].QuickOOM = true; return p }()), []string{"Evict east/b"}},
-		"new Pods would not get it":        {one(func(_ *Policy, c *ClusterPods) { c.Admits = false }, fixed("a"), grow("b")), []string{"Resize east/b"}},
-		"a static Pod":                     {one(as, func() Running { p := grow("a"); p.Static = true; return p }()), nil},
-		"without a node, in place":         {one(as, func() Running { p := fixed("a"); p.Scheduled = false; return p }()), []string{"Resize east/a"}},
-		"without a node, never evicted":    {one(mode(ModeRecreate), func() Running { p := fixed("a"); p.Scheduled = false; return p }()), nil},
-		"while it scales: nothing shrinks": {one(func(_ *Policy, c *ClusterPods) { c.Scaling = true }, shrink("a"), grow("b"), fixed("c")), []string{"Resize east/b"}},
+		"all is well":            {one(as, running("a")), nil},
+		"in place":               {one(as, grow("a")), []string{"Resize east/a"}},
+		"the most urgent first":  {one(as, shrink("a"), grow("b")), []string{"Resize east/b", "Resize east/a"}},
+		"off":                    {one(mode(ModeOff), grow("a")), nil},
+		"only new ones":          {one(mode(ModeInitial), grow("a")), nil},
+		"only evictions":         {one(mode(ModeRecreate), grow("a")), []string{"Evict east/a"}},
+		"what cannot be resized": {one(as, fixed("a")), []string{"Evict east/a"}},
+		"and may not be evicted": {one(mode(ModeInPlace), fixed("a")), nil},
+		"no evictions": {
+			one(func(p *Policy, _ *ClusterPods) { p.EvictOn = EvictOnNever }, fixed("a"), grow("b")), []string{"Resize east/b"},
+		},
+		"evictions for OOMs only": {
+			one(func(p *Policy, _ *ClusterPods) { p.EvictOn = EvictOnOOM },
+				fixed("a"), func() Running { p := fixed("b"); p.Containers[0].QuickOOM = true; return p }()), []string{"Evict east/b"},
+		},
+		"new Pods would not get it": {
+			one(func(_ *Policy, c *ClusterPods) { c.Admits = false }, fixed("a"), grow("b")), []string{"Resize east/b"},
+		},
+		"a static Pod": {one(as, func() Running { p := grow("a"); p.Static = true; return p }()), nil},
+		"without a node, in place": {
+			one(as, func() Running { p := fixed("a"); p.Scheduled = false; return p }()), []string{"Resize east/a"},
+		},
+		"without a node, never evicted": {one(mode(ModeRecreate), func() Running { p := fixed("a"); p.Scheduled = false; return p }()), nil},
+		"while it scales: nothing shrinks": {
+			one(func(_ *Policy, c *ClusterPods) { c.Scaling = true }, shrink("a"), grow("b"), fixed("c")), []string{"Resize east/b"},
+		},
 		"too little history": {one(func(p *Policy, c *ClusterPods) { p.ActAfter, c.History = time.Hour, time.Hour-1 }, grow("a"),
 			func() Running { p := grow("b"); p.Containers[0].QuickOOM = true; return p }()), []string{"Resize east/b"}},
-		"enough history": {one(func(p *Policy, c *ClusterPods) { p.ActAfter, c.History = time.Hour, time.Hour }, grow("a")), []string{"Resize east/a"}},
+		"enough history": {
+			one(func(p *Policy, c *ClusterPods) { p.ActAfter, c.History = time.Hour, time.Hour }, grow("a")), []string{"Resize east/a"},
+		},
 
-		"so many resizes":   {one(func(_ *Policy, c *ClusterPods) { c.Resizes = 1 }, grow("a"), grow("b")), []string{"Resize east/a"}},
-		"so many evictions": {one(func(_ *Policy, c *ClusterPods) { c.Evictions = 1 }, fixed("a"), fixed("b"), grow("c")), []string{"Evict east/a", "Resize east/c"}},
+		"so many resizes": {one(func(_ *Policy, c *ClusterPods) { c.Resizes = 1 }, grow("a"), grow("b")), []string{"Resize east/a"}},
+		"so many evictions": {
+			one(func(_ *Policy, c *ClusterPods) { c.Evictions = 1 }, fixed("a"), fixed("b"), grow("c")), []string{"Evict east/a", "Resize east/c"},
+		},
 		"so many not available": {one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 2 }, fixed("a"), restart("b"), fixed("c"), grow("d")),
 			[]string{"Evict east/a", "Resize east/b", "Resize east/d"}},
 		"one is not Ready as it is": {one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 1 }, fixed("a"), unready(running("b"))), nil},
-		"one that is not Ready costs nothing": {one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable, c.MinReplicas = 1, 1 }, fixed("a"), unready(fixed("b"))),
+		"one that is not Ready costs nothing": {
+			one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable, c.MinReplicas = 1, 1 }, fixed("a"), unready(fixed("b"))),
 			[]string{"Evict east/b"}},
 		"one is not replaced yet": {one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable, c.Gone = 1, 1 }, fixed("a")), nil},
-		"one restarts":            {one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 1 }, fixed("a"), state(restart("b"), ResizeInProgress, 0)), nil},
-		"one is resized without": {one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 1 }, fixed("a"), state(grow("b"), ResizeInProgress, 0)),
+		"one restarts": {
+			one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 1 }, fixed("a"), state(restart("b"), ResizeInProgress, 0)), nil,
+		},
+		"one is resized without": {
+			one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 1 }, fixed("a"), state(grow("b"), ResizeInProgress, 0)),
 			[]string{"Evict east/a"}},
-		"at least so many Ready":   {one(func(_ *Policy, c *ClusterPods) { c.MinReplicas = 2 }, fixed("a"), fixed("b")), []string{"Evict east/a"}},
-		"fewer Ready than that":    {one(func(_ *Policy, c *ClusterPods) { c.MinReplicas = 3 }, fixed("a"), fixed("b")), nil},
-		"restarts are disruptions": {one(func(_ *Policy, c *ClusterPods) { c.MinReplicas = 3 }, restart("a"), grow("b")), []string{"Resize east/b"}},
+		"at least so many Ready": {
+			one(func(_ *Policy, c *ClusterPods) { c.MinReplicas = 2 }, fixed("a"), fixed("b")), []string{"Evict east/a"},
+		},
+		"fewer Ready than that": {one(func(_ *Policy, c *ClusterPods) { c.MinReplicas = 3 }, fixed("a"), fixed("b")), nil},
+		"restarts are disruptions": {
+			one(func(_ *Policy, c *ClusterPods) { c.MinReplicas = 3 }, restart("a"), grow("b")), []string{"Resize east/b"},
+		},
 
-		"under way":                          {one(as, state(wanting("a", 300, 1000), ResizeInProgress, time.Hour)), nil},
-		"under way for too long":             {one(as, state(grow("a"), ResizeInProgress, time.Hour+1)), []string{"Evict east/a"}},
-		"deferred":                           {one(as, state(wanting("a", 300, 1000), ResizeDeferred, 5*time.Minute)), nil},
-		"deferred for too long":              {one(as, state(grow("a"), ResizeDeferred, 5*time.Minute+1)), []string{"Evict east/a"}},
-		"infeasible":                         {one(as, state(grow("a"), ResizeInfeasible, 0)), []string{"Evict east/a"}},
-		"infeasible, and stays":              {one(mode(ModeInPlace), state(grow("a"), ResizeInfeasible, 0)), []string{"Withdraw east/a"}},
-		"infeasible before":                  {one(as, func() Running { p := grow("a"); p.Infeasible = Amounts{200, 1000}; return p }()), []string{"Evict east/a"}},
-		"nothing to withdraw":                {one(mode(ModeInPlace), func() Running { p := running("a"); p.Resize = ResizeInfeasible; return p }()), nil},
-		"withdrawn when it no longer scales": {one(func(p *Policy, c *ClusterPods) { p.Mode, c.Scaling = ModeInPlace, true }, state(grow("a"), ResizeInfeasible, 0)), nil},
-		"failed, so tried again":             {one(as, state(wanting("a", 300, 1000), ResizeError, 0)), []string{"Resize east/a"}},
+		"under way":              {one(as, state(wanting("a", 300, 1000), ResizeInProgress, time.Hour)), nil},
+		"under way for too long": {one(as, state(grow("a"), ResizeInProgress, time.Hour+1)), []string{"Evict east/a"}},
+		"deferred":               {one(as, state(wanting("a", 300, 1000), ResizeDeferred, 5*time.Minute)), nil},
+		"deferred for too long":  {one(as, state(grow("a"), ResizeDeferred, 5*time.Minute+1)), []string{"Evict east/a"}},
+		"infeasible":             {one(as, state(grow("a"), ResizeInfeasible, 0)), []string{"Evict east/a"}},
+		"infeasible, and stays":  {one(mode(ModeInPlace), state(grow("a"), ResizeInfeasible, 0)), []string{"Withdraw east/a"}},
+		"infeasible before": {
+			one(as, func() Running { p := grow("a"); p.Infeasible = Amounts{200, 1000}; return p }()), []string{"Evict east/a"},
+		},
+		"nothing to withdraw": {
+			one(mode(ModeInPlace), func() Running { p := running("a"); p.Resize = ResizeInfeasible; return p }()), nil,
+		},
+		"withdrawn when it no longer scales": {
+			one(func(p *Policy, c *ClusterPods) { p.Mode, c.Scaling = ModeInPlace, true }, state(grow("a"), ResizeInfeasible, 0)), nil,
+		},
+		"failed, so tried again": {one(as, state(wanting("a", 300, 1000), ResizeError, 0)), []string{"Resize east/a"}},
 
 		"clusters in their order": {plan{policy(), []ClusterPods{clusterOf("west", grow("a")), clusterOf("east", grow("b"))}},
 			[]string{"Resize east/b", "Resize west/a"}},
-		"all evict": {plan{policy(), []ClusterPods{clusterOf("east", fixed("a")), clusterOf("west", fixed("b"))}}, []string{"Evict east/a", "Evict west/b"}},
-		"a silent one is left alone": {plan{policy(), []ClusterPods{func() ClusterPods { c := clusterOf("east", grow("a")); c.Silent = true; return c }(), clusterOf("west", grow("b"))}},
+		"all evict": {
+			plan{policy(), []ClusterPods{clusterOf("east", fixed("a")), clusterOf("west", fixed("b"))}}, []string{"Evict east/a", "Evict west/b"},
+		},
+		"a silent one is left alone": {
+			plan{policy(), []ClusterPods{
+				func() ClusterPods { c := clusterOf("east", grow("a")); c.Silent = true; return c }(),
+				clusterOf("west", grow("b")),
+			}},
 			[]string{"Resize west/b"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,21 +29,28 @@ func TestCandidates(t *testing.T) {
 		pods []Running
 		want []string
 	}{
-		"as it should be":                    {[]Running{old(running("a"))}, nil},
-		"outside the bounds":                 {[]Running{wanting("a", 101, 1000)}, []string{"a"}},
-		"above them":                         {[]Running{wanting("a", 100, 999)}, []string{"a"}},
-		"not asked for anything":             {[]Running{with(wide(running("a")), func(c *RunningContainer) { c.Requests[CPU] = None })}, []string{"a"}},
-		"within, young":                      {[]Running{wide(wanting("a", 200, 1000))}, nil},
-		"within, old":                        {[]Running{old(wide(wanting("a", 200, 1000)))}, []string{"a"}},
-		"a moment too young":                 {[]Running{with(wide(wanting("a", 200, 1000)), func(*RunningContainer) {}), func() Running { p := wide(wanting("b", 200, 1000)); p.Started = noon.Add(-lifetime + 1); return p }()}, nil},
+		"as it should be":    {[]Running{old(running("a"))}, nil},
+		"outside the bounds": {[]Running{wanting("a", 101, 1000)}, []string{"a"}},
+		"above them":         {[]Running{wanting("a", 100, 999)}, []string{"a"}},
+		"not asked for anything": {
+			[]Running{with(wide(running("a")), func(c *RunningContainer) { c.Requests[CPU] = None })}, []string{"a"},
+		},
+		"within, young": {[]Running{wide(wanting("a", 200, 1000))}, nil},
+		"within, old":   {[]Running{old(wide(wanting("a", 200, 1000)))}, []string{"a"}},
+		"a moment too young": {
+			[]Running{func() Running { p := wide(wanting("a", 200, 1000)); p.Started = noon.Add(-lifetime + 1); return p }()}, nil,
+		},
 		"within, a tenth":                    {[]Running{old(wide(wanting("a", 110, 1000)))}, []string{"a"}},
 		"within, less than a tenth":          {[]Running{old(wide(wanting("a", 109, 1000)))}, nil},
 		"both together are a tenth":          {[]Running{old(wide(wanting("a", 105, 1050)))}, []string{"a"}},
 		"killed":                             {[]Running{oom(wide(wanting("a", 101, 1000)))}, []string{"a"}},
 		"killed, but nothing helps":          {[]Running{oom(wide(running("a")))}, nil},
 		"killed, nothing helps, and outside": {[]Running{with(oom(running("a")), func(c *RunningContainer) { c.Size.Lower[CPU] = 101 })}, nil},
-		"growing first":                      {[]Running{old(wide(wanting("a", 10, 1000))), old(wide(wanting("b", 120, 1000)))}, []string{"b", "a"}},
-		"then by difference": {[]Running{old(wide(wanting("a", 120, 1000))), old(wide(wanting("b", 150, 1000))), old(wide(wanting("c", 100, 1300)))},
+		"growing first": {
+			[]Running{old(wide(wanting("a", 10, 1000))), old(wide(wanting("b", 120, 1000)))}, []string{"b", "a"},
+		},
+		"then by difference": {
+			[]Running{old(wide(wanting("a", 120, 1000))), old(wide(wanting("b", 150, 1000))), old(wide(wanting("c", 100, 1300)))},
 			[]string{"b", "c", "a"}},
 		"then by name":     {[]Running{wanting("b", 150, 1000), wanting("c", 150, 1000), wanting("a", 150, 1000)}, []string{"a", "b", "c"}},
 		"one is not sized": {[]Running{old(with(running("a"), func(c *RunningContainer) { c.Size.Advice = noAdvice() }))}, nil},

@@ -40,10 +40,19 @@ var faults = []struct{ name, file, old, new string }{
 	{"the first sample is the last that was merged", "use.go", "o.First.Before(u.First)", "o.First.After(u.First)"},
 	{"stored with the running day", "checkpoint.go", "if now.Before(i.windowEnd) {", "if now.After(i.windowEnd) {"},
 	{"stored weights cut and not rounded", "checkpoint.go", "math.Floor(h.weights[i]*by + 0.5)", "math.Floor(h.weights[i]*by)"},
+	{"growing Pods do not come first", "urgency.go", "a.Grows != b.Grows && a.Grows", "a.Grows != b.Grows && b.Grows"},
+	{"the smaller difference comes first", "urgency.go", "cmp.Compare(b.Difference, a.Difference)", "cmp.Compare(a.Difference, b.Difference)"},
+	{"a tenth is not enough", "urgency.go", "c.Difference >= leastDifference", "c.Difference > leastDifference"},
+	{"old enough is not old enough", "urgency.go", "!now.Before(c.Pod.Started.Add(lifetime))", "now.After(c.Pod.Started.Add(lifetime))"},
+	{"young Pods too", "urgency.go", "!c.Pod.Started.IsZero() && ", ""},
+	{"at a bound is outside", "urgency.go", "request < k.Size.Lower[r]", "request <= k.Size.Lower[r]"},
+	{"killed, and nothing would help", "urgency.go", "return c.Difference != 0", "return true"},
+	{"what is not requested is not outside", "urgency.go", "request < 0 || request < k", "request < k"},
+	{"memory in other units", "urgency.go", "if r == Memory {", "if false {"},
 	{"loaded as of another day", "checkpoint.go", "h.day = dayOf(c.ReferenceTimestamp.Time)", "h.day = dayOf(c.ReferenceTimestamp.Time) - 1"},
 }
 
-// TestFaults plants the faults, one after the other, and has TestAdvice fail. In its short form it plants the first.
+// TestFaults plants the faults, one after the other, and has TestAdvice or TestOrder fail. In its short form it plants the first.
 func TestFaults(t *testing.T) {
 	faults := faults
 	if testing.Short() {
@@ -71,13 +80,13 @@ func TestFaults(t *testing.T) {
 			overlaid := filepath.Join(t.TempDir(), "overlay.json")
 			write(t, overlaid, string(overlay))
 			cmd := exec.CommandContext(t.Context(), "go", "test",
-				"-short", "-count=1", "-vet=off", "-overlay", overlaid, "-run", "^TestAdvice$", ".")
+				"-short", "-count=1", "-vet=off", "-overlay", overlaid, "-run", "^Test(Advice|Order)$", ".")
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
 			switch {
 			case err == nil:
-				t.Error("not found: the same advice")
-			case !errors.As(err, &exit) || !strings.Contains(string(out), "--- FAIL: TestAdvice"):
+				t.Error("not found: the same advice, in the same order")
+			case !errors.As(err, &exit) || !strings.Contains(string(out), "--- FAIL: Test"):
 				t.Errorf("the test did not run: %v\n%s", err, out)
 			}
 		})
