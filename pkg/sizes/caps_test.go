@@ -79,6 +79,8 @@ func TestCapContainer(t *testing.T) {
 			None, 0, []Reason{ReasonLimitRangeMin, ReasonLimitRangeMax, ReasonNothingLegal}},
 		"a limit below the minimum": {func(x *whole) { x.Limits, x.r.Container.Min = cpu(180), cpu(190) },
 			None, 0, []Reason{ReasonLimit, ReasonNothingLegal}},
+		"a limit that follows, and may not be": {func(x *whole) { x.Limits, x.LimitsFollow, x.r.Container.Max = cpu(300), true, cpu(0) },
+			None, 0, []Reason{ReasonLimitRangeMax, ReasonNothingLegal}},
 		"a limit of nothing": {func(x *whole) { x.Limits = cpu(0) }, None, 0, []Reason{ReasonLimit, ReasonNothingLegal}},
 		"a limit that hides what a goal looks at": {func(x *whole) { x.Limits, x.GoalLimit = cpu(240), cpu(241) },
 			None, 0, []Reason{ReasonGoalHiddenByLimit}},

@@ -176,9 +176,10 @@ func TestOneClusterAtATime(t *testing.T) {
 func TestWithdrawn(t *testing.T) {
 	p := running("a")
 	c := &p.Containers[0]
+	c.Actual.Requests[CPU] = 0
 	c.Requests, c.Limits, c.Restarts = Amounts{300, 900}, Amounts{400, None}, [2]bool{true, true}
 	r := p.withdrawn()
-	if want := (Resources{Amounts{100, 1000}, Amounts{400, None}}); r.Containers[0] != want || !r.Grows || !r.Shrinks || r.Restarts {
+	if want := (Resources{Amounts{0, 1000}, Amounts{400, None}}); r.Containers[0] != want || !r.Grows || !r.Shrinks || r.Restarts {
 		t.Errorf("withdrawn to %+v, want %v, without a restart", r, want)
 	}
 }

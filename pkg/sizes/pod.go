@@ -28,8 +28,8 @@ func newPod(t *Template, room *Room, r Resource) *pod {
 			p.sized = append(p.sized, k)
 		case k.reasons != nil:
 			p.left = append(p.left, k)
-			fallthrough
-		default:
+		}
+		if k.target < 0 {
 			p.requests += max(0, c.Requests[r])
 		}
 		if k.target < 0 || !k.limit.follows() {
