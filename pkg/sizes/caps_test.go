@@ -193,6 +193,8 @@ func TestCapPod(t *testing.T) {
 			func(r *Room) { r.Quota.Limits[CPU] = 354 }, []int64{149, 50}},
 		"beside one that stays": {[]one{{300, None, None, 100, true}, {100, None, None, 200, false}},
 			func(r *Room) { r.Quota.Limits[CPU] = 350 }, []int64{148, 100}},
+		"beside one without a limit": {[]one{{300, None, None, 100, true}, {100, None, None, None, false}},
+			func(r *Room) { r.Quota.Limits[CPU] = 152 }, []int64{150, 100}},
 		"raised in proportion to what users allow": {[]one{{30, None, None, None, false}, {100, None, 110, None, false}},
 			func(r *Room) { r.Pod.Min[CPU] = 140 }, []int64{39, 101}},
 		"raised up to what users allow": {[]one{{30, None, 50, None, false}, {100, None, 120, None, false}},

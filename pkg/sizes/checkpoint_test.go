@@ -49,6 +49,38 @@ func TestSave(t *testing.T) {
 	}
 }
 
+// Weights are stored as parts of the largest, rounded; what comes to nothing is left out.
+func TestSavedWeights(t *testing.T) {
+	day := midnight(20_000)
+	h := histogramOf(added{3, 4, day}, added{4, 2, day}, added{5, 0.00062, day}, added{6, 0.00015, day}, added{7, 1, day.Add(halfLife)})
+	c := h.save()
+	want := HistogramCheckpoint{
+		ReferenceTimestamp: metav1.NewTime(day.UTC()), TotalWeight: 8.00077,
+		BucketWeights: BucketWeights{{3, 10000}, {4, 5000}, {5, 2}, {7, 5000}},
+	}
+	if diff := cmp.Diff(want, c, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	loaded, err := c.load(day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := loaded.weights[0], 8.00077*10000/20002; math.Abs(got-want) > 1e-12 || loaded.low != 3 || loaded.total != c.TotalWeight {
+		t.Errorf("loaded as %v, want the first to weigh %g", loaded, want)
+	}
+}
+
+// Times may be a little ahead: of the end of a window, and of the day next to that.
+func TestLoadWhatIsAhead(t *testing.T) {
+	u, _ := week()
+	c := u.Save(u.Last, nil)
+	c.LastSampleStart = metav1.NewTime(u.Last.Add(48 * time.Hour))
+	c.MemoryHistogram.ReferenceTimestamp = c.LastSampleStart
+	if _, err := Load(c, u.Last); err != nil {
+		t.Error(err)
+	}
+}
+
 // The peaks of a day that is not over are not stored, so that they do not count twice after a restart.
 func TestSaveLeavesOutTheRunningDay(t *testing.T) {
 	u, i := week()

@@ -89,6 +89,9 @@ func TestPercentile(t *testing.T) {
 		"a day later it weighs twice as much":  {[]added{{1, 1, noon}, {1, 1, noon}, {9, 1, day}}, 0.5, 1},
 		"and so two of a day ago are less":     {[]added{{1, 1, noon}, {1, 1, noon}, {9, 1.01, day}}, 0.5, 9},
 		"after a hundred days only the newest": {[]added{{1, 1000, noon}, {9, 1, noon.Add(101 * halfLife)}}, 0.001, 9},
+		"and of those a half": {
+			[]added{{1, 1000, noon}, {9, 1, noon.Add(101 * halfLife)}, {20, 1, noon.Add(101 * halfLife)}}, 0.5, 9,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := histogramOf(c.samples...)
@@ -145,6 +148,10 @@ func TestMerge(t *testing.T) {
 		}
 		if got, _ := h.percentile(0.01); got != 40 {
 			t.Errorf("%s: bucket %d, want 40: the others are too old", name, got)
+		}
+		h.add(50, 1, noon.Add(150*halfLife))
+		if got, _ := h.percentile(0.5); got != 40 {
+			t.Errorf("%s: half is reached in bucket %d, want 40", name, got)
 		}
 	}
 	if !same(a, wantA) || !same(b, wantB) {
