@@ -9,10 +9,12 @@ type Resource int
 const (
 	CPU Resource = iota
 	Memory
+
+	resources // how many
 )
 
 // Amounts are of each Resource: thousandths of a core, and bytes. One that is not known, or not given, is None.
-type Amounts [2]int64
+type Amounts [resources]int64
 
 // None is no amount.
 const None int64 = -1

@@ -76,11 +76,11 @@ func CapAll(t Template, room Room) []Size {
 	for n, c := range t.Containers {
 		sizes[n] = Size{Name: c.Name, Advice: noAdvice(), Uncapped: c.Advice.Target, Limits: none()}
 	}
-	for r := range none() {
-		p := newPod(&t, &room, Resource(r))
+	for r := range resources {
+		p := newPod(&t, &room, r)
 		p.fit()
 		for _, c := range slices.Concat(p.sized, p.left) {
-			c.write(&sizes[c.container], Resource(r))
+			c.write(&sizes[c.container], r)
 		}
 	}
 	return sizes

@@ -320,7 +320,7 @@ func illegal(t Template, room Room, sizes []Size) (faults []string) {
 			faults = append(faults, what)
 		}
 	}
-	for k := range none() {
+	for k := range resources {
 		requests, limits, changed, follow := max(0, t.Fixed.Requests[k]), max(0, t.Fixed.Limits[k]), false, false
 		for n, s := range sizes {
 			c := t.Containers[n]
@@ -328,7 +328,7 @@ func illegal(t Template, room Room, sizes []Size) (faults []string) {
 			if s.Limits[k] >= 0 {
 				limit, follow = s.Limits[k], true
 			}
-			capped := slices.ContainsFunc(s.CappedBy, func(c Cap) bool { return c.Resource == Resource(k) })
+			capped := slices.ContainsFunc(s.CappedBy, func(c Cap) bool { return c.Resource == k })
 			expect(capped || s.Target[k] == s.Uncapped[k] || s.Target[k] == 1 && s.Uncapped[k] == 0, "changed without a reason")
 			if request < 0 {
 				expect(s.Limits[k] < 0 && s.Lower[k] < 0 && s.Upper[k] < 0, "bounds, but no target")
@@ -354,7 +354,7 @@ func illegal(t Template, room Room, sizes []Size) (faults []string) {
 		if !changed {
 			continue
 		}
-		for _, most := range []int64{room.Pod.Max[k], room.Quota.Requests[k], room.node(Resource(k))} {
+		for _, most := range []int64{room.Pod.Max[k], room.Quota.Requests[k], room.node(k)} {
 			expect(most < 0 || requests <= most, "more than a Pod may request")
 		}
 		for _, most := range []int64{room.Pod.Max[k], room.Quota.Limits[k]} {

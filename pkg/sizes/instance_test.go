@@ -98,7 +98,7 @@ func TestPartsOfASample(t *testing.T) {
 			var u Use
 			var i Instance
 			i.Add(&u, Sample{Amounts: c.amounts, At: noon})
-			if got := u.Samples == 1 && u.cpu.total > 0 && u.First == noon && u.Last == noon; got != c.cpu {
+			if got := u.Samples == 1 && u.cpu.total > 0 && u.First.Equal(noon) && u.Last.Equal(noon); got != c.cpu {
 				t.Errorf("CPU is counted: %t, want %t", got, c.cpu)
 			}
 			if got := u.memory.total > 0; got != c.memory {

@@ -82,7 +82,7 @@ func (c *RunningContainer) inPlace(class Class) Resources {
 
 // compare notes what changes.
 func (r *Resize) compare(c *RunningContainer, to Resources) {
-	for k := range none() {
+	for k := range resources {
 		for _, change := range [][2]int64{{c.Requests[k], to.Requests[k]}, {c.Limits[k], to.Limits[k]}} {
 			r.Grows = r.Grows || change[1] > change[0]
 			r.Shrinks = r.Shrinks || change[1] < change[0]

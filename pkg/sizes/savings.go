@@ -23,7 +23,7 @@ func (s Savings) Less() Amounts {
 func SavingsOf(pods []Running, price Price) (s Savings) {
 	for n := range pods {
 		for _, c := range pods[n].Containers {
-			for r := range none() {
+			for r := range resources {
 				requested, advised := max(0, c.Requests[r]), c.Size.Target[r]
 				if advised < 0 {
 					advised = requested
@@ -40,7 +40,7 @@ func SavingsOf(pods []Running, price Price) (s Savings) {
 
 // Add adds the savings of other Pods.
 func (s Savings) Add(o Savings) Savings {
-	for r := range none() {
+	for r := range resources {
 		s.Requested[r] += o.Requested[r]
 		s.Advised[r] += o.Advised[r]
 	}

@@ -13,10 +13,11 @@ const (
 	memoryScheme scheme = 1e7  // bytes
 )
 
-const (
-	ratio   float64 = 1.05
-	buckets         = 176 // the last one begins above 1000 cores, or 1 TB, and holds whatever is larger
-)
+// ratio is by what a bucket is larger than the one before.
+const ratio float64 = 1.05
+
+// buckets is how many there are: the last one begins above 1000 cores, or 1 TB, and holds whatever is larger.
+const buckets = 176
 
 // bucket is where a value lies.
 func (s scheme) bucket(value float64) int {

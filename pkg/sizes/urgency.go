@@ -61,7 +61,7 @@ func (c *Candidate) worth(now time.Time) bool {
 
 func candidateOf(p *Running) Candidate {
 	c := Candidate{Pod: p, QuickOOM: p.quickOOM()}
-	for r := range none() {
+	for r := range resources {
 		var requested, advised int64
 		sized := false
 		for n := range p.Containers {
@@ -75,7 +75,7 @@ func candidateOf(p *Running) Candidate {
 			c.Outside = c.Outside || request < 0 || request < k.Size.Lower[r] || k.Size.Upper[r] >= 0 && request > k.Size.Upper[r]
 		}
 		if sized {
-			c.Difference += difference(Resource(r), requested, advised)
+			c.Difference += difference(r, requested, advised)
 		}
 	}
 	return c

@@ -25,7 +25,7 @@ var faults = []struct{ name, file, old, new string }{
 	{"the lower bound by the target's percentile", "advice.go", "min(lowerPercentile, o.Percentile[r])", "o.Percentile[r]"},
 	{"the beginning of a bucket", "scheme.go", "min(bucket+1, buckets-1)", "bucket"},
 	{"the nearest bucket", "scheme.go", "/math.Log(ratio)), buckets-1)", "/math.Log(ratio)+0.5), buckets-1)"},
-	{"no last bucket", "scheme.go", "buckets         = 176", "buckets         = 177"},
+	{"no last bucket", "scheme.go", "const buckets = 176", "const buckets = 177"},
 	{"histograms of different days merged as they are", "histogram.go", "by := decay(o.day - h.day)", "by := 1.0"},
 	{"a day that changes nothing", "histogram.go", "by := decay(h.day - day)", "by := 1.0"},
 	{"light buckets are not empty", "histogram.go", "h.above(tiny, by)", "h.above(dust, by)"},
