@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make help` lists what there is. The repository holds three Go modules: the product (here), test/ (real control
-# planes and end-to-end tests) and tools/ (pinned tools, built once into a cache).
+# `make help` lists what there is. The repository holds four Go modules: the product (here), test/ (real control
+# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library) and tools/ (pinned tools, built once into a cache).
 
 GO      ?= go
 MEMBERS ?= 2
@@ -70,12 +70,16 @@ lab-down: need-go ## End what lab-up started
 ##-- Test
 
 .PHONY: test
-test: test-unit test-e2e ## Run all tests in their short form: at most 20 minutes once the caches are warm
+test: test-unit test-oracle test-e2e ## Run all tests in their short form: at most 20 minutes once the caches are warm
 
 .PHONY: test-unit
 test-unit: need-go ## Run the unit tests, with the race detector where there is a C compiler
 	@$(SAY_RACE)
 	$(GO) test $(RACE) -short -timeout 5m ./...
+
+.PHONY: test-oracle
+test-oracle: need-go ## Compare the advice on sizes with that of VPA's library, 100,000 times
+	$(GO) -C test/oracle test -short -count 1 -timeout 10m ./...
 
 # One package at a time (-p 1): two labs side by side would starve each other on a small machine, and only then does
 # Go show the output while a test runs. Building first is not bound by that.
@@ -88,7 +92,7 @@ test-e2e: need-go ## Run the end-to-end tests on real control planes, in their s
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit differential distributed sim bench cmd api deploy admission capacity lab e2e
+PARTS  ?= unit oracle differential distributed sim bench cmd api deploy admission capacity lab e2e
 UNRACED = differential distributed
 
 .PHONY: test-full
@@ -104,11 +108,14 @@ test-full: need-go ## Run everything in its long form, part by part; PARTS="unit
 full-unit:
 	$(GO) test $(RACE) -count 1 -timeout 1h ./...
 
+full-oracle:
+	$(GO) -C test/oracle test -count 1 -v -timeout 1h ./...
+
 full-%:
 	$(GO) -C test test $(if $(filter $*,$(UNRACED)),,$(RACE)) -count 1 -p 1 -v -timeout 1h ./$*/...
 
 # Ring 1, as far as it is tested beside the code, and the controllers.
-PKGS ?= $(addprefix ./pkg/,replicas assignment memberhpa fit schedule cronplan merge claims admission guard controllers/...)
+PKGS ?= $(addprefix ./pkg/,replicas assignment memberhpa fit schedule sizes cronplan merge claims admission guard controllers/...)
 N    ?= 40
 
 .PHONY: mutants
@@ -128,6 +135,7 @@ bench-quick: need-go ## Measure a part of it, in ten minutes, into bin/bench-qui
 bench-micro: need-go ## Measure packages by themselves: memory, answers, admissions and decisions
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 1h ./pkg/...
 	$(GO) -C test test -run '^$$' -bench . -timeout 1h ./differential/...
+	$(GO) -C test/oracle test -run '^$$' -bench . -timeout 1h ./...
 
 ##-- Keep the house
 
@@ -137,8 +145,10 @@ lint: need-go ## Check the code against the rules of .golangci.yml, with go vet,
 	$(GO) -C tools run ./words $(CURDIR)
 	$(GO) vet ./...
 	$(GO) -C test vet ./...
+	$(GO) -C test/oracle vet ./...
 	$(TOOLS)/golangci-lint run
 	cd test && $(TOOLS)/golangci-lint run
+	cd test/oracle && $(TOOLS)/golangci-lint run
 
 .PHONY: generate
 generate: need-go ## Write the generated files again: code, CustomResourceDefinitions, docs/api.md
@@ -156,5 +166,5 @@ verify: need-go ## Check that files are formatted, generated ones current, and g
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call GENERATE,$$fresh); \
 	    for file in $(GENERATED); do diff -u $$file $$fresh/$$file || { echo "Not current; run make generate."; exit 1; }; done
 	@$(GO) -C tools test ./...
-	@for module in . test tools; do echo "Checking $$module/go.mod ..."; \
+	@for module in . test test/oracle tools; do echo "Checking $$module/go.mod ..."; \
 	    $(GO) -C $$module mod tidy -diff || { echo "Not tidy; run go -C $$module mod tidy."; exit 1; }; done

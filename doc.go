@@ -39,6 +39,7 @@
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
 //	             pkg/fit           how many more fit a cluster
 //	             pkg/schedule      when: cron and time zones
+//	             pkg/sizes         how large: requests of containers, from what they used
 //	             pkg/cronplan      which runs of a CronFederatedHPA are due, and what they set
 //	             pkg/merge         one metric from many clusters
 //	             pkg/summary       a status in few words
@@ -53,6 +54,6 @@
 //	             pkg/version       which build a program is
 //
 // Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
-// (test/e2e) and the demo; tools/ is one more, with pinned tools and our own; deploy/ holds manifests; docs/ explains, and
-// docs/architecture.md is where to begin.
+// (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes; tools/ is one more, with pinned
+// tools and our own; deploy/ holds manifests; docs/ explains, and docs/architecture.md is where to begin.
 package fleetscale

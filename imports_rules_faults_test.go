@@ -140,6 +140,17 @@ func TestImportFaults(t *testing.T) {
 			[]string{"pkg/controllers/federatedhpa/a_test.go imports k8s.io/kubernetes/pkg/controller: only the module test/ may; its replace " +
 				"directives would reach everyone who imports fleetscale"},
 		},
+		"nor the Vertical Pod Autoscaler": {
+			"pkg/sizes/a_test.go", imports("k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model"),
+			[]string{"pkg/sizes/a_test.go imports k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model: only the module test/oracle may; nothing else links VPA"},
+		},
+		"not even the other tests": {
+			"test/e2e/a_test.go", imports("k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model"),
+			[]string{"test/e2e/a_test.go imports k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model: only the module test/oracle may; nothing else links VPA"},
+		},
+		"but what it judges is compared with it": {
+			"test/oracle/a_test.go", imports("k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model", module+"/pkg/sizes"), nil,
+		},
 		"tools stand aside": {
 			"tools/a.go", imports("fmt"), nil,
 		},

@@ -107,6 +107,9 @@ func (s source) mayNot(imported string, inTest bool) string {
 	if below(imported, "k8s.io/kubernetes") && !inTest {
 		return "only the module test/ may; its replace directives would reach everyone who imports fleetscale"
 	}
+	if below(imported, "k8s.io/autoscaler") && !strings.HasPrefix(s.name, "test/oracle/") {
+		return "only the module test/oracle may; nothing else links VPA"
+	}
 	if ours, found := strings.CutPrefix(imported, module+"/"); found {
 		return s.mayNotReach(ours, inTest)
 	}

@@ -27,6 +27,7 @@ var rings = map[string]int{
 	"pkg/registration": 1,
 	"pkg/replicas":     1,
 	"pkg/schedule":     1,
+	"pkg/sizes":        1,
 	"pkg/summary":      1,
 	"pkg/wire":         1,
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sizes
+
+// Budget is what may be done to the Pods of one cluster now.
+type Budget struct {
+	// MinReplicas is how many Pods have to be Ready before one is disrupted.
+	MinReplicas int
+	// MaxUnavailable is how many may be disrupted together: not Ready, or restarting for a resize, or evicted.
+	MaxUnavailable int
+	// Resizes and Evictions are how many may be sent, of all workloads.
+	Resizes, Evictions int
+}
+
+// MaxUnavailableOf is so many percent of Pods, rounded down, but one at least.
+func MaxUnavailableOf(percent, pods int) int { return max(1, pods*percent/100) }
+
+// budget is what is left of it while a plan is made.
+type budget struct {
+	Budget
+	ready, unavailable int
+}
+
+// newBudget counts what earlier plans have begun: a Pod with a resize under way that restarts a container is as good as
+// not Ready. Gone are Pods that were evicted and are not replaced yet.
+func newBudget(b Budget, pods []Running, gone int) *budget {
+	left := &budget{Budget: b, unavailable: gone}
+	for n := range pods {
+		if p := &pods[n]; !p.Ready || p.restarting() {
+			left.unavailable++
+		} else {
+			left.ready++
+		}
+	}
+	return left
+}
+
+// restarting says whether a resize that is under way restarts a container.
+func (p *Running) restarting() bool {
+	if p.Resize != ResizeInProgress {
+		return false
+	}
+	for n := range p.Containers {
+		c := &p.Containers[n]
+		for r, restarts := range c.Restarts {
+			if restarts && (c.Actual.Requests[r] != c.Requests[r] || c.Actual.Limits[r] != c.Limits[r]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// disrupt takes a Pod from the budget. It returns false if that may not be disrupted. One that is not Ready costs nothing
+// that it has not cost already.
+func (b *budget) disrupt(p *Running) bool {
+	switch {
+	case !p.Ready || p.restarting():
+		return true
+	case b.ready < b.MinReplicas || b.unavailable >= b.MaxUnavailable:
+		return false
+	}
+	b.ready, b.unavailable = b.ready-1, b.unavailable+1
+	return true
+}

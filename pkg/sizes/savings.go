@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sizes
+
+// Price is what an hour costs: of a core, and of a GiB of memory.
+type Price struct{ Core, GiB float64 }
+
+// Savings compares what Pods request with what they should.
+type Savings struct {
+	// Requested is what they request now, Advised what they would.
+	Requested, Advised Amounts
+	// Money is what an hour would cost less; negative if it would cost more.
+	Money float64
+}
+
+// Less are the amounts by which requests would become less; negative where they would become more.
+func (s Savings) Less() Amounts {
+	return Amounts{s.Requested[CPU] - s.Advised[CPU], s.Requested[Memory] - s.Advised[Memory]}
+}
+
+// SavingsOf returns the savings of these Pods, if all of them were of the sizes that they should be. A container that is
+// not sized, or requests nothing now, is counted as it would be.
+func SavingsOf(pods []Running, price Price) (s Savings) {
+	for n := range pods {
+		for _, c := range pods[n].Containers {
+			for r := range resources {
+				requested, advised := max(0, c.Requests[r]), c.Size.Target[r]
+				if advised < 0 {
+					advised = requested
+				}
+				s.Requested[r] += requested
+				s.Advised[r] += advised
+			}
+		}
+	}
+	less := s.Less()
+	s.Money = price.Core*float64(less[CPU])/1000 + price.GiB*float64(less[Memory])/(1<<30)
+	return s
+}
+
+// Add adds the savings of other Pods.
+func (s Savings) Add(o Savings) Savings {
+	for r := range resources {
+		s.Requested[r] += o.Requested[r]
+		s.Advised[r] += o.Advised[r]
+	}
+	s.Money += o.Money
+	return s
+}
