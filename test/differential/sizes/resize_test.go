@@ -72,7 +72,9 @@ func wanted(c sizes.RunningContainer) sizes.Resources {
 // pod is a Pod that runs, in both languages.
 func pod(r *rand.Rand) (ours sizes.Running, theirs *core.Pod) {
 	unknown := sizes.Amounts{sizes.None, sizes.None}
-	ours = sizes.Running{Scheduled: true, Resizable: r.IntN(10) > 0, Static: r.IntN(20) == 0, Node: unknown, Fixed: unknown, Infeasible: unknown}
+	ours = sizes.Running{
+		Scheduled: true, Resizable: r.IntN(10) > 0, Static: r.IntN(20) == 0, Node: unknown, Fixed: unknown, Infeasible: unknown,
+	}
 	theirs = podtest.MakePod("app", podtest.SetResourceVersion("1"), podtest.SetContainers())
 	theirs.Status.Phase = core.PodRunning
 	kind := r.IntN(3) // of most containers: with limits, equal ones, or none
