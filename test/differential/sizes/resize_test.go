@@ -15,7 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
-// TestResizesAreAccepted resizes random Pods, and has the API server's validation look at each. What it is not asked for,
+// TestResizesAreAccepted resizes random Pods, and has each judged by the API server's validation. What it is not asked for,
 // because we hold it to be refused, it refuses as well.
 func TestResizesAreAccepted(t *testing.T) {
 	pods := uint64(200_000)
