@@ -105,8 +105,9 @@ func TestCapContainer(t *testing.T) {
 			None, 0, []Reason{ReasonLargestNode, ReasonNothingLegal}},
 		"quota and node": {func(x *whole) { x.r.Quota.Requests, x.r.Node = cpu(150), cpu(120) },
 			120, 0, []Reason{ReasonQuota, ReasonLargestNode}},
-		"a Pod's maximum": {func(x *whole) { x.r.Pod.Max = cpu(150) }, 150, 0, []Reason{ReasonLimitRangeMax}},
-		"a Pod's minimum": {func(x *whole) { x.r.Pod.Min = cpu(250) }, 250, 0, []Reason{ReasonLimitRangeMin}},
+		"a Pod's maximum":              {func(x *whole) { x.r.Pod.Max = cpu(150) }, 150, 0, []Reason{ReasonLimitRangeMax}},
+		"a Pod's minimum":              {func(x *whole) { x.r.Pod.Min = cpu(250) }, 250, 0, []Reason{ReasonLimitRangeMin}},
+		"a Pod's minimum, by one more": {func(x *whole) { x.r.Pod.Min = cpu(201) }, 201, 0, []Reason{ReasonLimitRangeMin}},
 		"a Pod's minimum, more than users allow": {func(x *whole) { x.MaxAllowed, x.r.Pod.Min = cpu(240), cpu(250) },
 			None, 0, []Reason{ReasonLimitRangeMin, ReasonNothingLegal}},
 		"a Pod's ratio": {func(x *whole) {

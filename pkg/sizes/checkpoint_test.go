@@ -5,6 +5,7 @@ package sizes
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,9 +99,10 @@ func TestSaveLeavesOutTheRunningDay(t *testing.T) {
 	if got, want := loaded.memory.total, u.memory.total; got != want {
 		t.Errorf("weight %g, want %g: the day is over", got, want)
 	}
-	before := u.memory.total
+	before := u.memory
+	before.weights = slices.Clone(before.weights)
 	u.Save(u.Last, []Instance{i})
-	if u.memory.total != before {
+	if !same(u.memory, before) {
 		t.Error("Save changes what it saves")
 	}
 }

@@ -159,6 +159,20 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// What is merged weighs as much as what was there, if it is as old.
+func TestMergeOfOneAge(t *testing.T) {
+	for _, later := range []time.Duration{0, halfLife, 150 * halfLife} {
+		a, b := histogramOf(added{3, 1, noon.Add(later)}), histogramOf(added{9, 1, noon.Add(later)})
+		b.merge(&histogram{})
+		a.merge(&b)
+		for part, want := range map[float64]int{0.5: 3, 0.51: 9} {
+			if got, _ := a.percentile(part); got != want {
+				t.Errorf("after %s: %g is reached in bucket %d, want %d", later, part, got, want)
+			}
+		}
+	}
+}
+
 func same(a, b histogram) bool {
 	return slices.Equal(a.weights, b.weights) && a.total == b.total && a.day == b.day && a.low == b.low
 }

@@ -200,7 +200,7 @@ func TestUseMerge(t *testing.T) {
 	var early, late, both Use
 	new(Instance).Add(&early, sample(100, gi, noon))
 	new(Instance).Add(&late, sample(900, 2*gi, noon.Add(time.Hour)))
-	for _, part := range []*Use{&late, {}, &early} {
+	for _, part := range []*Use{{}, &late, &early, {}} {
 		both.Merge(part)
 	}
 	if both.Samples != 2 || both.First != noon || both.Last != noon.Add(time.Hour) {

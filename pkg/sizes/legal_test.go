@@ -86,6 +86,9 @@ func TestInPlace(t *testing.T) {
 		"larger than the node": {
 			func(p *Running, _ *RunningContainer) { p.Node, p.Fixed = Amounts{230, 2000}, Amounts{31, None} }, Resources{}, RefusedNoSpace,
 		},
+		"a node without what is not asked for": {func(p *Running, c *RunningContainer) {
+			p.Node, c.Requests[Memory], c.Size.Target[Memory] = Amounts{200, 0}, None, None
+		}, Resources{Amounts{200, None}, none()}, ""},
 		"more memory than the node": {func(p *Running, _ *RunningContainer) { p.Node = Amounts{None, 1999} }, Resources{}, RefusedNoSpace},
 		"no node that it is larger than": {
 			func(p *Running, _ *RunningContainer) { p.Node, p.Scheduled = Amounts{1, 1}, false }, Resources{Amounts{200, 2000}, none()}, "",

@@ -8,11 +8,11 @@ func TestSavings(t *testing.T) {
 	small, large := wanting("a", 50, 500), wanting("b", 300, 1000)
 	unsized, unasked := wanting("c", None, None), wanting("d", 30, 10)
 	unasked.Containers[0].Requests = none()
-	got := SavingsOf([]Running{small, large, unsized, unasked}, Price{})
-	if want := (Savings{Requested: Amounts{300, 3000}, Advised: Amounts{480, 2510}}); got != want {
+	got := SavingsOf([]Running{small, large, unsized, unasked, wanting("e", 0, 0)}, Price{})
+	if want := (Savings{Requested: Amounts{400, 4000}, Advised: Amounts{480, 2510}}); got != want {
 		t.Errorf("savings %+v, want %+v", got, want)
 	}
-	if less := got.Less(); less != (Amounts{-180, 490}) {
+	if less := got.Less(); less != (Amounts{-80, 1490}) {
 		t.Errorf("less by %v", less)
 	}
 	p := wanting("a", 1000, gi)
