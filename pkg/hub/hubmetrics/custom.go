@@ -43,7 +43,7 @@ func (c *Client) askPods(ctx context.Context, q *Question, source *autoscalingv2
 	case len(items) == 0:
 		return replicas.Metric{Err: apiCustom.nothing(), Coverage: coverage}
 	}
-	found := locate(q, len(items))
+	found := locate[replicas.Sample](q, len(items))
 	for i := range items {
 		found.add(clusterOfValue(&items[i]), items[i].DescribedObject.Name, sampleOf(&items[i]))
 	}

@@ -3,6 +3,7 @@
 package hubmetrics
 
 import (
+	"slices"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -46,6 +47,11 @@ func FuzzAnswer(f *testing.F) {
 				if answered := got.Pods != nil || got.Values != nil; answered == (got.Err != nil) {
 					t.Errorf("%s says %+v: an answer %v and an error %v", path, answer, answered, got.Err)
 				}
+			}
+			uses, err := client.Uses(t.Context(), question(cpu(), "east", "west"))
+			if answered := slices.ContainsFunc(uses, func(u ClusterUses) bool { return u.Outcome == Answered }); answered && err != nil ||
+				len(uses) != 2 {
+				t.Errorf("%s says %+v: the uses are %+v, and the error %v", path, answer, uses, err)
 			}
 		}
 	})

@@ -2,34 +2,32 @@
 
 package hubmetrics
 
-import "github.com/fleetscale/fleetscale/pkg/replicas"
-
-// located files samples by cluster and Pod.
+// located files what was measured of Pods by cluster and Pod.
 //
 // An item that names its cluster is believed. One that does not is of the only
 // cluster where the workload is placed, or of the only one of them that has a
 // Pod of that name. Otherwise it could be anybody's, and counts as missing; so
 // do two such items of one name.
-type located struct {
+type located[T any] struct {
 	q       *Question
-	samples map[string]map[string]replicas.Sample
+	samples map[string]map[string]T
 	room    int // how many samples a cluster will have, give or take
 	// unnamed are the Pods of items without a cluster, where there are several clusters.
 	unnamed map[string]bool
 }
 
 // locate makes room for so many items.
-func locate(q *Question, items int) *located {
-	return &located{
+func locate[T any](q *Question, items int) *located[T] {
+	return &located[T]{
 		q:       q,
-		samples: make(map[string]map[string]replicas.Sample, len(q.Clusters)),
+		samples: make(map[string]map[string]T, len(q.Clusters)),
 		room:    items / max(len(q.Clusters), 1),
 		unnamed: map[string]bool{},
 	}
 }
 
 // add files a sample; the last of equal ones stays. Cluster is empty where the item does not say.
-func (l *located) add(cluster, pod string, s replicas.Sample) {
+func (l *located[T]) add(cluster, pod string, s T) {
 	if cluster != "" {
 		l.file(cluster, pod, s)
 		return
@@ -50,7 +48,7 @@ func (l *located) add(cluster, pod string, s replicas.Sample) {
 	}
 }
 
-func (l *located) ownerOf(pod string) string {
+func (l *located[T]) ownerOf(pod string) string {
 	if l.q.ClustersOf == nil {
 		return ""
 	}
@@ -60,10 +58,10 @@ func (l *located) ownerOf(pod string) string {
 	return ""
 }
 
-func (l *located) file(cluster, pod string, s replicas.Sample) {
+func (l *located[T]) file(cluster, pod string, s T) {
 	pods := l.samples[cluster]
 	if pods == nil {
-		pods = make(map[string]replicas.Sample, l.room)
+		pods = make(map[string]T, l.room)
 		l.samples[cluster] = pods
 	}
 	pods[pod] = s

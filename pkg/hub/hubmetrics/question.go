@@ -11,7 +11,7 @@ import (
 type Question struct {
 	// Namespace of the workload.
 	Namespace string
-	// Metric is what is asked for. Its target is ignored.
+	// Metric is what is asked for. Its target is ignored. Not used by [Client.Uses].
 	Metric autoscalingv2.MetricSpec
 	// Selector means the workload's Pods. Not used for Object and External metrics.
 	Selector labels.Selector

@@ -4,6 +4,7 @@ package hubmetrics
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -27,56 +28,81 @@ import (
 // errUnusual gives up.
 var errUnusual = errors.New("a list with something out of the ordinary")
 
-// skim reads a PodMetricsList of v1beta1. It is false if it cannot be skimmed.
+// skim reads of a PodMetricsList of v1beta1 what askUsage needs. It is false if the list cannot be skimmed.
 func skim(body []byte, resource corev1.ResourceName, container string) ([]podUse, bool) {
+	var pods []podUse
+	ok := skimItems(body, func(item []byte) error {
+		pods = append(pods, podUse{use: use{container: container}})
+		p := &pods[len(pods)-1]
+		return p.podItem.skim(item, func(container []byte) error { return p.use.skim(container, resource) })
+	})
+	return pods, ok
+}
+
+// skimItems visits the items of a PodMetricsList of v1beta1. It is false if it cannot be skimmed.
+func skimItems(body []byte, visit func(item []byte) error) bool {
 	enveloped, found := bytes.CutPrefix(body, []byte(wire.Magic))
 	var envelope runtime.Unknown
 	if !found || envelope.Unmarshal(enveloped) != nil || envelope.ContentEncoding != "" ||
 		envelope.APIVersion != metricsv1beta1.SchemeGroupVersion.String() || envelope.Kind != "PodMetricsList" {
-		return nil, false
+		return false
 	}
-	var pods []podUse
-	err := wire.EachField(envelope.Raw, func(f wire.Field) error {
+	return wire.EachField(envelope.Raw, func(f wire.Field) error {
 		switch {
 		case f.Kind != protowire.BytesType:
 			return errUnusual
 		case f.Number != 2: // items
 			return nil
 		}
-		pods = append(pods, podUse{use: use{container: container}})
-		return pods[len(pods)-1].skim(f.Bytes, resource)
-	})
-	return pods, err == nil
+		return visit(f.Bytes)
+	}) == nil
 }
 
-func (p *podUse) skim(item []byte, resource corev1.ResourceName) error {
-	return wire.EachField(item, func(f wire.Field) error {
+// podItem is what is wanted of one PodMetrics besides its containers.
+type podItem struct {
+	name, label, annotation string
+	at                      metav1.Time
+	window                  metav1.Duration
+}
+
+func podItemOf(p *metricsv1beta1.PodMetrics) podItem {
+	return podItem{
+		name: p.Name, label: p.Labels[fleet.ClusterLabel], annotation: p.Annotations[queryFromAnnotation],
+		at: p.Timestamp, window: p.Window,
+	}
+}
+
+// cluster is empty where the item does not say.
+func (i *podItem) cluster() string { return cmp.Or(i.label, i.annotation) }
+
+func (i *podItem) skim(encoded []byte, container func([]byte) error) error {
+	return wire.EachField(encoded, func(f wire.Field) error {
 		switch {
 		case f.Kind != protowire.BytesType:
 			return errUnusual
 		case f.Number == 1:
-			return wire.EachField(f.Bytes, p.skimMeta)
+			return wire.EachField(f.Bytes, i.skimMeta)
 		case f.Number == 2:
-			return p.at.Unmarshal(f.Bytes)
+			return i.at.Unmarshal(f.Bytes)
 		case f.Number == 3:
-			return p.window.Unmarshal(f.Bytes)
+			return i.window.Unmarshal(f.Bytes)
 		case f.Number == 4:
-			return p.use.skim(f.Bytes, resource)
+			return container(f.Bytes)
 		}
 		return nil
 	})
 }
 
-func (p *podUse) skimMeta(f wire.Field) error {
+func (i *podItem) skimMeta(f wire.Field) error {
 	switch isNumber := f.Kind == protowire.VarintType; {
 	case !isNumber && f.Kind != protowire.BytesType, isNumber && (f.Number == 1 || f.Number == 11 || f.Number == 12):
 		return errUnusual
 	case f.Number == 1:
-		p.name = string(f.Bytes)
+		i.name = string(f.Bytes)
 	case f.Number == 11:
-		return skimMark(f.Bytes, fleet.ClusterLabel, &p.label)
+		return skimMark(f.Bytes, fleet.ClusterLabel, &i.label)
 	case f.Number == 12:
-		return skimMark(f.Bytes, queryFromAnnotation, &p.annotation)
+		return skimMark(f.Bytes, queryFromAnnotation, &i.annotation)
 	}
 	return nil
 }
@@ -91,30 +117,45 @@ func skimMark(entry []byte, key string, mark *string) error {
 }
 
 func (u *use) skim(container []byte, name corev1.ResourceName) error {
-	var title string
-	var quantity resource.Quantity
+	var used resource.Quantity
 	has := false
-	err := wire.EachField(container, func(f wire.Field) error {
+	title, err := skimContainer(container, func(key, value []byte) error {
+		if string(key) != string(name) {
+			return nil
+		}
+		has = true
+		return skimQuantity(value, &used)
+	})
+	u.add(string(title), has, used.MilliValue())
+	return err
+}
+
+// skimContainer reads the name of a container, and visits its usage by resource.
+func skimContainer(container []byte, usage func(resource, quantity []byte) error) (name []byte, err error) {
+	err = wire.EachField(container, func(f wire.Field) error {
 		switch {
 		case f.Kind != protowire.BytesType:
 			return errUnusual
 		case f.Number == 1:
-			title = string(f.Bytes)
+			name = f.Bytes
 		case f.Number == 2:
-			k, v, err := skimEntry(f.Bytes)
-			if err != nil || string(k) != string(name) {
+			key, value, err := skimEntry(f.Bytes)
+			if err != nil {
 				return err
 			}
-			quantity, has = resource.Quantity{}, true
-			if err := guard.Quantity(v); err != nil {
-				return err
-			}
-			return quantity.Unmarshal(v)
+			return usage(key, value)
 		}
 		return nil
 	})
-	u.add(title, has, quantity.MilliValue())
-	return err
+	return name, err
+}
+
+func skimQuantity(encoded []byte, q *resource.Quantity) error {
+	*q = resource.Quantity{}
+	if err := guard.Quantity(encoded); err != nil {
+		return err
+	}
+	return q.Unmarshal(encoded)
 }
 
 // skimEntry reads one entry of a map.
@@ -133,13 +174,10 @@ func skimEntry(entry []byte) (key, value []byte, err error) {
 	return key, value, err
 }
 
-// podUse is what is wanted of one PodMetrics.
+// podUse is what askUsage wants of one PodMetrics.
 type podUse struct {
+	podItem
 	use
-
-	name, label, annotation string
-	at                      metav1.Time
-	window                  metav1.Duration
 }
 
 // use adds up what a Pod's containers use, or takes what one of them uses.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package capacity knows how many further replicas of a workload each member has room for.
+// Package capacity knows how many further replicas of a workload each member has room for, and how large they may be.
 //
 //		            ┌─ Pods of the member, of package pods
 //		            │  nodes, ResourceQuotas, mirrored ──────────────────────► fit.Estimate
 //		Estimate ──►┤                                            (if unknown)
 //		            └─ the summary in Karmada's Cluster, on the hub ─────────► fit.EstimateSummary
+//		LargestNodes ──► nodes, the same ones ─────────────────────────────────► fit.Largest
+//		LimitRanges ───► LimitRanges of the namespace, mirrored once they are asked for
 //
 //	  - A member is read only while somebody asks for it, and for some minutes after: its nodes and the Pods of all its
 //	    namespaces, as records of some hundred bytes. The Pods are those that decisions on replicas rest on: they are

@@ -27,6 +27,7 @@ type members struct {
 	pods   *pods.Store
 	nodes  *mirror.Mirror[*corev1.Node, *nodeRecord]
 	quotas *mirror.Mirror[*corev1.ResourceQuota, *quotaRecord]
+	limits *mirror.Mirror[*corev1.LimitRange, *limitRecord] // estimates do without
 }
 
 var _ source = (*members)(nil)
@@ -36,6 +37,7 @@ func newMembers(o Options) *members {
 		pods:   o.Pods,
 		nodes:  newMirror(o, "nodes", func(n *corev1.Node) *nodeRecord { return &nodeRecord{fit.NodeOf(n)} }),
 		quotas: newMirror(o, "resourcequotas", newQuotaRecord),
+		limits: newMirror(o, "limitranges", newLimitRecord),
 	}
 }
 
@@ -50,6 +52,7 @@ func (s *members) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.nodes.Run(ctx) })
 	group.Go(func() error { return s.quotas.Run(ctx) })
+	group.Go(func() error { return s.limits.Run(ctx) })
 	return group.Wait()
 }
 

@@ -33,3 +33,17 @@ func newQuotaRecord(q *corev1.ResourceQuota) *quotaRecord {
 func (r *quotaRecord) Key() mirror.Key {
 	return mirror.Key{Namespace: r.quota.Namespace, Name: r.quota.Name}
 }
+
+// limitRecord is what is kept of a LimitRange.
+type limitRecord struct {
+	key   mirror.Key
+	items []corev1.LimitRangeItem
+}
+
+var _ mirror.Object = (*limitRecord)(nil)
+
+func newLimitRecord(l *corev1.LimitRange) *limitRecord {
+	return &limitRecord{mirror.Key{Namespace: l.Namespace, Name: l.Name}, l.Spec.Limits}
+}
+
+func (r *limitRecord) Key() mirror.Key { return r.key }

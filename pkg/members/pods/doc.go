@@ -4,10 +4,11 @@
 // that somebody asks for, or all of a member, as compact records. How they are
 // read, and for how long they are kept, is package mirror's.
 //
-//	Record ──► template: namespace, requests, labels
+//	Record ──► template: namespace, requests, limits, labels
 //
-// One record serves both who decides on replicas and who estimates room: the Pods
-// of a member are watched, and kept, once. A template is shared by all records that
+// One record serves who decides on replicas (Ask), who sizes their containers
+// (AskSized) and who estimates room (AskAll): the Pods of a member are watched, and
+// kept, once. A template is shared by all records that
 // have the same, and goes with the last of them; so a Pod of a template that has
 // others costs about 110 bytes.
 package pods

@@ -89,9 +89,13 @@ func after(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(d)) }
 // deployed is a Pod of one of several Deployments, as large as Pods are.
 func deployed(deployment, i int) *corev1.Pod {
 	app := fmt.Sprintf("checkout-%03d", deployment)
-	milli := func(cpu, memory string) corev1.ResourceRequirements {
-		return corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse(memory)}}
+	has := func(cpu, memory string) corev1.ResourceRequirements {
+		return corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse(memory)},
+			Limits:   corev1.ResourceList{"memory": resource.MustParse(memory)},
+		}
 	}
+	shop, mesh := has("250m", "512Mi"), has("100m", "64Mi")
 	start := after(time.Duration(i) * time.Second)
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -104,17 +108,26 @@ func deployed(deployment, i int) *corev1.Pod {
 		Spec: corev1.PodSpec{
 			NodeName: fmt.Sprintf("node-%04d", i%1000), Priority: new(int32(1000)),
 			Containers: []corev1.Container{
-				{Name: "app", Image: "registry.example/shop/checkout:v1.2.3", Resources: milli("250m", "512Mi")},
-				{Name: "proxy", Image: "registry.example/mesh/proxy:v4", Resources: milli("100m", "64Mi")},
+				{Name: "app", Image: "registry.example/shop/checkout:v1.2.3", Resources: shop},
+				{Name: "proxy", Image: "registry.example/mesh/proxy:v4", Resources: mesh},
 			},
 		},
 		Status: corev1.PodStatus{
-			Phase: corev1.PodRunning, StartTime: &start,
+			Phase: corev1.PodRunning, StartTime: &start, QOSClass: corev1.PodQOSBurstable,
+			ContainerStatuses: []corev1.ContainerStatus{running("app", shop, start), running("proxy", mesh, start)},
 			Conditions: []corev1.PodCondition{
 				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: start},
 				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: start},
 			},
 		},
+	}
+}
+
+// running is the status of a container that has what it requests, as kubelets write it.
+func running(name string, has corev1.ResourceRequirements, since metav1.Time) corev1.ContainerStatus {
+	return corev1.ContainerStatus{
+		Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}},
+		AllocatedResources: has.Requests, Resources: &has,
 	}
 }
 

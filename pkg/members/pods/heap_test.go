@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -44,6 +45,13 @@ func heapPerPod(t testing.TB, n int) float64 {
 func TestHeapPerPod(t *testing.T) {
 	if got := heapPerPod(t, 20_000); got > mostPerPod {
 		t.Errorf("a Pod costs %.0f bytes, want %d at most", got, mostPerPod)
+	}
+}
+
+// A record of a byte more would take a fourth more: Go has no size between 64 and 80 bytes.
+func TestRecordFitsItsSize(t *testing.T) {
+	if got := unsafe.Sizeof(Record{}); got > 64 {
+		t.Errorf("a record takes %d bytes", got)
 	}
 }
 

@@ -16,13 +16,14 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// Record is what is kept of a Pod, in 56 bytes and its name. What it has in
+// Record is what is kept of a Pod, in 64 bytes and its name. What it has in
 // common with others stands elsewhere, once.
 type Record struct {
 	name     string
 	template unique.Handle[template]
 	node     unique.Handle[string] // the zero value if it has none, or has ended
 	waiting  *fit.Waiting          // nil once it has a node
+	oomKills *[]oomKill            // nil if there are none
 
 	readySince, started, unschedulableSince instant
 
@@ -73,6 +74,7 @@ func recordOf(p *corev1.Pod) *Record {
 		template:    templateOf(p, room),
 		node:        room.Node,
 		waiting:     room.Waiting,
+		oomKills:    oomKillsOf(p),
 		phase:       place(phases, p.Status.Phase),
 		terminating: p.DeletionTimestamp != nil,
 	}

@@ -14,11 +14,12 @@ import (
 // template is what Pods have in common, as a rule those of one Pod template.
 type template struct {
 	requests replicas.Requests
+	sizes    sizes
 	room     fit.Pod // but for its name, its node, and what it waits for
 }
 
 // templateOf is the same for all Pods that have the same. Room is the Pod's.
 func templateOf(p *corev1.Pod, room fit.Pod) unique.Handle[template] {
 	room.Labels.Name, room.Node, room.Terminating, room.Waiting = "", unique.Handle[string]{}, false, nil
-	return unique.Make(template{requests: *replicas.RequestsOf(&p.Spec), room: room})
+	return unique.Make(template{requests: *replicas.RequestsOf(&p.Spec), sizes: sizesOf(p), room: room})
 }
