@@ -142,12 +142,12 @@ func (s source) mayNotReach(ours string, inTest bool) string {
 	return fmt.Sprintf("ring %d may import only rings inside it, and %s is in ring %d", s.ring, place, rings[place])
 }
 
-// pure says whether the file is held to the purity of rings 0 and 1. Tests of pure code may do as they like.
+// pure reports whether the file is held to the purity of rings 0 and 1. Tests of pure code may do as they like.
 func (s source) pure() bool {
 	return s.place != "" && s.ring <= 1 && !strings.HasSuffix(s.name, "_test.go") || s.decides()
 }
 
-// decides says whether decisions names the file.
+// decides reports whether decisions names the file.
 func (s source) decides() bool {
 	return slices.Contains(decisions[path.Dir(s.name)], path.Base(s.name))
 }
@@ -189,7 +189,7 @@ func (s source) uses(functions ...string) []string {
 	return used
 }
 
-// below says whether an import path is parent or under it.
+// below reports whether an import path is parent or under it.
 func below(imported, parent string) bool {
 	return imported == parent || strings.HasPrefix(imported, parent+"/")
 }

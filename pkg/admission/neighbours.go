@@ -112,7 +112,7 @@ func outOfBounds(rule *v1alpha1.CronFederatedHPARule, f *v1alpha1.FederatedHPA) 
 	return ""
 }
 
-// isTarget says whether c sets f.
+// isTarget reports whether c sets f.
 func isTarget(c *v1alpha1.CronFederatedHPA, f *v1alpha1.FederatedHPA) bool {
 	return meansFederatedHPA(c.Spec.ScaleTargetRef) && c.Spec.ScaleTargetRef.Name == f.Name
 }

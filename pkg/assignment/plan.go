@@ -209,7 +209,7 @@ func (p *plan) curb() {
 	}
 }
 
-// rouse has a cluster run its minimum that was at zero when it went out of sight, and may not be there any more.
+// rouse has a cluster run its minimum that was at zero when it went out of sight, and may no longer be there.
 func (p *plan) rouse(i int) {
 	if s := p.sites[i]; s.Asleep && s.Current == 0 && p.maxes[i] > 0 && p.scale[i] == nil && !p.toZero() {
 		p.scale[i] = new(int32(p.mins[i]))

@@ -98,7 +98,7 @@ func (p *plan) asSplit(bounds map[string]Bounds) bool {
 	return true
 }
 
-// adopt takes the bounds over, and lets clusters begin to run that had none, or may not be at zero any more. What
+// adopt takes the bounds over, and lets clusters begin to run that had none, or may no longer be at zero. What
 // somebody else has scaled to zero stays there.
 func (p *plan) adopt(bounds map[string]Bounds) {
 	for i, s := range p.sites {

@@ -132,7 +132,7 @@ func (p *plan) holdsAbove(s Site) bool {
 }
 
 // entrust gives what drained clusters were freed of to the first above them that has bounds and is not full, and what none can
-// take back to them. It says whether one of them shrinks at all.
+// take back to them. It reports whether one of them shrinks at all.
 func (p *plan) entrust(freed int64, before []int64) (shrinks bool) {
 	lowest, above, back := int32(math.MaxInt32), slices.Clone(p.maxes), slices.Clone(p.maxes)
 	for i, s := range p.sites {

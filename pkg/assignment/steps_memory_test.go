@@ -35,7 +35,7 @@ func TestNextRemembersTheFleet(t *testing.T) {
 		"still below": {snapshot(StaticWeighted, 2, 10, two(ratio(900, 0))...).change(low),
 			memory{UnderloadedSince: at(300)}},
 		"no more":            {snapshot(StaticWeighted, 2, 10, two(ratio(1200, 0))...).change(low), memory{}},
-		"not known any more": {snapshot(StaticWeighted, 2, 10, two()...).change(low), memory{}},
+		"no longer known": {snapshot(StaticWeighted, 2, 10, two()...).change(low), memory{}},
 		"bounds moved":       {snapshot(DynamicWeighted, 2, 13, dynamic(hosts(9))...), memory{LastRebalanceTime: at(0)}},
 		"nothing to move": {snapshot(DynamicWeighted, 2, 13,
 			dynamic()...).change(func(s *Snapshot) { s.Memory.LastRebalanceTime = at(900) }), memory{LastRebalanceTime: at(900)}},

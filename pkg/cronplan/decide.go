@@ -60,7 +60,7 @@ func Decide(in Situation) Decision {
 	return d
 }
 
-// NeedsTarget says whether the target must be known: the object is new or
+// NeedsTarget reports whether the target must be known: the object is new or
 // changed, its target was not there, or a run is due.
 func NeedsTarget(object *v1alpha1.CronFederatedHPA, now time.Time) bool {
 	status := &object.Status
@@ -140,7 +140,7 @@ func (in *Situation) cause() string {
 	return "the controller was not running, or could not reach the hub"
 }
 
-// late is what to note of a run that may not begin any more, or nil.
+// late is what to note of a run that may no longer begin, or nil.
 func (in *Situation) late(r run) *Record {
 	delay, limit := in.Now.Sub(r.at), r.of.rule.tardiness()
 	switch {

@@ -254,7 +254,7 @@ func TestSuspendedRuleHasNoRuns(t *testing.T) {
 	}
 	says(t, s.goes("09:10"))
 	s.edit(suspend(false))
-	says(t, s.goes("10:10")) // what was meant to be left out is not made up for
+	says(t, s.goes("10:10")) // what was meant to be left out is not caught up
 	s.expectNext("2027-03-01 11:00")
 	s.edit(suspend(true))
 	says(t, s.goes("11:10"), "01 11:00 r missed: not run: the rule was suspended before it could run")
@@ -408,7 +408,7 @@ func TestTroubleIsRetriedAndRecordedOnce(t *testing.T) {
 	d = s.fails("08:40:00", reasonNotSet, down)
 	says(t, d, "01 08:30 r failed: "+down)
 	if d.Delay != nil {
-		t.Error("is tried again")
+		t.Error("is retried")
 	}
 	s.expectNext("2027-03-02 08:30")
 }

@@ -73,7 +73,7 @@ func (h *history) note(r Record) {
 // an Event.
 func Brief(message string) string { return brief(message, maxMessage) }
 
-// brief is a message of no more than so many bytes, save for a few dots.
+// brief is a message of no more than so many bytes, except for a few dots.
 func brief(message string, most int) string {
 	if len(message) <= most {
 		return message

@@ -84,7 +84,7 @@ func readRule(spec *v1alpha1.CronFederatedHPARule, read Timetable) rule {
 	return rule{spec: spec, Timetable: read, hash: hashOf(spec.Schedule, read.Zone)}
 }
 
-// runs says whether the rule is to run at all.
+// runs reports whether the rule is to run at all.
 func (r *rule) runs() bool { return r.Fault == "" && !*r.spec.Suspend }
 
 // tardiness is how late a run may still begin. Zero: any time.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// patience is how long a run is tried again while the hub or the target
+	// patience is how long a run is retried while the hub or the target
 	// does not let us. No longer than until the rule's next run, either.
 	patience = 10 * time.Minute
 	// leastPause and mostPause bound the time between two tries.
@@ -31,7 +31,7 @@ type Delay struct {
 	Since time.Time
 }
 
-// final says that to try again is of no use.
+// final says that a retry is useless.
 func (t *Trouble) final() bool { return t.Reason == reasonRefused || t.Reason == reasonAutoscaled }
 
 // Unreadable is what an error means of reading a target.

@@ -60,7 +60,7 @@ func (r *replica) charge() corev1.ResourceList {
 	return charge
 }
 
-// chargedBy says whether a quota is charged for the replica: all its scopes hold for it.
+// chargedBy reports whether a quota is charged for the replica: all its scopes hold for it.
 func (r *replica) chargedBy(q *corev1.ResourceQuota) bool {
 	for _, scope := range q.Spec.Scopes {
 		if !r.in(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
@@ -71,7 +71,7 @@ func (r *replica) chargedBy(q *corev1.ResourceQuota) bool {
 		func(s corev1.ScopedResourceSelectorRequirement) bool { return !r.in(s) })
 }
 
-// in says whether one scope holds. One that is not known here is taken not to, so that its quota does not bound the
+// in reports whether one scope holds. One that is not known here is taken not to, so that its quota does not bound the
 // estimate.
 func (r *replica) in(s corev1.ScopedResourceSelectorRequirement) bool {
 	switch s.ScopeName {
@@ -89,7 +89,7 @@ func (r *replica) in(s corev1.ScopedResourceSelectorRequirement) bool {
 	return false
 }
 
-// bestEffort says whether the replica requests and limits neither CPU nor memory.
+// bestEffort reports whether the replica requests and limits neither CPU nor memory.
 func (r *replica) bestEffort() bool {
 	options := resourcehelper.PodResourcesOptions{ExcludeOverhead: true}
 	requests, limits := resourcehelper.PodRequests(r.pod, options), resourcehelper.PodLimits(r.pod, options)

@@ -103,7 +103,7 @@ func (s *spread) count(rooms *rooms, pods iter.Seq[*Pod]) map[string]int64 {
 	return have
 }
 
-// counts says whether the Pods of a node do.
+// counts reports whether the Pods of a node do.
 func (s *spread) counts(n *Node) bool {
 	affinity, taints := s.constraint.NodeAffinityPolicy, s.constraint.NodeTaintsPolicy
 	return hasAll(n, s.keys) &&

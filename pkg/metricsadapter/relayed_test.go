@@ -296,8 +296,8 @@ func TestSilentMembersOfCustomMetrics(t *testing.T) {
 			code: 200, warning: west},
 		"an average is never partial": {path: object + avg, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second),
 			code: 503, message: `metric "rps" of services "shop" in namespace "shop": the avg of a part of the fleet may be far from that of the whole: ` + west},
-		"beyond the grace a sum goes on": {path: object, given: silentFor(2 * time.Minute), code: 200, warning: west},
-		"beyond it an average goes on":   {path: object + avg, given: silentFor(2 * time.Minute), code: 200, warning: west},
+		"beyond the grace a sum continues": {path: object, given: silentFor(2 * time.Minute), code: 200, warning: west},
+		"beyond it an average continues":   {path: object + avg, given: silentFor(2 * time.Minute), code: 200, warning: west},
 		"no cluster that answered serves it": {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("east").silent("west",
 			time.Second).Result, code: 503,
 			message: `metric "rps" of services "shop" in namespace "shop": no cluster that answered serves it, and ` + west +

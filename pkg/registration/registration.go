@@ -62,7 +62,7 @@ type Registration struct {
 	Awaiting string
 }
 
-// Fault is one thing that is wrong with a registration, and how to mend it.
+// Fault is one thing that is wrong with a registration, and how to fix it.
 type Fault struct {
 	Reason  fleet.Reason
 	Message string

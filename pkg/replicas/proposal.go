@@ -31,7 +31,7 @@ type fault struct {
 	outer  error // for the error of the whole decision
 }
 
-// SpecError is a decision's error that only a change of the spec can mend.
+// SpecError is a decision's error that only a change of the spec can fix.
 type SpecError struct{ Err error }
 
 func (e SpecError) Error() string { return e.Err.Error() }

@@ -91,7 +91,7 @@ func versionsOf(kind schema.GroupKind, groups *metav1.APIGroupList, resources ma
 	return versions
 }
 
-// failedIn says whether the hub could not tell all of a group, as when another
+// failedIn reports whether the hub could not tell all of a group, as when another
 // server serves it and is down.
 func failedIn(failed map[schema.GroupVersion]error, group string) bool {
 	for gv := range failed {

@@ -253,7 +253,7 @@ func hopeless(p *corev1.Pod) bool {
 	})
 }
 
-// created says whether there are as many replicas as there should be, or as the quota lets there be. By the Pods that
+// created reports whether there are as many replicas as there should be, or as the quota lets there be. By the Pods that
 // were seen: the quota is charged for one before anybody sees it.
 func (c *cluster) created(ctx context.Context, s *scenario, ours, pods int) error {
 	scale, err := c.client.AppsV1().Deployments(s.name).GetScale(ctx, s.deployment.Name, metav1.GetOptions{})

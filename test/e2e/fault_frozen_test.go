@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A member's API server hangs. Who asks for a namespace that is known goes on
+// A member's API server hangs. Who asks for a namespace that is known continues
 // getting everything, at once, and no member is asked for it. Who asks for all
 // namespaces gets the other members' pods. When what is known of the member is
 // too old, its part is missing. It comes back by itself.

@@ -34,7 +34,7 @@ func Names(object client.Object) []string {
 	return slices.Compact(names)
 }
 
-// Watch has the cache keep all Kinds, by their Names; it must be called once, before the cache starts. synced says whether
+// Watch has the cache keep all Kinds, by their Names; it must be called once, before the cache starts. synced reports whether
 // the hub has told all. It is an error if the hub does not serve a kind.
 func Watch(ctx context.Context, hub cache.Cache) (synced func() bool, err error) {
 	var informers []cache.Informer

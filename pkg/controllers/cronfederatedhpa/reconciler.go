@@ -38,7 +38,7 @@ const (
 	maxBackoff = 30 * time.Second
 )
 
-// errStale says that what was read does not fit together any more.
+// errStale says that what was read no longer fits together.
 var errStale = errors.New("the object was changed meanwhile")
 
 // Options are what a [Reconciler] is made of.

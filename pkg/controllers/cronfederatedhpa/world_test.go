@@ -143,7 +143,7 @@ func (w *world) anyGoodSince(i int) bool {
 	return false
 }
 
-// isGood says whether a duty is recorded as done.
+// isGood reports whether a duty is recorded as done.
 func (w *world) isGood(i int) bool {
 	_, good := w.log.good[w.duties[i].runKey]
 	return good

@@ -74,7 +74,7 @@ func New(o Options) *Reconciler {
 }
 
 // Reconcile brings one workload to what its load calls for, in the mode of its FederatedHPA. An error is returned, not
-// logged; it was reported in the status and in an Event, if it is of interest to the object's owner.
+// logged; it was reported in the status and in an Event, if it concerns the object's owner.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if r.Hold() != nil {
 		r.undoubt(request.NamespacedName)

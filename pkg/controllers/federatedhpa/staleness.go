@@ -20,7 +20,7 @@ const doubtFor = time.Minute
 // status would make the loss final. After a while, in which the schema was ours, it is as it is stored.
 type doubt struct{ since time.Time }
 
-// about reports whether an object is better left alone for now.
+// about reports whether an object should not be reconciled for now.
 func (d *doubt) about(object *v1alpha1.FederatedHPA, now time.Time) bool {
 	pruned := object.Status.Summary == nil && served.WroteLast(object.ManagedFields, record.FieldManager)
 	switch {

@@ -17,7 +17,7 @@ import (
 const assignment = "federatedHPAAssignment"
 
 // Cut returns the fields of its spec that an object has lost to a schema which
-// is not ours, if it was in distributed mode and is not any more for that reason
+// is not ours, if it was in distributed mode and no longer is for that reason
 // alone. Empty: it is as its owner wants it.
 //
 // A field that the hub drops stays in metadata.managedFields: no schema reaches
@@ -41,7 +41,7 @@ func Cut(object *v1alpha1.FederatedHPA) []string {
 	return slices.Compact(lost)
 }
 
-// MayBeCut says whether an object was in distributed mode and is not any more,
+// MayBeCut reports whether an object was in distributed mode and no longer is,
 // for whatever reason. [Cut] needs the managedFields of such objects only.
 func MayBeCut(object *v1alpha1.FederatedHPA) bool {
 	return !object.Distributed() && slices.Contains(object.Finalizers, v1alpha1.MemberAutoscalersFinalizer)

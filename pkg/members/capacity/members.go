@@ -19,7 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
-// maxAge is how long what was last seen of a member counts: its own scheduler goes on without us.
+// maxAge is how long what was last seen of a member counts: its own scheduler continues without us.
 const maxAge = 3 * time.Minute
 
 // members reads what members have and run.

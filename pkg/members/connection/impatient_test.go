@@ -23,7 +23,7 @@ func TestHangingPluginHoldsFewRequests(t *testing.T) {
 	}
 }
 
-// late answers once nobody waits any more.
+// late answers once nobody waits any longer.
 type late struct{ body *closing }
 
 func (l late) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -68,7 +68,7 @@ type State struct {
 	Ready bool
 	// Reason is one word, "Ready" included.
 	Reason fleet.Reason
-	// Message is for people: what is wrong and how to mend it; empty when ready.
+	// Message is for people: what is wrong and how to fix it; empty when ready.
 	Message string
 	// Since is when Ready became what it is.
 	Since time.Time
@@ -98,7 +98,7 @@ func (m *Member) IsHub() bool { return m.view.Load().hub }
 func (m *Member) Client() rest.Interface { return m.view.Load().client }
 
 // WatchClient is Client for answers that last: a watch, or a long download. The
-// member must begin to answer within the deadline of any request; then the answer goes on
+// member must begin to answer within the deadline of any request; then the answer continues
 // until the caller's context ends, the member is found dead, or the connection
 // is replaced. Errors on the way to the member are a [*fleet.Silence].
 func (m *Member) WatchClient() rest.Interface { return m.view.Load().watch }

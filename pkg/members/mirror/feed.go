@@ -80,7 +80,7 @@ func (f *feed[O, T]) refused() bool {
 }
 
 // expired is true when what is known is worth nothing any more: it is too old, or, for a feed that stands in for those
-// of single namespaces, all of them may not be seen any more, while the single ones perhaps may.
+// of single namespaces, all of them may no longer be seen, while the single ones perhaps may.
 func (f *feed[O, T]) expired(now time.Time, standsIn bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

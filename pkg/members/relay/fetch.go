@@ -13,8 +13,8 @@ import (
 
 // fetch asks by the version that the member serves.
 func (l *line[T]) fetch(ctx context.Context, k key) ([]T, error) {
-	learnt := l.learn(nil)
-	version, err := learnt.wait(ctx)
+	learned := l.learn(nil)
+	version, err := learned.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (l *line[T]) fetch(ctx context.Context, k key) ([]T, error) {
 		return values, err
 	}
 	// Perhaps it no longer serves the version, which must not pass for having none.
-	now, relearnt := l.learn(learnt).wait(ctx)
+	now, relearnt := l.learn(learned).wait(ctx)
 	switch {
 	case relearnt != nil:
 		return nil, relearnt

@@ -236,7 +236,7 @@ func TestMemberThatHangs(t *testing.T) {
 	}
 }
 
-// stuck does not even notice that nobody waits any more.
+// stuck does not even notice that nobody waits any longer.
 func TestMemberThatNeverComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east, west := newFakeMember("east"), newFakeMember("west")

@@ -23,7 +23,7 @@ type learning struct {
 }
 
 // learn gives the attempt that tells the version, other than outdated. A
-// version holds until doubted; for a moment nothing is learnt again.
+// version holds until doubted; for a moment nothing is learned again.
 func (l *line[T]) learn(outdated *attempt[string]) *attempt[string] {
 	l.mu.Lock()
 	defer l.mu.Unlock()

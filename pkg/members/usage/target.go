@@ -46,7 +46,7 @@ type attempt struct {
 	onBeat         bool
 }
 
-// comparison says whether an attempt's samples are newer than those before.
+// comparison reports whether an attempt's samples are newer than those before.
 type comparison struct {
 	newer bool
 	// tells is false when there was nothing to compare with.

@@ -101,7 +101,7 @@ func TestAutoscalersOfAnOldCluster(t *testing.T) {
 			fleet.ReasonBadAnswer},
 		"served no more": {answer{404, "404 page not found"}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 		"not a list":     {answer{200, `{"kind":"Deployment"}`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
-		"goes on forever": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "next", "")}, pages,
+		"continues forever": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "next", "")}, pages,
 			nil, fleet.ReasonBadAnswer},
 		"a quantity forever": {answer{200, list("v2beta2", "", evil)}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 		"not even JSON":      {answer{200, `<html>`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},

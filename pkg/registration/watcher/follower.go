@@ -48,7 +48,7 @@ type follower[T any] struct {
 type following struct {
 	changed func(name string) // an object came, changed or went
 	synced  func()            // once, after changed was called for all first objects
-	failed  func()            // the objects could not be read; it goes on trying
+	failed  func()            // the objects could not be read; it keeps trying
 }
 
 // newFollower follows the objects, or only the one of that name, once it is started.

@@ -31,7 +31,7 @@ type source struct {
 
 	synced  atomic.Bool
 	objects atomic.Pointer[follower[registration.Object]] // nil while the API is not served
-	trouble atomic.Pointer[string]                        // why the hub could not say whether it serves the API
+	trouble atomic.Pointer[string]                        // why the hub could not tell whether it serves the API
 	// credentials by object. Only the one who hands registrations over comes here.
 	credentials map[string]*credentialWatch
 }

@@ -179,7 +179,7 @@ func (b *bench) of(resource, namespace string) dynamic.ResourceInterface {
 	return b.writers.Resource(gvr).Namespace(namespace)
 }
 
-// asks says whether a period of writes is admitted as it should be, and whether
+// asks reports whether a period of writes is admitted as it should be, and whether
 // the empty webhook was asked twice about each.
 func (b *bench) asks(ctx context.Context, s *side) error {
 	counted := s.name == emptyOne

@@ -47,7 +47,7 @@ type hub struct {
 	asked []string // but for discovery
 }
 
-// serve says whether it is a question for metrics.
+// serve reports whether it is a question for metrics.
 func (h *hub) serve(w *httptest.ResponseRecorder, r *http.Request) (ofMetrics bool) {
 	a := h.answer
 	switch r.URL.Path {

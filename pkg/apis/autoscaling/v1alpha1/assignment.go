@@ -34,7 +34,7 @@ type FederatedHPAAssignment struct {
 	// +optional
 	DistributionOrder DistributionOrder `json:"distributionOrder,omitempty"`
 
-	// rebalance says whether and how bounds move between clusters later. Absent: strategy Capacity for DynamicWeighted,
+	// rebalance controls whether and how bounds move between clusters later. Absent: strategy Capacity for DynamicWeighted,
 	// Aggregated and Prioritized, and None for Duplicated and StaticWeighted.
 	// Example: {strategy: Demand}
 	// +optional
@@ -70,7 +70,6 @@ const (
 // every selected cluster, not for their sum.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.autoscalingMinThreshold) || !has(self.autoscalingMaxThreshold) || self.autoscalingMinThreshold <= self.autoscalingMaxThreshold",fieldPath=".autoscalingMaxThreshold",message="must be greater than or equal to `autoscalingMinThreshold`"
-
 type TargetClusterAutoscalingPreference struct {
 	// targetCluster selects the clusters. {} selects all.
 	// Example: {clusterNames: [east]}

@@ -8,7 +8,7 @@ import (
 )
 
 // CronFederatedHPA sets the replicas of a workload, or the bounds of a FederatedHPA, at given times. A time that passed
-// while the controller was away is made up for once it is back: of several, only the latest values are applied.
+// while the controller was away is caught up once it is back: of several, only the latest values are applied.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -48,7 +48,6 @@ type CronFederatedHPAList struct {
 // CronFederatedHPASpec is a target, and the rules for it.
 //
 // +kubebuilder:validation:XValidation:rule="self.scaleTargetRef.kind != 'FederatedHPA' || (has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1')",fieldPath=".scaleTargetRef.apiVersion",message="must be autoscaling.karmada.io/v1alpha1 if kind is FederatedHPA"
-
 // +kubebuilder:validation:XValidation:rule="!has(self.scaleTargetRef.apiVersion) || self.scaleTargetRef.apiVersion != 'autoscaling.karmada.io/v1alpha1' || self.scaleTargetRef.kind == 'FederatedHPA'",fieldPath=".scaleTargetRef.kind",message="must be FederatedHPA if apiVersion is autoscaling.karmada.io/v1alpha1"
 // +kubebuilder:validation:XValidation:rule="!(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, has(r.targetMinReplicas) || has(r.targetMaxReplicas))",fieldPath=".rules",message="each rule must set targetMinReplicas, targetMaxReplicas or both, because the target is a FederatedHPA"
 // +kubebuilder:validation:XValidation:rule="!(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, !has(r.targetReplicas))",fieldPath=".rules",message="targetReplicas may not be set, because the target is a FederatedHPA: set targetMinReplicas and targetMaxReplicas"
@@ -130,7 +129,7 @@ type CronFederatedHPARule struct {
 	// +optional
 	TargetMaxReplicas *int32 `json:"targetMaxReplicas,omitempty"`
 
-	// suspend keeps the rule from running. What it missed meanwhile is not made up for. Default: false.
+	// suspend keeps the rule from running. What it missed meanwhile is not caught up. Default: false.
 	// Example: true
 	// +kubebuilder:default=false
 	// +optional

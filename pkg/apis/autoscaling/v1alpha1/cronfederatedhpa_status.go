@@ -21,10 +21,9 @@ type CronFederatedHPAStatus struct {
 	// +optional
 	LastExecutionTime *metav1.Time `json:"lastExecutionTime,omitempty"`
 
-	// conditions say whether the rules can run. Ready: the spec was understood. TargetFound: scaleTargetRef exists.
+	// conditions report whether the rules can run. Ready: the spec was understood. TargetFound: scaleTargetRef exists.
 	// Conflicting: another autoscaler sets the same values.
-	// Example: [{type: TargetFound, status: "False", reason: NotFound, message: no Deployment shop, lastTransitionTime:
-	// "2027-03-01T09:30:00Z"}]
+	// Example: [{type: TargetFound, status: "False", reason: NotFound, message: no shop, lastTransitionTime: "2027-03-01T09:30:00Z"}]
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
 	// +listMapKey=type

@@ -22,7 +22,6 @@ import (
 // +kubebuilder:printcolumn:JSONPath=`.spec.scaleTargetRef.kind`,name=`REFERENCE-KIND`,type=string
 // +kubebuilder:printcolumn:JSONPath=`.spec.scaleTargetRef.name`,name=`REFERENCE-NAME`,type=string
 // +kubebuilder:printcolumn:JSONPath=`.status.summary.targets`,name=`TARGETS`,type=string,description="Each metric as current/goal, in the order of spec.metrics"
-
 // +kubebuilder:printcolumn:JSONPath=`.spec.minReplicas`,name=`MINPODS`,type=integer
 // +kubebuilder:printcolumn:JSONPath=`.spec.maxReplicas`,name=`MAXPODS`,type=integer
 // +kubebuilder:printcolumn:JSONPath=`.status.currentReplicas`,name=`REPLICAS`,type=integer
@@ -146,6 +145,6 @@ const (
 	DeletionPolicyOrphan DeletionPolicy = "Orphan"
 )
 
-// Distributed says whether the hub splits min and max into member HorizontalPodAutoscalers; otherwise it computes the
+// Distributed reports whether the hub splits min and max into member HorizontalPodAutoscalers; otherwise it computes the
 // replicas itself.
 func (f *FederatedHPA) Distributed() bool { return f.Spec.FederatedHPAAssignment != nil }

@@ -77,7 +77,7 @@ func (m *Mode) writeHub(ctx context.Context, p *plan) replicas.Decision {
 
 // writeClusters tells each cluster its replicas. Those that gain come first, and what could not be added is not taken away from
 // others. On the way down nothing moves: that waits for the next sync, so that no more are taken away than are too many.
-// A cluster that could not be told is tried again then, too; the others do not make up for it, or both would run its
+// A cluster that could not be told is retried then, too; the others do not make up for it, or both would run its
 // replicas.
 func (m *Mode) writeClusters(ctx context.Context, p *plan) []change {
 	var gains, losses []change

@@ -40,7 +40,7 @@ func decide(in situation) plan {
 // saturate marks a cluster as full once Pods of the workload have found no node there for the delay. It then keeps what
 // runs, and others get the rest. It is full until its nodes have had room for the delay.
 //
-// A StatefulSet is left alone: it would delete its last Pods, which need not be those that wait.
+// A StatefulSet is skipped: it would delete its last Pods, which need not be the pending ones.
 func (p *part) saturate(in *situation) {
 	if !p.writable() || p.Pods.Silent != nil || in.Object.Spec.ScaleTargetRef.Kind == "StatefulSet" {
 		return

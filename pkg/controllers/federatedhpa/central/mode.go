@@ -51,7 +51,7 @@ type Mode struct {
 func New(o Options) *Mode { return &Mode{o, newSelectors()} }
 
 // Reconcile brings the replicas of one workload to what its load calls for, and reports why in the status. The object has its
-// defaults; memory is what is known of it. An error was reported in the status and in an Event, if it is of interest to the
+// defaults; memory is what is known of it. An error was reported in the status and in an Event, if it concerns the
 // object's owner.
 func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) error {
 	started := m.Fleet.Clock.Now()
@@ -63,7 +63,7 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	return cmp.Or(err, outcome.Err)
 }
 
-// Forget ends what is known and shown of an object that is gone, or is not of central mode any more.
+// Forget ends what is known and shown of an object that is gone, or is no longer of central mode.
 func (m *Mode) Forget(key client.ObjectKey, memory *Memory) {
 	m.selectors.forget(key)
 	m.Metrics.forget(key, memory)

@@ -37,10 +37,10 @@ func (p propagation) next(told int32, run *int32, now time.Time) propagation {
 	return propagation{known: true, told: told, run: *run, stuck: since}
 }
 
-// failing says whether the members run what they should not.
+// failing reports whether the members run what they should not.
 func (p propagation) failing() bool { return p.known && p.run != p.told }
 
-// after says whether nobody propagates the workload: the members did not follow for so long.
+// after reports whether nobody propagates the workload: the members did not follow for so long.
 func (p propagation) after(grace time.Duration, now time.Time) bool {
 	return p.failing() && now.Sub(p.stuck) >= grace
 }

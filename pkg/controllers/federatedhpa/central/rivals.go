@@ -28,7 +28,7 @@ func (m *Mode) others(ctx context.Context, in *situation) others {
 
 // findOthers notes who else scales the workload in the cluster, or counts its Pods. Where the hub is told, no
 // cluster can be left out, and so nothing is scaled; where each cluster is told, one with an autoscaler of its own is
-// left alone.
+// ignored.
 func (p *part) findOthers(ctx context.Context, in *situation, others others) {
 	local := claims.On(claims.InMember(in.Object, false), p.Autoscalers.Objects...)
 	if in.Object.Spec.ReplicaDistribution != nil && len(local) > 0 {

@@ -84,10 +84,10 @@ func partsOf(seen *sight.Sight, memory *Memory) []part {
 	return parts
 }
 
-// takesPart says whether the cluster's Pods count.
+// takesPart reports whether the cluster's Pods count.
 func (p *part) takesPart() bool { return p.state != v1alpha1.ClusterExcluded }
 
-// writable says whether the cluster can be told another number of replicas.
+// writable reports whether the cluster can be told another number of replicas.
 func (p *part) writable() bool {
 	return p.Scale != nil && (p.state == v1alpha1.ClusterActive || p.state == v1alpha1.ClusterSaturated)
 }

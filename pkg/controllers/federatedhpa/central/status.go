@@ -204,7 +204,7 @@ func (in *situation) unmatched(
 // grownOld is by how many seconds the age of a metric changes to be worth a write.
 const grownOld = 60
 
-// worthWriting says whether a status tells more than the one stored. What merely ages does not count: neither the age of
+// worthWriting reports whether a status tells more than the one stored. What merely ages does not count: neither the age of
 // metrics, within a minute, nor when a recommendation was last repeated.
 func worthWriting(stored, fresh *v1alpha1.FederatedHPAStatus) bool {
 	return !remembers(stored.Stabilization, fresh.Stabilization) || !slices.EqualFunc(stored.Clusters, fresh.Clusters, sameButForAge) ||

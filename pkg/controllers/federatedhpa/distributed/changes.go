@@ -159,7 +159,7 @@ func (s *site) mayExceed(upper int32) bool {
 // mayHave: as far as the status says, the cluster has an autoscaler of ours.
 func (s *site) mayHave() bool { return s.assigned.upper > 0 || s.Before.HPA != nil }
 
-// held says whether an autoscaler may not scale down.
+// held reports whether an autoscaler may not scale down.
 func held(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
 	if hpa == nil || hpa.Spec.Behavior == nil || hpa.Spec.Behavior.ScaleDown == nil {
 		return false

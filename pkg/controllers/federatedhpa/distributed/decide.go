@@ -17,7 +17,7 @@ import (
 
 // plan is what every cluster is to have next.
 type plan struct {
-	// situation is the one decided on, but for what of the last step does not hold any more.
+	// situation is the one decided on, but for what of the last step no longer holds.
 	situation
 	step assignment.Step
 }
@@ -67,7 +67,7 @@ func (in *situation) askAll() {
 	}
 }
 
-// drop forgets what was recorded and must not be carried out any more: what becomes less does so no further than to what
+// drop forgets what was recorded and must no longer be carried out: what becomes less does so no further than to what
 // runs, and what becomes more stays as it stands. Nothing that becomes more of it has been written yet, as what becomes less
 // comes first.
 func (in *situation) drop(lapse assignment.Lapse) {
@@ -226,7 +226,7 @@ func (in *situation) overtaken() bool {
 	})
 }
 
-// has says whether our autoscaler in the cluster has these bounds; both 0: whether there is none.
+// has reports whether our autoscaler in the cluster has these bounds; both 0: whether there is none.
 func (s *site) has(lower, upper int32) bool {
 	if upper == 0 || !s.owns() {
 		return upper == 0 && !s.owns()

@@ -153,7 +153,7 @@ func (m *member) Silence() *fleet.Silence {
 	return m.silence
 }
 
-// asked says whether a question gets through. The lock is held.
+// asked reports whether a question gets through. The lock is held.
 func (m *member) asked() error {
 	if m.silence != nil {
 		return m.silence
@@ -167,7 +167,7 @@ func (m *member) asked() error {
 	return err
 }
 
-// told says whether a write gets through, and whether its answer gets back.
+// told reports whether a write gets through, and whether its answer gets back.
 func (m *member) told(what string) (through bool, err error) {
 	if m.silence != nil {
 		return false, m.silence

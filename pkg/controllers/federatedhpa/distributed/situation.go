@@ -74,7 +74,7 @@ func sitesOf(seen *sight.Sight, memory *Memory, grace time.Duration) []site {
 			s.silent(c.Silence)
 		}
 		if !c.Selected {
-			s.leaves(v1alpha1.ClusterExcluded, reasonNotSelected, "the cluster is not selected any more")
+			s.leaves(v1alpha1.ClusterExcluded, reasonNotSelected, "the cluster is no longer selected")
 		}
 		s.clusterMemory = memory.of(c.Facts.Name, seen.Now)
 		s.refuses(s.refused, s.balked, seen.Now, grace)

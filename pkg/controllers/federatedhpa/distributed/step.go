@@ -18,7 +18,7 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 	case assignment.Present:
 		s.finishPresent(in, step, &next)
 		if in.native() && !next.Bumped && next.Max > 0 && next.Scale == nil && s.isEmpty() {
-			next.Scale = new(next.Min) // it may not be at zero any more, and its own autoscaler does not begin there
+			next.Scale = new(next.Min) // it may no longer be at zero, and its own autoscaler does not begin there
 		}
 	case assignment.Refusing:
 		next.Scale, next.Bumped = s.begins(next.Max), next.Min == 1 && s.own != nil && s.mayBeEmpty()

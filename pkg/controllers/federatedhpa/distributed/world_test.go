@@ -201,7 +201,7 @@ func (w *world) member(name string) *member {
 
 var errCutOff = errors.New("the program is cut off")
 
-// reach says whether a call gets through, and whether its answer gets back. The lock is held.
+// reach reports whether a call gets through, and whether its answer gets back. The lock is held.
 func (w *world) reach() (through bool, err error) {
 	w.calls++
 	switch {

@@ -47,7 +47,7 @@ func (c Condition) Set(all []autoscalingv2.HorizontalPodAutoscalerCondition,
 	return all
 }
 
-// Unset returns the conditions without one that does not apply any more.
+// Unset returns the conditions without one that no longer applies.
 func Unset(all []autoscalingv2.HorizontalPodAutoscalerCondition,
 	kind autoscalingv2.HorizontalPodAutoscalerConditionType) []autoscalingv2.HorizontalPodAutoscalerCondition {
 	return slices.DeleteFunc(all, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool { return c.Type == kind })

@@ -28,7 +28,7 @@ type Sight struct {
 	Clusters []Cluster
 	// PlacedByOthers: somebody else brings the workload to the clusters.
 	PlacedByOthers bool
-	// Deregistered are clusters that the status names, and that are not registered any more.
+	// Deregistered are clusters that the status names, and that are no longer registered.
 	Deregistered []v1alpha1.ClusterStatus
 }
 
