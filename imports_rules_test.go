@@ -47,7 +47,7 @@ func importFaults(root fs.FS) ([]string, error) {
 	return faults, err
 }
 
-// skipped says which directories hold no source of ours.
+// skipped returns which directories hold no source of ours.
 func skipped(dir string) bool {
 	base := path.Base(dir)
 	return base == "testdata" || dir != "." && strings.HasPrefix(base, ".")
@@ -152,7 +152,7 @@ func (s source) decides() bool {
 	return slices.Contains(decisions[path.Dir(s.name)], path.Base(s.name))
 }
 
-// kind is what a pure file is.
+// kind returns what a pure file is.
 func (s source) kind() string {
 	if s.decides() {
 		return "a decision"

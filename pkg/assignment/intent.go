@@ -39,7 +39,7 @@ func (p *plan) maySleep(s Site) bool {
 	return i >= 0 && !s.Balks && !p.waiting && p.quiet() && p.dispensable(i)
 }
 
-// place is where a site that is present stands; -1: it is not.
+// place returns where a site that is present stands; -1: it is not.
 func (p *plan) place(name string) int {
 	return slices.IndexFunc(p.sites, func(s Site) bool { return s.Name == name })
 }

@@ -69,7 +69,7 @@ func (p *plan) joined() bool {
 	})
 }
 
-// split is what Assign says of the sites that are present. Those that are silent keep their bounds, and the others get
+// split returns what Assign says of the sites that are present. Those that are silent keep their bounds, and the others get
 // the rest, and at least their floors.
 func (p *plan) split(keep bool) map[string]Bounds {
 	q, floors := p.question(keep), p.floors()
@@ -84,7 +84,7 @@ func (p *plan) split(keep bool) map[string]Bounds {
 	return bounds
 }
 
-// question is how the bounds of the fleet are to be split; the clusters are still missing.
+// question returns how the bounds of the fleet are to be split; the clusters are still missing.
 func (p *plan) question(keep bool) AssignQuestion {
 	return AssignQuestion{Policy: p.policy, UID: p.UID, Min: p.Min, Max: p.Max, Order: p.Order, ScalingToZero: p.ScalingToZero, Keep: keep}
 }

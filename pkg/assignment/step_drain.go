@@ -74,7 +74,7 @@ func (p *plan) tiers() []int32 {
 	return slices.Compact(tiers)
 }
 
-// window is how long a cluster with a part waits before it shrinks: a step longer for each tier below its own, where
+// window returns how long a cluster with a part waits before it shrinks: a step longer for each tier below its own, where
 // nobody holds it. 0: as the spec says.
 func (p *plan) window(s Site, tiers []int32) time.Duration {
 	if p.policy != Prioritized || p.strict() {
@@ -152,7 +152,7 @@ func (p *plan) entrust(freed int64, before []int64) (shrinks bool) {
 	return shrinks
 }
 
-// wantedByPriority is what each cluster would run of what the load takes, if the highest priority gave up last.
+// wantedByPriority returns what each cluster would run of what the load takes, if the highest priority gave up last.
 func (p *plan) wantedByPriority() []int64 {
 	wanted, most := make([]int64, len(p.sites)), make([]int64, len(p.sites))
 	for i, s := range p.sites {

@@ -16,7 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// lines are what a decision says of runs, as text.
+// lines returns what a decision says of runs, as text.
 func lines(d Decision) []string {
 	var lines []string
 	for _, r := range d.News {
@@ -37,7 +37,7 @@ func says(t *testing.T, d Decision, want ...string) {
 	}
 }
 
-// next is when the first rule runs next, or "".
+// next returns when the first rule runs next, or "".
 func (s *story) next() string {
 	return nextOf(s.object.Status.ExecutionHistories[0])
 }

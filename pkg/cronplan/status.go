@@ -36,7 +36,7 @@ const (
 	reasonNoOther = "NoOther"
 )
 
-// status is that of the object after what was decided.
+// status returns that of the object after what was decided.
 func (in *Situation) status(histories []*history, news []Record, faults []string) v1alpha1.CronFederatedHPAStatus {
 	status := *in.Object.Status.DeepCopy()
 	status.ObservedGeneration = new(in.Object.Generation)
@@ -100,7 +100,7 @@ func newsOf(histories []*history, left []Record) []Record {
 	return news
 }
 
-// written is what is stored: what is new comes first, and what is beyond the
+// written returns what is stored: what is new comes first, and what is beyond the
 // rule's limits goes.
 func (h *history) written(now time.Time) v1alpha1.ExecutionHistory {
 	entry := h.stored

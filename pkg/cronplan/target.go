@@ -38,7 +38,7 @@ func TargetsFederatedHPA(object *v1alpha1.CronFederatedHPA) bool {
 	return ref.Kind == v1alpha1.FederatedHPAKind && ref.APIVersion == v1alpha1.SchemeGroupVersion.String()
 }
 
-// targetFound is what was last known of the target.
+// targetFound returns what was last known of the target.
 func targetFound(object *v1alpha1.CronFederatedHPA) bool {
 	return meta.IsStatusConditionTrue(object.Status.Conditions, v1alpha1.CronTargetFound)
 }

@@ -11,7 +11,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// headroom is how many further replicas the quotas of the namespace allow.
+// headroom returns how many further replicas the quotas of the namespace allow.
 func (r *replica) headroom(quotas []corev1.ResourceQuota) int64 {
 	n := int64(unlimited)
 	charge := r.charge()
@@ -23,7 +23,7 @@ func (r *replica) headroom(quotas []corev1.ResourceQuota) int64 {
 	return n
 }
 
-// left is how many times the charge is left of a quota.
+// left returns how many times the charge is left of a quota.
 func left(q *corev1.ResourceQuota, charge corev1.ResourceList) int64 {
 	n := int64(unlimited)
 	for name, hard := range q.Status.Hard {
@@ -46,7 +46,7 @@ func whole(name corev1.ResourceName, q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// charge is what one replica uses of each resource by the name that quotas know it by.
+// charge returns what one replica uses of each resource by the name that quotas know it by.
 func (r *replica) charge() corev1.ResourceList {
 	one := *resource.NewQuantity(1, resource.DecimalSI)
 	charge := corev1.ResourceList{corev1.ResourcePods: one, "count/pods": one}

@@ -31,7 +31,7 @@ func newRooms(nodes iter.Seq[*Node]) *rooms {
 	return r
 }
 
-// node is where a Pod is bound; nil for one that waits or whose node is no longer there.
+// node returns where a Pod is bound; nil for one that waits or whose node is no longer there.
 func (r *rooms) node(p *Pod) *room {
 	at, found := r.at[p.Node]
 	if !found {

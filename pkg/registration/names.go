@@ -25,7 +25,7 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.Rank, other.Rank), strings.Compare(k.Object, other.Object))
 }
 
-// String is what the registration is listed as when it has no unique name.
+// String returns what the registration is listed as when it has no unique name.
 func (k Key) String() string { return k.Source + "." + strings.ReplaceAll(k.Object, "/", ".") }
 
 // Names gives each registration the name that it is listed under. A name stays

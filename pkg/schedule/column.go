@@ -26,7 +26,7 @@ func columns() []column {
 	}
 }
 
-// fault says what is wrong with a field and what to write instead, or "".
+// fault returns what is wrong with a field and what to write instead, or "".
 func (c column) fault(field string) string {
 	for item := range strings.SplitSeq(field, ",") {
 		if fault := c.itemFault(item); fault != "" {

@@ -268,7 +268,7 @@ func (c *cluster) created(ctx context.Context, s *scenario, ours, pods int) erro
 	return fmt.Errorf("there are %d of %d replicas", ours, scale.Spec.Replicas)
 }
 
-// bound is how many replicas have a node.
+// bound returns how many replicas have a node.
 func (c *cluster) bound(ctx context.Context, s *scenario) (int32, error) {
 	pods, err := c.client.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{LabelSelector: "app=ours"})
 	n := int32(0)

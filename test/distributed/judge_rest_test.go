@@ -39,7 +39,7 @@ func (j *judge) rests() {
 	j.checkSpilled()
 }
 
-// possible is what the minima can add up to: that of a full cluster is not raised.
+// possible returns what the minima can add up to: that of a full cluster is not raised.
 func (j *judge) possible() (n int64) {
 	for _, m := range j.f.members {
 		lower, upper := m.bounds()

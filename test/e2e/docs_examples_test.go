@@ -28,7 +28,7 @@ import (
 // shown is an autoscaler that docs/ shows, with its clusters called as ours are.
 type shown struct{ *unstructured.Unstructured }
 
-// playsShown are what docs/ shows, by where, and what comes of it on this hub,
+// playsShown returns what docs/ shows, by where, and what comes of it on this hub,
 // which is a plain one.
 func playsShown() map[string]func(*stage, shown) {
 	return map[string]func(*stage, shown){

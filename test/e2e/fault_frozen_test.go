@@ -69,7 +69,7 @@ func (e *env) askOften(t *testing.T) latencies {
 	return latencies{median: took[len(took)/2], most: took[len(took)-1]}
 }
 
-// ownQuestions is how often the adapter may ask the members in a time, by
+// ownQuestions returns how often the adapter may ask the members in a time, by
 // itself: each of them once per period for each question that is kept hot.
 func (e *env) ownQuestions(t *testing.T, d time.Duration) float64 {
 	t.Helper()

@@ -147,7 +147,7 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 	})), nil
 }
 
-// metricsServerConfig is how the hub's own metrics-server is reached, past the hub's API server: with the credentials that
+// metricsServerConfig returns how the hub's own metrics-server is reached, past the hub's API server: with the credentials that
 // we have for the hub.
 func (o *HubOptions) metricsServerConfig(hub *rest.Config) (*rest.Config, error) {
 	config := rest.CopyConfig(hub)

@@ -106,7 +106,7 @@ func unix(t testing.TB, text string) int64 {
 	return at.Unix()
 }
 
-// times is how often a run is recorded.
+// times returns how often a run is recorded.
 func (l *ledger) times(k runKey) int {
 	n := l.byRun[k]
 	for _, s := range l.gone {
@@ -170,7 +170,7 @@ func dumbRules() []dumb {
 	}
 }
 
-// number is what a rule sets.
+// number returns what a rule sets.
 func number(rule *ruleSpec) *int32 { return cmp.Or(rule.TargetReplicas, rule.TargetMaxReplicas) }
 
 // ofFederatedHPA makes rules set maxReplicas.

@@ -148,7 +148,7 @@ func TestGovernedDeployment(t *testing.T) {
 	}
 }
 
-// targetFound is what the status says of the target.
+// targetFound returns what the status says of the target.
 func targetFound(object *v1alpha1.CronFederatedHPA) bool {
 	return meta.IsStatusConditionTrue(object.Status.Conditions, v1alpha1.CronTargetFound)
 }

@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// soon is when to come back where something is awaited that comes by itself.
+	// soon is the delay of the next reconcile where something is awaited.
 	soon = time.Second
-	// eventAnotherController: somebody else writes the status too, so nothing is done.
+	// eventAnotherController: another controller writes the status too, so nothing is reconciled.
 	eventAnotherController = "AnotherController"
 )
 
-// Options are what a [Reconciler] is made of.
+// Options configure a [Reconciler].
 type Options struct {
 	// Hub reads FederatedHPAs from a cache.
 	Hub         client.Reader
@@ -52,7 +52,7 @@ type Distributed interface {
 	Forget(key client.ObjectKey, memory *distributed.Memory)
 }
 
-// Reconciler reconciles one FederatedHPA after another.
+// Reconciler reconciles FederatedHPAs.
 type Reconciler struct {
 	Options
 	memories perobject.Store[memory]
@@ -157,7 +157,7 @@ func (r *Reconciler) endDistributed(ctx context.Context, object *v1alpha1.Federa
 	return left && err == nil, err
 }
 
-// dropped is of an object that is gone.
+// dropped cleans up after an object that is gone.
 func (r *Reconciler) dropped(key client.ObjectKey, memory *memory) {
 	r.Central.Forget(key, &memory.central)
 	r.Distributed.Forget(key, &memory.distributed)

@@ -14,7 +14,7 @@ import (
 // work. One that is writes again when we do.
 const rivalFor = 5 * time.Minute
 
-// Rivals tells of other controllers that work on the objects of one of ours.
+// Rivals detects other controllers that write the objects of one of ours.
 type Rivals struct {
 	ours  string
 	clock clock.PassiveClock

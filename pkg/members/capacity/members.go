@@ -77,7 +77,7 @@ func (s *members) estimate(ctx context.Context, m mirror.Member, w fit.Workload)
 	return Estimate{Additional: fit.Estimate(c, w), Known: true, AsOf: earliest(nodes.AsOf, running.AsOf, quotas.AsOf)}
 }
 
-// because says which of the things that an estimate needs is missing.
+// because returns which of the things that an estimate needs is missing.
 func because(resource string, why *fleet.Silence) *fleet.Silence {
 	return &fleet.Silence{Reason: why.Reason, Detail: fmt.Sprintf("%s cannot be read: %s", resource, why.Detail)}
 }

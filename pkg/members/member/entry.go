@@ -140,7 +140,7 @@ func drain(ch chan struct{}) {
 	}
 }
 
-// claim is what the entry's registration says in front of the others.
+// claim returns what the entry's registration says in front of the others.
 func (e *entry) claim(held identity, open bool) claim {
 	c := claim{key: e.key, wants: e.reg.Name, held: held, open: open, ready: e.health.ready, describe: e.reg.String()}
 	switch {

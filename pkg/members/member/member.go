@@ -87,7 +87,7 @@ func (m *Member) Name() string { return m.name }
 // Labels are the registration's. The map is shared: do not write to it.
 func (m *Member) Labels() map[string]string { return m.view.Load().labels }
 
-// Topology is what the registration says of the cluster's place.
+// Topology returns what the registration says of the cluster's place.
 func (m *Member) Topology() registration.Topology { return m.view.Load().topology }
 
 // IsHub is true when the cluster is the hub itself.
@@ -124,7 +124,7 @@ func (m *Member) ClockOffset() (offset time.Duration, known bool) { return m.pee
 // Mapper knows the member's resources.
 func (m *Member) Mapper() *connection.Mapper { return m.mapper }
 
-// Silence is why asking the member is not worth while: a [*fleet.Silence], or
+// Silence returns why asking the member is not worth while: a [*fleet.Silence], or
 // nil when it is ready.
 func (m *Member) Silence() error {
 	s := m.view.Load().state
@@ -199,7 +199,7 @@ func (e *entry) build(s shown) *view {
 	return v
 }
 
-// since is when readiness became what it is.
+// since returns when readiness became what it is.
 func (e *entry) since(ready bool) time.Time {
 	if v := e.member.view.Load(); v != nil && v.state.Ready == ready {
 		return v.state.Since

@@ -320,8 +320,8 @@ func TestAnotherClusterUnderTheNameIsAnotherMember(t *testing.T) {
 func TestFirstContactFailsThenWorks(t *testing.T) {
 	tests := map[string]struct {
 		fail, fix func(*fakeMember)
-		want       fleet.Reason
-		message    string
+		want      fleet.Reason
+		message   string
 	}{
 		"hanging": {(*fakeMember).freeze, (*fakeMember).thaw, fleet.ReasonTimeout, "no answer within the deadline"},
 		"overloaded": {

@@ -48,7 +48,7 @@ func (l *line[T]) request(ctx context.Context, version string, k key) (values []
 	return values, err
 }
 
-// get makes one request, has its answer read, and counts what became of it.
+// get makes one request, has its answer read, and counts the result.
 func (l *line[T]) get(ctx context.Context, prepare func(*rest.Request) *rest.Request, read func([]byte) error) error {
 	sent := time.Now()
 	// Retries would hide that a member is overloaded, and ask it the more.

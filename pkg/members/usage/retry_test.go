@@ -62,7 +62,7 @@ func (f *fleetOf) coverage(t *testing.T, namespace string) string {
 	return f.Pods(t.Context(), inNamespace(namespace)).Coverage().Header()
 }
 
-// untilWhole is how long it takes until all members answer about the namespace.
+// untilWhole returns how long it takes until all members answer about the namespace.
 func (f *fleetOf) untilWhole(t *testing.T, namespace string) time.Duration {
 	t.Helper()
 	start := time.Now()

@@ -53,7 +53,7 @@ type comparison struct {
 	tells bool
 }
 
-// with is what two comparisons tell together.
+// with returns what two comparisons tell together.
 func (c comparison) with(other comparison) comparison {
 	return comparison{
 		newer: c.newer && c.tells || other.newer && other.tells,
@@ -82,7 +82,7 @@ func (t *target) keep(a attempt) comparison {
 	return c
 }
 
-// read is what may be served now: the samples, or why there are none.
+// read returns what may be served now: the samples, or why there are none.
 func (t *target) read(now time.Time, maxAge time.Duration) (*Batch, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -30,7 +30,7 @@ func list(version, next, items string) string {
 		next + `"},"items":[` + items + `]}`
 }
 
-// kept is what is seen of an item.
+// kept returns what is seen of an item.
 func kept(name string, ours bool) *autoscalingv2.HorizontalPodAutoscaler {
 	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name),
 		Annotations: map[string]string{"a": "b"}}}

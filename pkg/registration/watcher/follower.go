@@ -120,7 +120,7 @@ func (f *follower[T]) get(name string) (T, bool) {
 	return object, found
 }
 
-// names are those of all objects.
+// names returns those of all objects.
 func (f *follower[T]) names() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -202,7 +202,7 @@ func (b *bench) asks(ctx context.Context, s *side) error {
 	return err
 }
 
-// asked is how often the empty webhook was.
+// asked returns how often the empty webhook was.
 func asked(ctx context.Context, w *stage.Webhook) (n int64, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.URL, nil)
 	if err != nil {

@@ -73,7 +73,7 @@ func timeOr(t *metav1.Time, otherwise time.Time) time.Time {
 	return t.Time
 }
 
-// free is how many more replicas the cluster can host; nil: that is not known.
+// free returns how many more replicas the cluster can host; nil: that is not known.
 func (p *part) free() *int32 {
 	capacity := p.capacity()
 	if capacity == nil {
@@ -82,7 +82,7 @@ func (p *part) free() *int32 {
 	return new(*capacity - p.told())
 }
 
-// hosted is how many replicas have found a node, or may find one. Pods beyond the replicas, as those of a rollout, wait
+// hosted returns how many replicas have found a node, or may find one. Pods beyond the replicas, as those of a rollout, wait
 // for others to leave.
 func (p *part) hosted() int32 {
 	waiting := p.Pods.Unschedulable - max(0, p.present()-int(p.told()))

@@ -15,7 +15,7 @@ import (
 type Memory struct {
 	// learned: state is known; until then it is that of the status.
 	learned bool
-	state  replicas.State
+	state   replicas.State
 	// Moved are replicas that run in two clusters, by the one that they move to. Who does not know of them takes some away.
 	Moved map[string]int32
 	// assigned are what the clusters were told, by name: the status knows of the last write only if it could be stored.
@@ -35,7 +35,7 @@ func (m *Memory) recall(object *v1alpha1.FederatedHPA, current int32, now time.T
 	return recall(object.Status.Stabilization, current, now)
 }
 
-// told is how many replicas a cluster was told to run.
+// told returns how many replicas a cluster was told to run.
 func (m *Memory) told(c *sight.Cluster) *int32 {
 	if n, known := m.assigned[c.Facts.Name]; known {
 		return &n
@@ -43,7 +43,7 @@ func (m *Memory) told(c *sight.Cluster) *int32 {
 	return c.Before.AssignedReplicas
 }
 
-// keep keeps what the next reconcile must know of this one. Where the workload could not be read, little was learned.
+// keep stores what the next reconcile must know of this one. Where the workload could not be read, little was learned.
 func (m *Memory) keep(o *outcome) {
 	m.propagation = o.propagation
 	if o.scale.Err != nil {

@@ -139,7 +139,7 @@ func (m *Metrics) Skipped() { m.skips.WithLabelValues(v1alpha1.GroupName, "feder
 
 const none = "none"
 
-// wrote is what was done to the workload.
+// wrote returns what was done to the workload.
 func wrote(o *outcome) string {
 	if !o.Rescale || summary.Condition(&v1alpha1.FederatedHPAStatus{Conditions: o.Status.Conditions},
 		autoscalingv2.AbleToScale).Reason != replicas.ReasonSucceededRescale {

@@ -18,7 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// Options are what a [Mode] is made of.
+// Options configure a [Mode].
 type Options struct {
 	// Hub reads other autoscalers from a cache.
 	Hub client.Reader

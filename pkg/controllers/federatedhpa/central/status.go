@@ -21,7 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// status is what the object is to say after the decision.
+// status returns what the object is to say after the decision.
 func (o *outcome) status() v1alpha1.FederatedHPAStatus {
 	s := o.Object.Status // what stays of it is shared
 	s.ObservedGeneration, s.LastScaleTime = o.Status.ObservedGeneration, o.Status.LastScaleTime
@@ -153,7 +153,7 @@ func (o *outcome) summarize(s *v1alpha1.FederatedHPAStatus) *v1alpha1.FederatedH
 	}
 }
 
-// stateOf is what the autoscaler is doing.
+// stateOf returns what the autoscaler is doing.
 func (o *outcome) stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAState {
 	active := summary.Condition(s, autoscalingv2.ScalingActive)
 	switch {

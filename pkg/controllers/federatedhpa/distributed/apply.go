@@ -21,7 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
-// outcome is what came of a plan.
+// outcome is the result of a plan.
 type outcome struct {
 	plan
 	results []result

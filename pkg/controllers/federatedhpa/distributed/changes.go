@@ -135,7 +135,7 @@ func (o *outcome) mayGrow() bool {
 	return true
 }
 
-// counts: nothing grows while the cluster has more than it is to have. One that is silent, or does not let our autoscaler
+// counts: nothing grows while the cluster still exceeds its assigned maximum. One that is silent, or does not let our autoscaler
 // shrink or go, does not hold the others back forever.
 func (o *outcome) counts(r *result) bool {
 	switch r.presence {

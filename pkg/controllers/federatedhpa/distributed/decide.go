@@ -57,7 +57,7 @@ func (in *situation) welcome() {
 	}
 }
 
-// askAll has a new spec told to those clusters, too, that refused the last one. One that the others do not wait for is asked
+// askAll sends a new spec to those clusters, too, that refused the last one. One that the others do not wait for is asked
 // for its part of it first.
 func (in *situation) askAll() {
 	for i := range in.sites {
@@ -156,7 +156,7 @@ func spread(ratios []int64, measured, current int32) {
 	}
 }
 
-// unschedulableSince is since when replicas have found no node, by our clock; nil: none wait.
+// unschedulableSince returns since when replicas have found no node, by our clock; nil: none wait.
 func (s *site) unschedulableSince(now time.Time) *metav1.Time {
 	switch {
 	case !s.inSight():
@@ -168,7 +168,7 @@ func (s *site) unschedulableSince(now time.Time) *metav1.Time {
 	}
 }
 
-// unschedulable is how many replicas found no node. Pods beyond the replicas, as those of a rollout, wait for others to
+// unschedulable returns how many replicas found no node. Pods beyond the replicas, as those of a rollout, wait for others to
 // leave.
 func (s *site) unschedulable() int32 {
 	beyond := max(0, len(s.Pods.Pods)-int(s.current()))
@@ -187,7 +187,7 @@ func (in *situation) window() time.Duration {
 	return in.options.Window
 }
 
-// tolerance is that of scaling down, in thousandths.
+// tolerance returns that of scaling down, in thousandths.
 func (in *situation) tolerance() int64 {
 	part := in.options.Tolerance
 	if b := in.Object.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.Tolerance != nil {

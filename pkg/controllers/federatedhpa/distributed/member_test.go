@@ -117,7 +117,7 @@ func (m *member) store(hpa *autoscalingv2.HorizontalPodAutoscaler, behaves bool)
 	m.hpas[hpa.Name] = &stored{hpa, behaves}
 }
 
-// String says what autoscalers there are, and what runs.
+// String returns what autoscalers there are, and what runs.
 func (m *member) String() string {
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(m.hpas)) {
@@ -201,7 +201,7 @@ func (m *member) Autoscalers(_ context.Context, namespace string) workload.Autos
 	return seen
 }
 
-// mirror is what is kept of the autoscalers: of those that are nobody's only what tells whom they could belong to.
+// mirror returns what is kept of the autoscalers: of those that are nobody's only what tells whom they could belong to.
 func (m *member) mirror(namespace string) []*autoscalingv2.HorizontalPodAutoscaler {
 	var all []*autoscalingv2.HorizontalPodAutoscaler
 	for _, name := range slices.Sorted(maps.Keys(m.hpas)) {

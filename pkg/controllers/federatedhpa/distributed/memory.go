@@ -96,7 +96,7 @@ func (f refusal) then(failure string, failed, took, waits bool, now time.Time, g
 	return f
 }
 
-// of is what is remembered of a cluster. What was written long ago is seen by now.
+// of returns what is remembered of a cluster. What was written long ago is seen by now.
 func (m *Memory) of(cluster string, now time.Time) clusterMemory {
 	known := m.clusters[cluster]
 	if now.Sub(known.at) >= unseenFor {
@@ -117,7 +117,7 @@ func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
 	}
 }
 
-// keep keeps what the next reconcile must know of this one.
+// keep stores what the next reconcile must know of this one.
 func (m *Memory) keep(o outcome, grace time.Duration) {
 	if o.fault != nil {
 		return

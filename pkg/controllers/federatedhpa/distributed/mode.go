@@ -22,7 +22,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// Options are what a [Mode] is made of.
+// Options configure a [Mode].
 type Options struct {
 	// Live reads from the hub's API server itself.
 	Live     client.Reader
@@ -132,5 +132,5 @@ func (m *Mode) reread(ctx context.Context, object *v1alpha1.FederatedHPA) error 
 	return nil
 }
 
-// action is what Events say was being done.
+// action is the action of Events.
 const action = "Distribute"
