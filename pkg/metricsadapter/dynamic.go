@@ -26,7 +26,7 @@ import (
 )
 
 // A dynamicGroup is an API whose resources are the metrics that there are. The
-// library serves it; what it leaves to us is to have every version discovered.
+// library serves it; what it leaves to us is the discovery of every version.
 type dynamicGroup struct {
 	genericapiserver.APIGroupInfo
 

@@ -25,13 +25,13 @@ type Subject struct {
 func SubjectOf(namespace string, resource schema.GroupResource, name string) (Subject, error) {
 	switch {
 	case resource.Resource == "" || name == "":
-		return Subject{}, fmt.Errorf("resource %q with name %q: ask for an object by both", resource.String(), name)
+		return Subject{}, fmt.Errorf("resource %q with name %q: request an object by both", resource.String(), name)
 	case resource != schema.GroupResource{Resource: "namespaces"}:
 		return Subject{namespace: namespace, resource: resource.String(), name: name}, nil
 	case namespace == "":
 		return Subject{namespace: name}, nil
 	default:
-		return Subject{}, fmt.Errorf("namespace %q is no object in namespace %q: ask for namespaces/%s/metrics/ and the metric's name",
+		return Subject{}, fmt.Errorf("namespace %q is no object in namespace %q: request namespaces/%s/metrics/ and the metric's name",
 			name, namespace, name)
 	}
 }

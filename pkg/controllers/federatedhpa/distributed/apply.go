@@ -30,7 +30,7 @@ type outcome struct {
 // result is what came of it in one cluster, which it shows as it was left.
 type result struct {
 	site
-	// next is what the cluster is to have.
+	// next is the assignment of the cluster.
 	next assignment.SiteStep
 	// took and failed are the kinds of writes that the cluster took, and did not; failure says why.
 	took, failed kinds

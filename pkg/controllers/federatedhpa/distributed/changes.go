@@ -124,7 +124,7 @@ func (c change) grows() bool {
 	return c.scale == nil || c.result.own == nil || *c.scale > c.result.own.Spec.MaxReplicas
 }
 
-// mayGrow: no cluster that counts still has a greater maximum than it is to have, or more than one of ours.
+// mayGrow: no cluster that counts still has a greater maximum than it is assigned, or more than one of ours.
 func (o *outcome) mayGrow() bool {
 	for i := range o.results {
 		r := &o.results[i]

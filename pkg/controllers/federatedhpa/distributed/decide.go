@@ -15,14 +15,14 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
-// plan is what every cluster is to have next.
+// plan is the next assignment of every cluster.
 type plan struct {
 	// situation is the one decided on, but for what of the last step no longer holds.
 	situation
 	step assignment.Step
 }
 
-// decide returns what every cluster is to have next. While the last step has not come true in a cluster that can be written,
+// decide returns the next assignment of every cluster. While the last step has not come true in a cluster that can be written,
 // it stays that, as far as its premise holds; a new spec overtakes it, and a cluster that is back after others took its
 // place over.
 func decide(in situation) plan {
@@ -196,7 +196,7 @@ func (in *situation) tolerance() int64 {
 	return int64(math.Round(1000 * part))
 }
 
-// pending: a cluster does not have what it is to have, and may be told. What one refuses the others do not wait for, nor
+// pending: a cluster does not have its assignment yet, and can be written. What one refuses the others do not wait for, nor
 // for what cannot grow meanwhile.
 func (in *situation) pending() bool {
 	stuck := slices.ContainsFunc(in.sites, func(s site) bool {

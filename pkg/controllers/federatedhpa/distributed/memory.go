@@ -105,8 +105,8 @@ func (m *Memory) of(cluster string, now time.Time) clusterMemory {
 	return known
 }
 
-// resume makes up for what is not known of a cluster that refused before this program began, and that the others do not wait
-// for any more: what it has is what it is to have.
+// resume fills in what is not known of a cluster that refused before this program began, and that the others no longer wait
+// for: what it has is its assignment.
 func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
 	for i := range sites {
 		s := &sites[i]

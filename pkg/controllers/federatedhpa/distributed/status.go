@@ -17,7 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// status returns what the object is to say: what every cluster is to have, and what is known of it.
+// status returns the new status: the assignment of every cluster, and what is known of it.
 func (p *plan) status() v1alpha1.FederatedHPAStatus {
 	s := *p.Object.Status.DeepCopy()
 	s.Stabilization = nil

@@ -376,7 +376,7 @@ func (w *world) has() map[string]string {
 	return all
 }
 
-// intends returns what the status says that each cluster is to have: "1-4", and "to 3" replicas where that is an order.
+// intends returns what the status assigns to each cluster: "1-4", and "to 3" replicas where that is an order.
 func (w *world) intends() map[string]string {
 	all := map[string]string{}
 	for _, c := range w.object().Status.Clusters {

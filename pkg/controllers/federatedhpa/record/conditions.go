@@ -15,7 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// Condition is one that a status is to have.
+// Condition is one that a status should have.
 type Condition struct {
 	Type            autoscalingv2.HorizontalPodAutoscalerConditionType
 	Is              bool
