@@ -71,7 +71,7 @@ func (v *view) answer(i int) *Metric {
 	if i < len(v.Metrics) {
 		return &v.Metrics[i]
 	}
-	return &Metric{Err: fmt.Errorf("the metric was not asked for")}
+	return &Metric{Err: fmt.Errorf("the metric was not requested")}
 }
 
 // invalid is the proposal of a metric that cannot be used; prefix leads its error to those who do not know the metric.

@@ -50,7 +50,7 @@ func newLine[T any](ctx context.Context, b *board[T], m Source) *line[T] {
 
 // left returns why a question has no answer from a member that leaves meanwhile.
 func left() error {
-	return &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "the cluster left the fleet while being asked"}
+	return &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "the cluster left the fleet during the request"}
 }
 
 // end makes the line start nothing more, and ends what is in flight.

@@ -414,7 +414,7 @@ func TestMemberLeavesWhileAsked(t *testing.T) {
 				f.setMembers(east)
 				r := <-results
 				wantCoverage(t, r, "answered=east;silent=west:Unreachable")
-				want := "the cluster left the fleet while being asked"
+				want := "the cluster left the fleet during the request"
 				if got := r.Silent["west"].Detail; got != want || time.Since(start) != 0 {
 					t.Errorf("west is silent for %q after %v, want %q at once", got, time.Since(start), want)
 				}

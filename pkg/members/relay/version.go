@@ -77,7 +77,7 @@ func (l *line[T]) read(ctx context.Context, into any, kind *string, want string,
 			return badAnswer(err)
 		}
 		if *kind != want {
-			return badAnswer(fmt.Errorf("it is a %q and no %s", *kind, want))
+			return badAnswer(fmt.Errorf("it is a %q, not a %s", *kind, want))
 		}
 		return nil
 	})

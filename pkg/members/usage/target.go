@@ -89,7 +89,7 @@ func (t *target) read(now time.Time, maxAge time.Duration) (*Batch, error) {
 	silence, absent := fleet.Classify(t.failure)
 	switch age := now.Sub(t.asked); {
 	case t.attempted.IsZero():
-		return nil, &fleet.Silence{Reason: ReasonNotYetAsked, Detail: "being asked for the first time"}
+		return nil, &fleet.Silence{Reason: ReasonNotYetAsked, Detail: "being scraped for the first time"}
 	case absent:
 		return nil, t.failure
 	case !t.asked.IsZero() && age <= maxAge:
@@ -97,7 +97,7 @@ func (t *target) read(now time.Time, maxAge time.Duration) (*Batch, error) {
 	case silence != nil:
 		return nil, silence
 	default:
-		return nil, &fleet.Silence{Reason: fleet.ReasonStale, Detail: fmt.Sprintf("last asked %s ago", age.Round(time.Second))}
+		return nil, &fleet.Silence{Reason: fleet.ReasonStale, Detail: fmt.Sprintf("last scraped %s ago", age.Round(time.Second))}
 	}
 }
 
