@@ -73,7 +73,7 @@ func New(o Options) *Reconciler {
 	return r
 }
 
-// Reconcile brings one workload to what its load calls for, in the mode of its FederatedHPA. An error is returned, not
+// Reconcile scales one workload to what its load requires, in the mode of its FederatedHPA. An error is returned, not
 // logged; it was reported in the status and in an Event, if it concerns the object's owner.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if r.Hold() != nil {
@@ -116,7 +116,7 @@ func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) (*v1alpha1.
 	return object, nil
 }
 
-// released is [Reconciler.again], but of an object that is being deleted, and that nothing holds any more, there is no again.
+// released is [Reconciler.again], except for an object that is being deleted and has no finalizer left.
 func (r *Reconciler) released(object *v1alpha1.FederatedHPA, err error) (reconcile.Result, error) {
 	if err == nil && object.DeletionTimestamp != nil && !record.Bound(object) {
 		return reconcile.Result{}, nil
@@ -124,7 +124,7 @@ func (r *Reconciler) released(object *v1alpha1.FederatedHPA, err error) (reconci
 	return r.again(err)
 }
 
-// again is one sync period later, after an error too, but at once where the object was changed meanwhile.
+// again requeues after one sync period, but at once where the object was changed meanwhile.
 func (r *Reconciler) again(err error) (reconcile.Result, error) {
 	switch {
 	case apierrors.IsConflict(err):

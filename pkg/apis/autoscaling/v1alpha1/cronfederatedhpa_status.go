@@ -73,7 +73,7 @@ type CronFederatedHPASummary struct {
 	Suspended string `json:"suspended,omitempty"`
 }
 
-// ExecutionHistory says when one rule ran and when it will run.
+// ExecutionHistory records when one rule ran and when it will run next.
 type ExecutionHistory struct {
 	// ruleName is the name of the rule.
 	// Example: morning
@@ -162,7 +162,7 @@ type FailedExecution struct {
 	// +required
 	ExecutionTime metav1.Time `json:"executionTime"`
 
-	// message says why.
+	// message explains why.
 	// Example: minReplicas 1000 would exceed maxReplicas 500
 	// +kubebuilder:validation:MaxLength=4096
 	// +required

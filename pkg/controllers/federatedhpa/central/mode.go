@@ -50,7 +50,7 @@ type Mode struct {
 // New returns the mode.
 func New(o Options) *Mode { return &Mode{o, newSelectors()} }
 
-// Reconcile brings the replicas of one workload to what its load calls for, and reports why in the status. The object has its
+// Reconcile scales one workload to what its load requires, and reports why in the status. The object has its
 // defaults; memory is what is known of it. An error was reported in the status and in an Event, if it concerns the
 // object's owner.
 func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) error {
