@@ -34,7 +34,7 @@ type scraper struct {
 	timeout time.Duration
 	metrics *Metrics
 	reading *connection.Reading
-	// ctx ends when the member leaves. Attempts outlive the asker who caused
+	// ctx ends when the member leaves. Attempts outlive the client who caused
 	// them, since others wait for them too.
 	ctx    context.Context
 	cancel context.CancelFunc
