@@ -122,7 +122,7 @@ N    ?= 40
 mutants: need-go ## Break the code in N=40 ways, one at a time, and show which of them the tests miss; SEED=7, PKGS="./pkg/merge"
 	$(GO) -C tools run ./mutate -C $(CURDIR) -n $(N) $(if $(SEED),-seed $(SEED)) $(PKGS)
 
-# Nothing else should run meanwhile. The report is for a person to look at, and to commit or not.
+# Nothing else should run meanwhile. The report is for a person to review, and to commit or not.
 .PHONY: bench
 bench: need-go ## Measure all, beside its peers, and write the report into bench/; takes an hour and a half
 	$(GO) -C test run -buildvcs=true ./bench --out $(CURDIR)/bench

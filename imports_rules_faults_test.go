@@ -45,7 +45,7 @@ func TestImportFaults(t *testing.T) {
 			"pkg/controllers/federatedhpa/central/decide.go", imports("context", module+"/pkg/controllers/federatedhpa/sight"),
 			[]string{"pkg/controllers/federatedhpa/central/decide.go imports context: a decision is pure: a decision does not wait"},
 		},
-		"save for named neighbours": {
+		"except for named neighbours": {
 			"pkg/members/relay/a.go", imports(module + "/pkg/members/member"), nil,
 		},
 		"and neighbours in one direction only": {
@@ -78,7 +78,7 @@ func TestImportFaults(t *testing.T) {
 				"pkg/replicas/a.go imports k8s.io/klog/v2: ring 1 is pure: a decision returns its reason, and the caller logs it",
 			},
 		},
-		"save for what one package parses": {
+		"except for what one package parses": {
 			"pkg/registration/a.go", imports("k8s.io/client-go/rest", "k8s.io/client-go/kubernetes"),
 			[]string{"pkg/registration/a.go imports k8s.io/client-go/kubernetes: ring 1 is pure: a decision is given what it needs and asks nobody"},
 		},
@@ -157,7 +157,7 @@ func TestImportFaults(t *testing.T) {
 		"hidden directories are not ours": {
 			".lab/a.go", "not Go at all", nil,
 		},
-		"examples of broken code are left alone": {
+		"examples of broken code are ignored": {
 			"pkg/members/usage/testdata/a.go", "not Go at all", nil,
 		},
 	}

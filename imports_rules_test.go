@@ -47,7 +47,7 @@ func importFaults(root fs.FS) ([]string, error) {
 	return faults, err
 }
 
-// skipped says which directories hold no source of ours.
+// skipped returns which directories hold no source of ours.
 func skipped(dir string) bool {
 	base := path.Base(dir)
 	return base == "testdata" || dir != "." && strings.HasPrefix(base, ".")
@@ -145,17 +145,17 @@ func (s source) mayNotReach(ours string, inTest bool) string {
 	return fmt.Sprintf("ring %d may import only rings inside it, and %s is in ring %d", s.ring, place, rings[place])
 }
 
-// pure says whether the file is held to the purity of rings 0 and 1. Tests of pure code may do as they like.
+// pure reports whether the file is held to the purity of rings 0 and 1. Tests of pure code may do as they like.
 func (s source) pure() bool {
 	return s.place != "" && s.ring <= 1 && !strings.HasSuffix(s.name, "_test.go") || s.decides()
 }
 
-// decides says whether decisions names the file.
+// decides reports whether decisions names the file.
 func (s source) decides() bool {
 	return slices.Contains(decisions[path.Dir(s.name)], path.Base(s.name))
 }
 
-// kind is what a pure file is.
+// kind returns what a pure file is.
 func (s source) kind() string {
 	if s.decides() {
 		return "a decision"
@@ -192,7 +192,7 @@ func (s source) uses(functions ...string) []string {
 	return used
 }
 
-// below says whether an import path is parent or under it.
+// below reports whether an import path is parent or under it.
 func below(imported, parent string) bool {
 	return imported == parent || strings.HasPrefix(imported, parent+"/")
 }

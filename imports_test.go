@@ -136,7 +136,7 @@ func TestImportsFollowTheRings(t *testing.T) {
 	}
 }
 
-// A decision that was renamed is not held to anything any more.
+// A decision that was renamed is no longer held to anything.
 func TestDecisionsAreThere(t *testing.T) {
 	for dir, files := range decisions {
 		for _, file := range files {

@@ -123,7 +123,7 @@ func fitting(goal string) autoscalingv2.MetricTargetType {
 }
 
 // targetWarnings tells of what nobody reads: fields that the kind of metric
-// does not have, and, save for Object metrics, a type that is not that of the
+// does not have, and, except for Object metrics, a type that is not that of the
 // field that is set.
 func targetWarnings(s source) []string {
 	var warnings []string

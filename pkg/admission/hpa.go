@@ -44,7 +44,7 @@ func boundsFaults(minReplicas *int32, maxReplicas int32, path *field.Path) field
 
 func zero(replicas *int32) bool { return replicas != nil && *replicas == 0 }
 
-// hasZeroMetric says whether there is a metric whose value is known while no
+// hasZeroMetric reports whether there is a metric whose value is known while no
 // Pod runs.
 func hasZeroMetric(metrics []autoscalingv2.MetricSpec) bool {
 	return slices.ContainsFunc(metrics, func(m autoscalingv2.MetricSpec) bool {

@@ -52,7 +52,7 @@ type source struct {
 	measures *autoscalingv2.MetricIdentifier
 }
 
-// sources are those that are there.
+// sources returns those that are there.
 func sources(metric autoscalingv2.MetricSpec, path *field.Path) []source {
 	var present []source
 	if m := metric.Object; m != nil {

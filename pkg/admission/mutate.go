@@ -12,7 +12,7 @@ import (
 
 // MutateFederatedHPA completes f by the defaults, and rewrites what has a right
 // name now; each rewriting is a warning. Once more changes nothing. An object
-// that is being deleted is left alone.
+// that is being deleted is not changed.
 func MutateFederatedHPA(f *v1alpha1.FederatedHPA) []string {
 	if f.DeletionTimestamp != nil {
 		return nil

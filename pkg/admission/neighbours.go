@@ -97,7 +97,7 @@ func (k Neighbours) zeroFaults(c *v1alpha1.CronFederatedHPA, path *field.Path) f
 	return faults
 }
 
-// outOfBounds says why a rule that sets one bound does not go with the other
+// outOfBounds returns why a rule that sets one bound does not go with the other
 // one, which stays as it is.
 func outOfBounds(rule *v1alpha1.CronFederatedHPARule, f *v1alpha1.FederatedHPA) string {
 	least, most := rule.TargetMinReplicas, rule.TargetMaxReplicas
@@ -112,7 +112,7 @@ func outOfBounds(rule *v1alpha1.CronFederatedHPARule, f *v1alpha1.FederatedHPA) 
 	return ""
 }
 
-// isTarget says whether c sets f.
+// isTarget reports whether c sets f.
 func isTarget(c *v1alpha1.CronFederatedHPA, f *v1alpha1.FederatedHPA) bool {
 	return meansFederatedHPA(c.Spec.ScaleTargetRef) && c.Spec.ScaleTargetRef.Name == f.Name
 }

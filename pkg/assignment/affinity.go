@@ -20,7 +20,7 @@ type ClusterFacts struct {
 	Zones            []string
 }
 
-// Matches says whether the affinity selects the cluster: by labels and fields and names, and not excluded. What is
+// Matches reports whether the affinity selects the cluster: by labels and fields and names, and not excluded. What is
 // absent or empty selects every cluster; so does no affinity at all. The error is for an affinity that cannot be read,
 // whichever the cluster.
 //

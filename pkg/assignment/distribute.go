@@ -101,7 +101,7 @@ func (d *distributor) targets() (x []int64, saturated bool) {
 	return x, left > d.pour(left, x, d.ceilings)
 }
 
-// kept is what each cluster runs and can go on running.
+// kept returns what each cluster runs and can go on running.
 func (d *distributor) kept() []int64 {
 	x := d.each(func(m member) int64 { return int64(m.Current) })
 	for i := range x {

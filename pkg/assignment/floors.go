@@ -36,7 +36,7 @@ func (p *plan) shares() map[string]Bounds {
 	return Assign(q).Bounds
 }
 
-// budget is what the maxima of the sites in sight add up to: what the others leave of Max, and never less than the floors.
+// budget returns what the maxima of the sites in sight add up to: what the others leave of Max, and never less than the floors.
 // By what it is more, the fleet exceeds Max, and never by more than what the others hold on to.
 func (p *plan) budget(floors []int64) int64 {
 	return max(0, int64(p.Max)-p.silent.max, sum(floors))

@@ -8,10 +8,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// Lapse is what of the last step must not be carried out any more. A recorded step is an intention: what it rested on may
+// Lapse is what of the last step must no longer be carried out. A recorded step is an intention: what it rested on may
 // have changed since, as the program ended in between, or a cluster refused it.
 type Lapse struct {
-	// Orders are the sites that were told to run nothing, still run something, and may not do without it any more.
+	// Orders are the sites that were told to run nothing, still run something, and may no longer do without it.
 	Orders map[string]bool
 	// Bounds: a maximum that is still to be lowered would take Pods away that run by now, and nothing calls for that; or one
 	// that a site refuses would be more than is left for it. Then maxima fall no further than to what runs, and none grows
@@ -39,7 +39,7 @@ func (p *plan) maySleep(s Site) bool {
 	return i >= 0 && !s.Balks && !p.waiting && p.quiet() && p.dispensable(i)
 }
 
-// place is where a site that is present stands; -1: it is not.
+// place returns where a site that is present stands; -1: it is not.
 func (p *plan) place(name string) int {
 	return slices.IndexFunc(p.sites, func(s Site) bool { return s.Name == name })
 }

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// level is what n single steps come to, each of which adds 1 where the gap is then largest and there is room, and lowers
+// level returns what n single steps come to, each of which adds 1 where the gap is then largest and there is room, and lowers
 // that gap by 1; of equal gaps the first is served. left are the steps that found no room. Its cost does not depend on n.
 func level(n int64, gaps, rooms []int64) (gives []int64, left int64) {
 	if n <= 0 || len(gaps) == 0 {
@@ -32,7 +32,7 @@ func level(n int64, gaps, rooms []int64) (gives []int64, left int64) {
 	return gives, n
 }
 
-// downTo is what brings each gap down to the line, as far as there is room.
+// downTo returns what brings each gap down to the line, as far as there is room.
 func downTo(line int64, gaps, rooms []int64) []int64 {
 	gives := make([]int64, len(gaps))
 	for i := range gives {

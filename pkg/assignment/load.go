@@ -47,7 +47,7 @@ func (p *plan) load() (replicas, thousandths int64, known bool) {
 	return replicas, thousandths, true
 }
 
-// needed is how many replicas the load takes at the target of each metric, by the metric that takes most. Ask only where
+// needed returns how many replicas the load takes at the target of each metric, by the metric that takes most. Ask only where
 // the load is known.
 func (p *plan) needed() int64 {
 	var most int64

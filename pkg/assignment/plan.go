@@ -122,7 +122,7 @@ func (p *plan) full(s Site) bool {
 	return s.Unschedulable > 0 && s.UnschedulableSince != nil && p.Now.Sub(*s.UnschedulableSince) >= p.Delay
 }
 
-// additional is how many more replicas the site can host, by all that is known.
+// additional returns how many more replicas the site can host, by all that is known.
 func (p *plan) additional(s Site) int32 {
 	if p.full(s) {
 		return 0
@@ -134,7 +134,7 @@ func (p *plan) cluster(s Site) Cluster {
 	return Cluster{Name: s.Name, Preference: s.Preference, Current: s.Current, Capacity: p.capacity(s)}
 }
 
-// capacity is how many replicas the site can host in all; nil: not known.
+// capacity returns how many replicas the site can host in all; nil: not known.
 func (p *plan) capacity(s Site) *int32 {
 	if s.Additional == nil && !p.full(s) {
 		return nil
@@ -209,7 +209,7 @@ func (p *plan) curb() {
 	}
 }
 
-// rouse has a cluster run its minimum that was at zero when it went out of sight, and may not be there any more.
+// rouse has a cluster run its minimum that was at zero when it went out of sight, and may no longer be there.
 func (p *plan) rouse(i int) {
 	if s := p.sites[i]; s.Asleep && s.Current == 0 && p.maxes[i] > 0 && p.scale[i] == nil && !p.toZero() {
 		p.scale[i] = new(int32(p.mins[i]))
@@ -264,7 +264,7 @@ func (p *plan) bumped() []bool {
 	return bumped
 }
 
-// unassigned is what the ceilings leave to nobody.
+// unassigned returns what the ceilings leave to nobody.
 func (p *plan) unassigned() int32 {
 	if p.policy == Duplicated {
 		return 0

@@ -117,7 +117,7 @@ func (m *mover) settle() {
 	m.x = minus(m.x, gone)
 }
 
-// short is how many replicas are not where they should be.
+// short returns how many replicas are not where they should be.
 func (m *mover) short() (n int64) {
 	for i := range m.x {
 		n += max(0, m.target[i]-m.x[i])

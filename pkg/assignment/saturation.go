@@ -41,7 +41,7 @@ func (s Saturation) Ends() (since *time.Time, ended bool) {
 	return since, s.Now.Sub(*since) >= delay
 }
 
-// SaturatedFirst is when a cluster, saturated or not since then, became saturated for the first time of late; before is what
+// SaturatedFirst returns when a cluster, saturated or not since then, became saturated for the first time of late; before is what
 // was known of that. Nil: it was not, or has been well for so long that it would be news again.
 func SaturatedFirst(before *time.Time, saturated bool, since, now time.Time) *time.Time {
 	switch {
@@ -54,7 +54,7 @@ func SaturatedFirst(before *time.Time, saturated bool, since, now time.Time) *ti
 	}
 }
 
-// doubt is for how long it is doubted that a cluster has room, which was in trouble from first to last.
+// doubt returns for how long it is doubted that a cluster has room, which was in trouble from first to last.
 func doubt(first, last time.Time) time.Duration {
 	return max(shortestDoubt, last.Sub(first))
 }

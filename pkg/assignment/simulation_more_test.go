@@ -75,7 +75,7 @@ func recalled(t *testing.T, s Snapshot) Snapshot {
 	return again
 }
 
-// rest is how a fleet is in the end.
+// rest returns how a fleet is in the end.
 func (c *county) rest() (lines []string) {
 	for _, w := range c.members {
 		lines = append(lines, fmt.Sprintf("%s %d/%d runs %d, %s", w.Name, w.Min, w.Max, w.Current, w.State))

@@ -157,7 +157,7 @@ func (c *county) checkOrder() {
 	}
 }
 
-// snapshot is what the hub sees.
+// snapshot returns what the hub sees.
 func (c *county) snapshot() Snapshot {
 	s := c.s
 	s.Now = c.now
@@ -314,7 +314,7 @@ func (c *county) settles(rounds int) {
 	}
 }
 
-// story is what happens to one fleet: loads, rooms, outages and edits at random. After each the fleet comes to rest, and
+// story returns what happens to one fleet: loads, rooms, outages and edits at random. After each the fleet comes to rest, and
 // at all times the bounds are sound.
 func story(t *testing.T, seed uint64, changes ...func(*county)) *county {
 	t.Helper()

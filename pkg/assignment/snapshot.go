@@ -139,7 +139,7 @@ type Step struct {
 
 // SiteStep is what one cluster is to be.
 type SiteStep struct {
-	// Min and Max are the bounds of its autoscaler; both 0: it is to have none of ours. Of a silent cluster they are what
+	// Min and Max are the bounds of its autoscaler; both 0: it gets none of ours. Of a silent cluster they are what
 	// it had. All decreases must be written before the first increase.
 	Min, Max int32
 	// Share is the maximum that a refusing cluster would get if it took it.

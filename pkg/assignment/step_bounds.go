@@ -69,7 +69,7 @@ func (p *plan) joined() bool {
 	})
 }
 
-// split is what Assign says of the sites that are present. Those that are silent keep their bounds, and the others get
+// split returns what Assign says of the sites that are present. Those that are silent keep their bounds, and the others get
 // the rest, and at least their floors.
 func (p *plan) split(keep bool) map[string]Bounds {
 	q, floors := p.question(keep), p.floors()
@@ -84,7 +84,7 @@ func (p *plan) split(keep bool) map[string]Bounds {
 	return bounds
 }
 
-// question is how the bounds of the fleet are to be split; the clusters are still missing.
+// question returns how the bounds of the fleet are to be split; the clusters are still missing.
 func (p *plan) question(keep bool) AssignQuestion {
 	return AssignQuestion{Policy: p.policy, UID: p.UID, Min: p.Min, Max: p.Max, Order: p.Order, ScalingToZero: p.ScalingToZero, Keep: keep}
 }
@@ -98,7 +98,7 @@ func (p *plan) asSplit(bounds map[string]Bounds) bool {
 	return true
 }
 
-// adopt takes the bounds over, and lets clusters begin to run that had none, or may not be at zero any more. What
+// adopt takes the bounds over, and lets clusters begin to run that had none, or may no longer be at zero. What
 // somebody else has scaled to zero stays there.
 func (p *plan) adopt(bounds map[string]Bounds) {
 	for i, s := range p.sites {

@@ -58,7 +58,7 @@ func (p *plan) moveMaxima() bool {
 	return true
 }
 
-// demand is how many replicas the site wants beyond its maximum.
+// demand returns how many replicas the site wants beyond its maximum.
 func (p *plan) demand(s Site) int64 {
 	if !p.rested(s) || s.Current != s.Desired || s.Current != s.Max || !s.limited() || s.Unschedulable > 0 ||
 		s.State == v1alpha1.ClusterSaturated {
@@ -71,7 +71,7 @@ func (p *plan) demand(s Site) int64 {
 	return max(1, wants-int64(s.Max))
 }
 
-// offers is what the site cannot use of its maximum, or half of what it does not need.
+// offers returns what the site cannot use of its maximum, or half of what it does not need.
 func (p *plan) offers(s Site) (stuck, idle int64) {
 	switch spare := int64(s.Max - max(s.Current, s.Desired, s.Min, 1)); {
 	case !p.rested(s):

@@ -74,7 +74,7 @@ func (p *plan) tiers() []int32 {
 	return slices.Compact(tiers)
 }
 
-// window is how long a cluster with a part waits before it shrinks: a step longer for each tier below its own, where
+// window returns how long a cluster with a part waits before it shrinks: a step longer for each tier below its own, where
 // nobody holds it. 0: as the spec says.
 func (p *plan) window(s Site, tiers []int32) time.Duration {
 	if p.policy != Prioritized || p.strict() {
@@ -132,7 +132,7 @@ func (p *plan) holdsAbove(s Site) bool {
 }
 
 // entrust gives what drained clusters were freed of to the first above them that has bounds and is not full, and what none can
-// take back to them. It says whether one of them shrinks at all.
+// take back to them. It reports whether one of them shrinks at all.
 func (p *plan) entrust(freed int64, before []int64) (shrinks bool) {
 	lowest, above, back := int32(math.MaxInt32), slices.Clone(p.maxes), slices.Clone(p.maxes)
 	for i, s := range p.sites {
@@ -152,7 +152,7 @@ func (p *plan) entrust(freed int64, before []int64) (shrinks bool) {
 	return shrinks
 }
 
-// wantedByPriority is what each cluster would run of what the load takes, if the highest priority gave up last.
+// wantedByPriority returns what each cluster would run of what the load takes, if the highest priority gave up last.
 func (p *plan) wantedByPriority() []int64 {
 	wanted, most := make([]int64, len(p.sites)), make([]int64, len(p.sites))
 	for i, s := range p.sites {

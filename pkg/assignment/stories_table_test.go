@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// tell is what a step does, and how the fleet is then; or that nothing happens, and nothing is other than it was told last.
+// tell returns what a step does, and how the fleet is then; or that nothing happens, and nothing is other than it was told last.
 func (s *tale) tell(step Step) string {
 	head := cmp.Or(string(step.Action), "-")
 	if remarks := remarks(step); len(remarks) > 0 {
@@ -30,7 +30,7 @@ func (s *tale) asTold(step Step, running bool) bool {
 	return s.table(step, false, false) == s.bounds && (!running || s.table(step, true, false) == s.shown)
 }
 
-// remarks are what is remembered and said of the fleet.
+// remarks returns what is remembered and said of the fleet.
 func remarks(step Step) (remarks []string) {
 	for _, one := range []struct {
 		what  string
@@ -66,7 +66,7 @@ func remarks(step Step) (remarks []string) {
 	return remarks
 }
 
-// table is what there is to say of each cluster, with what it runs and what it is told to run, or without.
+// table returns what there is to say of each cluster, with what it runs and what it is told to run, or without.
 func (s *tale) table(step Step, running, told bool) string {
 	text := &strings.Builder{}
 	table := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
@@ -103,7 +103,7 @@ func state(to SiteStep) string {
 	return string(to.State)
 }
 
-// orders are what a cluster is told beside its bounds.
+// orders returns what a cluster is told beside its bounds.
 func orders(to SiteStep) (orders []string) {
 	if to.Scale != nil {
 		orders = append(orders, fmt.Sprint("run ", *to.Scale))

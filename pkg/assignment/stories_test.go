@@ -120,7 +120,7 @@ func (s *tale) begin() {
 	s.specify()
 }
 
-// see is what the hub knows of the clusters when it reconciles.
+// see returns what the hub knows of the clusters when it reconciles.
 func (s *tale) see(seen Snapshot) Snapshot {
 	seen.Wanted = s.s.Wanted || s.known && s.load > 0
 	for i, w := range s.members {
@@ -213,7 +213,7 @@ func (s *tale) confine() {
 }
 
 // asItIs: the clusters stay as they are, and nobody is told anything.
-func (s *tale) asItIs(step Step) bool {
+func (s *tale) keepAsIs(step Step) bool {
 	for _, w := range s.members {
 		to := step.Sites[w.Name]
 		to.Bumped, to.Since, to.SchedulableSince, to.SaturatedFirst = false, time.Time{}, nil, nil // these say nothing new
@@ -235,7 +235,7 @@ func (s *tale) suppose() string {
 	s.specify()
 	step := s.decide()
 	told := "nothing"
-	if step.Action != "" || !s.asItIs(step) {
+	if step.Action != "" || !s.keepAsIs(step) {
 		told = s.tell(step)
 	}
 	*s = before

@@ -112,7 +112,7 @@ func refuse(w http.ResponseWriter, code int, reason string) {
 	})
 }
 
-// object is what the hub has, in a form that the caller may change.
+// object returns what the hub has, in a form that the caller may change.
 func (h *fakeHub) object(path string) map[string]any {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -113,7 +113,7 @@ func (k *Keeper) serve(p *pair) {
 	}
 }
 
-// served is what new connections get; nil if that has expired, or there is none.
+// served returns what new connections get; nil if that has expired, or there is none.
 func (k *Keeper) served(now time.Time) *pair {
 	k.mu.Lock()
 	defer k.mu.Unlock()

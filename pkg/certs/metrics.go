@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics tells how long the certificate lasts that this replica serves. There
+// Metrics exports the expiry of the certificate that this replica serves. There
 // is no series before it serves one.
 type Metrics struct {
 	expires *prometheus.GaugeVec

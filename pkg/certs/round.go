@@ -85,7 +85,7 @@ func (k *Keeper) host() string {
 	return k.options.Service.Name + "." + k.options.Service.Namespace + ".svc"
 }
 
-// everywhere says whether no target lacks the bundle.
+// everywhere reports whether no target lacks the bundle.
 func (k *Keeper) everywhere(f found, bundle []byte) bool {
 	for _, object := range f.targets {
 		if lacks, err := inject(object.DeepCopy(), bundle, k.options.Service); lacks || err != nil {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// The keys of the Secret. Further ones are left alone.
+// The keys of the Secret. Further ones are preserved.
 const (
 	keyBundle   = "ca.crt"
 	keyCert     = "tls.crt"
@@ -27,7 +27,7 @@ type state struct {
 	trusted []*x509.Certificate
 }
 
-// read leaves out what is expired or broken: it is of no use to anybody.
+// read leaves out what is expired or broken: it is useless.
 func read(data map[string][]byte, host string, now time.Time) state {
 	usable := func(certKey, keyKey string) *pair {
 		p, err := parsePair(data[certKey], data[keyKey], host)
@@ -96,7 +96,7 @@ func (s state) bundle() ([]byte, error) {
 }
 
 // write puts the state, which must have a pair to serve, into the Secret's data,
-// and says whether that changed.
+// and reports whether that changed.
 func (s state) write(data map[string][]byte) (changed bool, err error) {
 	bundle, err := s.bundle()
 	if err != nil {

@@ -49,12 +49,12 @@ func InMember(f *v1alpha1.FederatedHPA, adopts bool) Autoscaler {
 	return a
 }
 
-// Ours says whether we made an object in a member for the FederatedHPA with this uid, whatever it is called.
+// Ours reports whether we made an object in a member for the FederatedHPA with this uid, whatever it is called.
 func Ours(object metav1.Object, uid types.UID) bool {
 	return uid != "" && object.GetLabels()[v1alpha1.ManagedByLabel] == string(uid)
 }
 
-// Owns says whether other was made for a, or given to it.
+// Owns reports whether other was made for a, or given to it.
 func (a Autoscaler) Owns(other Autoscaler) bool {
 	given := a.Adopts && a.Name != "" && other.AdoptBy == a.Name && other.Namespace == a.Namespace
 	return a.UID != "" && other.ManagedBy == string(a.UID) || given && Same(a.Target, other.Target)
@@ -83,7 +83,7 @@ func On[T metav1.Object](asker Autoscaler, others ...T) []Claim {
 	return found
 }
 
-// Same says whether two references name one object, be it in two versions.
+// Same reports whether two references name one object, be it in two versions.
 func Same(a, b autoscalingv2.CrossVersionObjectReference) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && Group(a) == Group(b)
 }

@@ -69,7 +69,7 @@ func (c Claim) say(sentence, by string) string {
 	return fmt.Sprintf(sentence, fmt.Sprintf("%s %q", target.Kind, target.Name), by, give)
 }
 
-// Names are those whose claims they are.
+// Names returns those whose claims they are.
 func Names(found []Claim) []string {
 	var names []string
 	for _, c := range found {

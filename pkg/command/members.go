@@ -58,7 +58,7 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 		"Allow registrations that do not verify the member's certificate.")
 }
 
-// Validate returns every fault, each led by the flag that mends it.
+// Validate returns every fault, each led by the flag that fixes it.
 func (o *MemberOptions) Validate() []error {
 	var errs []error
 	if o.Timeout <= 0 {

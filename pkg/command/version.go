@@ -12,7 +12,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/version"
 )
 
-// addVersion has cobra answer --version.
+// addVersion adds --version.
 func addVersion(cmd *cobra.Command, fs *pflag.FlagSet) {
 	fs.Bool("version", false, "Print the version and quit.")
 	cmd.Version = version.Get().Version

@@ -16,7 +16,7 @@ import (
 // same where it numbers and names its Pods by labels, as a StatefulSet and an Indexed Job do. They are comparable, and
 // take the memory of a pointer. The zero value has none.
 type Labels struct {
-	// text says whether the labels are personal, and then has an entry for each in the order of keys: key, place, and
+	// text reports whether the labels are personal, and then has an entry for each in the order of keys: key, place, and
 	// the value itself when that is placeHere.
 	text unique.Handle[string]
 }
@@ -120,7 +120,7 @@ func (n Named) Lookup(key string) (value string, found bool) {
 	return "", false
 }
 
-// Has says whether the label is there.
+// Has reports whether the label is there.
 func (n Named) Has(key string) bool {
 	_, found := n.Lookup(key)
 	return found

@@ -33,7 +33,7 @@ type Decision struct {
 	Wake   time.Time
 }
 
-// Decide says what to do now. It takes for granted that what it wants set will
+// Decide returns what to do now. It takes for granted that what it wants set will
 // be set; if that fails, it is asked again, and told of the trouble.
 func Decide(in Situation) Decision {
 	rules, faults := in.rules()
@@ -60,7 +60,7 @@ func Decide(in Situation) Decision {
 	return d
 }
 
-// NeedsTarget says whether the target must be known: the object is new or
+// NeedsTarget reports whether the target must be known: the object is new or
 // changed, its target was not there, or a run is due.
 func NeedsTarget(object *v1alpha1.CronFederatedHPA, now time.Time) bool {
 	status := &object.Status
@@ -107,7 +107,7 @@ func (in *Situation) since() time.Time {
 	return in.Now
 }
 
-// firstSight says that the object is new to us, and still as it was created.
+// firstSight reports whether the object is new to us, and still as it was created.
 func (in *Situation) firstSight() bool {
 	status := &in.Object.Status
 	return status.ObservedGeneration == nil && len(status.ExecutionHistories) == 0 &&
@@ -132,7 +132,7 @@ func (in *Situation) due(histories []*history) []run {
 	return runs
 }
 
-// cause is why runs were missed: who tried them and failed is still at it.
+// cause returns why runs were missed: who tried them and failed is still at it.
 func (in *Situation) cause() string {
 	if in.Delay != nil {
 		return in.Delay.Message
@@ -140,7 +140,7 @@ func (in *Situation) cause() string {
 	return "the controller was not running, or could not reach the hub"
 }
 
-// late is what to note of a run that may not begin any more, or nil.
+// late returns what to note of a run that may no longer begin, or nil.
 func (in *Situation) late(r run) *Record {
 	delay, limit := in.Now.Sub(r.at), r.of.rule.tardiness()
 	switch {
@@ -158,7 +158,7 @@ func (in *Situation) late(r run) *Record {
 	return nil
 }
 
-// do has the runs set the target, and notes what becomes of each. It returns
+// do applies the runs to the target, and records the result of each. It returns
 // what has to be set for that.
 func (in *Situation) do(runs []run) (set Values) {
 	wanted, outcomes := settle(in.Target.Has, in.Target.MayHaveNone, runs)

@@ -16,7 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// lines are what a decision says of runs, as text.
+// lines returns what a decision says of runs, as text.
 func lines(d Decision) []string {
 	var lines []string
 	for _, r := range d.News {
@@ -37,7 +37,7 @@ func says(t *testing.T, d Decision, want ...string) {
 	}
 }
 
-// next is when the first rule runs next, or "".
+// next returns when the first rule runs next, or "".
 func (s *story) next() string {
 	return nextOf(s.object.Status.ExecutionHistories[0])
 }
@@ -254,7 +254,7 @@ func TestSuspendedRuleHasNoRuns(t *testing.T) {
 	}
 	says(t, s.goes("09:10"))
 	s.edit(suspend(false))
-	says(t, s.goes("10:10")) // what was meant to be left out is not made up for
+	says(t, s.goes("10:10")) // what was meant to be left out is not caught up
 	s.expectNext("2027-03-01 11:00")
 	s.edit(suspend(true))
 	says(t, s.goes("11:10"), "01 11:00 r missed: not run: the rule was suspended before it could run")
@@ -408,7 +408,7 @@ func TestTroubleIsRetriedAndRecordedOnce(t *testing.T) {
 	d = s.fails("08:40:00", reasonNotSet, down)
 	says(t, d, "01 08:30 r failed: "+down)
 	if d.Delay != nil {
-		t.Error("is tried again")
+		t.Error("is retried")
 	}
 	s.expectNext("2027-03-02 08:30")
 }

@@ -86,7 +86,7 @@ func (s *story) edit(change func(*v1alpha1.CronFederatedHPASpec)) {
 	s.object.Generation++
 }
 
-// situation is that of the story at a time.
+// situation returns that of the story at a time.
 func (s *story) situation(at string) Situation {
 	object := s.object.DeepCopy()
 	v1alpha1.DefaultCronFederatedHPA(object)

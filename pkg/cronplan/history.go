@@ -51,10 +51,10 @@ type history struct {
 	news   []Record                  // the newest last
 }
 
-// next is when the rule runs next, or zero.
+// next returns when the rule runs next, or zero.
 func (h *history) next() time.Time { return timeOf(h.stored.NextExecutionTime) }
 
-// overdue says that a run which we were to do has come. Other controllers store
+// overdue reports whether a run which we were to do has come. Other controllers store
 // no hash.
 func (h *history) overdue(now time.Time) bool {
 	next := h.next()
@@ -73,7 +73,7 @@ func (h *history) note(r Record) {
 // an Event.
 func Brief(message string) string { return brief(message, maxMessage) }
 
-// brief is a message of no more than so many bytes, save for a few dots.
+// brief is a message of no more than so many bytes, except for a few dots.
 func brief(message string, most int) string {
 	if len(message) <= most {
 		return message

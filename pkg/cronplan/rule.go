@@ -66,7 +66,7 @@ func (in *Situation) rules() (rules []rule, faults []string) {
 	return rules, faults
 }
 
-// lacking says what a rule should set and does not, or "".
+// lacking returns what a rule should set and does not, or "".
 func lacking(set Values, bounds bool) string {
 	switch {
 	case bounds && set[MinReplicas] == nil && set[MaxReplicas] == nil:
@@ -84,10 +84,10 @@ func readRule(spec *v1alpha1.CronFederatedHPARule, read Timetable) rule {
 	return rule{spec: spec, Timetable: read, hash: hashOf(spec.Schedule, read.Zone)}
 }
 
-// runs says whether the rule is to run at all.
+// runs reports whether the rule is to run at all.
 func (r *rule) runs() bool { return r.Fault == "" && !*r.spec.Suspend }
 
-// tardiness is how late a run may still begin. Zero: any time.
+// tardiness returns how late a run may still begin. Zero: any time.
 func (r *rule) tardiness() time.Duration {
 	if r.spec.MaxDelaySeconds == nil {
 		return 0

@@ -28,9 +28,9 @@ type settled struct {
 	misfit  string // why this run cannot be; or ""
 }
 
-// settle has all runs set the target together, each field by the last of them.
+// settle applies all runs to the target together; for each field the last wins.
 // If the target could not work like that, they are taken one after another, and
-// those that do not fit are left out. wanted is what the target is to have.
+// those that do not fit are left out. wanted are the values that the target should have.
 func settle(has Values, mayHaveNone bool, runs []run) (wanted Values, outcomes []settled) {
 	var all Values
 	for _, r := range runs {

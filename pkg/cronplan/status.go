@@ -24,9 +24,9 @@ const (
 	reasonFound = "Found"
 	// reasonNotFound: the target, or its kind, does not exist on the hub.
 	reasonNotFound = "NotFound"
-	// reasonUnreachable: the hub did not let us read the target; it is tried again.
+	// reasonUnreachable: the hub did not let us read the target; it is retried.
 	reasonUnreachable = "Unreachable"
-	// reasonNotSet: the hub did not let us set the target; it is tried again.
+	// reasonNotSet: the hub did not let us set the target; it is retried.
 	reasonNotSet = "NotSet"
 	// reasonRefused: the hub does not accept what a rule sets.
 	reasonRefused = "Refused"
@@ -36,7 +36,7 @@ const (
 	reasonNoOther = "NoOther"
 )
 
-// status is that of the object after what was decided.
+// status returns that of the object after what was decided.
 func (in *Situation) status(histories []*history, news []Record, faults []string) v1alpha1.CronFederatedHPAStatus {
 	status := *in.Object.Status.DeepCopy()
 	status.ObservedGeneration = new(in.Object.Generation)
@@ -100,7 +100,7 @@ func newsOf(histories []*history, left []Record) []Record {
 	return news
 }
 
-// written is what is stored: what is new comes first, and what is beyond the
+// written returns what is stored: what is new comes first, and what is beyond the
 // rule's limits goes.
 func (h *history) written(now time.Time) v1alpha1.ExecutionHistory {
 	entry := h.stored
@@ -130,7 +130,7 @@ func first[T any](items []T, limit int32) []T {
 	return items[:n]
 }
 
-// conditions says whether the rules can run.
+// conditions reports whether the rules can run.
 func (in *Situation) conditions(conditions *[]metav1.Condition, faults []string) {
 	set := func(kind string, status metav1.ConditionStatus, reason, message string) {
 		meta.SetStatusCondition(conditions, metav1.Condition{

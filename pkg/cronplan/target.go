@@ -32,13 +32,13 @@ func BoundsOf(f *v1alpha1.FederatedHPA) Target {
 	}
 }
 
-// TargetsFederatedHPA says whether the rules set bounds, not replicas.
+// TargetsFederatedHPA reports whether the rules set bounds, not replicas.
 func TargetsFederatedHPA(object *v1alpha1.CronFederatedHPA) bool {
 	ref := object.Spec.ScaleTargetRef
 	return ref.Kind == v1alpha1.FederatedHPAKind && ref.APIVersion == v1alpha1.SchemeGroupVersion.String()
 }
 
-// targetFound is what was last known of the target.
+// targetFound returns what was last known of the target.
 func targetFound(object *v1alpha1.CronFederatedHPA) bool {
 	return meta.IsStatusConditionTrue(object.Status.Conditions, v1alpha1.CronTargetFound)
 }

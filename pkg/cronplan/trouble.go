@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// patience is how long a run is tried again while the hub or the target
+	// patience is how long a run is retried while the hub or the target
 	// does not let us. No longer than until the rule's next run, either.
 	patience = 10 * time.Minute
 	// leastPause and mostPause bound the time between two tries.
@@ -31,10 +31,10 @@ type Delay struct {
 	Since time.Time
 }
 
-// final says that to try again is of no use.
+// final reports whether a retry is useless.
 func (t *Trouble) final() bool { return t.Reason == reasonRefused || t.Reason == reasonAutoscaled }
 
-// Unreadable is what an error means of reading a target.
+// Unreadable returns what an error means of reading a target.
 func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Trouble {
 	switch {
 	case meta.IsNoMatchError(err):
@@ -46,7 +46,7 @@ func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Troub
 	return &Trouble{Reason: reasonUnreachable, Message: fmt.Sprintf("reading %s %q: %v", ref.Kind, ref.Name, err)}
 }
 
-// Unsettable is what an error means of setting a target.
+// Unsettable returns what an error means of setting a target.
 func Unsettable(ref autoscalingv2.CrossVersionObjectReference, err error) *Trouble {
 	reason := reasonNotSet
 	switch {
@@ -58,7 +58,7 @@ func Unsettable(ref autoscalingv2.CrossVersionObjectReference, err error) *Troub
 	return &Trouble{Reason: reason, Message: fmt.Sprintf("setting %s %q: %v", ref.Kind, ref.Name, err)}
 }
 
-// hindrance is why no run can be done now, or nil. A trouble lasts since
+// hindrance returns why no run can be done now, or nil. A trouble lasts since
 // another was first met, if none of the tries in between did any better.
 func (in *Situation) hindrance() *Delay {
 	switch {
@@ -87,7 +87,7 @@ func (in *Situation) hold(runs []run, d *Delay) (again time.Time) {
 	return again
 }
 
-// deadline is when a run is given up that is delayed since some time, which may
+// deadline returns when a run is given up that is delayed since some time, which may
 // be before the run was due.
 func (r run) deadline(since time.Time) time.Time {
 	deadline := earliest(latest(since, r.at).Add(patience), r.of.rule.Schedule.Next(r.at))

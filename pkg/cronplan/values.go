@@ -26,7 +26,7 @@ func valuesOf(rule *v1alpha1.CronFederatedHPARule) Values {
 	return Values{Replicas: rule.TargetReplicas, MinReplicas: rule.TargetMinReplicas, MaxReplicas: rule.TargetMaxReplicas}
 }
 
-// Empty says that they say nothing of any field.
+// Empty reports whether they say nothing of any field.
 func (v Values) Empty() bool { return v == Values{} }
 
 // with returns v where other says nothing, and else other.
@@ -60,7 +60,7 @@ func (v Values) String() string {
 	return strings.Join(parts, " and ")
 }
 
-// misfit says why a target that has these Values after set was applied could
+// misfit returns why a target that has these Values after set was applied could
 // not work, or "". Only a target that is a FederatedHPA has bounds; one without
 // minReplicas has 1. mayHaveNone says that its minReplicas may be 0.
 func misfit(has, set Values, mayHaveNone bool) string {

@@ -27,7 +27,7 @@ func (a *admission) admits(n *Node) bool {
 	return n.Open && a.tolerates(n) && a.selects(n)
 }
 
-// selects says whether the node meets node selector and required affinity. An affinity that makes no sense selects
+// selects reports whether the node meets node selector and required affinity. An affinity that makes no sense selects
 // nothing.
 func (a *admission) selects(n *Node) bool {
 	a.node.Name, a.node.Labels = n.Name.Value(), n.Labels

@@ -67,7 +67,7 @@ func (a Amounts) eachOther() iter.Seq2[string, int64] {
 	}
 }
 
-// other is how much there is of one of them.
+// other returns how much there is of one of them.
 func (a Amounts) other(name string) int64 {
 	for n, value := range a.eachOther() {
 		if n == name {
@@ -93,7 +93,7 @@ func (a *Amounts) take(b Amounts) {
 	a.others = left
 }
 
-// holds is how many times all of b is in a. A resource that b has nothing of does not matter, even if a is overcommitted.
+// holds returns how many times all of b is in a. A resource that b has nothing of does not matter, even if a is overcommitted.
 func (a Amounts) holds(b Amounts) int64 {
 	n := min(
 		quotient(a.MilliCPU, b.MilliCPU),
@@ -107,7 +107,7 @@ func (a Amounts) holds(b Amounts) int64 {
 	return n
 }
 
-// quotient is how many times part is in whole; unlimited for nothing.
+// quotient returns how many times part is in whole; unlimited for nothing.
 func quotient(whole, part int64) int64 {
 	if part <= 0 {
 		return math.MaxInt64

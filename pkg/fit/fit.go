@@ -19,7 +19,7 @@ type Cluster struct {
 	Quotas []corev1.ResourceQuota
 }
 
-// Estimate is how many replicas of the workload the cluster can run beside those that are bound: 0 or more, at most the
+// Estimate returns how many replicas of the workload the cluster can run beside those that are bound: 0 or more, at most the
 // greatest number of that type.
 func Estimate(c Cluster, w Workload) int32 {
 	r := newReplica(&w)
@@ -30,7 +30,7 @@ func Estimate(c Cluster, w Workload) int32 {
 	return int32(min(n, math.MaxInt32))
 }
 
-// fit is how many replicas find a node.
+// fit returns how many replicas find a node.
 func (r *replica) fit(rooms *rooms, pods iter.Seq[*Pod]) int64 {
 	spreads, ok := r.spreads()
 	if !ok {
@@ -62,7 +62,7 @@ func (r *replica) shares(rooms *rooms, spreads []spread) []share {
 	return shares
 }
 
-// waiting is how many replicas there are that have no node: quotas have been charged for them already.
+// waiting returns how many replicas there are that have no node: quotas have been charged for them already.
 func (r *replica) waiting(pods iter.Seq[*Pod]) int64 {
 	n := int64(0)
 	for p := range pods {

@@ -21,7 +21,7 @@ type bench struct {
 	placed []*corev1.Pod // the bound ones, and those that are put there
 }
 
-// oneByOne is how many replicas can be bound, and created, one after another. The order of the nodes is thrown.
+// oneByOne returns how many replicas can be bound, and created, one after another. The order of the nodes is thrown.
 func (w *world) oneByOne(d dice) int32 {
 	b := &bench{world: w}
 	allowed := b.allowed()
@@ -146,7 +146,7 @@ func (b *bench) roomy(n *corev1.Node, p *corev1.Pod) bool {
 	return true
 }
 
-// allowed is how many replicas the quotas let run that do not yet.
+// allowed returns how many replicas the quotas let run that do not yet.
 func (b *bench) allowed() int32 {
 	allowed := int32(1000)
 	for _, q := range b.quotas {

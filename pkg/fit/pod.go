@@ -102,7 +102,7 @@ func constraintsOf(spec *corev1.PodSpec) Constraints {
 	return c
 }
 
-// blocked says whether the Pod will stay without a node although there may seem to be room for it: it is held back, or
+// blocked reports whether the Pod will stay without a node although there may seem to be room for it: it is held back, or
 // the scheduler has tried it without success, maybe because of a rule that is not considered here.
 func blocked(p *corev1.Pod) bool {
 	if p.DeletionTimestamp != nil || len(p.Spec.SchedulingGates) > 0 {
@@ -111,7 +111,7 @@ func blocked(p *corev1.Pod) bool {
 	return tried(p) && hasOtherRules(&p.Spec)
 }
 
-// tried says whether the scheduler found no node.
+// tried reports whether the scheduler found no node.
 func tried(p *corev1.Pod) bool {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
@@ -121,7 +121,7 @@ func tried(p *corev1.Pod) bool {
 	return false
 }
 
-// hasOtherRules says whether more decides on a Pod's node than its requests and constraints.
+// hasOtherRules reports whether more decides on a Pod's node than its requests and constraints.
 func hasOtherRules(spec *corev1.PodSpec) bool {
 	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
 		return true

@@ -11,7 +11,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// headroom is how many further replicas the quotas of the namespace allow.
+// headroom returns how many further replicas the quotas of the namespace allow.
 func (r *replica) headroom(quotas []corev1.ResourceQuota) int64 {
 	n := int64(unlimited)
 	charge := r.charge()
@@ -23,7 +23,7 @@ func (r *replica) headroom(quotas []corev1.ResourceQuota) int64 {
 	return n
 }
 
-// left is how many times the charge is left of a quota.
+// left returns how many times the charge is left of a quota.
 func left(q *corev1.ResourceQuota, charge corev1.ResourceList) int64 {
 	n := int64(unlimited)
 	for name, hard := range q.Status.Hard {
@@ -46,7 +46,7 @@ func whole(name corev1.ResourceName, q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// charge is what one replica uses of each resource by the name that quotas know it by.
+// charge returns what one replica uses of each resource by the name that quotas know it by.
 func (r *replica) charge() corev1.ResourceList {
 	one := *resource.NewQuantity(1, resource.DecimalSI)
 	charge := corev1.ResourceList{corev1.ResourcePods: one, "count/pods": one}
@@ -60,7 +60,7 @@ func (r *replica) charge() corev1.ResourceList {
 	return charge
 }
 
-// chargedBy says whether a quota is charged for the replica: all its scopes hold for it.
+// chargedBy reports whether a quota is charged for the replica: all its scopes hold for it.
 func (r *replica) chargedBy(q *corev1.ResourceQuota) bool {
 	for _, scope := range q.Spec.Scopes {
 		if !r.in(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
@@ -71,7 +71,7 @@ func (r *replica) chargedBy(q *corev1.ResourceQuota) bool {
 		func(s corev1.ScopedResourceSelectorRequirement) bool { return !r.in(s) })
 }
 
-// in says whether one scope holds. One that is not known here is taken not to, so that its quota does not bound the
+// in reports whether one scope holds. One that is not known here is taken not to, so that its quota does not bound the
 // estimate.
 func (r *replica) in(s corev1.ScopedResourceSelectorRequirement) bool {
 	switch s.ScopeName {
@@ -89,7 +89,7 @@ func (r *replica) in(s corev1.ScopedResourceSelectorRequirement) bool {
 	return false
 }
 
-// bestEffort says whether the replica requests and limits neither CPU nor memory.
+// bestEffort reports whether the replica requests and limits neither CPU nor memory.
 func (r *replica) bestEffort() bool {
 	options := resourcehelper.PodResourcesOptions{ExcludeOverhead: true}
 	requests, limits := resourcehelper.PodRequests(r.pod, options), resourcehelper.PodLimits(r.pod, options)

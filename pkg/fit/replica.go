@@ -42,7 +42,7 @@ func newReplica(w *Workload) *replica {
 	}
 }
 
-// ours says whether a Pod is a replica of the workload.
+// ours reports whether a Pod is a replica of the workload.
 func (r *replica) ours(p *Pod) bool {
 	return p.Namespace == r.namespace && r.selector.Matches(&p.Labels)
 }

@@ -31,7 +31,7 @@ func newRooms(nodes iter.Seq[*Node]) *rooms {
 	return r
 }
 
-// node is where a Pod is bound; nil for one that waits or whose node is not there any more.
+// node returns where a Pod is bound; nil for one that waits or whose node is no longer there.
 func (r *rooms) node(p *Pod) *room {
 	at, found := r.at[p.Node]
 	if !found {
@@ -74,7 +74,7 @@ func (r *rooms) firstFit(waiting []Pod) {
 	}
 }
 
-// alike says whether the same nodes can take both Pods.
+// alike reports whether the same nodes can take both Pods.
 func alike(a, b *Pod) bool {
 	return a.Requests == b.Requests && reflect.DeepEqual(a.Waiting.Constraints, b.Waiting.Constraints)
 }

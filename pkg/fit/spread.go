@@ -42,7 +42,7 @@ func (r *replica) spreads() (spreads []spread, ok bool) {
 	return spreads, true
 }
 
-// limit is what each domain takes if the shares are all that fit: no more than maxSkew above the level that the emptiest
+// limit returns what each domain takes if the shares are all that fit: no more than maxSkew above the level that the emptiest
 // domain can reach.
 func (s *spread) limit(rooms *rooms, pods iter.Seq[*Pod], shares []share) limit {
 	l := limit{key: s.constraint.TopologyKey, others: unlimited}
@@ -103,7 +103,7 @@ func (s *spread) count(rooms *rooms, pods iter.Seq[*Pod]) map[string]int64 {
 	return have
 }
 
-// counts says whether the Pods of a node do.
+// counts reports whether the Pods of a node do.
 func (s *spread) counts(n *Node) bool {
 	affinity, taints := s.constraint.NodeAffinityPolicy, s.constraint.NodeTaintsPolicy
 	return hasAll(n, s.keys) &&

@@ -15,7 +15,7 @@ type Summary struct {
 	Allocating  corev1.ResourceList `json:"allocating"` // to those that wait for a node
 }
 
-// EstimateSummary is what [Estimate] is, from less: as if all nodes were one that admits everything. It is too high by
+// EstimateSummary returns what [Estimate] is, from less: as if all nodes were one that admits everything. It is too high by
 // what does not fit the gaps, by nodes that are not Ready or not admitted, and by the rules between Pods; and too low by
 // the replicas that wait for a node.
 func EstimateSummary(s Summary, w Workload) int32 {

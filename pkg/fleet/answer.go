@@ -36,7 +36,7 @@ func (a *Answer[T]) Add(cluster string, value T, err error) {
 	}
 }
 
-// Coverage says who took part, in name order.
+// Coverage returns who took part, in name order.
 func (a Answer[T]) Coverage() Coverage {
 	c := Coverage{
 		Answered: names(a.Values),

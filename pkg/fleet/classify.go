@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Classify says what a member's error counts as. It is the only place that
+// Classify returns what a member's error counts as. It is the only place that
 // decides so, for every API that fleetscale asks.
 //
 //	nil                    the member answered

@@ -22,7 +22,7 @@ const (
 	// WarningAgent is the agent of the HTTP warning that tells people of a partial answer.
 	WarningAgent = "fleetscale/partial"
 	// ClusterLabel is the label that names an item's cluster, and the selector
-	// key by which askers choose clusters.
+	// key by which clients choose clusters.
 	ClusterLabel = "fleetscale.io/cluster"
 )
 

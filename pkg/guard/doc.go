@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard says whether the bytes of an object may be decoded.
+// Package guard reports whether the bytes of an object may be decoded.
 //
 // A quantity such as 1e-2147483648 is valid to Kubernetes' API machinery, which
 // computes ten to that power to round it: [resource.ParseQuantity] does not come

@@ -25,7 +25,7 @@ type Unsupported struct {
 	Field string
 }
 
-// Error says what to do, too.
+// Error returns what to do, too.
 func (u *Unsupported) Error() string {
 	if u.Field == "" {
 		return fmt.Sprintf("writing a HorizontalPodAutoscaler: the cluster offers version %q; it must serve %s or %s", u.Version, v2, v2beta2)

@@ -33,7 +33,7 @@ func Read(stored *autoscalingv2.HorizontalPodAutoscaler, spec *autoscalingv2.Hor
 	return read
 }
 
-// holds says whether a condition is true, and its reason.
+// holds reports whether a condition is true, and its reason.
 func holds(stored *autoscalingv2.HorizontalPodAutoscaler, condition autoscalingv2.HorizontalPodAutoscalerConditionType) (reason string,
 	is bool) {
 	for _, c := range stored.Status.Conditions {

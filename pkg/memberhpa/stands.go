@@ -21,7 +21,7 @@ func digest(spec autoscalingv2.HorizontalPodAutoscalerSpec) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Stands says that applying wanted, as [Render] made it, to what is stored would change nothing: it is laid over what is
+// Stands reports that applying wanted, as [Render] made it, to what is stored would change nothing: it is laid over what is
 // stored, and that is then what it was. False if there is nothing stored, and if the version cannot say what is wanted.
 //
 // A tolerance that is wanted and not stored counts as stored: an API server drops it before Kubernetes 1.33, and later

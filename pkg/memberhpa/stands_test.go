@@ -18,7 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// store is what an API server makes of the body of an apply where nothing was stored.
+// store returns what an API server makes of the body of an apply where nothing was stored.
 func store(t *testing.T, body []byte) *autoscalingv2.HorizontalPodAutoscaler {
 	t.Helper()
 	hpa := &autoscalingv2.HorizontalPodAutoscaler{}
@@ -154,7 +154,7 @@ func tree(t *testing.T, text []byte) (tree map[string]any) {
 	return tree
 }
 
-// paths are those of all that a tree holds, lists and maps too.
+// paths returns those of all that a tree holds, lists and maps too.
 func paths(node any, prefix ...any) (all [][]any) {
 	if len(prefix) > 0 {
 		all = append(all, slices.Clone(prefix))
@@ -172,7 +172,7 @@ func paths(node any, prefix ...any) (all [][]any) {
 	return all
 }
 
-// tampered is what is stored, with something else at the path; false if that cannot be, or is what was there.
+// tampered returns what is stored, with something else at the path; false if that cannot be, or is what was there.
 func tampered(t *testing.T, stored *autoscalingv2.HorizontalPodAutoscaler, path []any, how string) (*autoscalingv2.HorizontalPodAutoscaler,
 	bool) {
 	t.Helper()

@@ -37,7 +37,7 @@ const (
 	PartialKey = fleet.PartialKey
 )
 
-// Choice is what an asker chose by the reserved keys of a metric selector.
+// Choice is what a client chose by the reserved keys of a metric selector.
 type Choice struct {
 	// Word is empty when none was chosen.
 	Word Word
@@ -48,7 +48,7 @@ type Choice struct {
 }
 
 // Choose takes the reserved keys out of a metric selector and returns what they
-// chose and what remains for the members. The error is for the asker, in one line.
+// chose and what remains for the members. The error is for the client, in one line.
 //
 // A selector that matches nothing chooses no cluster: written into a request,
 // it would look like one that matches everything.

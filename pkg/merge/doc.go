@@ -8,7 +8,7 @@
 //	one object            [Object]   a figure of the fleet, by default the sum of the clusters' figures
 //	an external metric    [Series]   a series that several clusters see is one series, by default the largest value seen
 //
-// An asker chooses otherwise by reserved keys of the metric selector, which
+// A client chooses otherwise by reserved keys of the metric selector, which
 // [Choose] takes out before a member is asked. [Judge] decides whether what
 // came back may be served while members are silent.
 //

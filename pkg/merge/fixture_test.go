@@ -49,7 +49,7 @@ func with[T any](item T, change func(*T)) T {
 	return item
 }
 
-// text is what goes over the wire.
+// text returns what goes over the wire.
 func text(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -59,7 +59,7 @@ func text(t testing.TB, v any) string {
 	return string(b)
 }
 
-// read is what an autoscaler reads of a value that it is sent.
+// read returns what an autoscaler reads of a value that it is sent.
 func read(t testing.TB, q resource.Quantity) *big.Int {
 	t.Helper()
 	var received resource.Quantity
@@ -133,7 +133,7 @@ func milli(x *big.Rat) *big.Int {
 	return n
 }
 
-// byDefinition is what a word makes of at least two numbers.
+// byDefinition returns what a word makes of at least two numbers.
 func byDefinition(word Word, numbers []number) *big.Int {
 	sum, top, bottom := new(big.Rat), lowest, highest
 	for _, n := range numbers {
@@ -168,7 +168,7 @@ func equal(t testing.TB, what string, want, got any) {
 	}
 }
 
-// marked is what an item's metric selector says of its cluster.
+// marked returns what an item's metric selector says of its cluster.
 func marked(item custom_metrics.MetricValue) string {
 	return item.Metric.Selector.MatchLabels[fleet.ClusterLabel]
 }

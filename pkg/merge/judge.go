@@ -18,7 +18,7 @@ const (
 type Evidence struct {
 	Kind Kind
 	Word Word // as chosen; empty for the default
-	// AllowPartial is true when the asker can do with less than the whole.
+	// AllowPartial is true when the client can do with less than the whole.
 	AllowPartial bool
 	// Answered counts the members that did; Known those of them that know the metric.
 	Answered, Known int
@@ -46,7 +46,7 @@ const (
 
 // Judge decides. A part that passed for the whole would have an autoscaler
 // scale in, so a sum or the like is not served without a member, unless the
-// asker knows what he gets, or the member has been away for so long that
+// client knows what it gets, or the member has been away for so long that
 // waiting would do more harm. A low figure can still tell to scale out; an
 // average or a minimum of a part tells nothing, and is never given on request.
 func Judge(e Evidence) Verdict {

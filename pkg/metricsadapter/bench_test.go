@@ -75,7 +75,7 @@ func (h *hub) answer(headers map[string]string, query string) int {
 	return w.bytes
 }
 
-// encoder is what nobody can go below who makes objects of an answer and
+// encoder returns what nobody can go below who makes objects of an answer and
 // encodes them: the API server's encoder alone, on the list that is served.
 func (h *hub) encoder(b *testing.B, mediaType string) func() {
 	q := everything
@@ -171,7 +171,7 @@ func BenchmarkWriters(b *testing.B) {
 	}
 }
 
-// cpuTime is what the process has used so far.
+// cpuTime returns what the process has used so far.
 func cpuTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

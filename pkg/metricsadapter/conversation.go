@@ -42,12 +42,12 @@ func conversationOf(ctx context.Context) *conversation {
 	return c
 }
 
-// allowsPartial is true when the asker can do with less than the whole.
+// allowsPartial is true when the client can do with less than the whole.
 func (c *conversation) allowsPartial() bool {
 	return c != nil && c.request.Get(fleet.PartialHeader) == fleet.PartialAllow
 }
 
-// wantsObjects is true when the asker may want the answer made into something
+// wantsObjects is true when the client may want the answer made into something
 // else: a table, or metadata alone, which is asked for by a parameter "as".
 func (c *conversation) wantsObjects() bool {
 	return c == nil || strings.Contains(c.request.Get("Accept"), "as")
@@ -55,7 +55,7 @@ func (c *conversation) wantsObjects() bool {
 
 // hold reserves memory for an answer of so many items until it is written,
 // together with what is held already. Where others hold too much it is 429: the
-// asker comes again in a second.
+// client comes again in a second.
 func (c *conversation) hold(items int, bytesPerItem int64) error {
 	if c == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 )
 
-// announce says who took part in an answer, or why there can be none: "no
+// announce returns who took part in an answer, or why there can be none: "no
 // pods" and "nobody answered" must be distinguishable for an autoscaler.
 func announce(ctx context.Context, registered []string, c fleet.Coverage) error {
 	if len(registered) == 0 {
@@ -31,14 +31,14 @@ func errNoMembers() error {
 		"no member cluster is registered; see the log of the metrics adapter for the registrations that it reads")
 }
 
-// tell says to machines who took part, whatever becomes of the answer.
+// tell sets the header with the coverage, whatever becomes of the answer.
 func tell(ctx context.Context, c fleet.Coverage) {
 	if conversation := conversationOf(ctx); conversation != nil {
 		conversation.header.Set(fleet.CoverageHeader, c.Header())
 	}
 }
 
-// warn says to people what an answer lacks.
+// warn adds a warning about what an answer lacks.
 func warn(ctx context.Context, c fleet.Coverage) {
 	if text := c.Warning(); text != "" {
 		warning.AddWarning(ctx, fleet.WarningAgent, text)

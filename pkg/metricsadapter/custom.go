@@ -58,7 +58,7 @@ func (p customProvider) GetMetricBySelector(ctx context.Context, namespace strin
 	}
 	if q.Word != "" {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf(
-			"%s=%s: objects are listed cluster by cluster, and nothing is merged; ask for one object by its name", merge.WordKey, q.Word))
+			"%s=%s: objects are listed cluster by cluster, and nothing is merged; request one object by its name", merge.WordKey, q.Word))
 	}
 	if err := checkObjectSelector(selector); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ import (
 )
 
 // A dynamicGroup is an API whose resources are the metrics that there are. The
-// library serves it; what it leaves to us is to have every version discovered.
+// library serves it; what it leaves to us is the discovery of every version.
 type dynamicGroup struct {
 	genericapiserver.APIGroupInfo
 
@@ -96,7 +96,7 @@ func (g *dynamicGroup) version(gv schema.GroupVersion) *endpoints.APIGroupVersio
 	}
 }
 
-// publish has aggregated discovery tell of the metrics that there are now.
+// publish puts the metrics that there are now into aggregated discovery.
 func (g *dynamicGroup) publish(server *genericapiserver.GenericAPIServer) {
 	resources, err := endpoints.ConvertGroupVersionIntoToDiscovery(inOneScope(g.lister.ListAPIResources()))
 	if err != nil {

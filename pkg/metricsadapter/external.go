@@ -17,7 +17,7 @@ import (
 )
 
 // externalProvider answers for external.metrics.k8s.io. What is measured out
-// there is nobody's pods, so all askers get the fleet's answer.
+// there is nobody's pods, so all clients get the fleet's answer.
 type externalProvider struct {
 	adapter *Adapter
 }

@@ -203,7 +203,7 @@ func items(t testing.TB, r *httptest.ResponseRecorder) []string {
 	return out
 }
 
-// message is that of a refusal.
+// message returns that of a refusal.
 func message(t testing.TB, r *httptest.ResponseRecorder) string {
 	t.Helper()
 	var status metav1.Status

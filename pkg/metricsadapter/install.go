@@ -62,7 +62,7 @@ func (a *Adapter) NewServer(c *genericapiserver.Config) (*genericapiserver.Gener
 	}
 	server, err := c.Complete(nil).New("metrics-adapter", genericapiserver.NewEmptyDelegate())
 	if err != nil {
-		return nil, fmt.Errorf("making the API server: %w", err)
+		return nil, fmt.Errorf("creating the API server: %w", err)
 	}
 	if err := a.installOn(server); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (b *breaks) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// comeBack is how many of 200 pages are the next that is lent, after use did what it does with them. It is never
+// comeBack returns how many of 200 pages are the next that is lent, after use did what it does with them. It is never
 // said that a page is kept (a collection may come between), only that others are not.
 func comeBack(t *testing.T, use func(*pages, []byte)) (n int) {
 	t.Helper()

@@ -62,7 +62,7 @@ func newWriters(serializer runtime.NegotiatedSerializer) (writers, error) {
 	return all, nil
 }
 
-// CacheEncode is how the library has the list encoded.
+// CacheEncode returns how the library has the list encoded.
 func (l *podList) CacheEncode(id runtime.Identifier, encode func(runtime.Object, io.Writer) error, w io.Writer) error {
 	if writer, known := l.writers[id]; known {
 		return writer.write(w, writer.empty, l.items, writer.memory)

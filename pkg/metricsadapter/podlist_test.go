@@ -25,7 +25,7 @@ import (
 // FuzzAnswers holds every byte and header of an answer to that which the API
 // server's library makes of objects.
 func FuzzAnswers(f *testing.F) {
-	seeds := uint64(20) // plain `go test` runs these; -fuzz goes on from them
+	seeds := uint64(20) // plain `go test` runs these; -fuzz continues from them
 	if testing.Short() {
 		seeds = 3
 	}

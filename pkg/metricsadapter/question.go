@@ -57,7 +57,7 @@ func (a *Adapter) question(ctx context.Context, options *metainternalversion.Lis
 	return q, nil
 }
 
-// visibleTo says which clusters an asker gets to see.
+// visibleTo returns which clusters a client gets to see.
 func (a *Adapter) visibleTo(ctx context.Context) func(string) bool {
 	if user, found := genericapirequest.UserFrom(ctx); found && a.localUsers.Has(user.GetName()) {
 		if _, hub := a.clusters(); hub != "" {

@@ -52,18 +52,18 @@ func inquire(ctx context.Context, kind merge.Kind, subject string, selector labe
 	return inquiry{kind: kind, Choice: choice, metric: rest, subject: subject, clusters: meansCluster(choice.Clusters)}, nil
 }
 
-// only has the inquiry ask no cluster that does not also meet the condition.
+// only restricts the inquiry to clusters that also meet the condition.
 func (q *inquiry) only(condition func(name string) bool) {
 	before := q.clusters
 	q.clusters = func(name string) bool { return before(name) && condition(name) }
 }
 
-// meansCluster says which clusters a selector on their label means.
+// meansCluster returns which clusters a selector on their label means.
 func meansCluster(selector labels.Selector) func(name string) bool {
 	return func(name string) bool { return selector.Matches(labels.Set{fleet.ClusterLabel: name}) }
 }
 
-// settle says who took part, and returns nil if that is enough for an answer.
+// settle returns who took part, and returns nil if that is enough for an answer.
 // covers says, where there can be such a thing, whether others answered with
 // all that a silent member had last.
 func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T], covers func(before []T) bool) error {
@@ -107,7 +107,7 @@ func silentPart[T any](cluster string, r relay.Result[T], grace time.Duration, c
 	}
 }
 
-// knowing is how many members know what was asked for. Of an external metric
+// knowing returns how many members know what was asked for. Of an external metric
 // those with a series: many servers say that there are none of what they do not know.
 func knowing[T any](q inquiry, r relay.Result[T]) int {
 	if q.kind != merge.SeriesOfMetric {
@@ -122,7 +122,7 @@ func knowing[T any](q inquiry, r relay.Result[T]) int {
 	return known
 }
 
-// unavailable says why there is no answer, and how to have a part of it.
+// unavailable returns why there is no answer, and how to have a part of it.
 func unavailable(q inquiry, e merge.Evidence, c fleet.Coverage) error {
 	text := fmt.Sprintf("%s: a partial result would pass for the whole: %s; to accept partial results, add %s=%s to the metric's selector",
 		q.subject, c.Warning(), merge.PartialKey, fleet.PartialAllow)

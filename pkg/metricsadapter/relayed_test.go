@@ -219,17 +219,17 @@ func TestOneObjectIsMerged(t *testing.T) {
 func TestBadQuestionsAreRefused(t *testing.T) {
 	const (
 		empty         = "the path has an empty segment; it names a metric, and where there is one a namespace"
-		otherInItself = `namespace "other" is no object in namespace "shop": ask for namespaces/other/metrics/ and the metric's name`
-		allInItself   = `namespace "*" is no object in namespace "shop": ask for namespaces/*/metrics/ and the metric's name`
+		otherInItself = `namespace "other" is no object in namespace "shop": request namespaces/other/metrics/ and the metric's name`
+		allInItself   = `namespace "*" is no object in namespace "shop": request namespaces/*/metrics/ and the metric's name`
 	)
-	elsewhere := func(path, instead string) string { return path + " is not the path of a metric; ask for " + instead }
+	elsewhere := func(path, instead string) string { return path + " is not the path of a metric; request " + instead }
 	tests := map[string]struct{ path, want string }{
 		"another namespace":              {custom2 + "namespaces/shop/namespaces/other/rps", otherInItself},
 		"another namespace, v1beta1":     {custom1 + "namespaces/shop/namespaces/other/rps", otherInItself},
 		"another namespace, group's dot": {custom2 + "namespaces/shop/namespaces./other/rps", otherInItself},
 		"all namespaces":                 {custom2 + "namespaces/shop/namespaces/*/rps", allInItself},
 		"all namespaces, without a name": {custom2 + "namespaces/shop/namespaces//rps", allInItself},
-		"a subresource of a namespace":   {custom2 + "namespaces/shop/status", `ask for namespaces/shop/metrics/ and the metric's name`},
+		"a subresource of a namespace":   {custom2 + "namespaces/shop/status", `request namespaces/shop/metrics/ and the metric's name`},
 		"a namespace with a group's dot": {custom2 + "namespaces./shop/rps",
 			elsewhere(custom2+"namespaces./shop/rps", custom2+"namespaces/shop/metrics/rps")},
 		"a metric of a metric": {custom2 + "namespaces/shop/metrics/rps/errors",
@@ -296,8 +296,8 @@ func TestSilentMembersOfCustomMetrics(t *testing.T) {
 			code: 200, warning: west},
 		"an average is never partial": {path: object + avg, headers: []string{"Fleetscale-Partial: allow"}, given: silentFor(time.Second),
 			code: 503, message: `metric "rps" of services "shop" in namespace "shop": the avg of a part of the fleet may be far from that of the whole: ` + west},
-		"beyond the grace a sum goes on": {path: object, given: silentFor(2 * time.Minute), code: 200, warning: west},
-		"beyond it an average goes on":   {path: object + avg, given: silentFor(2 * time.Minute), code: 200, warning: west},
+		"beyond the grace a sum continues": {path: object, given: silentFor(2 * time.Minute), code: 200, warning: west},
+		"beyond it an average continues":   {path: object + avg, given: silentFor(2 * time.Minute), code: 200, warning: west},
 		"no cluster that answered serves it": {path: object, given: newAnswers[custom_metrics.MetricValue]().absent("east").silent("west",
 			time.Second).Result, code: 503,
 			message: `metric "rps" of services "shop" in namespace "shop": no cluster that answered serves it, and ` + west +

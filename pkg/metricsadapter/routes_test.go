@@ -176,7 +176,7 @@ var queries = []string{
 	"?fieldSelector=metadata.namespace%3Dother", "?watch=true", "?labelSelector=app%3Dweb&labelSelector=app%3Dother",
 }
 
-// paths are those of a route, the plainest first.
+// paths returns those of a route, the plainest first.
 func paths(t *testing.T, route string) []string {
 	all := []string{""}
 	for segment := range strings.SplitSeq(strings.TrimPrefix(route, "/"), "/") {

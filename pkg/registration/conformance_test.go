@@ -321,7 +321,7 @@ func (c *conformance) namesFields(t *testing.T) {
 	}
 }
 
-// text is what is held by a field below parent; in a Secret it may be secret, and is in base64.
+// text returns what is held by a field below parent; in a Secret it may be secret, and is in base64.
 func text(parent, plain string) string {
 	if parent == "data" {
 		return base64.StdEncoding.EncodeToString([]byte("s3cret " + plain))

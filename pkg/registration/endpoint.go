@@ -102,7 +102,7 @@ func parseProxy(proxy string) (u *url.URL, ok bool) {
 	return u, true
 }
 
-// certificateFaults says what is wrong with the certificates, without showing any of them.
+// certificateFaults returns what is wrong with the certificates, without showing any of them.
 func certificateFaults(c rest.TLSClientConfig) []string {
 	var faults []string
 	if len(c.CAData) > 0 && !x509.NewCertPool().AppendCertsFromPEM(c.CAData) {

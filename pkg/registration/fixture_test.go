@@ -27,7 +27,7 @@ type example struct {
 	secrets map[string]map[string][]byte // by namespace/name
 }
 
-// examples are those in testdata of one source. In them $CA and $KEY stand for a certificate and its key, in base64.
+// examples returns those in testdata of one source. In them $CA and $KEY stand for a certificate and its key, in base64.
 func examples(t testing.TB, source string) []example {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", source, "*.yaml"))
@@ -97,7 +97,7 @@ func dataOf(t testing.TB, u *unstructured.Unstructured) map[string][]byte {
 	return s.Data
 }
 
-// credentials are those that the object refers to.
+// credentials returns those that the object refers to.
 func (e example) credentials(o Object) Credentials {
 	ref := o.Credentials()
 	return Credentials{Data: e.secrets[ref.Namespace+"/"+ref.Name]}
@@ -113,7 +113,7 @@ func unstructuredOf(t testing.TB, object runtime.Object) *unstructured.Unstructu
 	return &unstructured.Unstructured{Object: content}
 }
 
-// register is what a registration Secret says.
+// register returns what a registration Secret says.
 func register(t testing.TB, s *corev1.Secret, o Options) Registration {
 	t.Helper()
 	return secrets{o}.Read(unstructuredOf(t, s)).Register(Credentials{})

@@ -94,7 +94,7 @@ func (c *karmadaCluster) Register(creds Credentials) Registration {
 	return r
 }
 
-// topology is what the spec says of the place, and else what any registration may.
+// topology returns what the spec says of the place, and else what any registration may.
 func (s karmadaSpec) topology(t Topology) Topology {
 	t.Provider = cmp.Or(s.Provider, t.Provider)
 	t.Region = cmp.Or(s.Region, t.Region)
@@ -107,7 +107,7 @@ func (s karmadaSpec) topology(t Topology) Topology {
 	return t
 }
 
-// faults are those that need no credentials to be seen.
+// faults returns those that need no credentials to be seen.
 func (s karmadaSpec) faults(policy Policy) []Fault {
 	if s.pull() {
 		return []Fault{faultf(reasonPullMode,

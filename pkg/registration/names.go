@@ -25,7 +25,7 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.Rank, other.Rank), strings.Compare(k.Object, other.Object))
 }
 
-// String is what the registration is listed as when it has no unique name.
+// String returns what the registration is listed as when it has no unique name.
 func (k Key) String() string { return k.Source + "." + strings.ReplaceAll(k.Object, "/", ".") }
 
 // Names gives each registration the name that it is listed under. A name stays
@@ -53,11 +53,11 @@ func Names(registrations map[Key]Registration, keeps map[Key]bool) map[Key]strin
 
 // checkName accepts what can be a label value, a DNS name's part and a metric's
 // label alike.
-func checkName(name, mend string) []Fault {
+func checkName(name, fix string) []Fault {
 	if len(validation.IsDNS1123Label(name)) == 0 {
 		return nil
 	}
 	return []Fault{faultf(reasonInvalidName,
 		"%q cannot name a cluster: a name has at most %d characters, lower-case letters, digits and '-', and no dots; %s",
-		shorten(name), validation.DNS1123LabelMaxLength, mend)}
+		shorten(name), validation.DNS1123LabelMaxLength, fix)}
 }

@@ -62,7 +62,7 @@ type Registration struct {
 	Awaiting string
 }
 
-// Fault is one thing that is wrong with a registration, and how to mend it.
+// Fault is one thing that is wrong with a registration, and how to fix it.
 type Fault struct {
 	Reason  fleet.Reason
 	Message string
@@ -72,7 +72,7 @@ func faultf(reason fleet.Reason, format string, args ...any) Fault {
 	return Fault{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// registrationOf is what the metadata of any object say.
+// registrationOf returns what the metadata of any object say.
 func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, invalid fleet.Reason) Registration {
 	topology, faults := topologyOf(object)
 	version, kindName := kind.ToAPIVersionAndKind()

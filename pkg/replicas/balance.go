@@ -44,7 +44,7 @@ func (b balance) replicas() (int32, error) {
 	return b.onward(second, ceil32(second*float64(b.groups.entries(f)))), nil
 }
 
-// turned says that the Pods filled in changed the direction.
+// turned reports whether the Pods filled in changed the direction.
 func turned(first, second float64) bool {
 	return first < 1 && second > 1 || first > 1 && second < 1
 }

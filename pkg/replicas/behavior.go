@@ -30,7 +30,7 @@ func (v *view) normalizeBehavior(d *Decision, recommended int32) int32 {
 	return v.sayLimited(d, stabilized, v.rate(d.State, stabilized))
 }
 
-// window is for how long recommendations count in one direction.
+// window returns for how long recommendations count in one direction.
 func window(rules *autoscalingv2.HPAScalingRules, otherwise time.Duration) time.Duration {
 	if rules == nil || rules.StabilizationWindowSeconds == nil {
 		return otherwise

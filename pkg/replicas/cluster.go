@@ -18,7 +18,7 @@ type Cluster struct {
 	Silent *fleet.Silence
 	// Pods are those that the workload's selector matches there, in any order, each name once.
 	Pods []Pod
-	// LastReady is the number of Ready Pods last seen, for a Silent cluster whose Pods are not known any more.
+	// LastReady is the number of Ready Pods last seen, for a Silent cluster whose Pods are no longer known.
 	LastReady int32
 	// Assigned is how many replicas the cluster was told to run, in the same placement as Pods; 0: it is being drained.
 	// Nil: not known. Not used of a single cluster.

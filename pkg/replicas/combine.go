@@ -63,7 +63,7 @@ func (v *view) uncomputable(d *Decision, f fault) error {
 	return f.outer
 }
 
-// err is what is said of the metrics that cannot be used, if there are any.
+// err returns what is said of the metrics that cannot be used, if there are any.
 func (c *combined) err(metrics int) error {
 	if len(c.invalid) == 0 {
 		return nil

@@ -27,7 +27,7 @@ const (
 	belowTarget = "All metrics below target"
 )
 
-// NeedsMetrics says whether the decision is made by metrics, so that Pods and metrics must be gathered for it. It reads
+// NeedsMetrics reports whether the decision is made by metrics, so that Pods and metrics must be gathered for it. It reads
 // at Spec, Status and Scale only.
 func (q *Question) NeedsMetrics() bool { return q.way() == byMetrics }
 

@@ -26,7 +26,7 @@ var options = Options{
 	InitialReadinessDelay:   30 * time.Second,
 }
 
-// half is what a Pod of the tests requests: half a core, and 1 Gi.
+// half returns what a Pod of the tests requests: half a core, and 1 Gi.
 func half() *Requests {
 	return RequestsOf(&corev1.PodSpec{Containers: []corev1.Container{container("app", "500m", "1Gi")}})
 }

@@ -128,7 +128,7 @@ func TestFleet(t *testing.T) {
 
 		"Ready Pods of a silent cluster are those last seen": {
 			ask(20, cluster("east", 10), cluster("west", 10, silent)).with(externalOf(value("100")), 150_000), "30 ClusterUnreachable"},
-		"Ready Pods that are not known any more are remembered as a number": {
+		"Ready Pods that are no longer known are remembered as a number": {
 			ask(20, cluster("east", 10), cluster("west", 0, last(10))).with(externalOf(value("100")), 150_000), "30 ClusterUnreachable"},
 		"a value over Ready Pods does not take away while a cluster is silent": {
 			ask(20, cluster("east", 10), cluster("west", 10, silent)).with(externalOf(value("100")), 10_000), "20 ClusterUnreachable"},

@@ -40,7 +40,7 @@ func (c classifier) classify(p *Pod, s Sample, measured bool) class {
 	}
 }
 
-// starting says that what was measured may be the work of starting up. Unknown readiness is not False.
+// starting reports whether what was measured may be the work of starting up. Unknown readiness is not False.
 func (c classifier) starting(p *Pod, s Sample) bool {
 	if p.Ready.Status == "" || p.Started.IsZero() {
 		return true

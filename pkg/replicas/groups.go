@@ -71,7 +71,7 @@ func (m *member) group(v *view, n need, metric *Metric, visit func(seen)) groups
 	return g
 }
 
-// samples are those of the answer that count: none of a cluster that is draining, or that cannot be seen.
+// samples returns those of the answer that count: none of a cluster that is draining, or that cannot be seen.
 func (m *member) samples(metric *Metric) map[string]Sample {
 	if m.draining || m.hides(metric.Coverage) != "" {
 		return nil
@@ -116,7 +116,7 @@ func (g *groups) entries(f filled) int {
 	return n
 }
 
-// in says in which cluster an error is, where there are several.
+// in returns in which cluster an error is, where there are several.
 func (v *view) in(cluster string, err error) error {
 	if !v.many() {
 		return err

@@ -34,7 +34,7 @@ func (v *view) rate(s State, replicas int32) limit {
 	return unlimited(replicas)
 }
 
-// fastestRise is what the policies let replicas rise to. Rounding up lets a small percentage of few replicas get
+// fastestRise returns what the policies let replicas rise to. Rounding up lets a small percentage of few replicas get
 // anywhere.
 func (v *view) fastestRise(s State) int32 {
 	return v.fastest(v.Spec.Behavior.ScaleUp, s, +1, func(start int64, p autoscalingv2.HPAScalingPolicy) int32 {
@@ -45,7 +45,7 @@ func (v *view) fastestRise(s State) int32 {
 	})
 }
 
-// fastestFall is what the policies let replicas fall to.
+// fastestFall returns what the policies let replicas fall to.
 func (v *view) fastestFall(s State) int32 {
 	return v.fastest(v.Spec.Behavior.ScaleDown, s, -1, func(start int64, p autoscalingv2.HPAScalingPolicy) int32 {
 		if p.Type == autoscalingv2.PercentScalingPolicy {
@@ -81,7 +81,7 @@ func selected(rules *autoscalingv2.HPAScalingRules) autoscalingv2.ScalingPolicyS
 	return *rules.SelectPolicy
 }
 
-// startOf is how many replicas there were when the period began, as far as we changed them.
+// startOf returns how many replicas there were when the period began, as far as we changed them.
 func (v *view) startOf(s State, periodSeconds int32) int64 {
 	begin := v.Now.Add(-time.Duration(periodSeconds) * time.Second)
 	return int64(v.Scale.Replicas) - since(s.ScaleUps, begin) + since(s.ScaleDowns, begin)

@@ -31,7 +31,7 @@ type fault struct {
 	outer  error // for the error of the whole decision
 }
 
-// SpecError is a decision's error that only a change of the spec can mend.
+// SpecError is a decision's error that only a change of the spec can fix.
 type SpecError struct{ Err error }
 
 func (e SpecError) Error() string { return e.Err.Error() }
@@ -71,7 +71,7 @@ func (v *view) answer(i int) *Metric {
 	if i < len(v.Metrics) {
 		return &v.Metrics[i]
 	}
-	return &Metric{Err: fmt.Errorf("the metric was not asked for")}
+	return &Metric{Err: fmt.Errorf("the metric was not requested")}
 }
 
 // invalid is the proposal of a metric that cannot be used; prefix leads its error to those who do not know the metric.

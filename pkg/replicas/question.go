@@ -67,5 +67,5 @@ func (q *Question) minReplicas() int32 {
 	return *q.Spec.MinReplicas
 }
 
-// many says whether the rules for several clusters hold.
+// many reports whether the rules for several clusters hold.
 func (q *Question) many() bool { return len(q.Clusters) > 1 }

@@ -64,7 +64,7 @@ func amountsOf(list corev1.ResourceList) packedAmounts {
 	return packedAmounts(packed)
 }
 
-// of is how much there is of a resource, if it is among them.
+// of returns how much there is of a resource, if it is among them.
 func (a packedAmounts) of(resource corev1.ResourceName) (milli int64, found bool) {
 	for rest := string(a); rest != ""; {
 		var name string
@@ -104,7 +104,7 @@ type need struct {
 	container string
 }
 
-// of is what the Pod of that name requests of it, in milli.
+// of returns what the Pod of that name requests of it, in milli.
 func (r *Requests) of(n need, pod string) (int64, error) {
 	if r == nil {
 		return 0, fmt.Errorf("what Pod %s requests is not known", pod)

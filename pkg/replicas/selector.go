@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// checkSelectors says what is wrong with how the workload's Pods are found, if something is.
+// checkSelectors returns what is wrong with how the workload's Pods are found, if something is.
 func (v *view) checkSelectors(d *Decision) error {
 	if v.unselected() {
 		d.warn(ReasonSelectorRequired, "selector is required")
@@ -29,7 +29,7 @@ func (v *view) checkSelectors(d *Decision) error {
 	return nil
 }
 
-// unselected says that in some cluster nothing tells which Pods are the workload's.
+// unselected reports whether in some cluster nothing tells which Pods are the workload's.
 func (v *view) unselected() bool {
 	lacking := len(v.members) == 0
 	for _, m := range v.members {

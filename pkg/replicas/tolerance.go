@@ -20,7 +20,7 @@ func (q *Question) tolerance() tolerance {
 	return t
 }
 
-// within says whether usage/target is near enough to 1; both ends are. NaN never is.
+// within reports whether usage/target is near enough to 1; both ends are. NaN never is.
 func (t tolerance) within(ratio float64) bool {
 	return 1.0-t.down <= ratio && ratio <= 1.0+t.up
 }

@@ -92,7 +92,7 @@ func (m *member) hides(answer *fleet.Coverage) fleet.Reason {
 	return ReasonNotAsked
 }
 
-// statusReplicas is how many replicas the fleet runs by its own account. A cluster whose account is not known runs what
+// statusReplicas returns how many replicas the fleet runs by its own account. A cluster whose account is not known runs what
 // it was assigned, or else its Pods.
 func (v *view) statusReplicas() int32 {
 	if !slices.ContainsFunc(v.members, func(m member) bool { return m.Replicas != nil }) {
@@ -112,7 +112,7 @@ func (v *view) statusReplicas() int32 {
 	return within32(total)
 }
 
-// lagging says that a cluster has yet to hear what the fleet was told, so that the sum of their accounts is of no time.
+// lagging reports whether a cluster has yet to hear what the fleet was told, so that the sum of their accounts is of no time.
 func (v *view) lagging() bool {
 	return v.many() && slices.ContainsFunc(v.members, func(m member) bool { return m.Lagging })
 }

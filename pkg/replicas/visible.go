@@ -77,7 +77,7 @@ func (v *view) hide(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
 	}
 }
 
-// hidden says that the Pods of some cluster, or their samples in the answer, cannot be seen.
+// hidden reports whether the Pods of some cluster, or their samples in the answer, cannot be seen.
 func (v *view) hidden(answer *fleet.Coverage) bool {
 	return slices.ContainsFunc(v.members, func(m member) bool { return m.hides(answer) != "" })
 }

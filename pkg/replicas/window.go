@@ -20,7 +20,7 @@ func (v *view) normalize(d *Decision, recommended int32) int32 {
 	return v.sayLimited(d, stabilized, v.bound(stabilized))
 }
 
-// sayStabilized says whether the window restrains, and in which direction it does.
+// sayStabilized reports whether the window restrains, and in which direction it does.
 func (v *view) sayStabilized(d *Decision, recommended, stabilized int32, down bool) {
 	d.Explanation.Stabilized = stabilized
 	reason, message := ReasonReadyForNewScale, "recommended size matches current size"
@@ -35,7 +35,7 @@ func (v *view) sayStabilized(d *Decision, recommended, stabilized int32, down bo
 	d.set(v.Now, autoscalingv2.AbleToScale, boolStatus(true), reason, message)
 }
 
-// sayLimited says whether a bound or a rate limits, and returns what it leaves.
+// sayLimited reports whether a bound or a rate limits, and returns what it leaves.
 func (v *view) sayLimited(d *Decision, stabilized int32, l limit) int32 {
 	d.set(v.Now, autoscalingv2.ScalingLimited, boolStatus(l.replicas != stabilized), l.reason, l.message)
 	return l.replicas

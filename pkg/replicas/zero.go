@@ -9,18 +9,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// scaledToZero says that the workload is at zero because we put it there, and not because a person switched it off.
+// scaledToZero reports whether the workload is at zero because we put it there, and not because a person switched it off.
 func (q *Question) scaledToZero() bool {
 	c := find(q.Status.Conditions, autoscalingv2.ScaledToZero)
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// endsZero says that a metric of the spec can be read without Pods, and so end zero replicas.
+// endsZero reports whether a metric of the spec can be read without Pods, and so end zero replicas.
 func (q *Question) endsZero() bool {
 	return slices.ContainsFunc(q.Spec.Metrics, func(m autoscalingv2.MetricSpec) bool { return !ofPods(m.Type) })
 }
 
-// mayLeaveZero says that zero replicas are ours to end: we scaled there, and either a metric can say when to, or the spec
+// mayLeaveZero reports whether zero replicas are ours to end: we scaled there, and either a metric can say when to, or the spec
 // no longer allows zero.
 func (q *Question) mayLeaveZero() bool {
 	return q.scaledToZero() && (q.minReplicas() != 0 || q.endsZero())

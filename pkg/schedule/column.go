@@ -26,7 +26,7 @@ func columns() []column {
 	}
 }
 
-// fault says what is wrong with a field and what to write instead, or "".
+// fault returns what is wrong with a field and what to write instead, or "".
 func (c column) fault(field string) string {
 	for item := range strings.SplitSeq(field, ",") {
 		if fault := c.itemFault(item); fault != "" {
@@ -82,7 +82,7 @@ func (c column) spanFault(span string) string {
 	return fmt.Sprintf("a range cannot run past its end: write %s,%s", written(from, c.max), written(c.min, to))
 }
 
-// turns says whether both ends of a refused range are sound, or Sunday as 7.
+// turns reports whether both ends of a refused range are sound, or Sunday as 7.
 // Cut in two, such a range would begin its step again.
 func (c column) turns(span string) bool {
 	first, last, _ := strings.Cut(span, "-")

@@ -13,7 +13,7 @@ import (
 )
 
 // FuzzParse holds Parse to the library: what it accepts the library accepts
-// too, and runs; what it refuses the library refuses too, save for the named
+// too, and runs; what it refuses the library refuses too, except for the named
 // reasons.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{

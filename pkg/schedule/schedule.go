@@ -50,7 +50,7 @@ func Parse(expression string, zone *time.Location) (Schedule, error) {
 	return s, nil
 }
 
-// EitherDay says that both days are restricted, the day of the month and the
+// EitherDay reports whether both days are restricted, the day of the month and the
 // day of the week. Cron then runs on days that match either, which few expect.
 func (s Schedule) EitherDay() bool {
 	return s.cron.Dom&anyDay == 0 && s.cron.Dow&anyDay == 0
@@ -125,7 +125,7 @@ func zoneInside(fields []string) error {
 	return fmt.Errorf("a zone has a field of its own: write %q here, and %q in timeZone", rest, zone)
 }
 
-// Equal says that both are written for the same minutes of the same zone,
+// Equal reports whether both are written for the same minutes of the same zone,
 // however they are spelled.
 func (s Schedule) Equal(other Schedule) bool {
 	a, b := s.cron, other.cron

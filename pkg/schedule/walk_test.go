@@ -66,7 +66,7 @@ func walk(zone *time.Location, from, to time.Time, rules []rule) [][]int64 {
 	return runs
 }
 
-// shown is what the zone's clock shows, as if it were a time in UTC.
+// shown returns what the zone's clock shows, as if it were a time in UTC.
 func shown(zone *time.Location, now int64) int64 {
 	_, offset := time.Unix(now, 0).In(zone).Zone()
 	return now + int64(offset)

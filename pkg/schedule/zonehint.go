@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// instead says what the writer of an unknown zone may have meant, or "".
+// instead returns what the writer of an unknown zone may have meant, or "".
 func instead(name string) string {
 	if place := ofAbbreviation(strings.ToUpper(name)); place != "" {
 		return fmt.Sprintf("a place and not an abbreviation, such as %s", place)

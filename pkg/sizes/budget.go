@@ -35,7 +35,7 @@ func newBudget(b Budget, pods []Running, gone int) *budget {
 	return left
 }
 
-// restarting says whether a resize that is under way restarts a container.
+// restarting reports whether a resize that is under way restarts a container.
 func (p *Running) restarting() bool {
 	if p.Resize != ResizeInProgress {
 		return false

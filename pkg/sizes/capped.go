@@ -67,7 +67,7 @@ func capContainer(c *Container, guaranteed bool, rules LimitRange, r Resource) *
 	return k
 }
 
-// laws bound a request, so that it and its limit are legal, and the limit does not hide what a goal looks at. A request of
+// laws bound a request, so that it and its limit are legal, and the limit does not hide what a goal measures. A request of
 // nothing is none, which may change the class of the Pod: therefore it is at least 1.
 func (p proportion) laws(limit, goal int64, rules LimitRange, r Resource) []bound {
 	laws := []bound{{ReasonLimitRangeMin, rules.Min[r], true}}

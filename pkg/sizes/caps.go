@@ -27,7 +27,7 @@ type Container struct {
 	// LimitsFollow has limits keep their proportion to requests. Else they stay as they are.
 	LimitsFollow bool
 	// GoalFloor is the least that it may request, lest the replicas that an autoscaler adds are too small; and
-	// GoalLimit its least limit, lest a limit hides the use that the autoscaler looks at.
+	// GoalLimit its least limit, lest a limit hides the use that the autoscaler measures.
 	GoalFloor, GoalLimit Amounts
 }
 

@@ -82,7 +82,7 @@ func TestCapContainer(t *testing.T) {
 		"a limit that follows, and may not be": {func(x *whole) { x.Limits, x.LimitsFollow, x.r.Container.Max = cpu(300), true, cpu(0) },
 			None, 0, []Reason{ReasonLimitRangeMax, ReasonNothingLegal}},
 		"a limit of nothing": {func(x *whole) { x.Limits = cpu(0) }, None, 0, []Reason{ReasonLimit, ReasonNothingLegal}},
-		"a limit that hides what a goal looks at": {func(x *whole) { x.Limits, x.GoalLimit = cpu(240), cpu(241) },
+		"a limit that hides what a goal measures": {func(x *whole) { x.Limits, x.GoalLimit = cpu(240), cpu(241) },
 			None, 0, []Reason{ReasonGoalHiddenByLimit}},
 		"a limit that hides nothing": {func(x *whole) { x.Limits, x.GoalLimit = cpu(240), cpu(240) }, 200, 0, nil},
 		"no limit hides nothing":     {func(x *whole) { x.GoalLimit = cpu(240) }, 200, 0, nil},
@@ -340,7 +340,7 @@ func illegal(t Template, room Room, sizes []Size) (faults []string) {
 			expect(request > 0, "a request of nothing")
 			expect(s.Lower[k] <= request && request <= s.Upper[k], "the target is not within its bounds")
 			expect(limit < 0 || request <= limit, "a request above its limit")
-			expect(!t.Guaranteed || limit < 0 || request == limit, "not guaranteed any more")
+			expect(!t.Guaranteed || limit < 0 || request == limit, "no longer guaranteed")
 			expect(request >= room.Container.Min[k], "less than the LimitRange has it")
 			expect(room.Container.Max[k] < 0 || request <= room.Container.Max[k], "more than the LimitRange has it")
 			if s.Limits[k] >= 0 {
@@ -348,7 +348,7 @@ func illegal(t Template, room Room, sizes []Size) (faults []string) {
 			} else if limit > 0 && room.Container.MaxRatio[k] > 0 {
 				expect(limit*1000 <= room.Container.MaxRatio[k]*request, "a limit too far from its request")
 			}
-			expect(limit < 0 || limit >= c.GoalLimit[k], "a limit that hides what a goal looks at")
+			expect(limit < 0 || limit >= c.GoalLimit[k], "a limit that hides what a goal measures")
 			lawful := slices.ContainsFunc(s.CappedBy, func(c Cap) bool { return c.Reason == ReasonLimitRequestRatio || c.Reason == ReasonGoalLimit })
 			expect(c.MaxAllowed[k] < 0 || request <= max(c.MaxAllowed[k], room.Container.Min[k], 1) || lawful, "more than is allowed")
 		}

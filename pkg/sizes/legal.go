@@ -55,7 +55,7 @@ func (p *Running) InPlace() (Resize, Refusal) {
 	return r, ""
 }
 
-// inPlace is what a container is to have.
+// inPlace is what a container should have.
 func (c *RunningContainer) inPlace(class Class) Resources {
 	to := c.Resources
 	for r, target := range c.Size.Target {
@@ -91,7 +91,7 @@ func (r *Resize) compare(c *RunningContainer, to Resources) {
 	}
 }
 
-// changesClass says whether the Pod would be of another class.
+// changesClass reports whether the Pod would be of another class.
 func (p *Running) changesClass(r Resize) bool {
 	guaranteed := true
 	for _, c := range r.Containers {
@@ -102,7 +102,7 @@ func (p *Running) changesClass(r Resize) bool {
 	return p.Class == BestEffort || guaranteed != (p.Class == Guaranteed)
 }
 
-// exceedsNode says whether the Pod would request more than its node has for all Pods.
+// exceedsNode reports whether the Pod would request more than its node has for all Pods.
 func (p *Running) exceedsNode(r Resize) bool {
 	for k, sum := range p.together(r) {
 		if node := p.Node[k]; p.Scheduled && node >= 0 && sum > node {
@@ -112,7 +112,7 @@ func (p *Running) exceedsNode(r Resize) bool {
 	return false
 }
 
-// failedBefore says whether no less is wanted than what the node could not give.
+// failedBefore reports whether no less is wanted than what the node could not give.
 func (p *Running) failedBefore(r Resize) bool {
 	sum := p.together(r)
 	return p.Infeasible != none() && sum[CPU] >= p.Infeasible[CPU] && sum[Memory] >= p.Infeasible[Memory]

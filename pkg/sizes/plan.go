@@ -13,7 +13,7 @@ type Mode int
 
 // The modes.
 const (
-	// ModeOff and ModeInitial leave Pods alone that are there.
+	// ModeOff and ModeInitial change no Pod that is there.
 	ModeOff Mode = iota
 	ModeInitial
 	// ModeInPlace resizes Pods, ModeRecreate evicts them so that new ones are of another size, and ModeInPlaceOrRecreate
@@ -51,7 +51,7 @@ type ClusterPods struct {
 	Cluster string
 	Pods    []Running
 	Budget
-	// Silent is true while the cluster is not seen: its Pods are left alone.
+	// Silent is true while the cluster is not seen: its Pods are not changed.
 	Silent bool
 	// Scaling is true if its replicas have just changed: then nothing shrinks and nothing is evicted.
 	Scaling bool
@@ -106,7 +106,7 @@ func PlanMoves(clusters []ClusterPods, policy Policy, now time.Time) []Move {
 	return moves
 }
 
-// turnOf is the cluster that has begun to evict, and goes on; empty if there is none.
+// turnOf is the cluster that has begun to evict, and continues; empty if there is none.
 func turnOf(clusters []ClusterPods) string {
 	for _, c := range clusters {
 		if c.Gone > 0 && !c.Silent {
@@ -148,7 +148,7 @@ func (p *planner) pointers() []*Running {
 	return all
 }
 
-// stuck says whether a resize does not come to be.
+// stuck reports whether a resize does not come to be.
 func (p *planner) stuck(pod *Running) bool {
 	since := p.now.Sub(pod.ResizeSince)
 	switch pod.Resize {

@@ -126,14 +126,14 @@ func TestPlanMoves(t *testing.T) {
 		"withdrawn when it no longer scales": {
 			one(func(p *Policy, c *ClusterPods) { p.Mode, c.Scaling = ModeInPlace, true }, state(grow("a"), ResizeInfeasible, 0)), nil,
 		},
-		"failed, so tried again": {one(as, state(wanting("a", 300, 1000), ResizeError, 0)), []string{"Resize east/a"}},
+		"failed, so retried": {one(as, state(wanting("a", 300, 1000), ResizeError, 0)), []string{"Resize east/a"}},
 
 		"clusters in their order": {plan{policy(), []ClusterPods{clusterOf("west", grow("a")), clusterOf("east", grow("b"))}},
 			[]string{"Resize east/b", "Resize west/a"}},
 		"all evict": {
 			plan{policy(), []ClusterPods{clusterOf("east", fixed("a")), clusterOf("west", fixed("b"))}}, []string{"Evict east/a", "Evict west/b"},
 		},
-		"a silent one is left alone": {
+		"a silent one is not changed": {
 			plan{policy(), []ClusterPods{
 				func() ClusterPods { c := clusterOf("east", grow("a")); c.Silent = true; return c }(),
 				clusterOf("west", grow("b")),
@@ -159,7 +159,7 @@ func TestOneClusterAtATime(t *testing.T) {
 	}{
 		"the first begins":                   {[]ClusterPods{east, west}, []string{"Evict east/a", "Resize west/c"}},
 		"the first has nothing to do":        {[]ClusterPods{clusterOf("east", running("a")), west}, []string{"Evict west/b", "Resize west/c"}},
-		"who has begun goes on":              {[]ClusterPods{east, gone(west)}, []string{"Evict west/b", "Resize west/c"}},
+		"who has begun continues":            {[]ClusterPods{east, gone(west)}, []string{"Evict west/b", "Resize west/c"}},
 		"who has begun and is silent is not": {[]ClusterPods{silent(gone(east)), west}, []string{"Evict west/b", "Resize west/c"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ type Running struct {
 	Resize      ResizeState
 	ResizeSince time.Time
 	// Infeasible is what it requested together when its node could not give it that. None if that did not happen. It is
-	// not tried again unless less of something is wanted.
+	// not retried unless less of something is wanted.
 	Infeasible Amounts
 }
 

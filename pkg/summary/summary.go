@@ -93,7 +93,7 @@ func worded(goal autoscalingv2.MetricTarget) string {
 	return "<unset>"
 }
 
-// currentOf is what a metric is, in the unit of its goal.
+// currentOf returns what a metric is, in the unit of its goal.
 func currentOf(status *autoscalingv2.MetricStatus, goal autoscalingv2.MetricTarget, unknown string) string {
 	v := autoscalingv2.MetricValueStatus{}
 	switch {

@@ -47,7 +47,7 @@ func handlersOf(hub client.Reader) (map[string]http.Handler, *Metrics) {
 	return Handlers(hub, NewKinds(kubernetes), metrics), metrics
 }
 
-// review is what the API server sends about an object given as YAML; before is
+// review returns what the API server sends about an object given as YAML; before is
 // empty when it is created.
 func review(t testing.TB, object, before string) *admissionv1.AdmissionReview {
 	t.Helper()

@@ -69,7 +69,7 @@ func inTime(t *testing.T, handler http.Handler, r *admissionv1.AdmissionReview) 
 	}
 }
 
-// A harmful object that was stored while there was no webhook can be mended.
+// A harmful object that was stored while there was no webhook can be fixed.
 func TestStoredQuantityCanBeMended(t *testing.T) {
 	handlers, _ := handlersOf(hubWith(t))
 	r := review(t, fhpa("web", "web"), fhpa("web", "web"))

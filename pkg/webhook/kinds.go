@@ -45,7 +45,7 @@ func NewKinds(hub discoverer) *Kinds {
 	return &Kinds{hub: hub, served: map[schema.GroupKind][]string{}}
 }
 
-// of says in which versions the hub serves the kind of a target; nil if that
+// of returns in which versions the hub serves the kind of a target; nil if that
 // cannot be said now.
 func (k *Kinds) of(ctx context.Context, target autoscalingv2.CrossVersionObjectReference) *admission.Served {
 	gv, err := schema.ParseGroupVersion(target.APIVersion)
@@ -91,7 +91,7 @@ func versionsOf(kind schema.GroupKind, groups *metav1.APIGroupList, resources ma
 	return versions
 }
 
-// failedIn says whether the hub could not tell all of a group, as when another
+// failedIn reports whether the hub could not tell all of a group, as when another
 // server serves it and is down.
 func failedIn(failed map[schema.GroupVersion]error, group string) bool {
 	for gv := range failed {

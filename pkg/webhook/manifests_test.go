@@ -118,7 +118,7 @@ func expected(t *testing.T, m admissiontest.Manifest) any {
 	return decoded(t, merged)
 }
 
-// besides are what the hub has, in the namespace that is asked about.
+// besides returns what the hub has, in the namespace that is asked about.
 func besides(t *testing.T, manifests []admissiontest.Manifest) []client.Object {
 	t.Helper()
 	var all []client.Object

@@ -14,7 +14,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
 
-// ofFederatedHPA is what bears on f: autoscalers of its workload, and the rules
+// ofFederatedHPA returns what bears on f: autoscalers of its workload, and the rules
 // that set its bounds.
 func ofFederatedHPA(ctx context.Context, hub client.Reader, namespace string, f *v1alpha1.FederatedHPA) (admission.Neighbours, error) {
 	target := f.Spec.ScaleTargetRef.Name
@@ -28,7 +28,7 @@ func ofFederatedHPA(ctx context.Context, hub client.Reader, namespace string, f 
 	return known, err
 }
 
-// ofCronFederatedHPA is what bears on c: autoscalers of its target, and the
+// ofCronFederatedHPA returns what bears on c: autoscalers of its target, and the
 // target itself if that is a FederatedHPA.
 func ofCronFederatedHPA(ctx context.Context, hub client.Reader, namespace string, c *v1alpha1.CronFederatedHPA) (admission.Neighbours,
 	error) {

@@ -28,7 +28,7 @@ func (v validator[T]) judge(ctx context.Context, request admission.Request) verd
 	if len(request.OldObject.Raw) > 0 {
 		before = v.empty()
 		if err := read(request.OldObject.Raw, before); isHarmful(err) {
-			before = *new(T) // stored while there was no webhook; what mends it is judged as if it were new
+			before = *new(T) // stored while there was no webhook; what fixes it is judged as if it were new
 		} else if err != nil {
 			return failed(http.StatusBadRequest, fmt.Errorf("reading the %s as it was: %w", v.name, err))
 		}

@@ -22,7 +22,7 @@ func allowed(warnings []string) verdict {
 	return verdict{Response: admission.Allowed("").WithWarnings(warnings...), result: resultAllowed}
 }
 
-// refused tells every fault in one answer, as the API server does for its own kinds.
+// refused reports every fault in one response, as the API server does for its own kinds.
 func refused(kind schema.GroupKind, name string, faults field.ErrorList, warnings []string) verdict {
 	status := apierrors.NewInvalid(kind, name, faults).ErrStatus
 	response := admission.Denied("").WithWarnings(warnings...)

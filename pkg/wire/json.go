@@ -63,13 +63,13 @@ func (asJSON) Annotation(b []byte, key, value string) []byte {
 	return append(appendString(b, value), `}}`...)
 }
 
-// Measured goes on to the containers.
+// Measured continues to the containers.
 func (asJSON) Measured(b []byte, at time.Time, window time.Duration) []byte {
 	b = append(at.UTC().AppendFormat(append(b, `,"timestamp":"`...), time.RFC3339), `","window":"`...)
 	return append(append(b, window.String()...), `","containers":[`...)
 }
 
-// Container goes on to its usage.
+// Container continues to its usage.
 func (asJSON) Container(b []byte, name string) []byte {
 	return append(appendString(append(b, `{"name":`...), name), `,"usage":{`...)
 }

@@ -94,7 +94,7 @@ func (p *asProtobuf) Measured(b []byte, at time.Time, window time.Duration) []by
 	return end(appendNumber(b, durationNanoseconds, int64(window)), duration)
 }
 
-// Container goes on to its usage.
+// Container continues to its usage.
 func (p *asProtobuf) Container(b []byte, name string) []byte {
 	b, p.container = begin(b, podContainers)
 	return appendField(b, containerName, name)

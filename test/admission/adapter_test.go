@@ -17,7 +17,7 @@ import (
 )
 
 // The metrics adapter signs its certificate in the same way: the hub verifies
-// it, instead of not, and goes on to while it is replaced.
+// it, instead of not, and continues to while it is replaced.
 func TestAdapterSignsItsOwnCertificate(t *testing.T) {
 	e := hub(t)
 	program, err := fixture.Build(t.Context(), e.dir, os.Stderr)

@@ -17,7 +17,7 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: NAME}, minR
 func keptAs(name string) string { return strings.ReplaceAll(kept, "NAME", name) }
 
 // While no replica answers, what it would have to judge is refused, and all else
-// goes on: labels, status, finalizers, deletion.
+// continues: labels, status, finalizers, deletion.
 func TestWithoutAnyReplica(t *testing.T) {
 	e := hub(t)
 	namespace := e.namespace(t, "away")

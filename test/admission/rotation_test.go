@@ -90,7 +90,7 @@ func (e *env) trusting(t *testing.T) trusting {
 	return trusting{kubernetes.NewForConfigOrDie(config)}
 }
 
-// bundles are those of all four webhooks.
+// bundles returns those of all four webhooks.
 func (h trusting) bundles(ctx context.Context) (all [][]byte, err error) {
 	webhooks := h.core.AdmissionregistrationV1()
 	mutating, err := webhooks.MutatingWebhookConfigurations().Get(ctx, "fleetscale", metav1.GetOptions{})

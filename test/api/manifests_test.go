@@ -151,7 +151,7 @@ func lacks(got, want any, path string) []string {
 	}
 }
 
-// sameQuantity says whether a quantity was only written in another way: 10 becomes "10".
+// sameQuantity reports whether a quantity was only written in another way: 10 becomes "10".
 func sameQuantity(got, want any) bool {
 	text, written := got.(string)
 	number, wanted := want.(int64)

@@ -53,7 +53,7 @@ func shared(t *testing.T, crd *apiextensions.CustomResourceDefinition) (byValues
 	return byValues, byRules
 }
 
-// missed says whether the bad object of some case is not refused as it should be.
+// missed reports whether the bad object of some case is not refused as it should be.
 func missed(t *testing.T, server server, among []neighbours) bool {
 	t.Helper()
 	return slices.ContainsFunc(among, func(c neighbours) bool {

@@ -124,7 +124,7 @@ func whole(value any) any {
 	return value
 }
 
-// says whether one of the errors is the one that want tells, as path, kind and detail, without the value.
+// reports whether one of the errors is the one that want tells, as path, kind and detail, without the value.
 func says(errs field.ErrorList, want string) bool {
 	for _, err := range errs {
 		words := err.Field + ": " + string(err.Type.String())

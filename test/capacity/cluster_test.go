@@ -253,7 +253,7 @@ func hopeless(p *corev1.Pod) bool {
 	})
 }
 
-// created says whether there are as many replicas as there should be, or as the quota lets there be. By the Pods that
+// created reports whether there are as many replicas as there should be, or as the quota lets there be. By the Pods that
 // were seen: the quota is charged for one before anybody sees it.
 func (c *cluster) created(ctx context.Context, s *scenario, ours, pods int) error {
 	scale, err := c.client.AppsV1().Deployments(s.name).GetScale(ctx, s.deployment.Name, metav1.GetOptions{})
@@ -268,7 +268,7 @@ func (c *cluster) created(ctx context.Context, s *scenario, ours, pods int) erro
 	return fmt.Errorf("there are %d of %d replicas", ours, scale.Spec.Replicas)
 }
 
-// bound is how many replicas have a node.
+// bound returns how many replicas have a node.
 func (c *cluster) bound(ctx context.Context, s *scenario) (int32, error) {
 	pods, err := c.client.CoreV1().Pods(s.name).List(ctx, metav1.ListOptions{LabelSelector: "app=ours"})
 	n := int32(0)

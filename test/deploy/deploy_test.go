@@ -26,7 +26,7 @@ import (
 
 const root = "../../deploy"
 
-// overlays are what people apply.
+// overlays returns what people apply.
 func overlays() []string {
 	return []string{
 		"member",
@@ -101,7 +101,7 @@ func TestOverlaysAreListed(t *testing.T) {
 	}
 }
 
-// programs are what each overlay runs; an overlay that is not here runs nothing.
+// programs returns what each overlay runs; an overlay that is not here runs nothing.
 func programs() map[string][]string {
 	all := []string{"metrics-adapter", "webhook", "controller-manager"}
 	return map[string][]string{

@@ -43,7 +43,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// rights says for each rule where it holds and what it allows, and for each
+// rights returns for each rule where it holds and what it allows, and for each
 // binding who gets which role.
 func rights(t *testing.T, dir string) []string {
 	var lines []string

@@ -36,7 +36,7 @@ type hook struct {
 	namespaces     *metav1.LabelSelector
 }
 
-// hooks are those of an overlay, by their paths.
+// hooks returns those of an overlay, by their paths.
 func hooks(t *testing.T, dir string) []hook {
 	t.Helper()
 	var all []hook

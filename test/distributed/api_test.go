@@ -57,7 +57,7 @@ func (a api) Silence() *fleets.Silence {
 	return nil
 }
 
-// ask is why a call is not answered. It may take as long as the caller waits.
+// ask returns why a call is not answered. It may take as long as the caller waits.
 func (a api) ask(ctx context.Context) error {
 	switch {
 	case a.m.fleet.isDead():
@@ -71,7 +71,7 @@ func (a api) ask(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// write is why a write is not done; if it is to be done, the world is locked.
+// write returns why a write is not done; if it is to be done, the world is locked.
 func (a api) write(ctx context.Context, gr schema.GroupResource) error {
 	if err := a.ask(ctx); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (a api) write(ctx context.Context, gr schema.GroupResource) error {
 	return nil
 }
 
-// balk is why the workload is not scaled, whatever else may be written.
+// balk returns why the workload is not scaled, whatever else may be written.
 func (a api) balk(ctx context.Context) error {
 	if err := a.ask(ctx); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (a api) Autoscalers(_ context.Context, _ string) workload.Autoscalers {
 	return list
 }
 
-// listing is what a mirror keeps.
+// listing returns what a mirror keeps.
 func (m *member) listing() []*autoscalingv2.HorizontalPodAutoscaler {
 	all, list := m.stored(), []*autoscalingv2.HorizontalPodAutoscaler{}
 	for _, key := range slices.Sorted(maps.Keys(all)) {

@@ -175,7 +175,7 @@ func (m *member) carriers() int64 {
 	return int64(n)
 }
 
-// use is what one Ready Pod of the member carries.
+// use returns what one Ready Pod of the member carries.
 func (m *member) use() int64 {
 	load := m.load
 	if m.fleet.shared {
@@ -192,7 +192,7 @@ func (m *member) queue() int64 {
 	return m.use() * int64(m.readyPods())
 }
 
-// goal is what one replica should carry.
+// goal returns what one replica should carry.
 func (f *fleet) goal() int64 { return request / 2 }
 
 // ratio is the load over its target, of the member.
@@ -246,7 +246,7 @@ func (f *fleet) autoscale(changed bool) {
 	synctest.Wait()
 }
 
-// reconcile is what the controller does with an object of distributed mode.
+// reconcile returns what the controller does with an object of distributed mode.
 func (f *fleet) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA) error {
 	if f.recorder.Stale(object) {
 		return record.Conflict(object, "it is known only as before our own last write")

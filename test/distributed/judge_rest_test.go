@@ -39,7 +39,7 @@ func (j *judge) rests() {
 	j.checkSpilled()
 }
 
-// possible is what the minima can add up to: that of a full cluster is not raised.
+// possible returns what the minima can add up to: that of a full cluster is not raised.
 func (j *judge) possible() (n int64) {
 	for _, m := range j.f.members {
 		lower, upper := m.bounds()
@@ -51,7 +51,7 @@ func (j *judge) possible() (n int64) {
 	return n
 }
 
-// doubts: a cluster of which nobody knows the room is thought to be full, and will be tried again some time.
+// doubts: a cluster of which nobody knows the room is thought to be full, and will be retried some time.
 func (j *judge) doubts() bool {
 	return slices.ContainsFunc(j.f.hub.object.Status.Clusters, func(c v1alpha1.ClusterStatus) bool {
 		return c.State == v1alpha1.ClusterSaturated &&

@@ -222,7 +222,7 @@ func (j *judge) priority(m *member) int32 {
 	return *p.Priority
 }
 
-// takesPart: by all that can be known from outside the cluster is to have a part.
+// takesPart: by all that can be known from outside the cluster should have a part.
 func (j *judge) takesPart(m *member) bool {
 	_, preferred := j.preference(m)
 	return m.registered && m.selected && preferred && m.rival() == nil && (m.workload != nil || j.f.hub.template)

@@ -147,7 +147,7 @@ func (j *judge) released(m *member, stored, after *autoscalingv2.HorizontalPodAu
 	}
 }
 
-// part is what the maximum of a cluster counts now.
+// part returns what the maximum of a cluster counts now.
 func (j *judge) part(m *member) int32 {
 	if _, upper := m.bounds(); j.counts(m) {
 		return upper

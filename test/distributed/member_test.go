@@ -171,7 +171,7 @@ func (m *member) drop(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	m.touched = true
 }
 
-// laidOver is what is stored after a server-side apply: what was applied before, and is not any more, goes.
+// laidOver returns what is stored after a server-side apply: what was applied before, and no longer is, goes.
 func laidOver(stored, former, wanted map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, stored)

@@ -52,7 +52,7 @@ func (m *member) evict() {
 	}
 }
 
-// replicate makes as many Pods as the workload is to have. Those go first that are not scheduled, then those that are not
+// replicate makes as many Pods as the workload should have. Those go first that are not scheduled, then those that are not
 // Ready, then the youngest, as with a ReplicaSet.
 func (m *member) replicate(now time.Time) {
 	want := 0

@@ -172,7 +172,7 @@ func (e *env) kubectl(t *testing.T, args ...string) fixture.Said {
 	return said
 }
 
-// samples are what an answer says of each pod.
+// samples returns what an answer says of each pod.
 func samples(v view) map[string]metricsv1beta1.PodMetrics {
 	all := map[string]metricsv1beta1.PodMetrics{}
 	for _, item := range v.items {

@@ -97,7 +97,7 @@ func (s *stage) isSplitIn(want string) *v1alpha1.FederatedHPA {
 	})
 }
 
-// isGone waits until the FederatedHPA does not exist any more.
+// isGone waits until the FederatedHPA no longer exists.
 func (s *stage) isGone(name string) {
 	s.t.Helper()
 	eventually(s.t, s.ns+": "+name+" is gone", func(ctx context.Context) error {

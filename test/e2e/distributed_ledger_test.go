@@ -21,7 +21,7 @@ type entry struct {
 	lab.AutoscalerWrite
 }
 
-// ledger is what has been written of a FederatedHPA's autoscalers in all
+// ledger returns what has been written of a FederatedHPA's autoscalers in all
 // members since a time, in the order in which it was stored.
 func (s *stage) ledger(owner types.UID, since time.Time) []entry {
 	s.t.Helper()

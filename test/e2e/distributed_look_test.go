@@ -42,7 +42,7 @@ func (s *stage) isSplitOf(name, want string) *v1alpha1.FederatedHPA {
 	})
 }
 
-// bounds are those that members store.
+// bounds returns those that members store.
 func (s *stage) bounds(f *v1alpha1.FederatedHPA, members ...string) (string, error) {
 	var all []string
 	for _, member := range members {

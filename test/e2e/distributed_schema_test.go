@@ -11,7 +11,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// doubted is for how long an object that has lost fields is left alone before
+// doubted is for how long an object that has lost fields is not reconciled before
 // anything is said of it.
 const doubted = time.Minute
 

@@ -64,7 +64,7 @@ func (s *stage) slots(numbers map[string]int) {
 	}
 }
 
-// slot is what the nodes have for this case alone.
+// slot returns what the nodes have for this case alone.
 func (s *stage) slot() string { return "e2e.fleetscale.io/" + s.ns }
 
 // inSlots is webOf with Pods that need a slot each.

@@ -10,7 +10,7 @@
 //	only-MEMBER      a pod whose name is in this member alone
 //	cart             a pod of two containers, in every member
 //
-// A test that breaks something mends it before it ends, and every test begins
+// A test that breaks something fixes it before it ends, and every test begins
 // by waiting until the fleet is whole. Those that are parallel run at the end,
 // beside the one that waits for a minute to begin: they have the fleet one
 // after the other, and hang or stop no cluster.

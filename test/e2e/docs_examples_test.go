@@ -28,7 +28,7 @@ import (
 // shown is an autoscaler that docs/ shows, with its clusters called as ours are.
 type shown struct{ *unstructured.Unstructured }
 
-// playsShown are what docs/ shows, by where, and what comes of it on this hub,
+// playsShown returns what docs/ shows, by where, and what comes of it on this hub,
 // which is a plain one.
 func playsShown() map[string]func(*stage, shown) {
 	return map[string]func(*stage, shown){
@@ -171,9 +171,9 @@ func (s *stage) shownPropagated(x shown) {
 	s.applyShown(x)
 	s.runsOf(x.target(), "hub 3")
 	s.comesTo(x.GetName(), "nobody propagates it", isIn(v1alpha1.StateFailing),
-		says(string(v1alpha1.Propagated)+"=False/NotPropagated", "asks for 3 replicas", "3 selected clusters for 0 together",
+		says(string(v1alpha1.Propagated)+"=False/NotPropagated", "specifies 3 replicas", "3 selected clusters 0 in total",
 			"set spec.replicaDistribution"))
-	s.hasEvent("Warning", "NotPropagated", "asks for 3 replicas")
+	s.hasEvent("Warning", "NotPropagated", "specifies 3 replicas")
 	s.followed(x.target(), allMembers()...)
 	s.runsOf(x.target(), "member1 1, member2 1, member3 1")
 	s.comesTo(x.GetName(), "somebody propagates it", isIn(v1alpha1.StateActive), says(string(v1alpha1.Propagated)+"=True/MembersFollow"))

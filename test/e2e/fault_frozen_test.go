@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A member's API server hangs. Who asks for a namespace that is known goes on
+// A member's API server hangs. Who asks for a namespace that is known continues
 // getting everything, at once, and no member is asked for it. Who asks for all
 // namespaces gets the other members' pods. When what is known of the member is
 // too old, its part is missing. It comes back by itself.
@@ -69,7 +69,7 @@ func (e *env) askOften(t *testing.T) latencies {
 	return latencies{median: took[len(took)/2], most: took[len(took)-1]}
 }
 
-// ownQuestions is how often the adapter may ask the members in a time, by
+// ownQuestions returns how often the adapter may ask the members in a time, by
 // itself: each of them once per period for each question that is kept hot.
 func (e *env) ownQuestions(t *testing.T, d time.Duration) float64 {
 	t.Helper()

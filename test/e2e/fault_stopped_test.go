@@ -18,7 +18,7 @@ func TestStoppedMember(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := isWhole(e.query(t, shopPath)); err != nil {
-		t.Errorf("what is known of the member is not served any more: %v", err)
+		t.Errorf("what is known of the member is no longer served: %v", err)
 	}
 	e.sees(t, "all namespaces lack the stopped member", allPath, lacks("member1", "Unreachable"))
 	e.hears(t, "a sum lacks the stopped member", serviceMetric(presence), refuses(http.StatusServiceUnavailable, "member1 (Unreachable"))

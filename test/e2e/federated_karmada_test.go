@@ -194,5 +194,5 @@ spec: {replicas: 4, clusters: [{name: member1, replicas: 2}, {name: member3, rep
 		metav1.DeleteOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
-	s.comes("it is not placed any more", isIn(v1alpha1.StateFailing))
+	s.comes("it is no longer placed", isIn(v1alpha1.StateFailing))
 }

@@ -36,7 +36,7 @@ func (s *stage) runsOf(name, want string) {
 	})
 }
 
-// told is what clusters were told, as [stage.runs] has it.
+// told returns what clusters were told, as [stage.runs] has it.
 func (s *stage) told(ctx context.Context, clusters ...string) (string, error) {
 	return s.toldOf(ctx, "web", clusters...)
 }
@@ -53,7 +53,7 @@ func (s *stage) toldOf(ctx context.Context, name string, clusters ...string) (st
 	return strings.Join(all, ", "), nil
 }
 
-// replicasIn is what a cluster was told, and how many are Ready where that differs.
+// replicasIn returns what a cluster was told, and how many are Ready where that differs.
 func (s *stage) replicasIn(ctx context.Context, name, cluster string) (string, error) {
 	workload, err := s.workload(cluster).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

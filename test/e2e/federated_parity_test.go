@@ -73,7 +73,7 @@ func (s *stage) decidesAsKubernetes() {
 	}
 }
 
-// statuses are those of the member's autoscaler and of the hub's.
+// statuses returns those of the member's autoscaler and of the hub's.
 func (s *stage) statuses(ctx context.Context) (theirs, ours *autoscalingv2.HorizontalPodAutoscalerStatus, err error) {
 	said, err := s.Ask(ctx, "--context", "member1", "-n", s.ns, "get", "hpa", "stock", "-o", "json")
 	if err != nil {

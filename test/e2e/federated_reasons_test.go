@@ -63,7 +63,7 @@ func (s *stage) nothingToGoBy() {
 		"deployment/deaf", "deployment/mute")
 }
 
-// Two that count the same Pods stop, and the one that is left goes on.
+// Two that count the same Pods stop, and the one that is left continues.
 func (s *stage) twoOfTheSamePods() {
 	s.queue("40")
 	s.propagate(2, "member1", "member2")
@@ -86,7 +86,7 @@ func (s *stage) twoOfTheSamePods() {
 }
 
 // A HorizontalPodAutoscaler that a member has of its own is not fought: what it
-// scales is left alone, and where that cannot be, nothing is scaled.
+// scales is not touched, and where that cannot be, nothing is scaled.
 func (s *stage) memberHasItsOwn() {
 	s.uses(map[string]string{"member1": "10m", "member2": "10m"})
 	s.queue("20")
@@ -101,7 +101,7 @@ func (s *stage) memberHasItsOwn() {
 	where := ", clusterAffinity: {clusterNames: [member1, member2]}"
 	s.autoscale("minReplicas: 2, maxReplicas: 4, metrics: [" + s.byQueue(10) + "]" + where + ", replicaDistribution: {}")
 	s.apply("hub", s.autoscalerOf("town", "minReplicas: 2, maxReplicas: 4, metrics: ["+s.byQueue(10)+"]"+where))
-	s.comes("that member is left alone", hasClusters("member1 Conflict 1, member2 Active 1"))
+	s.comes("that member is ignored", hasClusters("member1 Conflict 1, member2 Active 1"))
 	s.hasEvent("Warning", "ClusterStateChanged", "cluster member1 is Conflict", "HorizontalPodAutoscaler fed-rival/local-web")
 	s.comesTo("town", "it cannot leave one out", isIn(v1alpha1.StateFailing),
 		says(active+"=False/AmbiguousSelector", "HorizontalPodAutoscaler fed-rival/local-town"))

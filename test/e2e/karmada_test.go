@@ -81,7 +81,7 @@ func (e *env) feed(t *testing.T, manifests string) {
 	}
 }
 
-// rights are what a folder of deploy/ grants, without the rest of it.
+// rights returns what a folder of deploy/ grants, without the rest of it.
 func (e *env) rights(t *testing.T, folder string) string {
 	t.Helper()
 	var rights []string

@@ -28,7 +28,7 @@ func metricAPIs(metric string) map[string]string {
 	}
 }
 
-// resources are what a version lists: one entry each, in order, and never none.
+// resources returns what a version lists: one entry each, in order, and never none.
 func resources(ctx context.Context, server *rest.Config, path string) ([]string, error) {
 	a, err := raw(ctx, server, path, "")
 	if err != nil {

@@ -124,7 +124,7 @@ type autoscaler struct {
 	manifest string
 }
 
-// documentedAutoscalers are those of the text, by name, with its clusters
+// documentedAutoscalers returns those of the text, by name, with its clusters
 // called as ours are.
 func (e *env) documentedAutoscalers(t *testing.T) map[string]autoscaler {
 	t.Helper()
@@ -210,7 +210,7 @@ func (e *env) autoscaler(ctx context.Context, name string) (*autoscalingv2.Horiz
 	return hpa, json.Unmarshal([]byte(said.Stdout), hpa)
 }
 
-// complaintOf is why an autoscaler cannot decide; empty if it can.
+// complaintOf returns why an autoscaler cannot decide; empty if it can.
 func complaintOf(hpa *autoscalingv2.HorizontalPodAutoscaler) string {
 	for _, condition := range hpa.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingActive && condition.Status != corev1.ConditionTrue {

@@ -93,7 +93,7 @@ func (e *env) tellOfFrost(t *testing.T) frost {
 	return m
 }
 
-// whole is what is told while nobody is silent, by path.
+// whole returns what is told while nobody is silent, by path.
 func (m frost) whole() map[string][]string {
 	return map[string][]string{
 		serviceMetric(m.service):                            {"web 7"},

@@ -21,7 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
-// stock is what a kube-controller-manager asks for metrics with, wired as there:
+// stock returns what a kube-controller-manager asks for metrics with, wired as there:
 // its identity, its encodings, and discovery of the version.
 func stock(t *testing.T, c *lab.Cluster) podautoscaler.MetricsClient {
 	t.Helper()

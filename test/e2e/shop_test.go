@@ -67,7 +67,7 @@ func (e *env) bePresent(ctx context.Context, member *lab.Cluster) error {
 		member.SetSeries(ctx, lab.Series{Metric: presence, Labels: map[string]string{"of": member.Name}, Value: one}))
 }
 
-// podsOf is what a member has in shop, as CLUSTER/NAME.
+// podsOf returns what a member has in shop, as CLUSTER/NAME.
 func podsOf(members ...string) []string {
 	var pods []string
 	for _, member := range members {

@@ -68,7 +68,7 @@ func (c *Cluster) Freeze() error { return c.apiServer().Freeze() }
 func (c *Cluster) Thaw() error { return c.apiServer().Thaw() }
 
 // Stop ends the kube-apiserver at once. Its connections break, and new ones
-// are refused. Everything else of the cluster goes on.
+// are refused. Everything else of the cluster continues.
 func (c *Cluster) Stop() error { return c.apiServer().Kill() }
 
 // Start undoes Stop: same port, same data. It returns when the kube-apiserver

@@ -85,7 +85,7 @@ func (b *bringUp) controllerManager(ctx context.Context) error {
 	return b.run(ctx, "kube-controller-manager", local(b.ports.controllerManager, "/healthz"), args)
 }
 
-// templateControllers are those that a hub without pods needs.
+// templateControllers returns those that a hub without pods needs.
 func templateControllers() []string {
 	return []string{
 		"namespace-controller",

@@ -63,7 +63,7 @@ func (b *bringUp) testAdapter(ctx context.Context) error {
 		"v1beta1.custom.metrics.k8s.io", "v1beta2.custom.metrics.k8s.io", "v1beta1.external.metrics.k8s.io")
 }
 
-// aggregatedFlags are those of a server behind the aggregation layer.
+// aggregatedFlags returns those of a server behind the aggregation layer.
 func (b *bringUp) aggregatedFlags(program string, port int) ([]string, error) {
 	serving, err := b.servingFlags(program, program+"."+systemNamespace+".svc", "localhost", "127.0.0.1")
 	return append(serving, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port)), err

@@ -95,7 +95,7 @@ func (c *conducting) ifUnchanged(changed <-chan struct{}, f func()) {
 	}
 }
 
-// hold returns when nothing hangs at the path, and whether ctx goes on.
+// hold returns when nothing hangs at the path, and whether ctx continues.
 func (c *conducting) hold(ctx context.Context, path string) bool {
 	for {
 		c.mu.Lock()
@@ -143,7 +143,7 @@ func (c Conduct) wait() time.Duration {
 	return c.Latency + rand.N(c.Jitter)
 }
 
-// elapse waits, and returns whether ctx goes on.
+// elapse waits, and returns whether ctx continues.
 func elapse(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -62,7 +62,7 @@ func serverVersion() version.Info {
 	return version.Info{Major: "1", Minor: "37", GitVersion: "v1.37.1", Platform: "linux/amd64"}
 }
 
-// versions are those of each group that has a name, the preferred one first.
+// versions returns those of each group that has a name, the preferred one first.
 func versions() map[string][]string {
 	all := map[string][]string{
 		metricsGroup: {"v1beta1"}, customGroup: {"v1beta2", "v1beta1"}, externalGroup: {"v1beta1"},

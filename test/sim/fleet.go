@@ -54,7 +54,7 @@ func (f *Fleet) Close() error {
 	return errors.Join(errs...)
 }
 
-// Requests are those to all members so far.
+// Requests returns those to all members so far.
 func (f *Fleet) Requests() Tally {
 	all := Tally{}
 	for _, m := range f.members {

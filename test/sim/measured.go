@@ -17,7 +17,7 @@ type Measured struct {
 	pod *pod
 }
 
-// Used is what the member told, or will tell, of the Pod's containers by its
+// Used returns what the member told, or will tell, of the Pod's containers by its
 // measurement of that number, as long as the workload's usage is the same.
 func (m Measured) Used(number int64) []metricsv1beta1.ContainerMetrics {
 	m.pod.world.mu.RLock()

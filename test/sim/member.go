@@ -109,7 +109,7 @@ func (m *Member) RESTConfig() *rest.Config {
 	return &rest.Config{Host: m.URL(), BearerToken: m.token, TLSClientConfig: rest.TLSClientConfig{CAData: m.authority}, QPS: -1}
 }
 
-// Kubeconfig is what a registration of the member holds. It refers to no file.
+// Kubeconfig returns what a registration of the member holds. It refers to no file.
 func (m *Member) Kubeconfig() ([]byte, error) {
 	config := clientcmdapi.NewConfig()
 	config.Clusters[m.name] = &clientcmdapi.Cluster{Server: m.URL(), CertificateAuthorityData: m.authority}

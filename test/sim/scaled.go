@@ -16,7 +16,7 @@ type ScaleWrite struct {
 	From, To                  int
 }
 
-// ScaleWrites are those so far, in order.
+// ScaleWrites returns those so far, in order.
 func (m *Member) ScaleWrites() []ScaleWrite {
 	m.scaled.mu.Lock()
 	defer m.scaled.mu.Unlock()

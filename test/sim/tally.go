@@ -44,7 +44,7 @@ func (t Tally) Total() int {
 	return n
 }
 
-// Since is what came after an earlier tally.
+// Since returns what came after an earlier tally.
 func (t Tally) Since(earlier Tally) Tally {
 	later := Tally{}
 	for request, times := range t {
@@ -55,7 +55,7 @@ func (t Tally) Since(earlier Tally) Tally {
 	return later
 }
 
-// Requests are those that the member got so far, answered or not.
+// Requests returns those that the member got so far, answered or not.
 func (m *Member) Requests() Tally {
 	m.tally.mu.Lock()
 	defer m.tally.mu.Unlock()

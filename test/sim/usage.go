@@ -143,7 +143,7 @@ type moment struct {
 	window time.Duration
 }
 
-// pod is what a Pod used: what its workload is said to use, give or take a tenth.
+// pod returns what a Pod used: what its workload is said to use, give or take a tenth.
 func (m moment) pod(p *pod) metricsv1beta1.PodMetrics {
 	metrics := metricsv1beta1.PodMetrics{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.of.Namespace, Name: p.name, Labels: p.labels(), CreationTimestamp: seconds(m.at)},

@@ -119,7 +119,7 @@ func (s *stream) send(kind watch.EventType, e entry) error {
 	return s.write(kind, o, gv)
 }
 
-// bookmark says that all there was has been told.
+// bookmark reports that all there was has been told.
 func (s *stream) bookmark(revision int64) error {
 	o, gv := object(&metav1.PartialObjectMetadata{}), metav1.SchemeGroupVersion
 	if !s.format.metadata {

@@ -114,7 +114,7 @@ func (m *Member) Scale(kind, namespace, name string, replicas int) error {
 	return m.change(kind, namespace, name, func(w *workload) { m.world.scale(w, replicas) })
 }
 
-// Replicas are those of a workload.
+// Replicas returns those of a workload.
 func (m *Member) Replicas(kind, namespace, name string) (n int, err error) {
 	return n, m.change(kind, namespace, name, func(w *workload) { n = w.Replicas })
 }
@@ -200,7 +200,7 @@ func (w *workload) controller() object {
 	}
 }
 
-// present is how many Pods there are.
+// present returns how many Pods there are.
 func (w *workload) present() int32 {
 	if w.Template {
 		return 0

@@ -107,7 +107,7 @@ func typeOf(s schema) string {
 	return s.Type
 }
 
-// bounds says what the schema allows, in the order in which a person asks.
+// bounds returns what the schema allows, in the order in which a person asks.
 func bounds(s schema, required bool) string {
 	var said []string
 	say := func(format string, value any) { said = append(said, fmt.Sprintf(format, value)) }

@@ -108,7 +108,7 @@ func (m mutant) changed() []byte {
 	return append(append(append([]byte(nil), m.source[:m.from]...), m.by...), m.source[m.to:]...)
 }
 
-// String is where the mutant is, and the changed line as git's --word-diff has it; of what spans lines, the first.
+// String returns where the mutant is, and the changed line as git's --word-diff has it; of what spans lines, the first.
 func (m mutant) String() string {
 	path, err := filepath.Rel(m.Module.Dir, m.file)
 	if err != nil {

@@ -85,7 +85,7 @@ func (w *walker) operators(n *ast.BinaryExpr) {
 	}
 }
 
-// others are what an operator is replaced by: a comparison by that with another bound, and by its opposite.
+// others returns what an operator is replaced by: a comparison by that with another bound, and by its opposite.
 func others(operator token.Token) []string {
 	switch operator {
 	case token.LSS:

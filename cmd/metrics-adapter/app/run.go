@@ -147,7 +147,7 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 	})), nil
 }
 
-// metricsServerConfig is how the hub's own metrics-server is reached, past the hub's API server: with the credentials that
+// metricsServerConfig returns how the hub's own metrics-server is reached, past the hub's API server: with the credentials that
 // we have for the hub.
 func (o *HubOptions) metricsServerConfig(hub *rest.Config) (*rest.Config, error) {
 	config := rest.CopyConfig(hub)
@@ -240,9 +240,9 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store, asked 
 	return server, nil
 }
 
-// authoritiesKnown is nil once it is known whose certificates to believe. The
-// library reads that from the hub while it serves already, and until then
-// takes the hub's API server for an anonymous stranger.
+// authoritiesKnown is nil once the authorities of client certificates are known.
+// The library reads them from the hub while it serves already, and until then
+// treats the hub's API server as anonymous.
 func authoritiesKnown(clientCA dynamiccertificates.CAContentProvider) error {
 	if clientCA != nil && len(clientCA.CurrentCABundleContent()) == 0 {
 		return errors.New("waiting for the hub's authorities of client certificates (ConfigMap " +
@@ -264,8 +264,8 @@ func clusters(registry *member.Registry) (names []string, hub string) {
 	return names, hub
 }
 
-// applyTo sets where the server listens and whom it trusts. Who asks, and
-// whether he may, is for the hub to say.
+// applyTo sets where the server listens and whom it trusts. The hub
+// authenticates and authorizes clients.
 func (o *ServingOptions) applyTo(c *genericapiserver.Config, kubeconfig string) error {
 	if o.Secure.ServerCert.GeneratedCert == nil {
 		if err := o.Secure.MaybeDefaultWithSelfSignedCerts("localhost", nil, nil); err != nil {
@@ -284,10 +284,10 @@ func (o *ServingOptions) applyTo(c *genericapiserver.Config, kubeconfig string) 
 	o.Authentication.WithCustomRoundTripper(command.WithUserAgent(program))
 	o.Authorization.WithCustomRoundTripper(command.WithUserAgent(program))
 	if err := o.Authentication.ApplyTo(&c.Authentication, c.SecureServing, c.OpenAPIConfig); err != nil {
-		return fmt.Errorf("preparing to authenticate askers by the hub: %w", err)
+		return fmt.Errorf("preparing to authenticate clients by the hub: %w", err)
 	}
 	if err := o.Authorization.ApplyTo(&c.Authorization); err != nil {
-		return fmt.Errorf("preparing to authorize askers by the hub: %w", err)
+		return fmt.Errorf("preparing to authorize clients by the hub: %w", err)
 	}
 	if err := o.Audit.ApplyTo(c); err != nil {
 		return fmt.Errorf("preparing the audit log: %w", err)

@@ -18,7 +18,7 @@ func drained(ctx context.Context, after time.Duration) context.Context {
 	return later
 }
 
-// lastly has h ask clients to open another connection next time, once ctx has ended.
+// lastly makes h tell clients to open a new connection next time, once ctx has ended.
 func lastly(ctx context.Context, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ctx.Err() != nil {

@@ -20,12 +20,12 @@ import (
 // ByName is the field that it is asked by.
 const ByName = "names"
 
-// Kinds are those that may have a claim on a workload.
+// Kinds returns those that may have a claim on a workload.
 func Kinds() []client.Object {
 	return []client.Object{&v1alpha1.FederatedHPA{}, &v1alpha1.CronFederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}}
 }
 
-// Names are what an autoscaler is found by: the name of what it scales; a FederatedHPA by its own name too.
+// Names returns what an autoscaler is found by: the name of what it scales; a FederatedHPA by its own name too.
 func Names(object client.Object) []string {
 	names := []string{claims.Of(object).Target.Name}
 	if _, federated := object.(*v1alpha1.FederatedHPA); federated {
@@ -34,7 +34,7 @@ func Names(object client.Object) []string {
 	return slices.Compact(names)
 }
 
-// Watch has the cache keep all Kinds, by their Names; it must be called once, before the cache starts. synced says whether
+// Watch makes the cache keep all Kinds, by their Names; it must be called once, before the cache starts. synced reports whether
 // the hub has told all. It is an error if the hub does not serve a kind.
 func Watch(ctx context.Context, hub cache.Cache) (synced func() bool, err error) {
 	var informers []cache.Informer

@@ -93,7 +93,7 @@ func (r *Running) Write(p []byte) (int, error) {
 	return r.log.Write(p)
 }
 
-// Log is what the program has printed so far.
+// Log returns what the program has printed so far.
 func (r *Running) Log() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -83,7 +83,7 @@ func (l *ledger) read(t testing.TB, object *v1alpha1.CronFederatedHPA) {
 	}
 }
 
-// isNew says whether a line of the status in hand, of which here counts what was
+// isNew reports whether a line of the status in hand, of which here counts what was
 // read before, was said by no status before it. If one run is recorded twice in
 // one second, the two lines are the same.
 func (l *ledger) isNew(here map[string]int, line string) bool {
@@ -106,7 +106,7 @@ func unix(t testing.TB, text string) int64 {
 	return at.Unix()
 }
 
-// times is how often a run is recorded.
+// times returns how often a run is recorded.
 func (l *ledger) times(k runKey) int {
 	n := l.byRun[k]
 	for _, s := range l.gone {
@@ -132,7 +132,7 @@ type wallClock struct {
 	shown time.Time // the latest that the wall clock ever showed, as if in UTC
 }
 
-// tick says whether a rule runs at this minute: the wall clock shows one that
+// tick reports whether a rule runs at this minute: the wall clock shows one that
 // it never showed, and that or one that it skipped is the rule's.
 func (w *wallClock) tick(at time.Time, show func(wall time.Time) bool) bool {
 	l := at.In(w.zone)
@@ -170,7 +170,7 @@ func dumbRules() []dumb {
 	}
 }
 
-// number is what a rule sets.
+// number returns what a rule sets.
 func number(rule *ruleSpec) *int32 { return cmp.Or(rule.TargetReplicas, rule.TargetMaxReplicas) }
 
 // ofFederatedHPA makes rules set maxReplicas.

@@ -38,10 +38,10 @@ const (
 	maxBackoff = 30 * time.Second
 )
 
-// errStale says that what was read does not fit together any more.
+// errStale says that what was read no longer fits together.
 var errStale = errors.New("the object was changed meanwhile")
 
-// Options are what a [Reconciler] is made of.
+// Options configure a [Reconciler].
 type Options struct {
 	// Hub reads CronFederatedHPAs and other autoscalers from a cache, and writes.
 	Hub client.Client
@@ -78,7 +78,7 @@ func New(o Options) *Reconciler {
 	}
 }
 
-// Reconcile has the runs that are due set the target, and says in the status
+// Reconcile applies due runs to the target, and reports in the status
 // what became of them. An error is returned, not logged.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if r.Hold() != nil {
@@ -158,7 +158,7 @@ func comeBack(err error) (reconcile.Result, error) {
 	return reconcile.Result{}, err
 }
 
-// sleep is how long there is nothing to do. Zero: until something changes.
+// sleep returns how long there is nothing to do. Zero: until something changes.
 func sleep(now, wake time.Time) time.Duration {
 	if wake.IsZero() {
 		return 0

@@ -132,7 +132,7 @@ func TestScaledBy(t *testing.T) {
 	}
 }
 
-// A governed Deployment is left alone, and the run says why.
+// A governed Deployment is not changed, and the run says why.
 func TestGovernedDeployment(t *testing.T) {
 	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3), newFederatedHPA(1, 10))
 	program := s.program()
@@ -148,7 +148,7 @@ func TestGovernedDeployment(t *testing.T) {
 	}
 }
 
-// targetFound is what the status says of the target.
+// targetFound returns what the status says of the target.
 func targetFound(object *v1alpha1.CronFederatedHPA) bool {
 	return meta.IsStatusConditionTrue(object.Status.Conditions, v1alpha1.CronTargetFound)
 }

@@ -26,7 +26,7 @@ import (
 // Name is the controller's, in its logs, metrics and Events.
 const Name = "cronfederatedhpa"
 
-// AddToScheme makes scheme know the kinds that the controller reads.
+// AddToScheme adds the kinds that the controller reads to scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return err

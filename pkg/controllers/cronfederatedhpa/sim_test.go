@@ -206,7 +206,7 @@ func (s *sim) edit(change func(*v1alpha1.CronFederatedHPASpec)) {
 	}
 }
 
-// target is what the rules set, and its number: the replicas of the Deployment,
+// target returns what the rules set, and its number: the replicas of the Deployment,
 // or maxReplicas of the FederatedHPA.
 func (s *sim) target() (object client.Object, number *int32) {
 	s.t.Helper()

@@ -93,7 +93,7 @@ func (w *world) lives(until time.Time, check func()) {
 	check()
 }
 
-// settled says that all that was due is recorded.
+// settled reports whether all that was due is recorded.
 func (w *world) settled() bool {
 	object := w.cron()
 	if object.Status.ObservedGeneration == nil {
@@ -143,7 +143,7 @@ func (w *world) anyGoodSince(i int) bool {
 	return false
 }
 
-// isGood says whether a duty is recorded as done.
+// isGood reports whether a duty is recorded as done.
 func (w *world) isGood(i int) bool {
 	_, good := w.log.good[w.duties[i].runKey]
 	return good
@@ -239,7 +239,7 @@ func TestWeeksOfRuns(t *testing.T) {
 	}
 }
 
-// days is how long a test lives, in its short and its long form.
+// days returns how long a test lives, in its short and its long form.
 func days(short, long int) int {
 	if testing.Short() {
 		return short

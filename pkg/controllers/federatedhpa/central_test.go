@@ -131,7 +131,7 @@ func TestOneReconcile(t *testing.T) {
 	}
 }
 
-// An error is tried again after a period, and so is success.
+// An error is retried after a period, and so is success.
 func TestWhenToComeBack(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("somebody wrote since"))
 	tests := map[string]struct {
@@ -394,7 +394,7 @@ func TestDistributedForAMoment(t *testing.T) {
 	same(t, "replicas written", nil, w.hub.workloads[web].writes)
 }
 
-// A cluster that answers, but not for Pods, and whose Pods are not known any more: as many count as Ready as the status says.
+// A cluster that answers, but not for Pods, and whose Pods are no longer known: as many count as Ready as the status says.
 func TestPodsThatCanNotBeListed(t *testing.T) {
 	w := onHub(t)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) {

@@ -15,5 +15,5 @@
 // What a reconcile must know of former ones is in one memory per object (package perobject); what of it must outlive the
 // program is in the status.
 //
-// An object that may be something else than its owner wrote, or older than the last write of it, is left alone (staleness.go).
+// An object that may be something else than its owner wrote, or older than the last write of it, is not reconciled (staleness.go).
 package federatedhpa

@@ -118,7 +118,7 @@ func TestPropagated(t *testing.T) {
 	}
 }
 
-// It is said what is wrong and what to do, once, and that it is mended.
+// It is said what is wrong and what to do, once, and that it is fixed.
 func TestPropagatedIsSaid(t *testing.T) {
 	w := onHub(t)
 	w.usesPercent(75)

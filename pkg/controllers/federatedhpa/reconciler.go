@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// soon is when to come back where something is awaited that comes by itself.
+	// soon is the delay of the next reconcile where something is awaited.
 	soon = time.Second
-	// eventAnotherController: somebody else writes the status too, so nothing is done.
+	// eventAnotherController: another controller writes the status too, so nothing is reconciled.
 	eventAnotherController = "AnotherController"
 )
 
-// Options are what a [Reconciler] is made of.
+// Options configure a [Reconciler].
 type Options struct {
 	// Hub reads FederatedHPAs from a cache.
 	Hub         client.Reader
@@ -52,7 +52,7 @@ type Distributed interface {
 	Forget(key client.ObjectKey, memory *distributed.Memory)
 }
 
-// Reconciler reconciles one FederatedHPA after another.
+// Reconciler reconciles FederatedHPAs.
 type Reconciler struct {
 	Options
 	memories perobject.Store[memory]
@@ -73,8 +73,8 @@ func New(o Options) *Reconciler {
 	return r
 }
 
-// Reconcile brings one workload to what its load calls for, in the mode of its FederatedHPA. An error is returned, not
-// logged; it was reported in the status and in an Event, if it is of interest to the object's owner.
+// Reconcile scales one workload to what its load requires, in the mode of its FederatedHPA. An error is returned, not
+// logged; it was reported in the status and in an Event, if it concerns the object's owner.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if r.Hold() != nil {
 		r.undoubt(request.NamespacedName)
@@ -123,7 +123,7 @@ func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) (*v1alpha1.
 	return object, nil
 }
 
-// released is [Reconciler.again], but of an object that is being deleted, and that nothing holds any more, there is no again.
+// released is [Reconciler.again], except for an object that is being deleted and has no finalizer left.
 func (r *Reconciler) released(object *v1alpha1.FederatedHPA, err error) (reconcile.Result, error) {
 	if err == nil && object.DeletionTimestamp != nil && !record.Bound(object) {
 		return reconcile.Result{}, nil
@@ -131,7 +131,7 @@ func (r *Reconciler) released(object *v1alpha1.FederatedHPA, err error) (reconci
 	return r.again(err)
 }
 
-// again is one sync period later, after an error too, but at once where the object was changed meanwhile.
+// again requeues after one sync period, but at once where the object was changed meanwhile.
 func (r *Reconciler) again(err error) (reconcile.Result, error) {
 	switch {
 	case apierrors.IsConflict(err):
@@ -161,7 +161,7 @@ func (r *Reconciler) endDistributed(ctx context.Context, object *v1alpha1.Federa
 	return left && err == nil, err
 }
 
-// dropped is of an object that is gone.
+// dropped cleans up after an object that is gone.
 func (r *Reconciler) dropped(key client.ObjectKey, memory *memory) {
 	r.Central.Forget(key, &memory.central)
 	r.Distributed.Forget(key, &memory.distributed)

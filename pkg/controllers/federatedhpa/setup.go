@@ -22,7 +22,7 @@ import (
 // Name is the controller's, in its logs, metrics and Events.
 const Name = "federatedhpa"
 
-// AddToScheme makes scheme know the kinds that the controller reads.
+// AddToScheme adds the kinds that the controller reads to scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), placement.AddToScheme(scheme)); err != nil {
 		return err
@@ -30,9 +30,9 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return autoscalingv2.AddToScheme(scheme)
 }
 
-// SetUp has the manager run the controller while it is the leader, on the autoscalers that its cache was made to watch. Each
-// object is reconciled when it is new or its spec changed, and otherwise one sync period after the last time, whatever came
-// of it; parallel many at a time, and timeout bounds a reconcile.
+// SetUp adds the controller to the manager, which runs it while it is the leader. Each object is reconciled on creation,
+// on changes of its spec, and otherwise one sync period after the last reconcile, whatever its result; parallel is the
+// number of workers, and timeout bounds a reconcile.
 func (r *Reconciler) SetUp(manager ctrl.Manager, parallel int, timeout time.Duration) error {
 	return ctrl.NewControllerManagedBy(manager).
 		Named(Name).

@@ -176,7 +176,7 @@ func (l *life) did(what string, args ...any) {
 	l.trace = append(l.trace, l.clock.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(what, args...))
 }
 
-// total is what the fleet was told, without replicas that run twice.
+// total returns what the fleet was told, without replicas that run twice.
 func (l *life) total() int32 {
 	if !l.direct {
 		return l.hub.workloads[web].replicas
@@ -191,7 +191,7 @@ func (l *life) total() int32 {
 	return n
 }
 
-// unseen says that a cluster is silent which runs something.
+// unseen reports whether a cluster is silent which runs something.
 func (l *life) unseen() bool {
 	for name, m := range l.members {
 		if m.silence != nil && m.workloads["web"].replicas > 0 && (l.direct || l.bound[name] > 0) {

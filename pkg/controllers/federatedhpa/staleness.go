@@ -12,7 +12,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
-// doubtFor is how long an object is doubted. It is more than the time between two reads of the hub's schema, which decide.
+// doubtFor is how long an object is doubted: longer than the interval at which the hub's schema is checked, which decides.
 const doubtFor = time.Minute
 
 // doubt is about an object whose status lacks what we wrote there, and nobody since, or that is cut as [served.Cut] says: the
@@ -20,7 +20,7 @@ const doubtFor = time.Minute
 // status would make the loss final. After a while, in which the schema was ours, it is as it is stored.
 type doubt struct{ since time.Time }
 
-// about reports whether an object is better left alone for now.
+// about reports whether an object should not be reconciled for now.
 func (d *doubt) about(object *v1alpha1.FederatedHPA, now time.Time) bool {
 	pruned := object.Status.Summary == nil && served.WroteLast(object.ManagedFields, record.FieldManager)
 	switch {
@@ -33,15 +33,14 @@ func (d *doubt) about(object *v1alpha1.FederatedHPA, now time.Time) bool {
 	return now.Sub(d.since) < doubtFor
 }
 
-// undoubt: what is seen while nothing may be done may be cut.
+// undoubt resets the doubt: what is read while reconciling is suspended may be cut.
 func (r *Reconciler) undoubt(key client.ObjectKey) {
 	if known := r.memories.Find(key); known != nil {
 		known.doubt = doubt{}
 	}
 }
 
-// deferred reports whether the object is not what it should be, and soon will be: as its owner wrote it, and as our last
-// write left it.
+// deferred reports whether the cached object is stale, or was cut by the hub, and will be refreshed shortly.
 func (r *Reconciler) deferred(object *v1alpha1.FederatedHPA, known *memory) bool {
 	if known.doubt.about(object, r.Clock.Now()) {
 		return true

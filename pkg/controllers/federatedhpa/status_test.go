@@ -158,7 +158,7 @@ func TestMetrics(t *testing.T) {
 }
 
 const wantMetrics = `
-# HELP fleetscale_federatedhpa_member_scale_writes_total Replicas told to a member, by result: ok or error.
+# HELP fleetscale_federatedhpa_member_scale_writes_total Writes of replicas to a member, by result: ok or error.
 # TYPE fleetscale_federatedhpa_member_scale_writes_total counter
 fleetscale_federatedhpa_member_scale_writes_total{cluster="a",result="ok"} 1
 fleetscale_federatedhpa_member_scale_writes_total{cluster="b",result="error"} 1

@@ -275,7 +275,7 @@ func (w *world) heard() []string {
 	return told
 }
 
-// runs is what each member was told to run.
+// runs returns what each member was told to run.
 func (w *world) runs() map[string]int32 {
 	n := map[string]int32{}
 	for name, m := range w.members {

@@ -14,7 +14,7 @@ import (
 // Store holds one T for each object. It is as large as the number of objects, provided each is forgotten once it is gone.
 // The zero value is empty and ready to use.
 type Store[T any] struct {
-	// Dropped, if it is set, is told what is not known any more: as it was forgotten, or another object has the name.
+	// Dropped, if it is set, is told what is no longer known: as it was forgotten, or another object has the name.
 	Dropped func(client.ObjectKey, *T)
 
 	mu    sync.Mutex

@@ -168,7 +168,7 @@ func TestAskSaysWhyThereIsNoAnswer(t *testing.T) {
 		"custom, in versions unknown": {rps(nil), map[string]said{groupPath: ofGroup("v2", "v3")},
 			"unable to fetch metrics from custom metrics API: no known available metric versions found"},
 		"custom, versions not to be read": {rps(nil), map[string]said{groupPath: asJSON(`{"kind":"Status"}`)},
-			`unable to fetch metrics from custom metrics API: reading the versions of custom.metrics.k8s.io: the answer is a "Status" and no APIGroup`},
+			`unable to fetch metrics from custom metrics API: reading the versions of custom.metrics.k8s.io: the answer is a "Status", not an APIGroup`},
 		"custom, of no Pods": {rps(nil), custom(rpsOfPodsPath, asJSON(`{"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2"}`)),
 			"no metrics returned from custom metrics API"},
 		"custom, not a list": {rps(nil), custom(rpsOfPodsPath, asJSON(`{"kind":"MetricValue","apiVersion":"custom.metrics.k8s.io/v1beta2"}`)),

@@ -141,7 +141,7 @@ func (c *Client) valuesOf(r rest.Result) (*customv1beta2.MetricValueList, error)
 	return list, nil
 }
 
-// resourceOf is how the API names objects of a kind: services, deployments.apps.
+// resourceOf returns how the API names objects of a kind: services, deployments.apps.
 func (c *Client) resourceOf(kind schema.GroupKind) (string, error) {
 	mapping, err := c.mapper.RESTMapping(kind)
 	if err != nil {

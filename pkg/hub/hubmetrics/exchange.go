@@ -75,7 +75,7 @@ func (h *heard) coverage() (*fleet.Coverage, error) {
 	}
 }
 
-// listen tells the headers of answers to whoever put a heard into a request's
+// listen passes the headers of answers to whoever put a heard into a request's
 // context, and bounds the answers' bytes.
 func listen(next http.RoundTripper) http.RoundTripper { return listener{next} }
 

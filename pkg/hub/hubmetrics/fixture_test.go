@@ -156,7 +156,7 @@ func (h *fakeHub) clientAndMetrics(t testing.TB) (*Client, *prometheus.Registry)
 	return c, registry
 }
 
-// kinds are those that the hub knows.
+// kinds returns those that the hub knows.
 func kinds() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion, appsv1.SchemeGroupVersion,
 		{Group: "fleets.example", Version: "v1"}})

@@ -22,7 +22,7 @@ type Metrics struct {
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "fleetscale", Subsystem: "hub_metrics", Name: "request_duration_seconds",
-		Help: "Time from asking the hub for metrics until its answer is read, by API (resource, custom, external, or discovery of the custom " +
+		Help: "Latency of the hub's metrics APIs until the response is read, by API (resource, custom, external, or discovery of the custom " +
 			"one's versions) " +
 			"and result: Answered, Absent (no such API, metric or object), or why there is no answer.",
 		Buckets: prometheus.ExponentialBuckets(0.005, 2, 12), // 5 ms to 10.24 s; a reconcile has 15 s

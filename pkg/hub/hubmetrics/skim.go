@@ -188,7 +188,7 @@ type use struct {
 	over      bool // what follows changes nothing
 }
 
-// add takes the containers in order. Has says whether it has the resource.
+// add takes the containers in order. Has reports whether it has the resource.
 func (u *use) add(container string, has bool, milli int64) {
 	if u.over || u.container != "" && container != u.container {
 		return

@@ -58,7 +58,7 @@ func randomList(d *rand.Rand) *metricsv1beta1.PodMetricsList {
 	return list
 }
 
-// decoded is what comes of a list by way of its objects.
+// decoded returns what comes of a list by way of its objects.
 func decoded(list *metricsv1beta1.PodMetricsList, name corev1.ResourceName, container string) []podUse {
 	var pods []podUse
 	for i := range list.Items {

@@ -31,7 +31,7 @@ const (
 	Answered Outcome = "Answered"
 	// Absent clusters do not serve the API.
 	Absent Outcome = "Absent"
-	// Silent clusters were asked in vain, or what they said did not arrive.
+	// Silent clusters did not answer, or their answer was lost.
 	Silent Outcome = "Silent"
 	// Missing clusters were not asked: whoever serves the API does not know them.
 	Missing Outcome = "Missing"

@@ -26,7 +26,7 @@ type podUses struct {
 	end int // of its containers, which begin where those of the Pod before end
 }
 
-// mostNames bounds the names that are looked for; others are kept with each container.
+// mostNames bounds the names that are searched; others are kept with each container.
 const mostNames = 16
 
 func (l *usesList) read(r rest.Result) error {

@@ -110,7 +110,8 @@ func TestUses(t *testing.T) {
 		},
 		"an answer that cannot be read": {
 			says: &said{kind: runtime.ContentTypeJSON, body: []byte("{")}, clusters: []string{"east"},
-			want: []ClusterUses{silent("east", "BadAnswer", "couldn't get version/kind; json parse error: unexpected end of JSON input")}, err: "unexpected end of JSON input",
+			want: []ClusterUses{silent("east", "BadAnswer", "couldn't get version/kind; json parse error: unexpected end of JSON input")},
+			err:  "unexpected end of JSON input",
 		},
 		"an answer whose coverage cannot be read": {
 			list: list(measured("east", "a", 1)), coverage: []string{"answered"}, clusters: []string{"east"},
@@ -243,7 +244,7 @@ func TestUsesBeginAnew(t *testing.T) {
 	}
 }
 
-// Names beyond those that are looked for are right all the same.
+// Names beyond those that are searched are right all the same.
 func TestManyNamesOfContainers(t *testing.T) {
 	list := &metricsv1beta1.PodMetricsList{}
 	for i := range 3 * mostNames {

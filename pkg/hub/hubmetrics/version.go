@@ -144,7 +144,7 @@ func (c *Client) discover(ctx context.Context) (schema.GroupVersion, error) {
 			return fmt.Errorf("reading the versions of %s: %w", customv1beta2.GroupName, err)
 		}
 		if group.Kind != "APIGroup" {
-			return fmt.Errorf("reading the versions of %s: the answer is a %q and no APIGroup", customv1beta2.GroupName, group.Kind)
+			return fmt.Errorf("reading the versions of %s: the answer is a %q, not an APIGroup", customv1beta2.GroupName, group.Kind)
 		}
 		return nil
 	})

@@ -118,7 +118,7 @@ func TestVersionOverTime(t *testing.T) {
 	}
 }
 
-// unroutedError is what a client makes of a path that nobody serves.
+// unroutedError returns what a client makes of a path that nobody serves.
 func unroutedError(t *testing.T) error {
 	t.Helper()
 	err := newHub(nil).client(t).custom[customv1beta2.SchemeGroupVersion].Get().AbsPath("/apis/nowhere").Do(t.Context()).Error()

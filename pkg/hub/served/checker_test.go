@@ -115,7 +115,7 @@ func TestCheckerFollowsTheHub(t *testing.T) {
 	half := ours(t)
 	at(half, "components", "schemas")["io.karmada.autoscaling.v1alpha1.CronFederatedHPA"] = schemaOf(karmadas(t), "CronFederatedHPA")
 	h.serve(t, half)
-	checkLines(t, "half mended", check(), `"error"="the hub drops fields of CronFederatedHPA: `)
+	checkLines(t, "half fixed", check(), `"error"="the hub drops fields of CronFederatedHPA: `)
 	checkMetric(t, c, 1, 0)
 
 	h.text = nil
@@ -184,7 +184,7 @@ func TestCheckerRuns(t *testing.T) {
 		checkCount("at once", 1, true)
 		h.serve(t, ours(t))
 		time.Sleep(soon + time.Second)
-		checkCount("what is mended is seen soon", 2, false)
+		checkCount("what is fixed is seen soon", 2, false)
 		h.serve(t, karmadas(t))
 		time.Sleep(time.Minute - 2*time.Second)
 		checkCount("what is right is checked each period", 2, false)

@@ -49,7 +49,7 @@ func Cut(object *v1alpha1.FederatedHPA) []string {
 	return slices.Compact(lost)
 }
 
-// MayBeCut says whether an object was in distributed mode and is not any more, or
+// MayBeCut reports whether an object was in distributed mode and no longer is, or
 // has begun to act, for whatever reason. [Cut] needs the managedFields of such
 // objects only.
 func MayBeCut(object *v1alpha1.FederatedHPA) bool { return wasDistributed(object) || didNotAct(object) }
@@ -60,9 +60,10 @@ func wasDistributed(object *v1alpha1.FederatedHPA) bool {
 
 // didNotAct: the object has no mode, and its status was written in one that is not Active.
 func didNotAct(object *v1alpha1.FederatedHPA) bool {
-	return object.Spec.Mode == "" && slices.ContainsFunc(object.Status.Conditions, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool {
-		return c.Type == v1alpha1.Acting && c.Status == corev1.ConditionFalse
-	})
+	return object.Spec.Mode == "" &&
+		slices.ContainsFunc(object.Status.Conditions, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool {
+			return c.Type == v1alpha1.Acting && c.Status == corev1.ConditionFalse
+		})
 }
 
 // unremoved are the fields of the spec that somebody set and nobody removed, and

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WroteLast says whether nobody wrote the status of an object after us; ours is
+// WroteLast reports whether nobody wrote the status of an object after us; ours is
 // the field manager of our own writes. A status that then lacks what we always
-// write was cut by the hub: its schema is not ours any more, and the spec may
+// write was cut by the hub: its schema is no longer ours, and the spec may
 // lack something too. That shows at once, and not only at the next check of the [Checker].
 func WroteLast(fields []metav1.ManagedFieldsEntry, ours string) bool {
 	var own, others time.Time

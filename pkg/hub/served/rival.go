@@ -14,7 +14,7 @@ import (
 // work. One that is writes again when we do.
 const rivalFor = 5 * time.Minute
 
-// Rivals tells of other controllers that work on the objects of one of ours.
+// Rivals detects other controllers that write the objects of one of ours.
 type Rivals struct {
 	ours  string
 	clock clock.PassiveClock
@@ -27,7 +27,7 @@ func NewRivals(ours string, clock clock.PassiveClock) *Rivals {
 	return &Rivals{ours: ours, clock: clock, began: clock.Now()}
 }
 
-// Of is why an object should be left alone: another controller wrote its status
+// Of returns why an object should not be reconciled: another controller wrote its status
 // lately, and so would undo what we do. Nil: none did.
 func (r *Rivals) Of(object metav1.Object) error {
 	since := r.clock.Now().Add(-rivalFor)

@@ -142,7 +142,7 @@ func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
 	return respond(http.StatusOK, io.NopCloser(bytes.NewReader(body))), err
 }
 
-// typed names the list's kind, and the version that a watch goes on from.
+// typed names the list's kind, and the version that a watch continues from.
 func typed(list runtime.Object) runtime.Object {
 	kinds, _, err := scheme.Scheme.ObjectKinds(list)
 	if err != nil {

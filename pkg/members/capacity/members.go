@@ -19,7 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
-// maxAge is how long what was last seen of a member counts: its own scheduler goes on without us.
+// maxAge is how long what was last seen of a member counts: its own scheduler continues without us.
 const maxAge = 3 * time.Minute
 
 // members reads what members have and run.
@@ -80,7 +80,7 @@ func (s *members) estimate(ctx context.Context, m mirror.Member, w fit.Workload)
 	return Estimate{Additional: fit.Estimate(c, w), Known: true, AsOf: earliest(nodes.AsOf, running.AsOf, quotas.AsOf)}
 }
 
-// because says which of the things that an estimate needs is missing.
+// because returns which of the things that an estimate needs is missing.
 func because(resource string, why *fleet.Silence) *fleet.Silence {
 	return &fleet.Silence{Reason: why.Reason, Detail: fmt.Sprintf("%s cannot be read: %s", resource, why.Detail)}
 }

@@ -88,7 +88,7 @@ func (s *summaries) listing(ctx context.Context) listing {
 	case r := <-result:
 		return r.Val.(listing)
 	case <-ctx.Done():
-		return listing{failure: &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "the hub is being asked for its Karmada Clusters"}}
+		return listing{failure: &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "the Karmada Clusters of the hub are being listed"}}
 	}
 }
 

@@ -172,7 +172,7 @@ func TestSummariesOfASlowHub(t *testing.T) {
 				asking.Go(func() { // who began it
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 					defer cancel()
-					if got := tellOf(s.estimate(ctx, newFakeMember(), oneCPU())); got != "Timeout: the hub is being asked for its Karmada Clusters" {
+					if got := tellOf(s.estimate(ctx, newFakeMember(), oneCPU())); got != "Timeout: the Karmada Clusters of the hub are being listed" {
 						t.Errorf("got %q", got)
 					}
 					if waited := time.Since(began); waited != time.Second {

@@ -10,7 +10,7 @@ import (
 // mostPending bounds the requests that a hanging credential plugin holds.
 const mostPending = 16
 
-var errPluginHangs = errors.New("the credential plugin does not come back")
+var errPluginHangs = errors.New("the credential plugin does not return")
 
 // impatient ends a request with its context though the transport below does
 // not: client-go waits for a credential plugin for as long as that runs.

@@ -18,12 +18,12 @@ func TestHangingPluginHoldsFewRequests(t *testing.T) {
 	i := &impatient{next: nowhere{}, pending: make(chan struct{}, 1)}
 	i.pending <- struct{}{}
 	if _, err := i.RoundTrip(httptest.NewRequest(http.MethodGet, "/", http.NoBody)); err == nil ||
-		err.Error() != "the credential plugin does not come back" {
-		t.Errorf("error = %v, want that the plugin does not come back", err)
+		err.Error() != "the credential plugin does not return" {
+		t.Errorf("error = %v, want that the plugin does not return", err)
 	}
 }
 
-// late answers once nobody waits any more.
+// late answers once nobody waits any longer.
 type late struct{ body *closing }
 
 func (l late) RoundTrip(req *http.Request) (*http.Response, error) {

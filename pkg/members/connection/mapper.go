@@ -117,7 +117,7 @@ func (m *Mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.
 	return found, err
 }
 
-// Known is what RESTMappings answered to the same question before; nil if it may have to ask the cluster. The answer is
+// Known returns what RESTMappings answered to the same question before; nil if it may have to ask the cluster. The answer is
 // shared: do not write to it.
 func (m *Mapper) Known(gk schema.GroupKind, versions ...string) []*meta.RESTMapping {
 	known, _ := m.known(keyOf(gk, versions))

@@ -116,7 +116,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"cluster"}),
 		clocks: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: "fleetscale", Subsystem: "cluster", Name: "clock_offset_seconds",
-			Help: "The member cluster's clock minus ours. It is believed up to a minute.",
+			Help: "The member cluster's clock minus ours. It is trusted up to a minute.",
 		}, []string{"cluster"}),
 	}
 	reg.MustRegister(m.requests, m.seconds, m.clocks)

@@ -70,7 +70,7 @@ func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)
 // Reading decodes what was asked for as bytes; the clients use it for what they decode themselves.
 func (p *Peer) Reading() *Reading { return p.reading }
 
-// LastSuccess is when the cluster last answered any request; zero if never.
+// LastSuccess returns when the cluster last answered any request; zero if never.
 func (p *Peer) LastSuccess() time.Time { return p.meter.lastSuccess() }
 
 // Close ends the counting and deletes the cluster's series.

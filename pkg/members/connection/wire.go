@@ -17,7 +17,7 @@ import (
 // ReasonNestedHub is for a cluster that is itself served by fleetscale.
 const ReasonNestedHub fleet.Reason = "NestedHub"
 
-var errReplaced = errors.New("the connection was replaced or the cluster has left; ask its Member for a client again")
+var errReplaced = errors.New("the connection was replaced or the cluster has left; get a new client from its Member")
 
 // wire is the outermost transport of a connection: every request to a member
 // passes it. It counts and times, bounds what is read of an answer, and turns what

@@ -27,7 +27,8 @@ func TestDocs(t *testing.T) {
 	sources := ""
 	for _, file := range []string{
 		"member.go", "entry.go", "../connection/wire.go", "../connection/peer.go", "../../../cmd/metrics-adapter/app/run.go",
-		"../../registration/registration.go", "../../registration/secret.go", "../../registration/topology.go", "../../registration/kubeconfig.go",
+		"../../registration/registration.go", "../../registration/secret.go", "../../registration/topology.go",
+		"../../registration/kubeconfig.go",
 	} {
 		sources += readFile(t, file)
 	}

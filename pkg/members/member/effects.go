@@ -79,7 +79,7 @@ func (e *entry) happened(event string) notice {
 // mostEventMessage is what the Events API allows.
 const mostEventMessage = 1024
 
-// record writes an Event where the registration's owner has something to mend.
+// record writes an Event where the registration's owner has something to fix.
 func (r *Registry) record(n notice) {
 	if r.options.Recorder == nil || n.event != "" || n.silence == nil || !definite(n.silence.Reason) {
 		return

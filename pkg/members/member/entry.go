@@ -140,7 +140,7 @@ func drain(ch chan struct{}) {
 	}
 }
 
-// claim is what the entry's registration says in front of the others.
+// claim returns what the entry's registration says in front of the others.
 func (e *entry) claim(held identity, open bool) claim {
 	c := claim{key: e.key, wants: e.reg.Name, held: held, open: open, ready: e.health.ready, describe: e.reg.String()}
 	switch {
@@ -162,7 +162,8 @@ func (e *entry) silence(refusal *fleet.Silence, hubUnset bool) *fleet.Silence {
 		return e.reg.Refusal()
 	case hubUnset:
 		return fleet.Silencef(reasonHubMetricsServerUnset,
-			"the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is")
+			"the cluster is the hub, whose API server would forward requests back to us; set --hub-metrics-server to the URL of its own "+
+				"metrics-server")
 	case !e.health.contacted:
 		return fleet.Silencef(reasonNotContacted, "registered a moment ago; the first probe is under way")
 	default:

@@ -66,7 +66,7 @@ func TestPauseEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if e.pause(ctx, patience{}) {
-		t.Error("pause() goes on after the entry has ended")
+		t.Error("pause() continues after the entry has ended")
 	}
 }
 

@@ -29,7 +29,7 @@ type health struct {
 	failures  int // probes failed in a row; they lengthen the wait
 }
 
-// A member that was ready ceases to be at this many strikes.
+// A member that was ready becomes not ready at this many strikes.
 const enoughStrikes = 2
 
 // after is the health once a probe has ended.

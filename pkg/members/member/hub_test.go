@@ -50,7 +50,8 @@ func TestHubAsMemberWithoutItsMetricsServer(t *testing.T) {
 	hub.put(t, self.secret(t, "hub"))
 	r := start(t, hub, func(o *Options) { o.Registrations.Access = registration.Read })
 	r.becomes("hub=HubMetricsServerUnset")
-	want := "the cluster is the hub, whose API server would ask us again; say with --hub-metrics-server where its own metrics-server is"
+	want := "the cluster is the hub, whose API server would forward requests back to us; " +
+		"set --hub-metrics-server to the URL of its own metrics-server"
 	if got := r.member("hub").State().Message; got != want {
 		t.Errorf("message = %q, want %q", got, want)
 	}

@@ -129,7 +129,7 @@ func (c claim) moves() bool { return c.uid != "" && c.keeps() != "" && c.uid != 
 // hasChanged is true when the cluster did not tell from the beginning what it tells now.
 func (c claim) hasChanged() bool { return c.held.changed || c.moves() }
 
-// after is what the registration is established as once its claim was judged.
+// after returns what the registration is established as once its claim was judged.
 func (c claim) after(refusal *fleet.Silence) identity {
 	switch {
 	case isDuplicate(refusal):

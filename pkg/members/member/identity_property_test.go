@@ -169,7 +169,7 @@ func (s *society) checkOthers(changed registration.Key, before map[registration.
 	now := s.ready()
 	for k, m := range before {
 		if k != changed && now[k] != m {
-			s.fail("%v is not Ready any more, because of %v", k, changed)
+			s.fail("%v is no longer Ready, because of %v", k, changed)
 		}
 	}
 }

@@ -68,7 +68,7 @@ type State struct {
 	Ready bool
 	// Reason is one word, "Ready" included.
 	Reason fleet.Reason
-	// Message is for people: what is wrong and how to mend it; empty when ready.
+	// Message is for people: what is wrong and how to fix it; empty when ready.
 	Message string
 	// Since is when Ready became what it is.
 	Since time.Time
@@ -87,7 +87,7 @@ func (m *Member) Name() string { return m.name }
 // Labels are the registration's. The map is shared: do not write to it.
 func (m *Member) Labels() map[string]string { return m.view.Load().labels }
 
-// Topology is what the registration says of the cluster's place.
+// Topology returns what the registration says of the cluster's place.
 func (m *Member) Topology() registration.Topology { return m.view.Load().topology }
 
 // IsHub is true when the cluster is the hub itself.
@@ -98,7 +98,7 @@ func (m *Member) IsHub() bool { return m.view.Load().hub }
 func (m *Member) Client() rest.Interface { return m.view.Load().client }
 
 // WatchClient is Client for answers that last: a watch, or a long download. The
-// member must begin to answer within the deadline of any request; then the answer goes on
+// member must begin to answer within the deadline of any request; then the answer continues
 // until the caller's context ends, the member is found dead, or the connection
 // is replaced. Errors on the way to the member are a [*fleet.Silence].
 func (m *Member) WatchClient() rest.Interface { return m.view.Load().watch }
@@ -124,7 +124,7 @@ func (m *Member) ClockOffset() (offset time.Duration, known bool) { return m.pee
 // Mapper knows the member's resources.
 func (m *Member) Mapper() *connection.Mapper { return m.mapper }
 
-// Silence is why asking the member is not worth while: a [*fleet.Silence], or
+// Silence returns why asking the member is not worth while: a [*fleet.Silence], or
 // nil when it is ready.
 func (m *Member) Silence() error {
 	s := m.view.Load().state
@@ -199,7 +199,7 @@ func (e *entry) build(s shown) *view {
 	return v
 }
 
-// since is when readiness became what it is.
+// since returns when readiness became what it is.
 func (e *entry) since(ready bool) time.Time {
 	if v := e.member.view.Load(); v != nil && v.state.Ready == ready {
 		return v.state.Since

@@ -319,9 +319,9 @@ func TestAnotherClusterUnderTheNameIsAnotherMember(t *testing.T) {
 
 func TestFirstContactFailsThenWorks(t *testing.T) {
 	tests := map[string]struct {
-		fail, mend func(*fakeMember)
-		want       fleet.Reason
-		message    string
+		fail, fix func(*fakeMember)
+		want      fleet.Reason
+		message   string
 	}{
 		"hanging": {(*fakeMember).freeze, (*fakeMember).thaw, fleet.ReasonTimeout, "no answer within the deadline"},
 		"overloaded": {
@@ -352,7 +352,7 @@ func TestFirstContactFailsThenWorks(t *testing.T) {
 				t.Errorf("state = %+v, want contacted, with message %q", got, tc.message)
 			}
 			since := m.State().Since
-			tc.mend(east)
+			tc.fix(east)
 			r.becomes("east=Ready")
 			if !m.State().Since.After(since) {
 				t.Errorf("ready since %v, silent since %v", m.State().Since, since)
@@ -495,7 +495,7 @@ func TestReasonMayChangeWhileSilenceLasts(t *testing.T) {
 	}
 }
 
-// What a probe finds out is of no use when the registration has changed meanwhile.
+// What a probe finds out is discarded when the registration has changed meanwhile.
 func TestRegistrationChangesDuringAProbe(t *testing.T) {
 	t.Parallel()
 	hub, east := newFakeHub(t), newFakeMember(t, "1")

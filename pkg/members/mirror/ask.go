@@ -51,7 +51,7 @@ func (a asker[O, T]) listerWatcher() cache.ListerWatcher {
 // stream is not read in pages, and so not in turns.
 type wholeLists struct{}
 
-// IsWatchListSemanticsUnSupported is what client-go checks for.
+// IsWatchListSemanticsUnSupported returns what client-go checks for.
 func (wholeLists) IsWatchListSemanticsUnSupported() bool { return true }
 
 // list reads one page, sooner or later: only a page that is no longer to be had

@@ -78,7 +78,7 @@ func (c *cluster[O, T]) begin(namespace string, start func(*feed[O, T])) *feed[O
 	return f
 }
 
-// sweep forgets what nobody asks for any more, and ends the feeds that are of no use. It begins those again whose objects
+// sweep forgets what nobody requests any longer, and ends feeds that are useless. It begins those again whose objects
 // are too old, or that are to take the place of the one of all.
 func (c *cluster[O, T]) sweep(now time.Time, start func(*feed[O, T])) {
 	maps.DeleteFunc(c.asked, func(_ string, asked time.Time) bool { return now.Sub(asked) >= c.o.KeepFor })

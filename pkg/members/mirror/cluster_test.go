@@ -286,7 +286,7 @@ func TestAllIsFollowedWhileItIsAskedFor(t *testing.T) {
 			}
 		}
 		watches("nobody asks for all any more", 2)
-		if whole, others := east.ofAll(); len(whole) > 0 || others > 3*2 { // the third is not asked for any more
+		if whole, others := east.ofAll(); len(whole) > 0 || others > 3*2 { // the third is no longer asked for
 			t.Errorf("asked for %q, and %d times for one namespace", whole, others)
 		}
 		east.put("team-01/a", "1")

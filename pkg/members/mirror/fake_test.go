@@ -332,7 +332,7 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// send writes what has happened since, and goes on.
+// send writes what has happened since, and continues.
 func (m *fakeMember) send(w *pipe, since int) {
 	for {
 		m.mu.Lock()

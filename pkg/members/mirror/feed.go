@@ -54,7 +54,7 @@ func (f *feed[O, T]) wait(ctx context.Context) {
 	}
 }
 
-// answer tells what is known of one of the feed's namespaces, or of all of them.
+// answer returns what is known of one of the feed's namespaces, or of all of them.
 func (f *feed[O, T]) answer(namespace string, now time.Time) Answer[T] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *feed[O, T]) refused() bool {
 }
 
 // expired is true when what is known is worth nothing any more: it is too old, or, for a feed that stands in for those
-// of single namespaces, all of them may not be seen any more, while the single ones perhaps may.
+// of single namespaces, all of them may no longer be seen, while the single ones perhaps may.
 func (f *feed[O, T]) expired(now time.Time, standsIn bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,7 +95,7 @@ func (f *feed[O, T]) tooOld(now time.Time) bool {
 	return f.silence(now) != nil && now.Sub(f.rightUntil(now)) > f.o.MaxAge
 }
 
-// silence is why the objects cannot be seen; nil if they can.
+// silence returns why the objects cannot be seen; nil if they can.
 func (f *feed[O, T]) silence(now time.Time) *fleet.Silence {
 	silence, _ := fleet.Classify(f.member.Silence())
 	switch {
@@ -144,7 +144,7 @@ func (f *feed[O, T]) failed(ctx context.Context, err error) {
 	}
 }
 
-// attempt has those who wait for a first attempt wait no longer.
+// attempt releases those who wait for a first attempt.
 func (f *feed[O, T]) attempt() { f.once.Do(func() { close(f.tried) }) }
 
 // began notes that a watch has begun.

@@ -69,7 +69,7 @@ func TestListWithoutEnd(t *testing.T) {
 		lists  int
 		reason fleet.Reason
 	}{
-		"that goes on and on":       {strconv.Itoa, "unknown TooLarge", mostPages, fleet.ReasonTooLarge},
+		"that never ends":           {strconv.Itoa, "unknown TooLarge", mostPages, fleet.ReasonTooLarge},
 		"that goes round in circle": {func(int) string { return "again" }, "unknown BadAnswer", 2, fleet.ReasonBadAnswer},
 	}
 	for name, tc := range tests {

@@ -18,7 +18,7 @@ const (
 
 var (
 	errEndless error = &fleet.Silence{Reason: fleet.ReasonTooLarge, Detail: "the list has more than 2000 pages, 500000 objects or 1 GiB"}
-	errRepeats error = &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: "a page of the list says to go on where it began"}
+	errRepeats error = &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: "a page of the list continues where it began"}
 )
 
 // Length is how much of a list was read. A member can say that there is more for

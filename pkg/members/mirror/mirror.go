@@ -96,7 +96,7 @@ func (m *Mirror[O, T]) start(f *feed[O, T]) {
 	m.running.Go(func() { f.run(ctx) })
 }
 
-// sweep has each cluster let go of what it need not follow.
+// sweep stops in each cluster what need not be followed.
 func (m *Mirror[O, T]) sweep(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -27,7 +27,7 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// heapPerPod is what n Pods cost that were read from a member.
+// heapPerPod returns what n Pods cost that were read from a member.
 func heapPerPod(t testing.TB, n int) float64 {
 	t.Helper()
 	s := run(t)

@@ -66,7 +66,7 @@ func listingOf(a mirror.Answer[*Record], selector labels.Selector) Listing {
 // stand together, as a rule.
 func runs(records []*Record, selector labels.Selector) (all [][]*Record, n int) {
 	chosen := choice{selector: selector, known: map[unique.Handle[template]]bool{}}
-	begin := -1 // of the run that goes on; none
+	begin := -1 // of the run that continues; none
 	for i, r := range records {
 		switch has := chosen.has(r); {
 		case has && begin < 0:

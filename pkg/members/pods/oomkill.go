@@ -20,7 +20,7 @@ type OOMKill struct {
 	StartedAt, FinishedAt time.Time
 }
 
-// Same says whether both are one kill: a reader that remembers the last one it saw knows a new one by that.
+// Same reports whether both are one kill: a reader that remembers the last one it saw knows a new one by that.
 func (k OOMKill) Same(as OOMKill) bool {
 	if k.FinishedAt.IsZero() && as.FinishedAt.IsZero() {
 		return k.Container == as.Container && k.Restarts == as.Restarts

@@ -38,7 +38,7 @@ func (r *Record) Key() mirror.Key {
 	return mirror.Key{Namespace: r.template.Value().room.Namespace.Value(), Name: r.name}
 }
 
-// pod is what a decision must know of it. The requests are the template's, which many share.
+// pod returns what a decision must know of it. The requests are the template's, which many share.
 func (r *Record) pod(requests *replicas.Requests) replicas.Pod {
 	return replicas.Pod{
 		Name:        r.name,
@@ -96,7 +96,7 @@ func (r *Record) note(c *corev1.PodCondition) {
 	}
 }
 
-// unschedulable says that the scheduler found no node for the Pod.
+// unschedulable reports whether the scheduler found no node for the Pod.
 func (r *Record) unschedulable() bool { return r.unschedulableSince != 0 && !r.terminating }
 
 var (
@@ -104,7 +104,7 @@ var (
 	statuses = []corev1.ConditionStatus{"", corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown}
 )
 
-// place is where a word stands among those that the API has. The last one is for all others.
+// place returns where a word stands among those that the API has. The last one is for all others.
 func place[T comparable](words []T, word T) uint8 {
 	if at := slices.Index(words, word); at >= 0 {
 		return uint8(at)

@@ -15,7 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// SizedListing is a [Listing] for who looks at what each Pod requests, limits, and had too little of.
+// SizedListing is a [Listing] with what each Pod requests and limits, and its OOM kills.
 type SizedListing struct {
 	// Pods are in order of their names.
 	Pods []SizedPod

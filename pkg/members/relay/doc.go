@@ -5,7 +5,7 @@
 //
 // A question goes to each member as one request, however many ask it at that
 // moment; what became of it, failures included, serves who asks the same within
-// a few seconds. Requests outlive the asker who caused them, since others wait
+// a few seconds. Requests outlive the client who caused them, since others wait
 // for them too; they end with their deadline, or when the member leaves. So one
 // member that hangs costs an answer its deadline, and nobody else anything.
 //

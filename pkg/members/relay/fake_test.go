@@ -139,7 +139,7 @@ func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// answer is what an API server says that has the metrics rps and queue.
+// answer returns what an API server says that has the metrics rps and queue.
 func (m *fakeMember) answer(r *http.Request) *http.Response {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -209,7 +209,7 @@ func respondJSON(code int, document any) *http.Response {
 	return respond(code, body)
 }
 
-// pageNotFound is what an API server says of a path that nobody serves.
+// pageNotFound returns what an API server says of a path that nobody serves.
 func pageNotFound() *http.Response {
 	r := respond(http.StatusNotFound, []byte("404 page not found\n"))
 	r.Header.Set("Content-Type", "text/plain; charset=utf-8")

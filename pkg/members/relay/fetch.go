@@ -13,8 +13,8 @@ import (
 
 // fetch asks by the version that the member serves.
 func (l *line[T]) fetch(ctx context.Context, k key) ([]T, error) {
-	learnt := l.learn(nil)
-	version, err := learnt.wait(ctx)
+	learned := l.learn(nil)
+	version, err := learned.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (l *line[T]) fetch(ctx context.Context, k key) ([]T, error) {
 		return values, err
 	}
 	// Perhaps it no longer serves the version, which must not pass for having none.
-	now, relearnt := l.learn(learnt).wait(ctx)
+	now, relearnt := l.learn(learned).wait(ctx)
 	switch {
 	case relearnt != nil:
 		return nil, relearnt
@@ -48,7 +48,7 @@ func (l *line[T]) request(ctx context.Context, version string, k key) (values []
 	return values, err
 }
 
-// get makes one request, has its answer read, and counts what became of it.
+// get makes one request, has its answer read, and counts the result.
 func (l *line[T]) get(ctx context.Context, prepare func(*rest.Request) *rest.Request, read func([]byte) error) error {
 	sent := time.Now()
 	// Retries would hide that a member is overloaded, and ask it the more.

@@ -48,12 +48,12 @@ func newLine[T any](ctx context.Context, b *board[T], m Source) *line[T] {
 	}
 }
 
-// left is why a question has no answer from a member that leaves meanwhile.
+// left returns why a question has no answer from a member that leaves meanwhile.
 func left() error {
-	return &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "the cluster left the fleet while being asked"}
+	return &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "the cluster left the fleet during the request"}
 }
 
-// end has the line start nothing more, and what is under way come to an end.
+// end makes the line start nothing more, and ends what is in flight.
 func (l *line[T]) end() {
 	l.mu.Lock()
 	l.over = true
@@ -109,7 +109,7 @@ func (l *line[T]) put(k key) *attempt[[]T] {
 	return a
 }
 
-// unasked is what stands for the answer of a member that is not to be asked.
+// unasked returns what stands for the answer of a member that is not to be asked.
 func (l *line[T]) unasked() error {
 	if l.source.IsHub() {
 		return l.api.absent()

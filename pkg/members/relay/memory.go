@@ -76,7 +76,7 @@ func (l *line[T]) forgetOld(now time.Time) {
 	}
 }
 
-// past is what is known of the member now that it is silent to k: since when,
+// past returns what is known of the member now that it is silent to k: since when,
 // and its last answer, which is nil if there is none. Sent is when it was last asked.
 func (l *line[T]) past(k key, sent time.Time) (since time.Time, before []T) {
 	since = sent

@@ -180,7 +180,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// last is what is known of the only member; nothing if it never answered.
+// last returns what is known of the only member; nothing if it never answered.
 func last(series ...external_metrics.ExternalMetricValue) map[string][]external_metrics.ExternalMetricValue {
 	if len(series) == 0 {
 		return map[string][]external_metrics.ExternalMetricValue{}

@@ -45,7 +45,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(0.005, 2, 11), // 5 ms to 5.12 s; the deadline is 5 s by default
 		}, []string{"cluster", "api"}),
 		questions: prometheus.NewCounterVec(prometheus.CounterOpts(named("questions_total",
-			"Questions for a member's custom or external metrics, by how they were served: asked, shared (waited for another's request), kept "+
+			"Queries for a member's custom or external metrics, by how they were served: asked, shared (waited for another's request), kept "+
 				"(from memory), or notasked (known to be away, or the hub itself).")),
 			[]string{"cluster", "api", "served"}),
 		catalogue: prometheus.NewGaugeVec(prometheus.GaugeOpts(named("catalogue_metrics",

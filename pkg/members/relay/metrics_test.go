@@ -19,7 +19,7 @@ const wantMetrics = `
 # TYPE fleetscale_relay_catalogue_metrics gauge
 fleetscale_relay_catalogue_metrics{api="custom",cluster="east"} 2
 fleetscale_relay_catalogue_metrics{api="custom",cluster="west"} 0
-# HELP fleetscale_relay_questions_total Questions for a member's custom or external metrics, by how they were served: asked, shared (waited for another's request), kept (from memory), or notasked (known to be away, or the hub itself).
+# HELP fleetscale_relay_questions_total Queries for a member's custom or external metrics, by how they were served: asked, shared (waited for another's request), kept (from memory), or notasked (known to be away, or the hub itself).
 # TYPE fleetscale_relay_questions_total counter
 fleetscale_relay_questions_total{api="custom",cluster="east",served="asked"} 3
 fleetscale_relay_questions_total{api="custom",cluster="east",served="kept"} 1

@@ -36,15 +36,15 @@ func subject(t *testing.T, namespace, resource, name string) Subject {
 func TestNamespaceIsAskedForInItself(t *testing.T) {
 	tests := map[string]struct{ namespace, resource, name, want string }{
 		"another namespace": {"shop", "namespaces", "other",
-			`namespace "other" is no object in namespace "shop": ask for namespaces/other/metrics/ and the metric's name`},
+			`namespace "other" is no object in namespace "shop": request namespaces/other/metrics/ and the metric's name`},
 		"the same": {"shop", "namespaces", "shop",
-			`namespace "shop" is no object in namespace "shop": ask for namespaces/shop/metrics/ and the metric's name`},
+			`namespace "shop" is no object in namespace "shop": request namespaces/shop/metrics/ and the metric's name`},
 		"all": {"shop", "namespaces", "*",
-			`namespace "*" is no object in namespace "shop": ask for namespaces/*/metrics/ and the metric's name`},
+			`namespace "*" is no object in namespace "shop": request namespaces/*/metrics/ and the metric's name`},
 		"in another spelling": {"shop", "namespaces.", "other",
-			`namespace "other" is no object in namespace "shop": ask for namespaces/other/metrics/ and the metric's name`},
-		"no name":     {"shop", "pods", "", `resource "pods" with name "": ask for an object by both`},
-		"no resource": {"shop", "", "web-0", `resource "" with name "web-0": ask for an object by both`},
+			`namespace "other" is no object in namespace "shop": request namespaces/other/metrics/ and the metric's name`},
+		"no name":     {"shop", "pods", "", `resource "pods" with name "": request an object by both`},
+		"no resource": {"shop", "", "web-0", `resource "" with name "web-0": request an object by both`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -112,13 +112,13 @@ func (r *Relay) External(ctx context.Context, q ExternalQuestion) Result[externa
 	return r.external.ask(ctx, q.key(), q.Clusters)
 }
 
-// CustomMetrics are those that any member has, as last seen, in the order of
+// CustomMetrics returns those that any member has, as last seen, in the order of
 // resource and metric and without duplicates. The slice is shared: do not write to it.
 func (r *Relay) CustomMetrics() []provider.CustomMetricInfo {
 	return r.custom.catalogue()
 }
 
-// ExternalMetrics are those that any member has, as last seen, in order and without duplicates.
+// ExternalMetrics returns those that any member has, as last seen, in order and without duplicates.
 func (r *Relay) ExternalMetrics() []provider.ExternalMetricInfo {
 	all := r.external.catalogue()
 	names := make([]provider.ExternalMetricInfo, len(all))
@@ -136,7 +136,7 @@ func (r *Relay) OnCatalogueChange(f func()) {
 
 func (r *Relay) catalogueChanged() { signal(r.changed) }
 
-// signal has who receives from c, of one place, do so once more.
+// signal wakes the receiver of c, which has room for one signal.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

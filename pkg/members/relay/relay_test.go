@@ -236,7 +236,7 @@ func TestMemberThatHangs(t *testing.T) {
 	}
 }
 
-// stuck does not even notice that nobody waits any more.
+// stuck does not even notice that nobody waits any longer.
 func TestMemberThatNeverComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east, west := newFakeMember("east"), newFakeMember("west")
@@ -414,7 +414,7 @@ func TestMemberLeavesWhileAsked(t *testing.T) {
 				f.setMembers(east)
 				r := <-results
 				wantCoverage(t, r, "answered=east;silent=west:Unreachable")
-				want := "the cluster left the fleet while being asked"
+				want := "the cluster left the fleet during the request"
 				if got := r.Silent["west"].Detail; got != want || time.Since(start) != 0 {
 					t.Errorf("west is silent for %q after %v, want %q at once", got, time.Since(start), want)
 				}

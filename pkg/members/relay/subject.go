@@ -11,7 +11,7 @@ import (
 // A Subject is whose metric is asked for: an object of a namespace, an object
 // of none, or a namespace itself. It holds one namespace at most, and a member
 // is asked in that one: members are asked with an identity that may read all
-// namespaces, so the asker's right to this one is all that protects the others.
+// namespaces, so the client's right to this one is all that protects the others.
 type Subject struct {
 	// namespace is empty for an object of none.
 	namespace string
@@ -20,18 +20,18 @@ type Subject struct {
 }
 
 // SubjectOf is the object of that name, or all of them for "*". Namespace is
-// empty for what is in none, as a namespace itself. An error is the asker's
+// empty for what is in none, as a namespace itself. An error is the client's
 // mistake, and says what to ask for instead.
 func SubjectOf(namespace string, resource schema.GroupResource, name string) (Subject, error) {
 	switch {
 	case resource.Resource == "" || name == "":
-		return Subject{}, fmt.Errorf("resource %q with name %q: ask for an object by both", resource.String(), name)
+		return Subject{}, fmt.Errorf("resource %q with name %q: request an object by both", resource.String(), name)
 	case resource != schema.GroupResource{Resource: "namespaces"}:
 		return Subject{namespace: namespace, resource: resource.String(), name: name}, nil
 	case namespace == "":
 		return Subject{namespace: name}, nil
 	default:
-		return Subject{}, fmt.Errorf("namespace %q is no object in namespace %q: ask for namespaces/%s/metrics/ and the metric's name",
+		return Subject{}, fmt.Errorf("namespace %q is no object in namespace %q: request namespaces/%s/metrics/ and the metric's name",
 			name, namespace, name)
 	}
 }

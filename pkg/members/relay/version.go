@@ -23,7 +23,7 @@ type learning struct {
 }
 
 // learn gives the attempt that tells the version, other than outdated. A
-// version holds until doubted; for a moment nothing is learnt again.
+// version holds until doubted; for a moment nothing is learned again.
 func (l *line[T]) learn(outdated *attempt[string]) *attempt[string] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func (l *line[T]) read(ctx context.Context, into any, kind *string, want string,
 			return badAnswer(err)
 		}
 		if *kind != want {
-			return badAnswer(fmt.Errorf("it is a %q and no %s", *kind, want))
+			return badAnswer(fmt.Errorf("it is a %q, not a %s", *kind, want))
 		}
 		return nil
 	})

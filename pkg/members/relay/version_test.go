@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// learnt counts how often a member was asked which versions of a group it serves.
-func learnt(asked []string, group string) int {
+// learned counts how often a member was asked which versions of a group it serves.
+func learned(asked []string, group string) int {
 	n := 0
 	for _, uri := range asked {
 		if uri == "/apis/"+group {
@@ -55,7 +55,7 @@ func TestVersionIsLearntOnceForAllQuestions(t *testing.T) {
 		manyQuestions(t, f, 50, "answered=east")
 		time.Sleep(10 * time.Second)
 		manyQuestions(t, f, 50, "answered=east")
-		if n := learnt(east.take(), customGroup); n != 1 {
+		if n := learned(east.take(), customGroup); n != 1 {
 			t.Errorf("the version was asked for %d times, want once", n)
 		}
 	})
@@ -72,7 +72,7 @@ func TestVersionIsLearntOnceForQuestionsAndDiscovery(t *testing.T) {
 		synctest.Wait()
 		f.MembersChanged()
 		time.Sleep(5 * time.Second)
-		if asked := east.take(); learnt(asked, customGroup) != 1 || len(asked) != 3 {
+		if asked := east.take(); learned(asked, customGroup) != 1 || len(asked) != 3 {
 			t.Errorf("asked %v, want the versions, the values and the metrics, each once", asked)
 		}
 	})
@@ -102,12 +102,12 @@ func TestVersionIsLearntAgainAfterAFailure(t *testing.T) {
 		east.take()
 		east.set(func() { east.values = saying(503, "away") })
 		manyQuestions(t, f, 1, "silent=east:ServerError")
-		if n := learnt(east.take(), customGroup); n != 0 {
+		if n := learned(east.take(), customGroup); n != 0 {
 			t.Errorf("the version was asked for %d times before anything failed", n)
 		}
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 20, "silent=east:ServerError")
-		if n := learnt(east.take(), customGroup); n != 1 {
+		if n := learned(east.take(), customGroup); n != 1 {
 			t.Errorf("the version was asked for %d times after a failure, want once", n)
 		}
 		east.set(func() { east.values = nil })
@@ -115,7 +115,7 @@ func TestVersionIsLearntAgainAfterAFailure(t *testing.T) {
 		manyQuestions(t, f, 20, "answered=east")
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 20, "answered=east")
-		if n := learnt(east.take(), customGroup); n != 1 {
+		if n := learned(east.take(), customGroup); n != 1 {
 			t.Errorf("the version was asked for %d times after the last failures, want once", n)
 		}
 	})
@@ -132,7 +132,7 @@ func TestVersionIsNotDoubtedWhereAMetricIsUnknown(t *testing.T) {
 			wantCoverage(t, f.Custom(t.Context(), unknown), "answered=east;absent=east")
 			time.Sleep(keepFor)
 		}
-		if n := learnt(east.take(), customGroup); n != 1 {
+		if n := learned(east.take(), customGroup); n != 1 {
 			t.Errorf("the version was asked for %d times, want once", n)
 		}
 	})
@@ -193,13 +193,13 @@ func TestMissingAPIIsRememberedForAMoment(t *testing.T) {
 		east.versions = nil
 		f := startFleet(t, east)
 		manyQuestions(t, f, 50, "answered=east;absent=east")
-		if asked := east.take(); learnt(asked, customGroup) != 1 || len(asked) != 2 {
+		if asked := east.take(); learned(asked, customGroup) != 1 || len(asked) != 2 {
 			t.Errorf("asked %v, want each group once", asked)
 		}
 		east.set(func() { east.versions = newFakeMember("").versions })
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 50, "answered=east")
-		if n := learnt(east.take(), customGroup); n != 1 {
+		if n := learned(east.take(), customGroup); n != 1 {
 			t.Errorf("the version was asked for %d times, want once", n)
 		}
 	})
@@ -211,7 +211,7 @@ func TestFailureToLearnIsRememberedForAMoment(t *testing.T) {
 		east.handle = saying(500, "broken")
 		f := startFleet(t, east)
 		manyQuestions(t, f, 50, "silent=east:ServerError")
-		if asked := east.take(); learnt(asked, customGroup) != 1 || len(asked) != 2 {
+		if asked := east.take(); learned(asked, customGroup) != 1 || len(asked) != 2 {
 			t.Errorf("asked %v, want each group once", asked)
 		}
 		east.set(func() { east.handle = nil })

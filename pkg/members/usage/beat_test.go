@@ -29,7 +29,7 @@ func newCycle(r *rand.Rand, start time.Time, phase, period, jitter, length time.
 	return c
 }
 
-// version is how many changes there were until then, and when the last was.
+// version returns how many changes there were until then, and when the last was.
 func (c *fakeCycle) version(at time.Time) (int, time.Time) {
 	n, _ := slices.BinarySearchFunc(c.changes, at, time.Time.Compare)
 	if n == 0 {
@@ -52,7 +52,7 @@ func (l lateness) quantile(q float64) time.Duration {
 	return sorted[int(q*float64(len(sorted)-1))]
 }
 
-// perPeriod is how often was asked; 1 is a plain period.
+// perPeriod returns how often was asked; 1 is a plain period.
 func (l lateness) perPeriod(period time.Duration) float64 {
 	return float64(l.questions) / (float64(l.elapsed) / float64(period))
 }

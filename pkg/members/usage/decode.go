@@ -118,7 +118,7 @@ func nanoseconds(t metav1.Time) int64 {
 	return t.UnixNano()
 }
 
-// batch is what was collected. It stays in memory for long, so it is no more than is needed.
+// batch returns what was collected. It stays in memory for long, so it is no more than is needed.
 func (b *batchBuilder) batch() *Batch {
 	slices.SortStableFunc(b.b.records, byName) // members give them in this order already
 	b.b.values = append(make([]int64, 0, len(b.b.values)), b.b.values...)

@@ -5,7 +5,7 @@
 // Questions are answered from memory. A namespace that somebody asks for is
 // asked of every member once per period, just after the member has measured
 // (see beat.go), until nobody has asked for it for a while; so a member gets
-// one request per namespace and period however many askers there are, and an
+// one request per namespace and period however many clients there are, and an
 // answer never waits for a member. Where many namespaces are hot, one request for
 // all pods takes the place of theirs (see together.go). Only two kinds of question read through:
 //

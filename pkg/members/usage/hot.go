@@ -26,7 +26,7 @@ func (s *Store) touch(k key, asked []*scraper) (h *hotKey, targets []*target) {
 	h = &hotKey{asked: time.Now(), warm: make(chan struct{})}
 	s.hot[k] = h
 	all := targets
-	if k.selector == "" { // the next asker may want other clusters
+	if k.selector == "" { // the next client may want other clusters
 		all = s.ensure(k, s.all())
 	}
 	s.running.Go(func() {

@@ -24,11 +24,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		reg: reg,
 		scrapes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "fleetscale", Subsystem: "usage", Name: "scrapes_total",
-			Help: "Questions for pods' or nodes' usage put to a member, by result: Answered, Absent (no such API), or the reason of its silence.",
+			Help: "Requests to a member for the usage of pods or nodes, by result: Answered, Absent (no such API), or the reason of its silence.",
 		}, []string{"cluster", "result"}),
 		late: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "fleetscale", Subsystem: "usage", Name: "added_age_seconds",
-			Help:    "Upper bound of the time for which a newer value was already there when it was taken from a member: the age that asking adds.",
+			Help:    "Upper bound of the time for which a newer value was already there when a sample was scraped: the age that scraping adds.",
 			Buckets: []float64{0.25, 0.5, 1, 1.5, 2, 3, 5, 7.5, 10, 15, 30, 60},
 		}),
 	}
@@ -57,11 +57,11 @@ func (m *Metrics) forget(cluster string) {
 func (m *Metrics) collectFrom(s *Store) {
 	m.reg.MustRegister(&collector{
 		store:   s,
-		hot:     describe("hot_namespaces", "Questions put to the members once per period: namespaces, and the nodes."),
+		hot:     describe("hot_namespaces", "Targets that are scraped from each member once per period: namespaces, and the nodes."),
 		samples: describe("samples", "Pods and nodes whose usage is in memory.", "cluster"),
-		age:     describe("age_seconds", "Age of the oldest usage in memory, from when the member was asked for it.", "cluster"),
-		locked:  describe("beat_locked", "1 when it is known when the member measures, and it is asked just after.", "cluster"),
-		unlabelled: describe("unlabelled", "1 when the member's metrics API leaves labels out, so that it is asked once per selector.",
+		age:     describe("age_seconds", "Age of the oldest sample in memory, since it was requested.", "cluster"),
+		locked:  describe("beat_locked", "1 when it is known when the member measures, and it is scraped just after.", "cluster"),
+		unlabelled: describe("unlabelled", "1 when the member's metrics API leaves labels out, so that it is scraped once per selector.",
 			"cluster"),
 	})
 }

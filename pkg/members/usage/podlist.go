@@ -83,7 +83,7 @@ func eachOf(number protowire.Number, message []byte, visit func([]byte) error) e
 	})
 }
 
-// countItems is how many there are before the end, or before what cannot be read.
+// countItems returns how many there are before the end, or before what cannot be read.
 func countItems(list []byte) (n int) {
 	_ = eachItem(list, func([]byte) error { n++; return nil }) // who reads the items meets the error
 	return n

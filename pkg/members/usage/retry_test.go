@@ -62,7 +62,7 @@ func (f *fleetOf) coverage(t *testing.T, namespace string) string {
 	return f.Pods(t.Context(), inNamespace(namespace)).Coverage().Header()
 }
 
-// untilWhole is how long it takes until all members answer about the namespace.
+// untilWhole returns how long it takes until all members answer about the namespace.
 func (f *fleetOf) untilWhole(t *testing.T, namespace string) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -313,7 +313,7 @@ func TestNamespaceThatIsNeverAnswered(t *testing.T) {
 	})
 }
 
-// A silent member has nothing tried again, but its first round once it is ready may fail as well.
+// A silent member has nothing retried, but its first round once it is ready may fail as well.
 func TestFirstRoundThatFailsIsTriedAgainSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", pods("shop", 1)...)
@@ -390,7 +390,7 @@ func TestTryingAgainIsWaitedFor(t *testing.T) {
 	})
 }
 
-// A member's beat is not lost over a namespace that is tried again.
+// A member's beat is not lost over a namespace that is retried.
 func TestBeatIsKeptWhileANamespaceIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", pods("shop", 1)...)

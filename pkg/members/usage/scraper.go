@@ -34,7 +34,7 @@ type scraper struct {
 	timeout time.Duration
 	metrics *Metrics
 	reading *connection.Reading
-	// ctx ends when the member leaves. Attempts outlive the asker who caused
+	// ctx ends when the member leaves. Attempts outlive the client who caused
 	// them, since others wait for them too.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -71,7 +71,7 @@ func (s *scraper) run() {
 	}
 }
 
-// wakeUp has a round begin now. It never blocks.
+// wakeUp starts a round now. It never blocks.
 func (s *scraper) wakeUp() { signal(s.wake) }
 
 // signal is for a channel with room for one: more say no more.
@@ -216,7 +216,7 @@ func (s *scraper) askEach(targets []*target, onBeat bool) comparison {
 	return all
 }
 
-// ask makes one attempt and files it.
+// ask makes one attempt and records it.
 func (s *scraper) ask(t *target, onBeat bool) (attempt, comparison) {
 	t.asking <- struct{}{}
 	defer func() { <-t.asking }()
@@ -281,7 +281,7 @@ func (s *scraper) drop(k key) {
 	delete(s.targets, k)
 }
 
-// read is what may be served of t now; see target.read.
+// read returns what may be served of t now; see target.read.
 func (s *scraper) read(t *target, now time.Time, maxAge time.Duration) (*Batch, error) {
 	s.mu.Lock()
 	maxAge = max(maxAge, s.maxAge)

@@ -111,7 +111,7 @@ func (s shape) containers() int {
 	return int(count)
 }
 
-// values is how many numbers usages reads.
+// values returns how many numbers usages reads.
 func (s shape) values() (n int) {
 	count, rest := compact.CutNumber(s.text.Value())
 	for range count {

@@ -159,7 +159,7 @@ func TestWhatAMembersRefusalCountsAs(t *testing.T) {
 						t.Errorf("coverage in namespace %q is %q, want %q", namespace, got, tc.want)
 					}
 				}
-				pass(10 * resolution) // and it goes on asking, no more often than once per period
+				pass(10 * resolution) // and it keeps asking, no more often than once per period
 				most := int64(13)
 				if strings.HasSuffix(tc.want, "ServerError") {
 					most += 4 // soon after the first; see retry.go

@@ -46,14 +46,14 @@ type attempt struct {
 	onBeat         bool
 }
 
-// comparison says whether an attempt's samples are newer than those before.
+// comparison reports whether an attempt's samples are newer than those before.
 type comparison struct {
 	newer bool
 	// tells is false when there was nothing to compare with.
 	tells bool
 }
 
-// with is what two comparisons tell together.
+// with returns what two comparisons tell together.
 func (c comparison) with(other comparison) comparison {
 	return comparison{
 		newer: c.newer && c.tells || other.newer && other.tells,
@@ -82,14 +82,14 @@ func (t *target) keep(a attempt) comparison {
 	return c
 }
 
-// read is what may be served now: the samples, or why there are none.
+// read returns what may be served now: the samples, or why there are none.
 func (t *target) read(now time.Time, maxAge time.Duration) (*Batch, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	silence, absent := fleet.Classify(t.failure)
 	switch age := now.Sub(t.asked); {
 	case t.attempted.IsZero():
-		return nil, &fleet.Silence{Reason: ReasonNotYetAsked, Detail: "being asked for the first time"}
+		return nil, &fleet.Silence{Reason: ReasonNotYetAsked, Detail: "being scraped for the first time"}
 	case absent:
 		return nil, t.failure
 	case !t.asked.IsZero() && age <= maxAge:
@@ -97,7 +97,7 @@ func (t *target) read(now time.Time, maxAge time.Duration) (*Batch, error) {
 	case silence != nil:
 		return nil, silence
 	default:
-		return nil, &fleet.Silence{Reason: fleet.ReasonStale, Detail: fmt.Sprintf("last asked %s ago", age.Round(time.Second))}
+		return nil, &fleet.Silence{Reason: fleet.ReasonStale, Detail: fmt.Sprintf("last scraped %s ago", age.Round(time.Second))}
 	}
 }
 

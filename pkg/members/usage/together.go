@@ -16,7 +16,7 @@ const (
 	fewNamespaces = 8
 	// podsPerRequest is how many pods more in a list cost a member, and us, about as much as one request more.
 	podsPerRequest = 50
-	// mostDoublings bound how long a list of all is not tried again when it fails time after time: 256 rounds, which are an hour.
+	// mostDoublings bound how long a list of all is not retried when it fails time after time: 256 rounds, which are an hour.
 	mostDoublings = 8
 )
 
@@ -24,7 +24,7 @@ const (
 type together struct {
 	mu sync.Mutex
 	// all is how many pods a list of all had last; 0 before it is known. It wears
-	// off, so that what once was dear is tried again.
+	// off, so that what once was dear is retried.
 	all int
 	// failures are how many lists of all did not come, one after the other; it is not tried for wait rounds more.
 	failures, wait int

@@ -308,15 +308,15 @@ func TestWhatFailedIsTriedAgainLessAndLessOften(t *testing.T) {
 	for _, want := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 256} {
 		x.failed()
 		if got := roundsUntilTried(); got != want {
-			t.Errorf("tried again after %d rounds, want %d", got, want)
+			t.Errorf("retried after %d rounds, want %d", got, want)
 		}
 	}
 	x.listed(60)
 	if got := roundsUntilTried(); got != 0 {
-		t.Errorf("what was answered is tried again after %d rounds", got)
+		t.Errorf("what was answered is retried after %d rounds", got)
 	}
 	x.failed()
 	if got := roundsUntilTried(); got != 1 {
-		t.Errorf("the first failure since is tried again after %d rounds, want one", got)
+		t.Errorf("the first failure since is retried after %d rounds, want one", got)
 	}
 }

@@ -86,7 +86,7 @@ func (c memberCluster) apply(ctx context.Context, hpa *autoscalingv2.HorizontalP
 	return c.autoscalerIn(ctx, meant(request))
 }
 
-// knowsNoTolerance is what Kubernetes before 1.33 says of behavior.*.tolerance. Of other requests it drops a field that it
+// knowsNoTolerance returns what Kubernetes before 1.33 says of behavior.*.tolerance. Of other requests it drops a field that it
 // does not know; a server-side apply fails.
 func knowsNoTolerance(err error) bool {
 	var status apierrors.APIStatus
@@ -131,13 +131,13 @@ func (c memberCluster) isGone(ctx context.Context, hpa *autoscalingv2.Horizontal
 	return apierrors.IsNotFound(err) || err == nil && there.UID != hpa.UID
 }
 
-// stored is what the cluster has under the name.
+// stored returns what the cluster has under the name.
 func (c memberCluster) stored(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler,
 	version schema.GroupVersion) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	return c.autoscalerIn(ctx, autoscalersAt(c.Client().Get(), version, hpa.Namespace).Name(hpa.Name))
 }
 
-// autoscalerIn is what is kept of the answer to a request.
+// autoscalerIn returns what is kept of the answer to a request.
 func (c memberCluster) autoscalerIn(ctx context.Context, request *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	answer, err := answerTo(ctx, request)
 	if err != nil {

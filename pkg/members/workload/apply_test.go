@@ -34,7 +34,7 @@ func autoscaler() *autoscalingv2.HorizontalPodAutoscaler {
 	return hpa
 }
 
-// storedAs is what a cluster answers of it, in the version.
+// storedAs returns what a cluster answers of it, in the version.
 func storedAs(version, uid string) string {
 	return `{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/` + version + `","metadata":{"namespace":"shop","name":"web","uid":"` +
 		uid + `",

@@ -57,7 +57,7 @@ func (c memberCluster) Autoscalers(ctx context.Context, namespace string) Autosc
 	return seen
 }
 
-// watched are those that the mirror has, which asks no silent cluster.
+// watched returns those that the mirror has, which asks no silent cluster.
 func (c memberCluster) watched(ctx context.Context, namespace string) Autoscalers {
 	answer := c.all.autoscalers.Ask(ctx, c.Member, namespace)
 	seen := Autoscalers{Known: answer.Known, Silence: answer.Silence}
@@ -70,7 +70,7 @@ func (c memberCluster) watched(ctx context.Context, namespace string) Autoscaler
 	return seen
 }
 
-// silenceOf is why there is no answer. One that something is not there, which ought to be, is none.
+// silenceOf returns why there is no answer. One that something is not there, which ought to be, is none.
 func silenceOf(err error) *fleet.Silence {
 	silence, absent := fleet.Classify(err)
 	if absent {

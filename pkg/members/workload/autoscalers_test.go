@@ -30,7 +30,7 @@ func list(version, next, items string) string {
 		next + `"},"items":[` + items + `]}`
 }
 
-// kept is what is seen of an item.
+// kept returns what is seen of an item.
 func kept(name string, ours bool) *autoscalingv2.HorizontalPodAutoscaler {
 	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name),
 		Annotations: map[string]string{"a": "b"}}}
@@ -101,7 +101,7 @@ func TestAutoscalersOfAnOldCluster(t *testing.T) {
 			fleet.ReasonBadAnswer},
 		"served no more": {answer{404, "404 page not found"}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 		"not a list":     {answer{200, `{"kind":"Deployment"}`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
-		"goes on forever": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "next", "")}, pages,
+		"continues forever": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{200, list("v2beta2", "next", "")}, pages,
 			nil, fleet.ReasonBadAnswer},
 		"a quantity forever": {answer{200, list("v2beta2", "", evil)}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 		"not even JSON":      {answer{200, `<html>`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},

@@ -18,7 +18,7 @@ import (
 // pageSize is the most objects asked for at once.
 const pageSize = 500
 
-// listed are those that a cluster has which serves the old version only. The libraries no longer know it, so that it can
+// listed returns those that a cluster has which serves the old version only. The libraries no longer know it, so that it can
 // not be watched; what was seen before it fell silent is not kept.
 func (c memberCluster) listed(ctx context.Context, namespace string) Autoscalers {
 	seen := Autoscalers{Version: old.String()}

@@ -40,7 +40,7 @@ type templated struct {
 	} `json:"spec"`
 }
 
-// shape is what further replicas of a workload would be.
+// shape returns what further replicas of a workload would be.
 func (c memberCluster) shape(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
 	template *unstructured.Unstructured) (fit.Workload, error) {
 	object, err := c.encoded(ctx, namespace, of, template)

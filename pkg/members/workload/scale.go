@@ -49,7 +49,7 @@ func (c memberCluster) SetScale(ctx context.Context, of autoscalingv2.CrossVersi
 	return err
 }
 
-// resources are what the cluster may serve the kind as, the preferred version first.
+// resources returns what the cluster may serve the kind as, the preferred version first.
 func (c memberCluster) resources(ctx context.Context, of autoscalingv2.CrossVersionObjectReference) ([]schema.GroupVersionResource, error) {
 	gv, err := schema.ParseGroupVersion(of.APIVersion)
 	if err != nil {

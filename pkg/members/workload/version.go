@@ -38,7 +38,7 @@ func (c memberCluster) version(ctx context.Context) (schema.GroupVersion, error)
 		Detail: "the cluster serves neither " + current.String() + " nor " + old.String() + "; it needs Kubernetes 1.16 or later"}
 }
 
-// mappings are what the cluster serves a kind as, in these versions or else in all, the preferred one first; if in none,
+// mappings returns what the cluster serves a kind as, in these versions or else in all, the preferred one first; if in none,
 // that is an error.
 func (c memberCluster) mappings(ctx context.Context, kind schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
 	if silence := c.Silence(); silence != nil {

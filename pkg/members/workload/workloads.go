@@ -66,7 +66,7 @@ func (c memberCluster) create(ctx context.Context, workload *unstructured.Unstru
 		err = fault
 	}
 	if err != nil {
-		return fmt.Errorf("making %s: %w", describeObject(workload), err)
+		return fmt.Errorf("creating %s: %w", describeObject(workload), err)
 	}
 	return nil
 }

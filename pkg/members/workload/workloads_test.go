@@ -89,7 +89,7 @@ func TestCreate(t *testing.T) {
 			err := s.join(t).Create(t.Context(), deployment())
 			want := tc.err
 			if want != "" {
-				want = `making Deployment "web": ` + want
+				want = `creating Deployment "web": ` + want
 			}
 			same(t, "error", want, told(err))
 			var fault *NamespaceFault

@@ -50,7 +50,7 @@ func recordOf(api *apiregistrationv1.APIService) (*takeoverRecord, error) {
 	return r, nil
 }
 
-// holds says whether api is still as that takeover left it.
+// holds reports whether api is still as that takeover left it.
 func (r *takeoverRecord) holds(api *apiregistrationv1.APIService) bool {
 	return r != nil && target(api) == types.NamespacedName(r.By)
 }

@@ -23,7 +23,7 @@ import (
 // elsewhere.
 const ReasonPointsElsewhere = "PointsElsewhere"
 
-// advice is what to do about an APIService that is not ours.
+// advice returns what to do about an APIService that is not ours.
 func advice(group string) string {
 	return fmt.Sprintf("to take it over, run `metrics-adapter takeover --apis=%[1]s` and keep others from applying it;"+
 		" to leave it to them, run `metrics-adapter restore --apis=%[1]s` and remove %[1]s from the adapter's --apis", group)

@@ -7,7 +7,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-// target is where an APIService points. The zero value is the hub itself.
+// target returns where an APIService points. The zero value is the hub itself.
 func target(api *apiregistrationv1.APIService) types.NamespacedName {
 	if api.Spec.Service == nil {
 		return types.NamespacedName{}

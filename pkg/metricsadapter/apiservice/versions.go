@@ -61,7 +61,7 @@ func choice() string {
 	return "name one or more of " + strings.Join(Groups(), ", ")
 }
 
-// versions are those of the groups, in the order of [Groups].
+// versions returns those of the groups, in the order of [Groups].
 func versions(groups []string) ([]version, error) {
 	if err := CheckGroups(groups); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ type follower[T any] struct {
 type following struct {
 	changed func(name string) // an object came, changed or went
 	synced  func()            // once, after changed was called for all first objects
-	failed  func()            // the objects could not be read; it goes on trying
+	failed  func()            // the objects could not be read; it keeps trying
 }
 
 // newFollower follows the objects, or only the one of that name, once it is started.
@@ -120,7 +120,7 @@ func (f *follower[T]) get(name string) (T, bool) {
 	return object, found
 }
 
-// names are those of all objects.
+// names returns those of all objects.
 func (f *follower[T]) names() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -31,7 +31,7 @@ type source struct {
 
 	synced  atomic.Bool
 	objects atomic.Pointer[follower[registration.Object]] // nil while the API is not served
-	trouble atomic.Pointer[string]                        // why the hub could not say whether it serves the API
+	trouble atomic.Pointer[string]                        // why the hub could not tell whether it serves the API
 	// credentials by object. Only the one who hands registrations over comes here.
 	credentials map[string]*credentialWatch
 }
@@ -134,7 +134,7 @@ func (s *source) disappear(ctx context.Context, absences int) {
 	s.of.queue.Add(s.mark())
 }
 
-// registration is what an object says at present; nil if there is none.
+// registration returns what an object says at present; nil if there is none.
 func (s *source) registration(ctx context.Context, name string) *registration.Registration {
 	var object registration.Object
 	if objects := s.objects.Load(); objects != nil {
@@ -148,7 +148,7 @@ func (s *source) registration(ctx context.Context, name string) *registration.Re
 	return &r
 }
 
-// credentialsOf is what is known of the Secret that an object refers to. It is
+// credentialsOf returns what is known of the Secret that an object refers to. It is
 // followed from now on, in place of another that the object referred to before.
 func (s *source) credentialsOf(ctx context.Context, object string, ref registration.Reference) registration.Credentials {
 	watch := s.credentials[object]
@@ -186,7 +186,7 @@ func (s *source) unfollow(object string) {
 	}
 }
 
-// dataOf is what a Secret holds; never nil.
+// dataOf returns what a Secret holds; never nil.
 func dataOf(u *unstructured.Unstructured) map[string][]byte {
 	var secret corev1.Secret
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &secret); err != nil || secret.Data == nil {
@@ -195,7 +195,7 @@ func dataOf(u *unstructured.Unstructured) map[string][]byte {
 	return secret.Data
 }
 
-// awaited says what the first objects wait for.
+// awaited returns what the first objects wait for.
 func (s *source) awaited() string {
 	if objects := s.objects.Load(); objects != nil {
 		return objects.why(s.watch.What)

@@ -201,7 +201,7 @@ func customSection(clients int, all []customFigures) report.Section {
 	return s
 }
 
-// whySlow says how many cores so many answers take.
+// whySlow returns how many cores so many answers take.
 func (f customFigures) whySlow() string {
 	const milliseconds = 1000
 	return fmt.Sprintf("%d answers of %s ms of CPU take %s cores; there are %d, which the clients and the members use too",

@@ -37,7 +37,7 @@ func (l *lister) overEncoder(members, pods int, format string) measure.Samples {
 	return l.single(ours, members, pods, format).cpu.Over(l.single(encoderAlone, members, pods, format).cpu)
 }
 
-// eachMember says what grows with the members.
+// eachMember returns what grows with the members.
 func (l *lister) eachMember(few, many, pods int, format string) string {
 	more := l.single(ours, many, pods, format).cpu.Median() - l.single(ours, few, pods, format).cpu.Median()
 	return fmt.Sprintf("each member more costs %s µs of an answer: it is looked up, named in the coverage, and its Pods, which lie apart "+
@@ -45,7 +45,7 @@ func (l *lister) eachMember(few, many, pods int, format string) string {
 		measure.Short(1000*more/float64(many-few)))
 }
 
-// beforeThePods says how much of the cost is not for the list.
+// beforeThePods returns how much of the cost is not for the list.
 func (l *lister) beforeThePods(members, pods int, format string) string {
 	list, without := l.single(ours, members, pods, format), l.single(noList, members, pods, format)
 	return fmt.Sprintf("an answer without a list costs %s ms of it; what is left is %s of the encoder's",

@@ -159,7 +159,7 @@ func (l *loader) observe(ctx context.Context, c *crowd, n int, within time.Durat
 	return err
 }
 
-// age is that of the oldest value in memory.
+// age returns that of the oldest value in memory.
 func (l *loader) age(ctx context.Context, server *stage.Server) (float64, error) {
 	oldest := 0.0
 	for _, m := range l.fleet.Members() {

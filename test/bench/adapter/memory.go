@@ -84,7 +84,7 @@ func (p plan) reached(round int) []int {
 	return p.Known[:n]
 }
 
-// alone is what an adapter occupies that has no members.
+// alone returns what an adapter occupies that has no members.
 func alone(ctx context.Context, s *stage.Stage) (footprint, error) {
 	server, err := s.Adapter(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *census) grow(ctx context.Context, server *stage.Server, g *growth, know
 // samplesPerPeriod is how often a server is sampled in a period of its own.
 const samplesPerPeriod = 8
 
-// settled is what a server occupies once nothing is new to it.
+// settled returns what a server occupies once nothing is new to it.
 func (c *census) settled(ctx context.Context, server *stage.Server) (footprint, error) {
 	if err := measure.Pass(ctx, c.Settle/2); err != nil {
 		return footprint{}, err

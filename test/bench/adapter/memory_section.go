@@ -72,7 +72,7 @@ func memoryFiguresOf(p plan, rounds []growth) memoryFigures {
 	return f
 }
 
-// peakBound is what an adapter may occupy while it writes as many answers as
+// peakBound returns what an adapter may occupy while it writes as many answers as
 // it ever does at once: the garbage collector lets a heap double.
 func peakBound(rest footprint) float64 { return 2 * (rest.heap + maxAnswerBytes) }
 

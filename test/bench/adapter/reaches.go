@@ -23,7 +23,7 @@ func atLeast(what string, goal float64, unit string, of measure.Samples) report.
 
 func with(unit, text string) string { return strings.TrimSpace(text + " " + unit) }
 
-// because says what stands in the way of a reach, if it is not met.
+// because returns what stands in the way of a reach, if it is not met.
 func because(r report.Reach, why string) report.Reach {
 	if !r.Met {
 		r.Why = why

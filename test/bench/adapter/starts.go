@@ -188,7 +188,7 @@ func (b *beginning) add(err error, ready bool) {
 	}
 }
 
-// startsOfPeer are those of a metrics-server, in seconds.
+// startsOfPeer returns those of a metrics-server, in seconds.
 func startsOfPeer(ctx context.Context, s *stage.Stage, pods, rounds int) (whole measure.Samples, err error) {
 	single, err := sim.New(ctx, sim.Options{Members: 1})
 	if err != nil {

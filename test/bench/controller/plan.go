@@ -46,7 +46,7 @@ func quick() plan {
 	return plan{Autoscalers: []int{50, 200}, Pods: 2_000, Period: 2 * time.Second, Rounds: 2, For: time.Second}
 }
 
-// Experiments is that of the controllers.
+// Experiments returns that of the controllers.
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{experiment.Planned("controllers", quick(), full(), run)}
 }

@@ -43,7 +43,7 @@ func (l *reconciles) note(s sim.Seen) {
 	l.seen[key]++
 }
 
-// workloads is how many were reconciled since the last drain.
+// workloads returns how many were reconciled since the last drain.
 func (l *reconciles) workloads() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +57,7 @@ func (l *reconciles) drain() {
 	l.between, l.seen, l.last = nil, map[workload]int{}, map[workload]time.Time{}
 }
 
-// noted is what was noted since the last drain or keep.
+// noted returns what was noted since the last drain or keep.
 func (l *reconciles) noted() (between measure.Samples, workloads int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

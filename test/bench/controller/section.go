@@ -202,7 +202,7 @@ func (o *outcome) reaches(p plan) []report.Reach {
 	}
 }
 
-// crowded says how upstream does at the same time.
+// crowded returns how upstream does at the same time.
 func (o *outcome) crowded() string {
 	return fmt.Sprintf("two cores are shared with upstream's controller and the simulation; upstream's p99 without limits is %s s",
 		o.every(o.Rest[upstream], 0.99))

@@ -67,7 +67,7 @@ func namespaceOf(i int) string { return fmt.Sprintf("team-%04d", i/together) }
 
 func nameOf(i int) string { return fmt.Sprintf("app-%04d", i) }
 
-// wanted is what each workload should run when the load has risen.
+// wanted returns what each workload should run when the load has risen.
 func (w *world) wanted() int { return int(float64(w.replicas) * grown) }
 
 func (w *world) populate(perMember int) error {

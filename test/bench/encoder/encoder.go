@@ -96,7 +96,7 @@ func (w *worker) do(o Order) Cost {
 	return cost
 }
 
-// encode goes on for a while; once at least, and once before to warm up.
+// encode continues for a while; once at least, and once before to warm up.
 func (w *worker) encode(encoder apiruntime.Encoder, d time.Duration) (Cost, error) {
 	var size counter
 	if err := encoder.Encode(w.list, &size); err != nil {

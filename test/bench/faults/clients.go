@@ -46,7 +46,7 @@ type client struct {
 	url       string
 	transport http.RoundTripper
 	question  func(n int) question
-	// may says whether it may ask now; nil: always.
+	// may reports whether it may ask now; nil: always.
 	may func() bool
 }
 

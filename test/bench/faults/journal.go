@@ -80,7 +80,7 @@ func (es entries) bad() int { return es.wrong() + es.of(truth.Silent) }
 
 func (es entries) of(v truth.Verdict) int { return es.counts()[v] }
 
-// latencies are those of lists that the adapters served, in milliseconds.
+// latencies returns those of lists that the adapters served, in milliseconds.
 func (es entries) latencies() (ms measure.Samples) {
 	for _, e := range es {
 		if e.kind == lists && (e.Verdict == truth.Right || e.Verdict == truth.Partial) {
@@ -90,7 +90,7 @@ func (es entries) latencies() (ms measure.Samples) {
 	return ms
 }
 
-// recovered says when the last answer came that was not right, and whether all
+// recovered returns when the last answer came that was not right, and whether all
 // clients have got right ones only since then, for as long as calm. What was asked
 // before the end of the fault does not count.
 func (es entries) recovered(clients []string, end, now time.Time, calm time.Duration) (last time.Time, ok bool) {

@@ -96,7 +96,7 @@ func (s *scene) await(ctx context.Context, p *phase, ended time.Time, j *journal
 	return nil
 }
 
-// ratio is that of the p99 with the fault by that before.
+// ratio returns that of the p99 with the fault by that before.
 func (p phase) ratio(q float64) float64 {
 	return p.during.latencies().Quantile(q) / p.before.latencies().Quantile(q)
 }

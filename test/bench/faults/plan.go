@@ -58,7 +58,7 @@ func quick() plan {
 	}
 }
 
-// Experiments are those of this package, in the order of the report.
+// Experiments returns those of this package, in the order of the report.
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{
 		experiment.Planned("faults", quick(), full(), runFaults),

@@ -98,7 +98,7 @@ func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// expected is how often each verdict has to come of what was told.
+// expected returns how often each verdict has to come of what was told.
 func (l *liar) expected() map[truth.Verdict]int {
 	expected := map[truth.Verdict]int{}
 	for i, lie := range lies() {

@@ -158,7 +158,7 @@ func (o outcome) section() report.Section {
 	return section
 }
 
-// judged says what was planted among so many answers: a run in which that was not found ends with an error.
+// judged returns what was planted among so many answers: a run in which that was not found ends with an error.
 func judged(planted int) string {
 	var names []string
 	for _, l := range lies() {
@@ -169,7 +169,7 @@ func judged(planted int) string {
 		rounds*len(lies()), planted, strings.Join(names, "; "))
 }
 
-// kinds says what became of each kind of question, over all phases.
+// kinds returns what became of each kind of question, over all phases.
 func (o outcome) kinds() report.Table {
 	t := report.Table{Title: "All answers", Header: []string{"asked for"}}
 	for _, v := range truth.Verdicts() {

@@ -121,7 +121,7 @@ func (c *scalers) run(name string) error {
 	return nil
 }
 
-// writes are those of all members since a time, in order.
+// writes returns those of all members since a time, in order.
 func (c *scalers) writes(since time.Time) []sim.ScaleWrite {
 	var some []sim.ScaleWrite
 	for _, m := range c.scene.fleet.Members() {
@@ -204,7 +204,7 @@ func (c *scalers) revive(ctx context.Context) error {
 
 const reconciliations = "fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total"
 
-// decisions is how many one has made so far; one that does not lead makes none.
+// decisions returns how many one has made so far; one that does not lead makes none.
 func decisions(ctx context.Context, r *fixture.Controllers) (float64, error) {
 	return total(ctx, r.Metrics(), reconciliations)
 }
@@ -260,7 +260,7 @@ func (c *scalers) killLeader(ctx context.Context) (time.Duration, error) {
 	return time.Since(killed), errors.Join(err, leader.Start(ctx))
 }
 
-// leader is who leads, and who does not.
+// leader returns who leads, and who does not.
 func (c *scalers) leader(ctx context.Context) (leader, other *fixture.Controllers, err error) {
 	for i, r := range c.replicas {
 		leads, err := total(ctx, r.Metrics(), "leader_election_master_status")

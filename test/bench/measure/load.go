@@ -50,7 +50,7 @@ type Result struct {
 	Complaint string
 }
 
-// PerSecond is how many whole answers came in a second.
+// PerSecond returns how many whole answers came in a second.
 func (r Result) PerSecond() float64 { return float64(len(r.Latencies)) / r.Took.Seconds() }
 
 // Ask puts the load on a server. Each client asks once at least.

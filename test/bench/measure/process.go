@@ -50,7 +50,7 @@ type Memory struct {
 	Resident, Peak int64
 }
 
-// Memory is that of now.
+// Memory returns that of now.
 func (p Process) Memory() (Memory, error) {
 	data, err := os.ReadFile(p.file("status"))
 	if err != nil {

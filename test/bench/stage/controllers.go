@@ -31,7 +31,7 @@ type Program struct {
 	Debug string
 }
 
-// Heap is what is in use of its heap after a garbage collection, in bytes.
+// Heap returns what is in use of its heap after a garbage collection, in bytes.
 func (p *Program) Heap(ctx context.Context) (float64, error) { return p.heap(ctx, p.Debug) }
 
 // Freeze has it stand still, with its connections open, until Thaw.

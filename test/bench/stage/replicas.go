@@ -80,7 +80,7 @@ func (r *Replicas) lead() {
 	r.Front.LeadTo(ports...)
 }
 
-// Up says whether a replica was not killed, and is ready. Others are not to be asked.
+// Up reports whether a replica was not killed, and is ready. Others are not to be asked.
 func (r *Replicas) Up(i int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

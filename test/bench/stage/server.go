@@ -48,7 +48,7 @@ func NewServer(config *rest.Config, pid measure.Process) (*Server, error) {
 	return &Server{URL: strings.TrimSuffix(config.Host, "/"), Client: client, PID: pid}, nil
 }
 
-// belongsTo says which process of the stage it is.
+// belongsTo returns which process of the stage it is.
 func (s *Server) belongsTo(p *lab.Process) error {
 	_, pid, err := p.State()
 	s.process, s.PID = p, measure.Process(pid)
@@ -58,12 +58,12 @@ func (s *Server) belongsTo(p *lab.Process) error {
 // Stop ends its process.
 func (s *Server) Stop() error { return s.process.Stop() }
 
-// Pods is where it lists the PodMetrics of a namespace.
+// Pods returns where it lists the PodMetrics of a namespace.
 func (s *Server) Pods(namespace string) string {
 	return s.URL + "/apis/metrics.k8s.io/v1beta1/namespaces/" + namespace + "/pods"
 }
 
-// Discovery is where it says which kinds of metrics it has. The answer is small,
+// Discovery returns where it says which kinds of metrics it has. The answer is small,
 // and passes all that others do.
 func (s *Server) Discovery() string { return s.URL + "/apis/metrics.k8s.io/v1beta1" }
 
@@ -177,12 +177,12 @@ func (s *Server) Metric(ctx context.Context, name string) (float64, error) {
 	return 0, fmt.Errorf("reading %s: %s does not tell it", name, s.URL)
 }
 
-// Allocated is what the server has allocated so far, in bytes, whether or not it is still in use.
+// Allocated returns what the server has allocated so far, in bytes, whether or not it is still in use.
 func (s *Server) Allocated(ctx context.Context) (float64, error) {
 	return s.Metric(ctx, "go_memstats_alloc_bytes_total")
 }
 
-// Heap is what is in use of the server's heap after a garbage collection, in bytes.
+// Heap returns what is in use of the server's heap after a garbage collection, in bytes.
 func (s *Server) Heap(ctx context.Context) (float64, error) { return s.heap(ctx, s.URL) }
 
 // heap collects garbage by what is served at debug.

@@ -32,7 +32,7 @@ func quick() plan {
 	return plan{Rounds: 3, For: 500 * time.Millisecond, Settle: time.Second, Clients: []int{1, 8}}
 }
 
-// Experiments is that of the webhook.
+// Experiments returns that of the webhook.
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{experiment.Planned("webhook", quick(), full(), admissions)}
 }

@@ -27,7 +27,7 @@ type review struct {
 	body     []byte
 }
 
-// reviews are those about a period of writes.
+// reviews returns those about a period of writes.
 func reviews() ([]review, error) {
 	var all []review
 	for number := range period {
@@ -78,7 +78,7 @@ func managed(object []byte) runtime.RawExtension {
 	return runtime.RawExtension{Raw: bytes.Replace(object, []byte(`"metadata":{`), []byte(record), 1)}
 }
 
-// allowed is what is wrong with the answer of a webhook that checks nothing.
+// allowed returns what is wrong with the answer of a webhook that checks nothing.
 func (r review) allowed(code int, body []byte) error {
 	if code != http.StatusOK {
 		return fmt.Errorf("%s to %s: %d: %s", r, r.path, code, body)
@@ -86,7 +86,7 @@ func (r review) allowed(code int, body []byte) error {
 	return r.holds(body, `"allowed":true`)
 }
 
-// judged is what is wrong with the answer of ours: a FederatedHPA is completed,
+// judged returns what is wrong with the answer of ours: a FederatedHPA is completed,
 // and what is faulty is refused when it is judged.
 func (r review) judged(code int, body []byte) error {
 	if r.validate && r.faulty {

@@ -179,7 +179,7 @@ func (b *bench) of(resource, namespace string) dynamic.ResourceInterface {
 	return b.writers.Resource(gvr).Namespace(namespace)
 }
 
-// asks says whether a period of writes is admitted as it should be, and whether
+// asks reports whether a period of writes is admitted as it should be, and whether
 // the empty webhook was asked twice about each.
 func (b *bench) asks(ctx context.Context, s *side) error {
 	counted := s.name == emptyOne
@@ -202,7 +202,7 @@ func (b *bench) asks(ctx context.Context, s *side) error {
 	return err
 }
 
-// asked is how often the empty webhook was.
+// asked returns how often the empty webhook was.
 func asked(ctx context.Context, w *stage.Webhook) (n int64, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.URL, nil)
 	if err != nil {

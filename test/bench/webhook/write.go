@@ -83,7 +83,7 @@ const (
 		`{"name":"evening","schedule":"30 18 * * *","targetReplicas":2,"timeZone":"Europe/Berlin"}]}}`
 )
 
-// object is what is written. Updates are of that version of what is stored, and
+// object returns what is written. Updates are of that version of what is stored, and
 // change the spec, or the hub would not ask about them.
 func (w write) object(namespace, name, version string) []byte {
 	if w.update {
@@ -105,7 +105,7 @@ func (w write) object(namespace, name, version string) []byte {
 		"RESOURCE", resource).Replace(text))
 }
 
-// admitted is what is wrong with the hub's answer if nothing checks for faults.
+// admitted returns what is wrong with the hub's answer if nothing checks for faults.
 func (w write) admitted(code int, body []byte) error {
 	want := http.StatusCreated
 	if w.update {
@@ -117,7 +117,7 @@ func (w write) admitted(code int, body []byte) error {
 	return nil
 }
 
-// judged is what is wrong with the hub's answer if our webhook was asked: what is
+// judged returns what is wrong with the hub's answer if our webhook was asked: what is
 // faulty is refused by it, with the field, and the rest has its defaults.
 func (w write) judged(code int, body []byte) error {
 	if !w.faulty {

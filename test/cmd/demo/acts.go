@@ -169,7 +169,7 @@ func (s *stage) freeze(ctx context.Context) error {
 // thaw shows that the fleet is whole again by itself.
 func (s *stage) thaw(ctx context.Context) error {
 	s.title("West is back")
-	s.say("It goes on where it stopped (SIGCONT). Nothing else has to be done:")
+	s.say("It continues where it stopped (SIGCONT). Nothing else has to be done:")
 	member, err := s.fleet.Cluster(west)
 	if err != nil {
 		return err

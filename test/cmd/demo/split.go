@@ -153,7 +153,7 @@ func (s *stage) loseHub(ctx context.Context) error {
 	if err := s.showRefusal(ctx, "-n", shop, "get", "fhpa"); err != nil {
 		return err
 	}
-	s.say("North goes on:")
+	s.say("North continues:")
 	if err := s.burden(ctx, north); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ type hub struct {
 	asked []string // but for discovery
 }
 
-// serve says whether it is a question for metrics.
+// serve reports whether it is a question for metrics.
 func (h *hub) serve(w *httptest.ResponseRecorder, r *http.Request) (ofMetrics bool) {
 	a := h.answer
 	switch r.URL.Path {
@@ -130,7 +130,7 @@ func (h *hub) theirs() metrics.MetricsClient {
 		custom_metrics.NewForConfig(config, kinds(), versions), external_metrics.NewForConfigOrDie(config))
 }
 
-// kinds are those that the hub knows.
+// kinds returns those that the hub knows.
 func kinds() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion, appsv1.SchemeGroupVersion})
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)

@@ -204,7 +204,7 @@ func (d dice) encoded(scheme *runtime.Scheme, code int, object runtime.Object) a
 	return answer{code: code, kind: kind, body: string(body)}
 }
 
-// groups are what the hub serves of custom.metrics.k8s.io, the preferred first.
+// groups returns what the hub serves of custom.metrics.k8s.io, the preferred first.
 func (d dice) groups() []string {
 	return of(d, []string{"v1beta2"}, []string{"v1beta1"}, []string{"v1beta2", "v1beta1"}, []string{"v1beta1", "v1beta2"},
 		[]string{"v3", "v1beta1"}, []string{"v3"}, nil)
@@ -227,7 +227,7 @@ func asJSON(object any) answer {
 	return answer{code: http.StatusOK, kind: runtime.ContentTypeJSON, body: string(body)}
 }
 
-// answerTo is what the hub says to the question.
+// answerTo returns what the hub says to the question.
 func (d dice) answerTo(scheme *runtime.Scheme, h *hub, q *hubmetrics.Question) answer {
 	switch q.Metric.Type {
 	case autoscalingv2.PodsMetricSourceType, autoscalingv2.ObjectMetricSourceType:

@@ -91,7 +91,7 @@ func (d dice) sample(p pod, value int64, now time.Time) sample {
 	return s
 }
 
-// value1 is what one Pod uses at a load.
+// value1 returns what one Pod uses at a load.
 func (d dice) value1(m autoscalingv2.MetricSpec, load float64) int64 {
 	noise := of(d, 1, 1, 1, 0.9, 1.2, 0)
 	switch t := target1(m); {

@@ -14,7 +14,7 @@ import (
 
 var webLabels = map[string]string{"app": "web"}
 
-// template is what a Pod of the workload should look like.
+// template returns what a Pod of the workload should look like.
 func template() corev1.PodSpec {
 	return corev1.PodSpec{Containers: []corev1.Container{container("app", "500m")}}
 }
@@ -60,7 +60,7 @@ func (w *world) perturb(d dice) {
 	}
 }
 
-// asksForRareContainer says that most Pods are faulty as they are, by a container that they do not have.
+// asksForRareContainer reports whether most Pods are faulty as they are, by a container that they do not have.
 func (w *world) asksForRareContainer() bool {
 	return slices.ContainsFunc(w.hpa.Spec.Metrics, func(m autoscalingv2.MetricSpec) bool {
 		return m.ContainerResource != nil && m.ContainerResource.Container != "app"

@@ -34,7 +34,7 @@ func (t tally) note(w *world, o outcome) {
 		}
 	}
 	if len(o.Writes) > 1 {
-		t["a write that was tried again"]++
+		t["a write that was retried"]++
 	}
 	if w.clusters > 1 {
 		t["several clusters"]++
@@ -85,7 +85,7 @@ var required = slices.Concat([]string{
 	"event FailedGetResourceMetric", "event FailedGetContainerResourceMetric", "event FailedGetPodsMetric", "event FailedGetObjectMetric",
 	"event FailedGetExternalMetric", "event InvalidMetricSourceType",
 	"metric ", "metric Resource", "metric ContainerResource", "metric Pods", "metric Object", "metric External",
-	"from zero", "from zero to the minimum", "a write that was tried again", "several clusters", "a cluster that is drained",
+	"from zero", "from zero to the minimum", "a write that was retried", "several clusters", "a cluster that is drained",
 	"Pods that are not created yet",
 }, said())
 

@@ -103,7 +103,7 @@ func (u *upstream) reconcile() outcome {
 	return outcome{Writes: u.writes, Status: u.stored().Status, Events: u.events}
 }
 
-// tryingAgain says that a write has failed. The controller may wait for its next try meanwhile, so this is locked.
+// tryingAgain reports whether a write has failed. The controller may wait for its next try meanwhile, so this is locked.
 func (u *upstream) tryingAgain() bool {
 	u.lock.Lock()
 	defer u.lock.Unlock()

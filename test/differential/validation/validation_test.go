@@ -114,7 +114,7 @@ func compare(t *testing.T, spec autoscalingv2.HorizontalPodAutoscalerSpec, their
 	}
 }
 
-// replaced says whether our shorter list of resources stands for their words on
+// replaced reports whether our shorter list of resources stands for their words on
 // the name of a resource.
 func replaced(text string, ours list) bool {
 	place, _, _ := strings.Cut(text, ": ")

@@ -50,7 +50,7 @@ func (s stand) do(t *testing.T, method, path, body string) (code int, said strin
 	return resp.StatusCode, string(read)
 }
 
-// codes are what the members answer.
+// codes returns what the members answer.
 func (s stand) codes(t *testing.T) (codes []int) {
 	t.Helper()
 	for _, m := range s.fleet.Members() {

@@ -38,7 +38,7 @@ type ClusterAffinity struct {
 	ExcludeClusters []string `json:"exclude,omitempty"`
 }
 
-// FieldSelector selects clusters by what their registration says of their place. All requirements must hold.
+// FieldSelector selects clusters by the place that their registration states. All requirements must hold.
 type FieldSelector struct {
 	// matchExpressions are the requirements. Empty: every cluster.
 	// Example: [{key: provider, operator: NotIn, values: [on-premises]}]

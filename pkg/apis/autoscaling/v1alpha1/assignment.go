@@ -2,7 +2,7 @@
 
 package v1alpha1
 
-// FederatedHPAAssignment says how the minReplicas and maxReplicas of the fleet are split into one
+// FederatedHPAAssignment specifies how the minReplicas and maxReplicas of the fleet are split into one
 // HorizontalPodAutoscaler for each cluster.
 type FederatedHPAAssignment struct {
 	// federatedHPAAssignmentType is the rule of the split.
@@ -26,7 +26,7 @@ type FederatedHPAAssignment struct {
 	// +optional
 	ClusterAutoscalingPreference []TargetClusterAutoscalingPreference `json:"clusterAutoscalingPreference,omitempty"`
 
-	// distributionOrder says which bound is split first. MaxFirst: maxReplicas; a cluster that gets a part of it gets at
+	// distributionOrder specifies which bound is split first. MaxFirst: maxReplicas; a cluster that gets a part of it gets at
 	// least 1 of minReplicas. MinFirst: minReplicas; a cluster that gets none of it gets no HorizontalPodAutoscaler, so
 	// with minReplicas 1 a single cluster takes part. No effect with Duplicated. Default: MaxFirst.
 	// Example: MinFirst
@@ -34,13 +34,13 @@ type FederatedHPAAssignment struct {
 	// +optional
 	DistributionOrder DistributionOrder `json:"distributionOrder,omitempty"`
 
-	// rebalance says whether and how bounds move between clusters later. Absent: strategy Capacity for DynamicWeighted,
+	// rebalance controls whether and how bounds move between clusters later. Absent: strategy Capacity for DynamicWeighted,
 	// Aggregated and Prioritized, and None for Duplicated and StaticWeighted.
 	// Example: {strategy: Demand}
 	// +optional
 	Rebalance *Rebalance `json:"rebalance,omitempty"`
 
-	// scaleDownOrder, with Prioritized, says in which order clusters shrink. Strict: a cluster keeps its replicas until
+	// scaleDownOrder, with Prioritized, is the order in which clusters shrink. Strict: a cluster keeps its replicas until
 	// all clusters of lower priority are at their minimum; the hub enforces it. BestEffort: clusters of higher priority
 	// wait longer before they shrink; works while the hub is away, but the order is not certain. Default: Strict.
 	// Example: BestEffort
@@ -104,7 +104,7 @@ type TargetClusterAutoscalingPreference struct {
 	AutoscalingMaxThreshold *int32 `json:"autoscalingMaxThreshold,omitempty"`
 }
 
-// DistributionOrder says which of the fleet's bounds is split first.
+// DistributionOrder specifies which of the fleet's bounds is split first.
 //
 // +kubebuilder:validation:Enum=MaxFirst;MinFirst
 type DistributionOrder string
@@ -116,7 +116,7 @@ const (
 	DistributionMinFirst DistributionOrder = "MinFirst"
 )
 
-// ScaleDownOrder says in which order clusters shrink.
+// ScaleDownOrder is the order in which clusters shrink.
 //
 // +kubebuilder:validation:Enum=Strict;BestEffort
 type ScaleDownOrder string
@@ -128,9 +128,9 @@ const (
 	ScaleDownBestEffort ScaleDownOrder = "BestEffort"
 )
 
-// Rebalance says how bounds move between clusters after the first split. Their sum stays the same.
+// Rebalance specifies how bounds move between clusters after the first split. Their sum stays the same.
 type Rebalance struct {
-	// strategy says what moves bounds. None: nothing. Capacity: they move to clusters that can host more replicas.
+	// strategy specifies why bounds move. None: nothing. Capacity: they move to clusters that can host more replicas.
 	// Demand: they move from clusters that do not need them to clusters that want more than their maximum. Absent: by
 	// the type of the split, as said at rebalance.
 	// Example: Demand
@@ -155,7 +155,7 @@ type Rebalance struct {
 	MinUtilizationPercent *int32 `json:"minUtilizationPercent,omitempty"`
 }
 
-// RebalanceStrategy says what moves bounds between clusters.
+// RebalanceStrategy specifies why bounds move between clusters.
 //
 // +kubebuilder:validation:Enum=None;Capacity;Demand
 type RebalanceStrategy string

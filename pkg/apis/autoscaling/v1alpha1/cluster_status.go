@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ClusterStatus says how one cluster takes part in a FederatedHPA.
+// ClusterStatus describes how one cluster takes part in a FederatedHPA.
 type ClusterStatus struct {
 	// name is the name of the cluster's registration.
 	// Example: east
@@ -16,9 +16,9 @@ type ClusterStatus struct {
 	// +required
 	Name string `json:"name"`
 
-	// state says how the cluster takes part.
+	// state describes how the cluster takes part.
 	// Active: fully. Saturated: it cannot host more than it runs. ScaledToZero: it was taken to 0 replicas. Excluded: not
-	// at all; reason says why. Unreachable: it cannot be seen; its replicas stay counted. Conflict: another autoscaler
+	// at all; reason explains why. Unreachable: it cannot be seen; its replicas stay counted. Conflict: another autoscaler
 	// governs the workload there, and nothing is written.
 	// Example: Active
 	// +optional
@@ -29,13 +29,13 @@ type ClusterStatus struct {
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
 
-	// reason says in one word why the cluster is in its state. Absent: there is nothing to say.
+	// reason is a one-word explanation of the state. Absent: the state needs none.
 	// Example: Timeout
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// message says it to people.
+	// message explains the reason in a sentence.
 	// Example: no answer within 5s
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional
@@ -129,7 +129,7 @@ type ClusterStatus struct {
 	HPA *autoscalingv2.HorizontalPodAutoscalerStatus `json:"hpa,omitempty"`
 }
 
-// ClusterState says how a cluster takes part in a FederatedHPA.
+// ClusterState describes how a cluster takes part in a FederatedHPA.
 //
 // +kubebuilder:validation:Enum=Active;Saturated;ScaledToZero;Excluded;Unreachable;Conflict
 type ClusterState string

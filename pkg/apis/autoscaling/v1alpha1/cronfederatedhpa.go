@@ -8,7 +8,7 @@ import (
 )
 
 // CronFederatedHPA sets the replicas of a workload, or the bounds of a FederatedHPA, at given times. A time that passed
-// while the controller was away is made up for once it is back: of several, only the latest values are applied.
+// while the controller was away is caught up once it is back: of several, only the latest values are applied.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -129,7 +129,7 @@ type CronFederatedHPARule struct {
 	// +optional
 	TargetMaxReplicas *int32 `json:"targetMaxReplicas,omitempty"`
 
-	// suspend keeps the rule from running. What it missed meanwhile is not made up for. Default: false.
+	// suspend keeps the rule from running. What it missed meanwhile is not caught up. Default: false.
 	// Example: true
 	// +kubebuilder:default=false
 	// +optional

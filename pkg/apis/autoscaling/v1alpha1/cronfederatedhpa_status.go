@@ -21,9 +21,9 @@ type CronFederatedHPAStatus struct {
 	// +optional
 	LastExecutionTime *metav1.Time `json:"lastExecutionTime,omitempty"`
 
-	// conditions say whether the rules can run. Ready: the spec was understood. TargetFound: scaleTargetRef exists.
+	// conditions report whether the rules can run. Ready: the spec was understood. TargetFound: scaleTargetRef exists.
 	// Conflicting: another autoscaler sets the same values.
-	// Example: [{type: TargetFound, status: "False", reason: NotFound, message: no Deployment shop, lastTransitionTime: "2027-03-01T09:30:00Z"}]
+	// Example: [{type: TargetFound, status: "False", reason: NotFound, message: no shop, lastTransitionTime: "2027-03-01T09:30:00Z"}]
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
 	// +listMapKey=type
@@ -73,7 +73,7 @@ type CronFederatedHPASummary struct {
 	Suspended string `json:"suspended,omitempty"`
 }
 
-// ExecutionHistory says when one rule ran and when it will run.
+// ExecutionHistory records when one rule ran and when it will run next.
 type ExecutionHistory struct {
 	// ruleName is the name of the rule.
 	// Example: morning
@@ -162,7 +162,7 @@ type FailedExecution struct {
 	// +required
 	ExecutionTime metav1.Time `json:"executionTime"`
 
-	// message says why.
+	// message explains why.
 	// Example: minReplicas 1000 would exceed maxReplicas 500
 	// +kubebuilder:validation:MaxLength=4096
 	// +required

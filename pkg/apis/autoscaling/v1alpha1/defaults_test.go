@@ -138,7 +138,7 @@ func TestDefaultCronFederatedHPA(t *testing.T) {
 // FuzzDefaultsOnce: defaulting once more changes nothing, nothing that was given is changed, and no two objects come to
 // share what was filled in.
 func FuzzDefaultsOnce(f *testing.F) {
-	for seed := range uint64(500) { // plain `go test` runs these; -fuzz goes on from them
+	for seed := range uint64(500) { // plain `go test` runs these; -fuzz continues from them
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {

@@ -2,7 +2,7 @@
 
 package v1alpha1
 
-// ReplicaDistribution says how the replicas that the hub computed are divided among the clusters. Running Pods are not
+// ReplicaDistribution specifies how the replicas that the hub computed are divided among the clusters. Running Pods are not
 // moved: only what is added or taken away is divided, so that the clusters come nearer to their shares.
 type ReplicaDistribution struct {
 	// type is the rule of the division.

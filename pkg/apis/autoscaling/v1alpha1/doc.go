@@ -4,11 +4,11 @@
 // its load over many clusters, and [CronFederatedHPA], which sets them at given times.
 //
 // The group and kinds are Karmada's, and every field that Karmada's users have is here with the same name and shape, so
-// their manifests work unchanged. The part of a FederatedHPA that says when to scale is Kubernetes' own
+// their manifests work unchanged. The part of a FederatedHPA that specifies when to scale is Kubernetes' own
 // HorizontalPodAutoscalerSpec, inlined.
 //
 // The comments of the types are the reference: they become the descriptions in the CustomResourceDefinitions (deploy/crds),
-// what `kubectl explain` says, and docs/api.md. A bound that is no marker here, because the field is Kubernetes' own,
+// what `kubectl explain` shows, and docs/api.md. A bound that is no marker here, because the field is Kubernetes' own,
 // is added to the CustomResourceDefinition by tools/crds.
 //
 // [DefaultFederatedHPA] and [DefaultCronFederatedHPA] fill in what a person left out.

@@ -91,7 +91,7 @@ type FederatedHPASpec struct {
 	// +optional
 	ScalingToZero bool `json:"scalingToZero,omitempty"`
 
-	// scalingToZeroMode says who takes a cluster to zero replicas and back, if scalingToZero is true.
+	// scalingToZeroMode specifies who scales a cluster to zero replicas and back, if scalingToZero is true.
 	// Controller: the hub writes the replicas of the workload in that cluster. Works with every Kubernetes version; a
 	// cluster at zero stays there while the hub is away.
 	// Native: the HorizontalPodAutoscaler of that cluster does. Needs Kubernetes 1.37 there and an Object or External
@@ -101,7 +101,7 @@ type FederatedHPASpec struct {
 	// +optional
 	ScalingToZeroMode ScalingToZeroMode `json:"scalingToZeroMode,omitempty"`
 
-	// federatedHPAAssignment, if present, selects distributed mode, and says how minReplicas and maxReplicas are split.
+	// federatedHPAAssignment, if present, selects distributed mode, and specifies how minReplicas and maxReplicas are split.
 	// Absent: central mode. May not be set together with replicaDistribution.
 	// Example: {federatedHPAAssignmentType: StaticWeighted}
 	// +optional
@@ -114,7 +114,7 @@ type FederatedHPASpec struct {
 	// +optional
 	ReplicaDistribution *ReplicaDistribution `json:"replicaDistribution,omitempty"`
 
-	// deletionPolicy says what becomes of the HorizontalPodAutoscalers in the clusters when the FederatedHPA is deleted.
+	// deletionPolicy specifies what happens to the HorizontalPodAutoscalers in the clusters when the FederatedHPA is deleted.
 	// Delete: they go too. Orphan: they stay, with the bounds that they have then. Distributed mode. Default: Delete.
 	// Example: Orphan
 	// +optional
@@ -131,7 +131,7 @@ type FederatedHPASpec struct {
 	Mode AutoscalingMode `json:"mode,omitempty"`
 }
 
-// ScalingToZeroMode says who takes a cluster to zero replicas and back.
+// ScalingToZeroMode specifies who scales a cluster to zero replicas and back.
 //
 // +kubebuilder:validation:Enum=Controller;Native
 type ScalingToZeroMode string
@@ -143,7 +143,7 @@ const (
 	ScalingToZeroNative ScalingToZeroMode = "Native"
 )
 
-// DeletionPolicy says what becomes of member HorizontalPodAutoscalers when their FederatedHPA is deleted.
+// DeletionPolicy specifies what happens to member HorizontalPodAutoscalers when their FederatedHPA is deleted.
 //
 // +kubebuilder:validation:Enum=Delete;Orphan
 type DeletionPolicy string
@@ -155,6 +155,6 @@ const (
 	DeletionPolicyOrphan DeletionPolicy = "Orphan"
 )
 
-// Distributed says whether the hub splits min and max into member HorizontalPodAutoscalers; otherwise it computes the
+// Distributed reports whether the hub splits min and max into member HorizontalPodAutoscalers; otherwise it computes the
 // replicas itself.
 func (f *FederatedHPA) Distributed() bool { return f.Spec.FederatedHPAAssignment != nil }

@@ -48,7 +48,7 @@ type FederatedHPAStatus struct {
 	// +optional
 	CurrentMetrics []autoscalingv2.MetricStatus `json:"currentMetrics,omitempty"`
 
-	// conditions say whether the FederatedHPA can do its work, and if not, why. AbleToScale, ScalingActive, ScalingLimited
+	// conditions report whether the FederatedHPA can do its work, and if not, why. AbleToScale, ScalingActive, ScalingLimited
 	// and ScaledToZero mean what they mean in a HorizontalPodAutoscaler. FleetVisible is False while the Pods or metrics of
 	// a cluster cannot be seen; until then nothing is scaled down. PreferenceUnmatched is True while an entry of
 	// clusterAutoscalingPreference selects no cluster. Propagated is False while the members do not run what the workload

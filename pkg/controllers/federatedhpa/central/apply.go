@@ -19,7 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// outcome is what came of a plan.
+// outcome is the result of a plan.
 type outcome struct {
 	plan
 	// Decision is the plan's, completed.
@@ -28,7 +28,7 @@ type outcome struct {
 	changes []change
 }
 
-// assigned is how many replicas a cluster is told to run by now; nil: that is not known.
+// assigned returns how many replicas a cluster is told to run by now; nil: that is not known.
 func (o *outcome) assigned(p *part) *int32 {
 	for i := range o.changes {
 		if c := &o.changes[i]; c.part.Cluster == p.Cluster && c.err == nil {
@@ -78,9 +78,9 @@ func (m *Mode) writeHub(ctx context.Context, p *plan) replicas.Decision {
 	return p.Scaled(p.Now)
 }
 
-// writeClusters tells each cluster its replicas. Those that gain come first, and what could not be added is not taken away from
+// writeClusters sets the replicas of each cluster. Those that gain come first, and what could not be added is not taken away from
 // others. On the way down nothing moves: that waits for the next sync, so that no more are taken away than are too many.
-// A cluster that could not be told is tried again then, too; the others do not make up for it, or both would run its
+// A cluster that could not be told is retried then, too; the others do not make up for it, or both would run its
 // replicas.
 func (m *Mode) writeClusters(ctx context.Context, p *plan) []change {
 	var gains, losses []change
@@ -112,7 +112,7 @@ func gained(changes []change) (n int32) {
 	return n
 }
 
-// lessen has these clusters gain, or lose, so many replicas less in all, and returns those that still change.
+// lessen reduces what these clusters gain, or lose, by so many replicas in all, and returns those that still change.
 func lessen(changes []change, by int32) []change {
 	var left []change
 	for _, c := range changes {
@@ -177,7 +177,7 @@ func (o *outcome) complete(ctx context.Context) {
 	}
 }
 
-// nobodyTold says why no cluster's part changes where that of the whole should.
+// nobodyTold returns why no cluster is scaled although the fleet should be.
 func (in *situation) nobodyTold(wanted int32) error {
 	switch {
 	case !slices.ContainsFunc(in.parts, func(p part) bool { return p.writable() }):
@@ -189,7 +189,7 @@ func (in *situation) nobodyTold(wanted int32) error {
 	}
 }
 
-// fail says of a rescale that succeeded in part where it did not.
+// fail records where a rescale that succeeded in part failed.
 func (o *outcome) fail(err error) {
 	if err == nil {
 		return

@@ -40,7 +40,7 @@ func decide(in situation) plan {
 // saturate marks a cluster as full once Pods of the workload have found no node there for the delay. It then keeps what
 // runs, and others get the rest. It is full until its nodes have had room for the delay.
 //
-// A StatefulSet is left alone: it would delete its last Pods, which need not be those that wait.
+// A StatefulSet is skipped: it would delete its last Pods, which need not be the pending ones.
 func (p *part) saturate(in *situation) {
 	if !p.writable() || p.Pods.Silent != nil || in.Object.Spec.ScaleTargetRef.Kind == "StatefulSet" {
 		return
@@ -73,7 +73,7 @@ func timeOr(t *metav1.Time, otherwise time.Time) time.Time {
 	return t.Time
 }
 
-// free is how many more replicas the cluster can host; nil: that is not known.
+// free returns how many more replicas the cluster can host; nil: that is not known.
 func (p *part) free() *int32 {
 	capacity := p.capacity()
 	if capacity == nil {
@@ -82,7 +82,7 @@ func (p *part) free() *int32 {
 	return new(*capacity - p.told())
 }
 
-// hosted is how many replicas have found a node, or may find one. Pods beyond the replicas, as those of a rollout, wait
+// hosted returns how many replicas have found a node, or may find one. Pods beyond the replicas, as those of a rollout, wait
 // for others to leave.
 func (p *part) hosted() int32 {
 	waiting := p.Pods.Unschedulable - max(0, p.present()-int(p.told()))

@@ -73,7 +73,7 @@ func (p *part) destination(in *situation) assignment.Destination {
 	}
 }
 
-// capacity is how many replicas the cluster can host in all; nil: that is not known.
+// capacity returns how many replicas the cluster can host in all; nil: that is not known.
 func (p *part) capacity() *int32 {
 	if p.assigned == nil || p.Additional == nil {
 		return nil
@@ -81,7 +81,7 @@ func (p *part) capacity() *int32 {
 	return new(int32(min(int64(p.hosted())+int64(*p.Room(*p.assigned)), math.MaxInt32)))
 }
 
-// told is how many replicas the cluster was told to run, without those that run twice while they move; 0 if that is not
+// told returns how many replicas the cluster was told to run, without those that run twice while they move; 0 if that is not
 // known.
 func (p *part) told() int32 {
 	if p.assigned == nil {
@@ -90,10 +90,10 @@ func (p *part) told() int32 {
 	return max(0, *p.assigned-p.moved)
 }
 
-// reported is how many replicas the workload there says that it has, again without those that run twice.
+// reported returns how many replicas the workload there says that it has, again without those that run twice.
 func (p *part) reported() int32 { return max(0, p.Scale.Status.Replicas-p.moved) }
 
-// load is what a cluster carries by the first metric of Pods that was answered, in milli. Only the division by it asks.
+// load returns what a cluster carries by the first metric of Pods that was answered, in milli. Only the division by it asks.
 func (in *situation) load(cluster string) int64 {
 	if in.Object.Spec.ReplicaDistribution.Type != v1alpha1.DistributionLoadWeighted {
 		return 0
@@ -132,7 +132,7 @@ type change struct {
 	err  error
 }
 
-// changes are what the division changes.
+// changes returns what the division changes.
 func (in *situation) changes(v *division) []change {
 	var all []change
 	for i := range in.parts {

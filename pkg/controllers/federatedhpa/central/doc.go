@@ -13,6 +13,6 @@
 // Replicas have one writer. Without replicaDistribution that is the workload on the hub (hub.go), and whoever propagates it
 // divides them. With it each member's workload is told its part.
 //
-// A cluster takes part by placement alone, and never ceases to because it is silent: its Pods stay counted as they were last
+// A cluster takes part by placement alone, and never drops out because it is silent: its Pods stay counted as they were last
 // seen, and until it is seen again, or is taken out, nothing is scaled in.
 package central

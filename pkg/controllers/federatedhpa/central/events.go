@@ -16,7 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// action is what Events say was being done.
+// action is the action of Events.
 const action = "Autoscale"
 
 // record reports what was decided and done: Events, and the status if it tells more than the one stored.
@@ -63,7 +63,7 @@ func (o *outcome) shifted() string {
 	return strings.Join(all, ", ")
 }
 
-// addCluster tells of a cluster that takes part in another way than before. That it cannot be seen is said of all together.
+// addCluster reports a cluster whose state has changed. Those that cannot be seen are reported together.
 func addCluster(news *record.Events, object *v1alpha1.FederatedHPA, now *v1alpha1.ClusterStatus) {
 	before := sight.Before(object, now.Name)
 	switch {

@@ -24,7 +24,7 @@ var byCapacity = []v1alpha1.ReplicaDistributionType{
 	v1alpha1.DistributionDynamicWeighted, v1alpha1.DistributionAggregated, v1alpha1.DistributionPrioritized,
 }
 
-// gather collects what a decision rests on. What is not available is noted as such: there is always a decision.
+// gather collects the input of a decision. What is not available is recorded as such: there is always a decision.
 func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) situation {
 	seen, err := m.Fleet.Select(ctx, object)
 	in := situation{Sight: seen, options: m.Decision, grace: m.PropagationGrace}
@@ -107,7 +107,7 @@ func (in *situation) addUp() {
 	}
 }
 
-// nowhere says why no cluster's part could be read.
+// nowhere returns why no cluster's part could be read.
 func (in *situation) nowhere() error {
 	ref := workload.Describe(in.Object.Spec.ScaleTargetRef)
 	if len(in.parts) == 0 {
@@ -154,7 +154,7 @@ func (p *part) readPods(ctx context.Context, in *situation) {
 	}
 }
 
-// templateOf is what a Pod of the workload requests, for Pods that count though they cannot be seen. Any Pod that can be
+// templateOf returns what a Pod of the workload requests, for Pods that count though they cannot be seen. Any Pod that can be
 // seen tells it.
 func (m *Mode) templateOf(ctx context.Context, in *situation) *replicas.Requests {
 	for i := range in.parts {

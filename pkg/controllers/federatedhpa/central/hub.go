@@ -74,7 +74,7 @@ func (m *Mode) TellHub(ctx context.Context, object *v1alpha1.FederatedHPA) error
 	return nil
 }
 
-// resourcesOf are what a kind may be served as, the preferred version first; the version of the reference does not
+// resourcesOf returns what a kind may be served as, the preferred version first; the version of the reference does not
 // count. The error is as a HorizontalPodAutoscaler words it.
 func resourcesOf(mapper meta.RESTMapper, ref autoscalingv2.CrossVersionObjectReference) ([]schema.GroupResource, error) {
 	kind, err := groupKindOf(ref)
@@ -104,7 +104,7 @@ func groupKindOf(ref autoscalingv2.CrossVersionObjectReference) (schema.GroupKin
 	return schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, nil
 }
 
-// templateOnHub is what a Pod of the workload requests by its template; nil if that cannot be said.
+// templateOnHub returns what a Pod of the workload requests by its template; nil if that cannot be said.
 func (m *Mode) templateOnHub(ctx context.Context, object *v1alpha1.FederatedHPA) *replicas.Requests {
 	ref := object.Spec.ScaleTargetRef
 	found := &unstructured.Unstructured{}

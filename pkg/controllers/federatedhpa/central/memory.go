@@ -13,9 +13,9 @@ import (
 // Memory is what is known of an object from one reconcile to the next. What of it must outlive the program is in the status,
 // with which the zero value begins.
 type Memory struct {
-	// learnt: state is known; until then it is that of the status.
-	learnt bool
-	state  replicas.State
+	// learned: state is known; until then it is that of the status.
+	learned bool
+	state   replicas.State
 	// Moved are replicas that run in two clusters, by the one that they move to. Who does not know of them takes some away.
 	Moved map[string]int32
 	// assigned are what the clusters were told, by name: the status knows of the last write only if it could be stored.
@@ -29,13 +29,13 @@ type Memory struct {
 
 // recall returns the state of an object whose workload has so many replicas.
 func (m *Memory) recall(object *v1alpha1.FederatedHPA, current int32, now time.Time) replicas.State {
-	if m.learnt {
+	if m.learned {
 		return m.state
 	}
 	return recall(object.Status.Stabilization, current, now)
 }
 
-// told is how many replicas a cluster was told to run.
+// told returns how many replicas a cluster was told to run.
 func (m *Memory) told(c *sight.Cluster) *int32 {
 	if n, known := m.assigned[c.Facts.Name]; known {
 		return &n
@@ -43,13 +43,13 @@ func (m *Memory) told(c *sight.Cluster) *int32 {
 	return c.Before.AssignedReplicas
 }
 
-// keep keeps what the next reconcile must know of this one. Where the workload could not be read, little was learnt.
+// keep stores what the next reconcile must know of this one. Where the workload could not be read, little was learned.
 func (m *Memory) keep(o *outcome) {
 	m.propagation = o.propagation
 	if o.scale.Err != nil {
 		return
 	}
-	m.learnt, m.state, m.Moved, m.assigned = true, o.State, nil, nil
+	m.learned, m.state, m.Moved, m.assigned = true, o.State, nil, nil
 	if o.division == nil {
 		return
 	}

@@ -51,11 +51,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"action", "error"}),
 		computations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "metric_computation_total",
-			Help: "Metrics that were weighed, by what they call for (action) and whether they could be used (error).",
+			Help: "Metrics that were evaluated, by what they call for (action) and whether they could be used (error).",
 		}, []string{"action", "error", "metric_type"}),
 		computing: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "metric_computation_duration_seconds",
-			Help:    "Time until a metric was answered.",
+			Help:    "Latency of a metric.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 		}, []string{"action", "error", "metric_type"}),
 		skips: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -76,7 +76,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"cluster"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: own, Name: "member_scale_writes_total",
-			Help: "Replicas told to a member, by result: ok or error.",
+			Help: "Writes of replicas to a member, by result: ok or error.",
 		}, []string{"cluster", "result"}),
 		blind: map[string]int{},
 	}
@@ -139,7 +139,7 @@ func (m *Metrics) Skipped() { m.skips.WithLabelValues(v1alpha1.GroupName, "feder
 
 const none = "none"
 
-// wrote is what was done to the workload.
+// wrote returns what was done to the workload.
 func wrote(o *outcome) string {
 	if !o.Rescale || summary.Condition(&v1alpha1.FederatedHPAStatus{Conditions: o.Status.Conditions},
 		autoscalingv2.AbleToScale).Reason != replicas.ReasonSucceededRescale {

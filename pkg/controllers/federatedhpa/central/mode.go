@@ -18,7 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// Options are what a [Mode] is made of.
+// Options configure a [Mode].
 type Options struct {
 	// Hub reads other autoscalers from a cache.
 	Hub client.Reader
@@ -50,8 +50,8 @@ type Mode struct {
 // New returns the mode.
 func New(o Options) *Mode { return &Mode{o, newSelectors()} }
 
-// Reconcile brings the replicas of one workload to what its load calls for, and reports why in the status. The object has its
-// defaults; memory is what is known of it. An error was reported in the status and in an Event, if it is of interest to the
+// Reconcile scales one workload to what its load requires, and reports why in the status. The object has its
+// defaults; memory is what is known of it. An error was reported in the status and in an Event, if it concerns the
 // object's owner.
 func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) error {
 	started := m.Fleet.Clock.Now()
@@ -63,7 +63,7 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	return cmp.Or(err, outcome.Err)
 }
 
-// Forget ends what is known and shown of an object that is gone, or is not of central mode any more.
+// Forget ends what is known and shown of an object that is gone, or is no longer of central mode.
 func (m *Mode) Forget(key client.ObjectKey, memory *Memory) {
 	m.selectors.forget(key)
 	m.Metrics.forget(key, memory)

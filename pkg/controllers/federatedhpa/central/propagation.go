@@ -24,7 +24,7 @@ type propagation struct {
 	stuck time.Time
 }
 
-// next is how members follow that run so many now; nil: it is not known, as where one is silent. Whoever propagates, however
+// next returns how members follow that run so many now; nil: it is not known, as where one is silent. Whoever propagates, however
 // slowly, changes what they run, and has all the time he needs; so does who was told something new when all was well.
 func (p propagation) next(told int32, run *int32, now time.Time) propagation {
 	if run == nil {
@@ -37,10 +37,10 @@ func (p propagation) next(told int32, run *int32, now time.Time) propagation {
 	return propagation{known: true, told: told, run: *run, stuck: since}
 }
 
-// failing says whether the members run what they should not.
+// failing reports whether the members run what they should not.
 func (p propagation) failing() bool { return p.known && p.run != p.told }
 
-// after says whether nobody propagates the workload: the members did not follow for so long.
+// after reports whether nobody propagates the workload: the members did not follow for so long.
 func (p propagation) after(grace time.Duration, now time.Time) bool {
 	return p.failing() && now.Sub(p.stuck) >= grace
 }
@@ -58,7 +58,7 @@ func (m *Mode) propagation(ctx context.Context, in *situation, memory *Memory) p
 	return memory.propagation.next(in.scale.Replicas, run, in.Now)
 }
 
-// podsIn is how many Pods of the workload the members have, whatever they do; nil if not all can be seen.
+// podsIn returns how many Pods of the workload the members have, whatever they do; nil if not all can be seen.
 func (in *situation) podsIn() *int32 {
 	n := 0
 	for i := range in.parts {
@@ -71,7 +71,7 @@ func (in *situation) podsIn() *int32 {
 	return new(int32(min(n, math.MaxInt32)))
 }
 
-// toldIn is how many replicas the workload asks for in all members; nil if one does not say.
+// toldIn returns how many replicas the workload asks for in all members; nil if one does not say.
 func (m *Mode) toldIn(ctx context.Context, in *situation) *int32 {
 	members := make([]sight.Cluster, len(in.parts))
 	for i := range in.parts {

@@ -48,6 +48,6 @@ func TestJoin(t *testing.T) {
 	}
 	failed := join(replicas.Metric{Err: no}, replicas.Metric{Pods: pods("a")}, []string{"a"})
 	if !errors.Is(failed.Err, no) {
-		t.Error("a later answer mends an earlier fault")
+		t.Error("a later answer fixes an earlier fault")
 	}
 }

@@ -28,7 +28,7 @@ func (m *Mode) others(ctx context.Context, in *situation) others {
 
 // findOthers notes who else scales the workload in the cluster, or counts its Pods. Where the hub is told, no
 // cluster can be left out, and so nothing is scaled; where each cluster is told, one with an autoscaler of its own is
-// left alone.
+// ignored.
 func (p *part) findOthers(ctx context.Context, in *situation, others others) {
 	local := claims.On(claims.InMember(in.Object, false), p.Autoscalers.Objects...)
 	if in.Object.Spec.ReplicaDistribution != nil && len(local) > 0 {
@@ -43,7 +43,7 @@ func (p *part) findOthers(ctx context.Context, in *situation, others others) {
 	}
 }
 
-// claimsOnHub are those of HorizontalPodAutoscalers on the hub, beside which the webhook refuses a FederatedHPA in any mode.
+// claimsOnHub returns those of HorizontalPodAutoscalers on the hub, beside which the webhook refuses a FederatedHPA in any mode.
 // They are in the way of who writes the members too, where somebody propagates the hub's number to them, or where the hub is
 // a member itself, and neither can be told from here.
 func (m *Mode) claimsOnHub(ctx context.Context, in *situation) []string {
@@ -67,7 +67,7 @@ func (m *Mode) near(in *situation) []*chosen {
 	return m.selectors.choose(client.ObjectKeyFromObject(in.Object), text, selector, in.names())
 }
 
-// countsTheSame are those of the near that count a Pod of ours in the cluster.
+// countsTheSame returns those of the near that count a Pod of ours in the cluster.
 func (p *part) countsTheSame(ctx context.Context, in *situation, near []*chosen) []string {
 	var names []string
 	for _, other := range near {

@@ -54,7 +54,7 @@ func TestSelectorsByShelf(t *testing.T) {
 	}
 }
 
-// overlap says whether some Pod matches both, by trying all that matter.
+// overlap reports whether some Pod matches both, by trying all that matter.
 func overlap(t *testing.T, a, b string) bool {
 	t.Helper()
 	both, err := labels.Parse(a + "," + b)

@@ -18,7 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// situation is what a decision rests on.
+// situation is the input of a decision.
 type situation struct {
 	sight.Sight
 	// hub is the scale on the hub, where the hub is told; scale is that of the workload as a whole.
@@ -84,10 +84,10 @@ func partsOf(seen *sight.Sight, memory *Memory) []part {
 	return parts
 }
 
-// takesPart says whether the cluster's Pods count.
+// takesPart reports whether the cluster's Pods count.
 func (p *part) takesPart() bool { return p.state != v1alpha1.ClusterExcluded }
 
-// writable says whether the cluster can be told another number of replicas.
+// writable reports whether the cluster can be told another number of replicas.
 func (p *part) writable() bool {
 	return p.Scale != nil && (p.state == v1alpha1.ClusterActive || p.state == v1alpha1.ClusterSaturated)
 }
@@ -105,7 +105,7 @@ func (p *part) conflict(found []claims.Claim) {
 	p.state, p.reason, p.message = v1alpha1.ClusterConflict, record.ReasonScaledByOthers, claims.InTheWay(found)
 }
 
-// selector is that of the workload there.
+// selector returns that of the workload there.
 func (p *part) selector(whole string) string {
 	if p.Scale != nil && p.Scale.Status.Selector != "" {
 		return p.Scale.Status.Selector
@@ -113,7 +113,7 @@ func (p *part) selector(whole string) string {
 	return whole
 }
 
-// anySelector is that of the workload, or of the first cluster that has one.
+// anySelector returns that of the workload, or of the first cluster that has one.
 func (in *situation) anySelector() string {
 	if in.scale.Selector != "" {
 		return in.scale.Selector
@@ -126,7 +126,7 @@ func (in *situation) anySelector() string {
 	return ""
 }
 
-// selectorOf is what a text selects: nearly always the same in all clusters, and parsed once.
+// selectorOf returns what a text selects: nearly always the same in all clusters, and parsed once.
 func (in *situation) selectorOf(text string) (labels.Selector, error) {
 	if text == in.scale.Selector && in.parsed != nil {
 		return in.parsed, nil
@@ -134,7 +134,7 @@ func (in *situation) selectorOf(text string) (labels.Selector, error) {
 	return labels.Parse(text)
 }
 
-// question is what the decision on the fleet's replicas is asked.
+// question returns what the decision on the fleet's replicas is asked.
 func (in *situation) question() replicas.Question {
 	q := replicas.Question{
 		Namespace:  in.Object.Namespace,

@@ -107,7 +107,7 @@ func TestStatesOfParts(t *testing.T) {
 	}
 }
 
-// Why a part is left alone is told in a reason for programs and a message for people.
+// Why a part is ignored is told in a reason for programs and a message for people.
 func TestReasonsOfParts(t *testing.T) {
 	type said struct {
 		State           v1alpha1.ClusterState

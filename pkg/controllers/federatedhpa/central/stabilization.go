@@ -42,7 +42,7 @@ func lastOf(list []v1alpha1.Recommendation) *v1alpha1.Recommendation {
 	return &list[len(list)-1]
 }
 
-// remembers says whether what is stored is enough for [recall] to come to the same as from the fresh memory: only then
+// remembers reports whether what is stored is enough for [recall] to come to the same as from the fresh memory: only then
 // it need not be written.
 func remembers(stored, fresh *v1alpha1.StabilizationStatus) bool {
 	if stored == nil || fresh == nil {
@@ -54,7 +54,7 @@ func remembers(stored, fresh *v1alpha1.StabilizationStatus) bool {
 		endsWith(stored.ScaleDownEvents, fresh.ScaleDownEvents)
 }
 
-// endsLike says whether the fresh list is the end of the stored one, but for the time of the last.
+// endsLike reports whether the fresh list is the end of the stored one, but for the time of the last.
 func endsLike(stored, fresh []v1alpha1.Recommendation) bool {
 	if len(fresh) == 0 || len(stored) == 0 {
 		return len(fresh) == 0
@@ -68,7 +68,7 @@ func endsLike(stored, fresh []v1alpha1.Recommendation) bool {
 	})
 }
 
-// endsWith says whether the fresh list is the end of the stored one.
+// endsWith reports whether the fresh list is the end of the stored one.
 func endsWith(stored, fresh []v1alpha1.ScaleEvent) bool {
 	return len(fresh) <= len(stored) && slices.EqualFunc(stored[len(stored)-len(fresh):], fresh, func(a, b v1alpha1.ScaleEvent) bool {
 		return a.Replicas == b.Replicas && sameTime(a.Time, b.Time)

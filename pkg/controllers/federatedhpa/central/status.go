@@ -23,7 +23,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// status is what the object is to say after the decision.
+// status returns what the object is to say after the decision.
 func (o *outcome) status() v1alpha1.FederatedHPAStatus {
 	s := o.Object.Status // what stays of it is shared
 	s.ObservedGeneration, s.LastScaleTime = o.Status.ObservedGeneration, o.Status.LastScaleTime
@@ -156,7 +156,7 @@ func (o *outcome) summarize(s *v1alpha1.FederatedHPAStatus) *v1alpha1.FederatedH
 	}
 }
 
-// would is what is not carried out.
+// would returns what is not carried out.
 func (o *outcome) would() string {
 	moves := []string{fmt.Sprintf("the workload would go on with its %d replicas", o.scale.Replicas)}
 	if o.Rescale {
@@ -170,7 +170,7 @@ func (o *outcome) would() string {
 	return strings.Join(moves, ", ")
 }
 
-// stateOf is what the autoscaler is doing.
+// stateOf returns what the autoscaler is doing.
 func (o *outcome) stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAState {
 	active := summary.Condition(s, autoscalingv2.ScalingActive)
 	switch {
@@ -223,7 +223,7 @@ func (in *situation) unmatched(
 // grownOld is by how many seconds the age of a metric changes to be worth a write.
 const grownOld = 60
 
-// worthWriting says whether a status tells more than the one stored. What merely ages does not count: neither the age of
+// worthWriting reports whether a status tells more than the one stored. What merely ages does not count: neither the age of
 // metrics, within a minute, nor when a recommendation was last repeated.
 func worthWriting(stored, fresh *v1alpha1.FederatedHPAStatus) bool {
 	return !remembers(stored.Stabilization, fresh.Stabilization) || !slices.EqualFunc(stored.Clusters, fresh.Clusters, sameButForAge) ||

@@ -21,7 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
-// outcome is what came of a plan.
+// outcome is the result of a plan.
 type outcome struct {
 	plan
 	results []result
@@ -30,7 +30,7 @@ type outcome struct {
 // result is what came of it in one cluster, which it shows as it was left.
 type result struct {
 	site
-	// next is what the cluster is to have.
+	// next is the assignment of the cluster.
 	next assignment.SiteStep
 	// took and failed are the kinds of writes that the cluster took, and did not; failure says why.
 	took, failed kinds
@@ -56,7 +56,7 @@ func (k *kinds) of(c change) *bool {
 }
 
 // apply makes come true what has not: in all clusters what becomes less, and then what becomes more; of that the maxima
-// only if all that becomes less could be written. What could not be written is tried again by the next reconcile.
+// only if all that becomes less could be written. What could not be written is retried by the next reconcile.
 func (m *Mode) apply(ctx context.Context, p plan) (outcome, error) {
 	o := outcome{plan: p, results: make([]result, len(p.sites))}
 	if p.fault != nil {
@@ -182,7 +182,7 @@ func (c change) apply(ctx context.Context, object *v1alpha1.FederatedHPA) (err e
 	return err
 }
 
-// lost notes that an autoscaler of ours is not there any more.
+// lost notes that an autoscaler of ours is no longer there.
 func (s *site) lost(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	if hpa == s.own {
 		s.own, s.written, s.removed = nil, nil, hpa

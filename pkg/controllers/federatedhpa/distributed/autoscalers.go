@@ -75,7 +75,7 @@ func (s *site) keep(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	s.own, s.name = hpa, hpa.Name
 }
 
-// unsupported is why the cluster cannot have the object's autoscaler.
+// unsupported returns why the cluster cannot have the object's autoscaler.
 func (s *site) unsupported(object *v1alpha1.FederatedHPA) error {
 	if !s.here() {
 		return nil

@@ -124,7 +124,7 @@ func (c change) grows() bool {
 	return c.scale == nil || c.result.own == nil || *c.scale > c.result.own.Spec.MaxReplicas
 }
 
-// mayGrow: no cluster that counts still has a greater maximum than it is to have, or more than one of ours.
+// mayGrow: no cluster that counts still has a greater maximum than it is assigned, or more than one of ours.
 func (o *outcome) mayGrow() bool {
 	for i := range o.results {
 		r := &o.results[i]
@@ -135,7 +135,7 @@ func (o *outcome) mayGrow() bool {
 	return true
 }
 
-// counts: nothing grows while the cluster has more than it is to have. One that is silent, or does not let our autoscaler
+// counts: nothing grows while the cluster still exceeds its assigned maximum. One that is silent, or does not let our autoscaler
 // shrink or go, does not hold the others back forever.
 func (o *outcome) counts(r *result) bool {
 	switch r.presence {
@@ -159,7 +159,7 @@ func (s *site) mayExceed(upper int32) bool {
 // mayHave: as far as the status says, the cluster has an autoscaler of ours.
 func (s *site) mayHave() bool { return s.assigned.upper > 0 || s.Before.HPA != nil }
 
-// held says whether an autoscaler may not scale down.
+// held reports whether an autoscaler may not scale down.
 func held(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
 	if hpa == nil || hpa.Spec.Behavior == nil || hpa.Spec.Behavior.ScaleDown == nil {
 		return false

@@ -89,7 +89,7 @@ func (in *situation) able() record.Condition {
 	return c
 }
 
-// nowhere says why no cluster takes part.
+// nowhere returns why no cluster takes part.
 func (in *situation) nowhere() string {
 	var each []string
 	for i := range in.sites {
@@ -212,7 +212,7 @@ func (p *plan) weighed() record.Condition {
 	return c
 }
 
-// stateOf is what the autoscalers are doing together.
+// stateOf returns what the autoscalers are doing together.
 func stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAState {
 	isFalse := func(kind autoscalingv2.HorizontalPodAutoscalerConditionType) bool {
 		return summary.Condition(s, kind).Status == corev1.ConditionFalse

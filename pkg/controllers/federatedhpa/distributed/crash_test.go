@@ -140,7 +140,7 @@ func TestProgramThatEndsAtAnyCall(t *testing.T) {
 	}
 }
 
-// The same, where the program goes on: every call fails once.
+// The same, where the program continues: every call fails once.
 func TestEveryCallFailsOnce(t *testing.T) {
 	for name, tc := range moves {
 		if name == "one spills over" {

@@ -15,14 +15,14 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
-// plan is what every cluster is to have next.
+// plan is the next assignment of every cluster.
 type plan struct {
-	// situation is the one decided on, but for what of the last step does not hold any more.
+	// situation is the one decided on, but for what of the last step no longer holds.
 	situation
 	step assignment.Step
 }
 
-// decide returns what every cluster is to have next. While the last step has not come true in a cluster that can be written,
+// decide returns the next assignment of every cluster. While the last step has not come true in a cluster that can be written,
 // it stays that, as far as its premise holds; a new spec overtakes it, and a cluster that is back after others took its
 // place over.
 func decide(in situation) plan {
@@ -57,7 +57,7 @@ func (in *situation) welcome() {
 	}
 }
 
-// askAll has a new spec told to those clusters, too, that refused the last one. One that the others do not wait for is asked
+// askAll sends a new spec to those clusters, too, that refused the last one. One that the others do not wait for is asked
 // for its part of it first.
 func (in *situation) askAll() {
 	for i := range in.sites {
@@ -67,7 +67,7 @@ func (in *situation) askAll() {
 	}
 }
 
-// drop forgets what was recorded and must not be carried out any more: what becomes less does so no further than to what
+// drop forgets what was recorded and must no longer be carried out: what becomes less does so no further than to what
 // runs, and what becomes more stays as it stands. Nothing that becomes more of it has been written yet, as what becomes less
 // comes first.
 func (in *situation) drop(lapse assignment.Lapse) {
@@ -156,7 +156,7 @@ func spread(ratios []int64, measured, current int32) {
 	}
 }
 
-// unschedulableSince is since when replicas have found no node, by our clock; nil: none wait.
+// unschedulableSince returns since when replicas have found no node, by our clock; nil: none wait.
 func (s *site) unschedulableSince(now time.Time) *metav1.Time {
 	switch {
 	case !s.inSight():
@@ -168,7 +168,7 @@ func (s *site) unschedulableSince(now time.Time) *metav1.Time {
 	}
 }
 
-// unschedulable is how many replicas found no node. Pods beyond the replicas, as those of a rollout, wait for others to
+// unschedulable returns how many replicas found no node. Pods beyond the replicas, as those of a rollout, wait for others to
 // leave.
 func (s *site) unschedulable() int32 {
 	beyond := max(0, len(s.Pods.Pods)-int(s.current()))
@@ -187,7 +187,7 @@ func (in *situation) window() time.Duration {
 	return in.options.Window
 }
 
-// tolerance is that of scaling down, in thousandths.
+// tolerance returns that of scaling down, in thousandths.
 func (in *situation) tolerance() int64 {
 	part := in.options.Tolerance
 	if b := in.Object.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.Tolerance != nil {
@@ -196,7 +196,7 @@ func (in *situation) tolerance() int64 {
 	return int64(math.Round(1000 * part))
 }
 
-// pending: a cluster does not have what it is to have, and may be told. What one refuses the others do not wait for, nor
+// pending: a cluster does not have its assignment yet, and can be written. What one refuses the others do not wait for, nor
 // for what cannot grow meanwhile.
 func (in *situation) pending() bool {
 	stuck := slices.ContainsFunc(in.sites, func(s site) bool {
@@ -226,7 +226,7 @@ func (in *situation) overtaken() bool {
 	})
 }
 
-// has says whether our autoscaler in the cluster has these bounds; both 0: whether there is none.
+// has reports whether our autoscaler in the cluster has these bounds; both 0: whether there is none.
 func (s *site) has(lower, upper int32) bool {
 	if upper == 0 || !s.owns() {
 		return upper == 0 && !s.owns()

@@ -7,7 +7,7 @@
 //	        workload, its Pods and the room for more                    gather.go, autoscalers.go, template.go
 //	decide  the next step (package assignment), once the last one stands in
 //	        every cluster that is in sight                              decide.go, step.go
-//	record  what every cluster is to have, in the status: the intent    status.go, conditions.go, events.go
+//	record  the assignment of every cluster, in the status: the intent  status.go, conditions.go, events.go
 //	apply   what has not come true of it: first whatever becomes less,
 //	        then whatever becomes more                                  apply.go, changes.go
 //

@@ -17,7 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// record stores in the status what every cluster is to have, before any of it is written, and reports what is new.
+// record stores the assignment of every cluster in the status, before any of it is written, and reports what is new.
 func (m *Mode) record(ctx context.Context, p plan) error {
 	status := p.status()
 	if !equality.Semantic.DeepEqual(&p.Object.Status, &status) {
@@ -37,7 +37,7 @@ func (m *Mode) event(object *v1alpha1.FederatedHPA, reason, message string) {
 	m.Recorder.Event(object, record.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: message}, action)
 }
 
-// news are the Events of a fault, or of clusters that take part in another way than before.
+// news are the Events of a fault, or of clusters whose state has changed.
 func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 	if p.fault != nil {
 		if c := p.able(); summary.Condition(&p.Object.Status, c.Type).Message != c.Message {
@@ -71,7 +71,7 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 	return news
 }
 
-// deregistered are the clusters that have an autoscaler of ours, and are not registered any more: what we made there cannot
+// deregistered are the clusters that have an autoscaler of ours, and are no longer registered: what we made there cannot
 // be taken back.
 func (p *plan) deregistered() (names []string) {
 	for i := range p.Deregistered {
@@ -82,7 +82,7 @@ func (p *plan) deregistered() (names []string) {
 	return names
 }
 
-// moved says which clusters get other bounds, or begin or cease to run.
+// moved returns which clusters get other bounds, or start or stop to run.
 func (p *plan) moved(status *v1alpha1.FederatedHPAStatus) string {
 	var all []string
 	for i := range status.Clusters {
@@ -124,7 +124,7 @@ const (
 	// reasonSpecCut: the object has lost its mode, and its owner has not changed it.
 	reasonSpecCut = "SpecCut"
 
-	// eventClusterRemoved: a cluster with an autoscaler of ours is not registered any more.
+	// eventClusterRemoved: a cluster with an autoscaler of ours is no longer registered.
 	eventClusterRemoved = "ClusterRemoved"
 	// eventWorkloadMade and eventWorkloadRemoved: a cluster got the workload from us, or lost it again.
 	eventWorkloadMade    = "WorkloadCreated"

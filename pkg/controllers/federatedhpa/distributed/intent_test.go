@@ -27,7 +27,7 @@ func ordersOne(t *testing.T, w *world) string {
 	return ""
 }
 
-// An order to zero that could not be carried out is no order any more when the load has risen: Ready Pods are not deleted.
+// An order to zero that could not be carried out is dropped when the load has risen: Ready Pods are not deleted.
 func TestStaleOrderToZero(t *testing.T) {
 	for name, away := range map[string]bool{"the cluster refuses it": false, "the program ends before it": true} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestStaleMaximum(t *testing.T) {
 	}
 }
 
-// A cluster that refuses bounds keeps what it has, and what the others need goes on among them.
+// A cluster that refuses bounds keeps what it has, and what the others need continues among them.
 func TestRefusalDoesNotFreezeTheOthers(t *testing.T) {
 	w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3, "c": 3}, bounds(3, 12), stays,
 		ranks(map[string]int32{"a": 3, "b": 2, "c": 1}))

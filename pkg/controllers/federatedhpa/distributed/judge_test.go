@@ -18,7 +18,7 @@ import (
 
 // What is said of every write to a member, in every test. The lock is held.
 
-// intent is what the hub has stored that the cluster is to have.
+// intent returns the assignment of the cluster that the hub has stored.
 func (m *member) intent() (v1alpha1.ClusterStatus, bool) {
 	statuses := m.hub.object.Status.Clusters
 	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == m.facts.Name }); i >= 0 {
@@ -67,7 +67,7 @@ func (m *member) judgeSum() {
 	}
 }
 
-// sum is that of the maxima; 0 where they do not add up.
+// sum returns that of the maxima; 0 where they do not add up.
 func (w *world) sum() (sum int32) {
 	if w.hub.object == nil {
 		return 0

@@ -117,7 +117,7 @@ func (m *member) store(hpa *autoscalingv2.HorizontalPodAutoscaler, behaves bool)
 	m.hpas[hpa.Name] = &stored{hpa, behaves}
 }
 
-// String says what autoscalers there are, and what runs.
+// String returns what autoscalers there are, and what runs.
 func (m *member) String() string {
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(m.hpas)) {
@@ -153,7 +153,7 @@ func (m *member) Silence() *fleet.Silence {
 	return m.silence
 }
 
-// asked says whether a question gets through. The lock is held.
+// asked reports whether a question gets through. The lock is held.
 func (m *member) asked() error {
 	if m.silence != nil {
 		return m.silence
@@ -167,7 +167,7 @@ func (m *member) asked() error {
 	return err
 }
 
-// told says whether a write gets through, and whether its answer gets back.
+// told reports whether a write gets through, and whether its answer gets back.
 func (m *member) told(what string) (through bool, err error) {
 	if m.silence != nil {
 		return false, m.silence
@@ -201,7 +201,7 @@ func (m *member) Autoscalers(_ context.Context, namespace string) workload.Autos
 	return seen
 }
 
-// mirror is what is kept of the autoscalers: of those that are nobody's only what tells whom they could belong to.
+// mirror returns what is kept of the autoscalers: of those that are nobody's only what tells whom they could belong to.
 func (m *member) mirror(namespace string) []*autoscalingv2.HorizontalPodAutoscaler {
 	var all []*autoscalingv2.HorizontalPodAutoscaler
 	for _, name := range slices.Sorted(maps.Keys(m.hpas)) {

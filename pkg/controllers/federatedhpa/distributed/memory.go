@@ -39,7 +39,7 @@ type clusterMemory struct {
 	at               time.Time
 	// refused and balked are how the last writes of bounds, and of replicas, failed.
 	refused, balked refusal
-	// recovered: it takes what it had refused for so long that the others did not wait for it any more.
+	// recovered: it takes what it had refused for so long that the others no longer waited for it.
 	recovered bool
 	trial     trial
 	steady    int
@@ -96,7 +96,7 @@ func (f refusal) then(failure string, failed, took, waits bool, now time.Time, g
 	return f
 }
 
-// of is what is remembered of a cluster. What was written long ago is seen by now.
+// of returns what is remembered of a cluster. What was written long ago is seen by now.
 func (m *Memory) of(cluster string, now time.Time) clusterMemory {
 	known := m.clusters[cluster]
 	if now.Sub(known.at) >= unseenFor {
@@ -105,8 +105,8 @@ func (m *Memory) of(cluster string, now time.Time) clusterMemory {
 	return known
 }
 
-// resume makes up for what is not known of a cluster that refused before this program began, and that the others do not wait
-// for any more: what it has is what it is to have.
+// resume fills in what is not known of a cluster that refused before this program began, and that the others no longer wait
+// for: what it has is its assignment.
 func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
 	for i := range sites {
 		s := &sites[i]
@@ -117,7 +117,7 @@ func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
 	}
 }
 
-// keep keeps what the next reconcile must know of this one.
+// keep stores what the next reconcile must know of this one.
 func (m *Memory) keep(o outcome, grace time.Duration) {
 	if o.fault != nil {
 		return

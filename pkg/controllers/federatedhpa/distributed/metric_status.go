@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// metrics are those of the spec over all clusters that run something, by what their autoscalers say: averages over Pods
+// metrics returns those of the spec over all clusters that run something, by what their autoscalers say: averages over Pods
 // are weighed by replicas, and of values the highest stands. One that a cluster does not know has an empty entry.
 func (in *situation) metrics() []autoscalingv2.MetricStatus {
 	running := in.running()
@@ -84,7 +84,7 @@ func (m *mean) status() autoscalingv2.MetricStatus {
 	return *said
 }
 
-// currentOf is what a metric is; nil if it is of no known type.
+// currentOf returns what a metric is; nil if it is of no known type.
 func currentOf(s *autoscalingv2.MetricStatus) *autoscalingv2.MetricValueStatus {
 	switch {
 	case s.Resource != nil:

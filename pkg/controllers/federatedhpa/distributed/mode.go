@@ -22,7 +22,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// Options are what a [Mode] is made of.
+// Options configure a [Mode].
 type Options struct {
 	// Live reads from the hub's API server itself.
 	Live     client.Reader
@@ -78,7 +78,7 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 }
 
 // Keep leaves an object and its autoscalers as they are that has lost its mode, as [served.Cut] says, and reports it in the
-// status, in an Event and in the log. It goes on by itself once the field is there again.
+// status, in an Event and in the log. It continues by itself once the field is there again.
 func (m *Mode) Keep(ctx context.Context, object *v1alpha1.FederatedHPA) error {
 	if err := m.reread(ctx, object); err != nil { // a cache may show what the hub hid for a while
 		return err
@@ -100,14 +100,14 @@ func cutMessage(lost []string) string {
 		"for central mode, set spec.federatedHPAAssignment once more and then remove it", strings.Join(lost, ", spec."))
 }
 
-// Forget ends what is shown of an object that is gone, or is not of distributed mode any more.
+// Forget ends what is shown of an object that is gone, or is no longer of distributed mode.
 func (m *Mode) Forget(key client.ObjectKey, memory *Memory) {
 	m.Metrics.show(key, memory, nil)
 	*memory = Memory{}
 }
 
 // refresh makes the object the one that the hub stores, if this is the first reconcile of it: what a cache shows may be from
-// before the last write of a former leader, and what it says of bounds is then not true any more.
+// before the last write of a former leader, and what it says of bounds is then no longer true.
 func (m *Mode) refresh(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) error {
 	if memory.refreshed {
 		return nil
@@ -135,5 +135,5 @@ func (m *Mode) reread(ctx context.Context, object *v1alpha1.FederatedHPA) error 
 	return nil
 }
 
-// action is what Events say was being done.
+// action is the action of Events.
 const action = "Distribute"

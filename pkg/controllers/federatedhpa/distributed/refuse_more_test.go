@@ -12,7 +12,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// falls is how often a cluster runs less than one reconcile before.
+// falls returns how often a cluster runs less than one reconcile before.
 func (w *world) falls(name string, reconciles int) (times int) {
 	had := w.members[name].deployment.replicas
 	for range reconciles {

@@ -17,7 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// situation is what a step rests on.
+// situation is the input of a step.
 type situation struct {
 	sight.Sight
 	// sites are the clusters that take part, and those that did.
@@ -74,7 +74,7 @@ func sitesOf(seen *sight.Sight, memory *Memory, grace time.Duration) []site {
 			s.silent(c.Silence)
 		}
 		if !c.Selected {
-			s.leaves(v1alpha1.ClusterExcluded, reasonNotSelected, "the cluster is not selected any more")
+			s.leaves(v1alpha1.ClusterExcluded, reasonNotSelected, "the cluster is no longer selected")
 		}
 		s.clusterMemory = memory.of(c.Facts.Name, seen.Now)
 		s.refuses(s.refused, s.balked, seen.Now, grace)
@@ -111,7 +111,7 @@ func (s *site) leaves(state v1alpha1.ClusterState, reason, message string) {
 	s.presence, s.state, s.reason, s.message = assignment.Leaving, state, reason, message
 }
 
-// current is how many replicas the workload is told to run, as last known.
+// current returns how many replicas the workload is told to run, as last known.
 func (s *site) current() int32 {
 	if s.Scale != nil {
 		return s.Scale.Spec.Replicas
@@ -122,7 +122,7 @@ func (s *site) current() int32 {
 	return value(s.Before.CurrentReplicas)
 }
 
-// order is how many replicas the workload was to be told to run, if that has not come true; otherwise nil. It is about
+// order returns how many replicas the workload was to be told to run, if that has not come true; otherwise nil. It is about
 // beginning or ceasing to run; how many run from then on is for the cluster's autoscaler to say.
 func (s *site) order() *int32 {
 	told := s.assigned.replicas

@@ -32,7 +32,7 @@ func TestFirstSplit(t *testing.T) {
 			map[string]int32{"a": 20, "b": 1}, []string{"a web 8-23", "b web 1-1"}},
 		"who runs nothing begins with its minimum": {"StaticWeighted", nil, map[string]int32{"a": 0, "b": 3}, nil,
 			[]string{"a web 1-5", "a to 1", "b web 1-5"}},
-		"who runs nothing goes on so where that is allowed": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){toZero},
+		"who runs nothing stays so where that is allowed": {"StaticWeighted", []func(*v1alpha1.FederatedHPA){toZero},
 			map[string]int32{"a": 0, "b": 3}, nil,
 			[]string{"a web 1-5", "b web 1-5"}},
 	}

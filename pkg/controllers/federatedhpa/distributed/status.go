@@ -17,7 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// status is what the object is to say: what every cluster is to have, and what is known of it.
+// status returns the new status: the assignment of every cluster, and what is known of it.
 func (p *plan) status() v1alpha1.FederatedHPAStatus {
 	s := *p.Object.Status.DeepCopy()
 	s.Stabilization = nil
@@ -88,7 +88,7 @@ func (s *site) status(in *situation, next assignment.SiteStep) v1alpha1.ClusterS
 	return c
 }
 
-// why says why a cluster is in its state, if that is not the best one.
+// why returns why a cluster is in its state, if that is not the best one.
 func (s *site) why(c *v1alpha1.ClusterStatus) (reason, message string) {
 	switch {
 	case s.reason != "":
@@ -121,7 +121,7 @@ func (in *situation) addUp(s *v1alpha1.FederatedHPAStatus) {
 	s.LastScaleTime = in.lastScale()
 }
 
-// lastScale is when an autoscaler last changed replicas, by our clock.
+// lastScale returns when an autoscaler last changed replicas, by our clock.
 func (in *situation) lastScale() *metav1.Time {
 	last := in.Object.Status.LastScaleTime
 	for i := range in.sites {

@@ -18,7 +18,7 @@ func (s *site) finish(in *situation, step *assignment.Step) {
 	case assignment.Present:
 		s.finishPresent(in, step, &next)
 		if in.native() && !next.Bumped && next.Max > 0 && next.Scale == nil && s.isEmpty() {
-			next.Scale = new(next.Min) // it may not be at zero any more, and its own autoscaler does not begin there
+			next.Scale = new(next.Min) // it may no longer be at zero, and its own autoscaler does not begin there
 		}
 	case assignment.Refusing:
 		next.Scale, next.Bumped = s.begins(next.Max), next.Min == 1 && s.own != nil && s.mayBeEmpty()
@@ -64,7 +64,7 @@ func (s *site) finishSilent(in *situation, next *assignment.SiteStep) {
 	if next.Scale = s.order(); s.Before.State == v1alpha1.ClusterScaledToZero {
 		next.Scale = new(int32(0)) // so that it is known when the cluster is back
 	}
-	s.asItIs(in, next)
+	s.keepAsIs(in, next)
 	if in.replaced(s, *next) && s.here() && s.own == nil {
 		next.Min, next.Max = 0, 0 // it has none, and the others have its part
 	}
@@ -80,8 +80,8 @@ func (s *site) finishLeaving(in *situation, next *assignment.SiteStep) {
 	}
 }
 
-// asItIs keeps the autoscaler of a cluster that is not in sight as it is, but for its bounds, which may not stand yet.
-func (s *site) asItIs(in *situation, next *assignment.SiteStep) {
+// keepAsIs preserves the autoscaler of a cluster that is not in sight, except for its bounds, which may not be applied yet.
+func (s *site) keepAsIs(in *situation, next *assignment.SiteStep) {
 	if s.own == nil {
 		return
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
-// retainReplicas, on a workload of a Karmada hub, has Karmada leave the replicas in the clusters alone.
+// retainReplicas, on a workload of a Karmada hub, makes Karmada retain the replicas in the clusters.
 const retainReplicas = "resourcetemplate.karmada.io/retain-replicas"
 
 // findTemplate finds what clusters that lack the workload get. Where others place workloads they get nothing from us, and

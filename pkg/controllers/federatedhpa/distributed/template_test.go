@@ -46,7 +46,7 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
 		"the hub cannot be asked": {nil, func(w *world) { w.hub.failGet = func() error { return errRefused } },
 			nil, "no workload", "", `False FailedReadHub: reading Deployment "web" on the hub: refused`},
-		"others place it, and leave the replicas alone": {nil, func(w *world) {
+		"others place it, and retain the replicas": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "b"}}
 		}, []string{"a web 2-10"}, "no workload",
 			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},

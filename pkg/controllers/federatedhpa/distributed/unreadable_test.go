@@ -43,7 +43,7 @@ func TestTemplateThatMayNotBeRead(t *testing.T) {
 	}
 }
 
-// Who is to mend what is in the way sees it in the reason.
+// Who is to fix what is in the way sees it in the reason.
 func TestWhatCanNotBeReadIsSaid(t *testing.T) {
 	broken := errors.New("no rights")
 	noSelector := v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{

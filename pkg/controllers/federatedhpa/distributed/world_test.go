@@ -201,7 +201,7 @@ func (w *world) member(name string) *member {
 
 var errCutOff = errors.New("the program is cut off")
 
-// reach says whether a call gets through, and whether its answer gets back. The lock is held.
+// reach reports whether a call gets through, and whether its answer gets back. The lock is held.
 func (w *world) reach() (through bool, err error) {
 	w.calls++
 	switch {
@@ -218,7 +218,7 @@ func (w *world) wrote(kind, what string, args ...any) {
 	w.log = append(w.log, entry{kind, fmt.Sprintf(what, args...)})
 }
 
-// writes are those since the last time. What is written side by side is in order of the clusters.
+// writes returns those since the last time. What is written side by side is in order of the clusters.
 func (w *world) writes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -365,7 +365,7 @@ func (w *world) edit(changes ...func(*v1alpha1.FederatedHPA)) {
 	w.hub.put(object)
 }
 
-// has is what each member has: "1-4 runs 3".
+// has returns what each member has: "1-4 runs 3".
 func (w *world) has() map[string]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -376,7 +376,7 @@ func (w *world) has() map[string]string {
 	return all
 }
 
-// intends is what the status says that each cluster is to have: "1-4", and "to 3" replicas where that is an order.
+// intends returns what the status assigns to each cluster: "1-4", and "to 3" replicas where that is an order.
 func (w *world) intends() map[string]string {
 	all := map[string]string{}
 	for _, c := range w.object().Status.Clusters {

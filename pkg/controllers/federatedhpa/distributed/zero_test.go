@@ -15,7 +15,7 @@ import (
 
 func TestOrderIsDoneOnceTheClusterRuns(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 0, "b": 1})
-	w.uses = func(*member) int32 { return 150 } // so its autoscaler goes on at once
+	w.uses = func(*member) int32 { return 150 } // so its autoscaler scales up at once
 	w.mustReconcile(1)
 	same(t, "intended", map[string]string{"a": "1-5 to 1", "b": "1-5"}, w.intends())
 	w.mustReconcile(1)
@@ -47,7 +47,7 @@ func TestToZeroAndBack(t *testing.T) {
 	same(t, "heard", []string{"ScaledFromZero: a: 0 to 1 replicas", "ClusterStateChanged: cluster a is Active"}, w.heard())
 }
 
-// What the hub took to zero begins again when it may not be there any more, also if the cluster was out of sight when that was
+// What the hub took to zero begins again when it may no longer be there, also if the cluster was out of sight when that was
 // decided.
 func TestFromZeroAfterAnAbsence(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(2, 15))
@@ -213,5 +213,5 @@ func TestNativeClustersComeToZeroByThemselves(t *testing.T) {
 	same(t, "a", v1alpha1.ClusterActive, w.object().Status.Clusters[0].State)
 	delete(w.members, "c")
 	w.mustReconcile(2)
-	same(t, "written when c is gone, and a may not be empty any more", []string{"a web 1-5", "a to 1", "b web 1-5"}, toMembers(w.writes()))
+	same(t, "written when c is gone, and a may no longer be empty", []string{"a web 1-5", "a to 1", "b web 1-5"}, toMembers(w.writes()))
 }

@@ -44,7 +44,7 @@ func Queue(each string) autoscalingv2.MetricSpec {
 		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(resource.MustParse(each))}}}
 }
 
-// Silence is that of a cluster which does not answer.
+// Silence returns that of a cluster which does not answer.
 func Silence() *fleet.Silence {
 	return &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer within the deadline"}
 }

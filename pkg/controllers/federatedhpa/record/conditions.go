@@ -15,7 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// Condition is one that a status is to have.
+// Condition is one that a status should have.
 type Condition struct {
 	Type            autoscalingv2.HorizontalPodAutoscalerConditionType
 	Is              bool
@@ -47,7 +47,7 @@ func (c Condition) Set(all []autoscalingv2.HorizontalPodAutoscalerCondition,
 	return all
 }
 
-// Unset returns the conditions without one that does not apply any more.
+// Unset returns the conditions without one that no longer applies.
 func Unset(all []autoscalingv2.HorizontalPodAutoscalerCondition,
 	kind autoscalingv2.HorizontalPodAutoscalerConditionType) []autoscalingv2.HorizontalPodAutoscalerCondition {
 	return slices.DeleteFunc(all, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool { return c.Type == kind })
@@ -65,7 +65,8 @@ func Unmatched(preferences []v1alpha1.TargetClusterAutoscalingPreference, cluste
 
 // Acting is whether decisions are carried out, by the mode of the object; would is what else would be done.
 func Acting(mode v1alpha1.AutoscalingMode, would string) Condition {
-	c := Condition{Type: v1alpha1.Acting, Is: true, Quiet: true, Reason: string(v1alpha1.ModeActive), Message: "what is decided is carried out"}
+	c := Condition{Type: v1alpha1.Acting, Is: true, Quiet: true, Reason: string(v1alpha1.ModeActive),
+		Message: "what is decided is carried out"}
 	if mode == v1alpha1.ModeObserve {
 		c = Condition{Type: v1alpha1.Acting, Reason: string(mode), Message: "spec.mode is Observe: " + would}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// Event is what the owner of an object is told.
+// Event is an Event for the owner of an object.
 type Event = replicas.Event
 
 // Events are those of one reconcile, one for each reason: several of one object would be taken for one that repeats, and

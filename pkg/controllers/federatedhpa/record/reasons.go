@@ -17,7 +17,7 @@ const (
 	// ReasonInvalidSpec: something in the spec cannot be read.
 	ReasonInvalidSpec = "InvalidSpec"
 
-	// EventClusterChanged: a cluster takes part in another way than before.
+	// EventClusterChanged: the state of a cluster has changed.
 	EventClusterChanged = "ClusterStateChanged"
 	// EventFailedUpdateStatus: the status could not be stored.
 	EventFailedUpdateStatus = "FailedUpdateStatus"

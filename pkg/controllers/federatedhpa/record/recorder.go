@@ -111,12 +111,12 @@ func (r *Recorder) written(object, after *v1alpha1.FederatedHPA) {
 	object.ResourceVersion = after.ResourceVersion
 }
 
-// Event tells the object's owner of one Event; action is what was being done.
+// Event sends one Event of the object; action is what was being done.
 func (r *Recorder) Event(object *v1alpha1.FederatedHPA, e Event, action string) {
 	r.events.Eventf(object, nil, e.Type, e.Reason, action, "%s", summary.Brief(e.Message, summary.LongestNote))
 }
 
-// Tell tells of all of them.
+// Tell sends all of them.
 func (r *Recorder) Tell(object *v1alpha1.FederatedHPA, all Events, action string) {
 	for _, e := range all {
 		r.Event(object, e, action)

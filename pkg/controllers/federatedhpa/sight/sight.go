@@ -28,7 +28,7 @@ type Sight struct {
 	Clusters []Cluster
 	// PlacedByOthers: somebody else brings the workload to the clusters.
 	PlacedByOthers bool
-	// Deregistered are clusters that the status names, and that are not registered any more.
+	// Deregistered are clusters that the status names, and that are no longer registered.
 	Deregistered []v1alpha1.ClusterStatus
 }
 
@@ -62,7 +62,7 @@ type Cluster struct {
 	Additional *int32
 }
 
-// Facts are those of the selected clusters.
+// Facts returns those of the selected clusters.
 func (s *Sight) Facts() []assignment.ClusterFacts {
 	facts := make([]assignment.ClusterFacts, 0, len(s.Clusters))
 	for i := range s.Clusters {
@@ -73,7 +73,7 @@ func (s *Sight) Facts() []assignment.ClusterFacts {
 	return facts
 }
 
-// Before is what the object's status says of a cluster; of one that is new nothing.
+// Before returns what the object's status says of a cluster; of one that is new nothing.
 func Before(object *v1alpha1.FederatedHPA, cluster string) v1alpha1.ClusterStatus {
 	statuses := object.Status.Clusters
 	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == cluster }); i >= 0 {
@@ -82,7 +82,7 @@ func Before(object *v1alpha1.FederatedHPA, cluster string) v1alpha1.ClusterStatu
 	return v1alpha1.ClusterStatus{}
 }
 
-// Room is how many of so many more replicas a cluster can host where as many should run: those that have no Pod yet will take
+// Room returns how many of so many more replicas a cluster can host where as many should run: those that have no Pod yet will take
 // a part of it, though it still seems free. nil: that is not known.
 func (c *Cluster) Room(told int32) *int32 {
 	if c.Additional == nil {
@@ -92,7 +92,7 @@ func (c *Cluster) Room(told int32) *int32 {
 	return new(int32(max(0, int64(*c.Additional)-unborn)))
 }
 
-// UnschedulableSince is since when Pods have found no node, by our clock, where some wait; it was stored if it began before.
+// UnschedulableSince returns since when Pods have found no node, by our clock, where some wait; it was stored if it began before.
 func (c *Cluster) UnschedulableSince(now time.Time) *metav1.Time {
 	if c.Before.UnschedulableSince != nil {
 		return c.Before.UnschedulableSince

@@ -137,7 +137,7 @@ func (j *Judge) items(asked Asked, a Answer, items []item) Judgement {
 	return whole(missing)
 }
 
-// usageFault says what is wrong with what a Pod is said to use. The time of its
+// usageFault returns what is wrong with what a Pod is said to use. The time of its
 // measurement is told in seconds.
 func (p *Pods) usageFault(of *life, said *metricsv1beta1.PodMetrics, a Answer) string {
 	number, at := p.beats[of.Cluster](said.Timestamp.Add(time.Second - time.Nanosecond))

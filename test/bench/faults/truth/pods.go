@@ -49,7 +49,7 @@ type life struct {
 	spans []span
 }
 
-// span ends at the zero time while it goes on.
+// span ends at the zero time while it continues.
 type span struct {
 	from, to time.Time
 }
@@ -109,7 +109,7 @@ func (c *Changes) Went(id ID, since time.Time) {
 	}
 }
 
-// existed says whether it did at some time, and all the time.
+// existed reports whether it did at some time, and all the time.
 func (l *life) existed(from, to time.Time) (ever, always bool) {
 	for _, s := range l.spans {
 		lasted := func(t time.Time) bool { return s.to.IsZero() || !s.to.Before(t) }

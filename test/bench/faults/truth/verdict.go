@@ -40,7 +40,7 @@ func Verdicts() []Verdict {
 	return []Verdict{Right, Partial, Refused, Unanswered, Silent, WrongValue, WrongPod, Broken}
 }
 
-// Wrong says whether an asker would be misled. A silent partial answer is counted apart.
+// Wrong reports whether an asker would be misled. A silent partial answer is counted apart.
 func (v Verdict) Wrong() bool { return v == WrongValue || v == WrongPod || v == Broken }
 
 // Judgement is a verdict, and one example of what is the matter.

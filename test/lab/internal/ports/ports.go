@@ -57,7 +57,7 @@ func (b Book) Reserve(n int, owner string) (ports []int, err error) {
 	return ports, nil
 }
 
-// Release gives back every port of the owner.
+// Release frees every port of the owner.
 func (b Book) Release(owner string) error {
 	err := b.change(func(reserved map[int]reservation) error {
 		maps.DeleteFunc(reserved, func(_ int, r reservation) bool { return r.Owner == owner })

@@ -111,7 +111,7 @@ func (r *Registry) connectHubMetrics(e *entry, t task) (*connection.Connection, 
 	return conn, nil
 }
 
-// task is what an entry's goroutine has to do now.
+// task returns what an entry's goroutine has to do now.
 func (r *Registry) task(e *entry) task {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 const (
 	// eventDelayed: a run is due and cannot be done yet.
 	eventDelayed = "RunDelayed"
-	// eventAnotherController: somebody else writes the status too, so nothing is done.
+	// eventAnotherController: another controller writes the status too, so nothing is reconciled.
 	eventAnotherController = "AnotherController"
 	// eventSucceeded: a run set the target, or found it as it should be.
 	eventSucceeded = "RunSucceeded"
@@ -28,7 +28,7 @@ const (
 	eventFailed = "RunFailed"
 )
 
-// tell makes Events, metrics and log lines of what the status says by now.
+// tell emits the Events, metrics and log lines of a new status.
 func (r *Reconciler) tell(ctx context.Context, in cronplan.Situation, d cronplan.Decision) {
 	key := client.ObjectKeyFromObject(in.Object)
 	for _, news := range d.News {
