@@ -63,7 +63,7 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	return cmp.Or(err, outcome.Err)
 }
 
-// Forget ends what is known and shown of an object that is gone, or is no longer of central mode.
+// Forget drops the state and metrics of an object that was deleted, or switched to distributed mode.
 func (m *Mode) Forget(key client.ObjectKey, memory *Memory) {
 	m.selectors.forget(key)
 	m.Metrics.forget(key, memory)

@@ -198,7 +198,7 @@ func (v *division) saturated() record.Condition {
 	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: true}
 	switch {
 	case v.Unplaced > 0:
-		c.Reason, c.Message = reasonThresholds, "every cluster that can be told is at its autoscalingMaxThreshold"
+		c.Reason, c.Message = reasonThresholds, "every cluster that can be scaled is at its autoscalingMaxThreshold"
 	case v.Saturated:
 		c.Reason, c.Message = reasonNoRoom, "no cluster is known to have room for some of the replicas; they were given out all the same"
 	default:

@@ -114,7 +114,7 @@ func (m *Mode) reportMade(o *outcome) {
 		}
 	}
 	if len(made) > 0 {
-		m.event(o.Object, eventWorkloadMade, fmt.Sprintf("%s was made, as on the hub, in: %s",
+		m.event(o.Object, eventWorkloadMade, fmt.Sprintf("%s was created as on the hub in: %s",
 			workload.Describe(o.Object.Spec.ScaleTargetRef), strings.Join(made, ", ")))
 	}
 }

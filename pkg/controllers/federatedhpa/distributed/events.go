@@ -126,7 +126,7 @@ const (
 
 	// eventClusterRemoved: a cluster with an autoscaler of ours is no longer registered.
 	eventClusterRemoved = "ClusterRemoved"
-	// eventWorkloadMade and eventWorkloadRemoved: a cluster got the workload from us, or lost it again.
+	// eventWorkloadMade and eventWorkloadRemoved: we created the workload in a cluster, or deleted it again.
 	eventWorkloadMade    = "WorkloadCreated"
 	eventWorkloadRemoved = "WorkloadDeleted"
 )

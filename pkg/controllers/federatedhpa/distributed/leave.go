@@ -70,17 +70,17 @@ func (m *Mode) removeWorkload(ctx context.Context, object *v1alpha1.FederatedHPA
 		if r.cleared = absent; absent {
 			return nil
 		}
-		return fmt.Errorf("cluster %s: reading what was made there: %w", r.Facts.Name, silence)
+		return fmt.Errorf("cluster %s: reading what was created there: %w", r.Facts.Name, silence)
 	}
 	if !claims.Ours(found, object.UID) {
 		r.cleared = true
 		return nil
 	}
 	if err := r.Member.Remove(ctx, found); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("cluster %s: deleting what was made there: %w", r.Facts.Name, err)
+		return fmt.Errorf("cluster %s: deleting what was created there: %w", r.Facts.Name, err)
 	}
 	r.cleared = true
-	m.event(object, eventWorkloadRemoved, fmt.Sprintf("%s, which was made for cluster %s, is deleted there",
+	m.event(object, eventWorkloadRemoved, fmt.Sprintf("%s, which was created for cluster %s, was deleted there",
 		workload.Describe(object.Spec.ScaleTargetRef), r.Facts.Name))
 	return nil
 }

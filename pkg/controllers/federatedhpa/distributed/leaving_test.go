@@ -24,7 +24,7 @@ func TestClusterThatLeaves(t *testing.T) {
 		"a typo costs nobody a workload": {nil, 5, []string{"c delete web", "a web 1-5", "b web 1-5"}, "runs 2", nil},
 		"what we made goes": {func(w *world) { w.member("c").deployment.labels = managed }, 3,
 			[]string{"c delete web", "a web 1-5", "b web 1-5", "c remove web"}, "no workload",
-			[]string{`WorkloadDeleted: Deployment "web", which was made for cluster c, is deleted there`}},
+			[]string{`WorkloadDeleted: Deployment "web", which was created for cluster c, was deleted there`}},
 		"what another FederatedHPA made stays": {
 			func(w *world) {
 				w.member("c").deployment.labels = map[string]string{v1alpha1.ManagedByLabel: "uid-of-another"}

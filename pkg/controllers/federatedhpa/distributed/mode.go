@@ -100,7 +100,7 @@ func cutMessage(lost []string) string {
 		"for central mode, set spec.federatedHPAAssignment once more and then remove it", strings.Join(lost, ", spec."))
 }
 
-// Forget ends what is shown of an object that is gone, or is no longer of distributed mode.
+// Forget drops the metrics of an object that was deleted, or switched to central mode.
 func (m *Mode) Forget(key client.ObjectKey, memory *Memory) {
 	m.Metrics.show(key, memory, nil)
 	*memory = Memory{}

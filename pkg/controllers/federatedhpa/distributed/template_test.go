@@ -125,7 +125,7 @@ func TestWhatIsMade(t *testing.T) {
 	}
 	same(t, "made", want, w.member("a").made.Object)
 	same(t, "heard", []string{"BoundsSplit: a: 0-0 to 2-10, a: 0 to 2 replicas",
-		`WorkloadCreated: Deployment "web" was made, as on the hub, in: a`}, w.heard())
+		`WorkloadCreated: Deployment "web" was created as on the hub in: a`}, w.heard())
 }
 
 func TestWorkloadThatSomebodyDeletedIsMadeAgain(t *testing.T) {
@@ -169,7 +169,7 @@ func TestWorkloadThatIsThereAlready(t *testing.T) {
 	}
 	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 2"}, w.has())
-	if heard := w.heard(); contains(heard, `WorkloadCreated: Deployment "web" was made, as on the hub, in: b`) {
+	if heard := w.heard(); contains(heard, `WorkloadCreated: Deployment "web" was created as on the hub in: b`) {
 		t.Errorf("heard %q", heard)
 	}
 }
