@@ -103,6 +103,7 @@ func TestCapContainer(t *testing.T) {
 		"the largest node":             {func(x *whole) { x.r.Node, x.r.Headroom = cpu(200), 10 }, 180, 0, []Reason{ReasonLargestNode}},
 		"no node": {func(x *whole) { x.r.Node, x.r.Headroom = cpu(200), 110 },
 			None, 0, []Reason{ReasonLargestNode, ReasonNothingLegal}},
+		"a node without any of it": {func(x *whole) { x.r.Node = cpu(0) }, None, 0, []Reason{ReasonLargestNode, ReasonNothingLegal}},
 		"quota and node": {func(x *whole) { x.r.Quota.Requests, x.r.Node = cpu(150), cpu(120) },
 			120, 0, []Reason{ReasonQuota, ReasonLargestNode}},
 		"a Pod's maximum":              {func(x *whole) { x.r.Pod.Max = cpu(150) }, 150, 0, []Reason{ReasonLimitRangeMax}},

@@ -99,6 +99,13 @@ func TestSaveLeavesOutTheRunningDay(t *testing.T) {
 	if got, want := loaded.memory.total, u.memory.total; got != want {
 		t.Errorf("weight %g, want %g: the day is over", got, want)
 	}
+	var killed Use
+	var j Instance
+	j.Add(&killed, sample(100, gi, noon))
+	j.OOM(&killed, 2*gi, noon.Add(time.Minute))
+	if left := killed.Save(noon.Add(time.Hour), []Instance{j}).MemoryHistogram; len(left.BucketWeights) > 0 {
+		t.Errorf("stored %v, want nothing: the container was killed today", left.BucketWeights)
+	}
 	before := u.memory
 	before.weights = slices.Clone(before.weights)
 	u.Save(u.Last, []Instance{i})

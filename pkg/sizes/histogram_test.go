@@ -111,6 +111,10 @@ func TestEmptyHistogram(t *testing.T) {
 			t.Errorf("%s: bucket %d is found", name, bucket)
 		}
 	}
+	just := histogramOf(added{3, tiny, midnight(20_000)})
+	if bucket, found := just.percentile(1); bucket != 3 || !found {
+		t.Errorf("bucket %d (found: %t), want 3, which is just heavy enough", bucket, found)
+	}
 	if len(forgotten.weights) > 0 || forgotten.total != 0 {
 		t.Errorf("what was taken out is still there: %v", forgotten)
 	}
