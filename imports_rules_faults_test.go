@@ -50,7 +50,8 @@ func TestImportFaults(t *testing.T) {
 		},
 		"and neighbours in one direction only": {
 			"pkg/members/member/a.go", imports(module + "/pkg/members/usage"),
-			[]string{"pkg/members/member/a.go imports " + module + "/pkg/members/usage: ring 2 may import only rings inside it, and pkg/members/usage is in ring 2"},
+			[]string{"pkg/members/member/a.go imports " + module +
+				"/pkg/members/usage: ring 2 may import only rings inside it, and pkg/members/usage is in ring 2"},
 		},
 		"a package without a ring is refused": {
 			"pkg/util/a.go", imports("fmt"),
@@ -142,11 +143,13 @@ func TestImportFaults(t *testing.T) {
 		},
 		"nor the Vertical Pod Autoscaler": {
 			"pkg/sizes/a_test.go", imports("k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model"),
-			[]string{"pkg/sizes/a_test.go imports k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model: only the module test/oracle may; nothing else links VPA"},
+			[]string{"pkg/sizes/a_test.go imports k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model: only the module test/oracle " +
+				"may; nothing else links VPA"},
 		},
 		"not even the other tests": {
 			"test/e2e/a_test.go", imports("k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model"),
-			[]string{"test/e2e/a_test.go imports k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model: only the module test/oracle may; nothing else links VPA"},
+			[]string{"test/e2e/a_test.go imports k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model: only the module test/oracle " +
+				"may; nothing else links VPA"},
 		},
 		"but what it judges is compared with it": {
 			"test/oracle/a_test.go", imports("k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model", module+"/pkg/sizes"), nil,

@@ -70,7 +70,7 @@ func (c *Client) Uses(ctx context.Context, q Question) ([]ClusterUses, error) {
 	outcomes := outcomes{coverage: coverage}
 	if err != nil {
 		outcomes.fail(err, arrived)
-		list, err = usesList{}, apiResource.unable(err)
+		err = apiResource.unable(err)
 	}
 	found := locate[int](&q, len(list.pods))
 	for i := range list.pods {

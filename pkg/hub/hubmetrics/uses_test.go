@@ -159,7 +159,7 @@ func TestUsesOfContainers(t *testing.T) {
 		"nothing":                      {`{"name":"app","usage":{"cpu":"0","memory":"0"}}`, []ContainerUse{{"app", 0, 0}}},
 		"one that lacks memory":        {`{"name":"app","usage":{"cpu":"1"}}`, []ContainerUse{{"app", 1000, None}}},
 		"one that lacks all":           {`{"name":"app"}`, []ContainerUse{{"app", None, None}}},
-		"less than nothing":            {`{"name":"app","usage":{"cpu":"-1n","memory":"-1"}}`, []ContainerUse{{"app", None, None}}},
+		"less than nothing":            {`{"name":"app","usage":{"cpu":"-5","memory":"-5"}}`, []ContainerUse{{"app", None, None}}},
 		"the most that may be":         {`{"name":"app","usage":{"cpu":"1Pi","memory":"1Pi"}}`, []ContainerUse{{"app", 1000 << 50, 1 << 50}}},
 		"more than may be": {`{"name":"app","usage":{"cpu":"1125899906842624001m","memory":"1e999"}}`,
 			[]ContainerUse{{"app", None, None}}},
@@ -230,17 +230,44 @@ func TestUsesAreSkimmed(t *testing.T) {
 	}
 }
 
+// rawList are items in protobuf, as a list in its envelope.
+func rawList(t *testing.T, items ...[]byte) []byte {
+	t.Helper()
+	var raw []byte
+	for _, one := range items {
+		raw = append(raw, item(one...)...)
+	}
+	return []byte(envelope(t, runtime.Unknown{Raw: raw}))
+}
+
 // What was read before it turned out that a list cannot be skimmed is not read twice.
 func TestUsesBeginAnew(t *testing.T) {
 	list := &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{measured("", "a", 1)}}
+	list.Items[0].Containers = list.Items[0].Containers[:1]
+	good, err := list.Items[0].Marshal()
+	if err != nil || len(good) > 127 {
+		t.Fatal(len(good), err)
+	}
 	var l usesList
-	whole := encode(t, metricsscheme.Scheme, runtime.ContentTypeProtobuf, list)
-	if l.skim(append(whole, 0xff)) || l.skim(whole[:len(whole)-5]) {
-		t.Fatal("a list that is cut, or has something behind, is skimmed")
+	if l.skim(rawList(t, good, []byte{1 << 3, 1})) || len(l.pods) != 1 {
+		t.Fatalf("an item with a number is skimmed, or the one before it is not: %+v", l)
 	}
 	l.decoded(list)
 	if diff := cmp.Diff(decodedUses(list), allOf(&l)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// An entry of usage may lack its value, which is nothing then, and not that of the one before.
+func TestUsesOfNothing(t *testing.T) {
+	cpu, memory := "\x0a\x03cpu\x12\x03\x0a\x011", "\x0a\x06memory"
+	container := "\x12" + string(rune(len(cpu))) + cpu + "\x12" + string(rune(len(memory))) + memory
+	var l usesList
+	if !l.skim(rawList(t, append([]byte{4<<3 | 2, byte(len(container))}, container...))) {
+		t.Fatal("it is not skimmed")
+	}
+	if diff := cmp.Diff([]ContainerUse{{"", 1000, 0}}, l.containers); diff != "" {
+		t.Errorf("containers (-want +got):\n%s", diff)
 	}
 }
 

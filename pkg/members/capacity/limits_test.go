@@ -90,7 +90,8 @@ func TestLimitRanges(t *testing.T) {
 			}),
 		},
 		"nothing at all is a bound, and more than there can be is none": {
-			[]corev1.LimitRange{limitRange("a", container(corev1.LimitRangeItem{Max: amounts("0", "9223372036854775807")}))},
+			[]corev1.LimitRange{limitRange("a", container(corev1.LimitRangeItem{Max: amounts("0", "9223372036854775807")}),
+				container(corev1.LimitRangeItem{Max: amounts("1", "")}))},
 			nothing(func(l *LimitRanges) { l.Container.Max.MilliCPU = 0 }),
 		},
 	}

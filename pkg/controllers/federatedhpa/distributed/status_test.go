@@ -149,7 +149,8 @@ func TestConditionsAndState(t *testing.T) {
 			w.member("a").room, w.member("b").room = 1, 1
 			w.mustReconcile(7)
 		}, "Active", map[kind]string{
-			"AllClustersSaturated": "True NoRoom: Pods of a cluster are unschedulable, and no other cluster can take over their part of maxReplicas"}},
+			"AllClustersSaturated": "True NoRoom: Pods of a cluster are unschedulable, and no other cluster can take over " +
+				"their part of maxReplicas"}},
 		"no capacity is known": {"DynamicWeighted", nil, func(w *world) {
 			for _, m := range w.members {
 				m.roomUnknown = true
