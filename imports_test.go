@@ -21,6 +21,7 @@ var rings = map[string]int{
 	"pkg/compact":      1,
 	"pkg/cronplan":     1,
 	"pkg/fit":          1,
+	"pkg/goals":        1,
 	"pkg/guard":        1,
 	"pkg/memberhpa":    1,
 	"pkg/merge":        1,
