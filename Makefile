@@ -27,7 +27,8 @@ OPENAPI = pkg/metricsadapter/openapi
 OPENAPI_INPUTS = $(addprefix k8s.io/,metrics/pkg/apis/metrics/v1 metrics/pkg/apis/metrics/v1beta1 \
     apimachinery/pkg/apis/meta/v1 apimachinery/pkg/api/resource apimachinery/pkg/version apimachinery/pkg/runtime)
 API  = pkg/apis/autoscaling/v1alpha1
-CRDS = $(addprefix deploy/crds/autoscaling.karmada.io_,federatedhpas.yaml cronfederatedhpas.yaml)
+CRDS = $(addprefix deploy/crds/autoscaling.karmada.io_,federatedhpas.yaml cronfederatedhpas.yaml \
+    multidimpodautoscalers.yaml multidimpodautoscalerhistories.yaml)
 
 # All of it, in the order in which it is made, and how; $(1) is the root directory to write below.
 GENERATED = $(OPENAPI)/zz_generated.openapi.go $(API)/zz_generated.deepcopy.go $(CRDS) docs/api.md
@@ -36,7 +37,7 @@ GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERAT
         --output-pkg github.com/fleetscale/fleetscale/$(OPENAPI) --output-file zz_generated.openapi.go --output-dir $(1)/$(OPENAPI) $(OPENAPI_INPUTS); \
     $(TOOLS)/controller-gen object:headerFile=hack/boilerplate.go.txt crd paths=./$(API) output:object:dir=$(1)/$(API) output:crd:dir=$$raw; \
     $(GO) -C tools run ./crds $$raw $(1)/deploy/crds; \
-    $(GO) -C tools run ./apidoc $(1)/deploy/crds $(CURDIR)/docs/examples $(1)/docs/api.md; rm -r $$raw
+    $(GO) -C tools run ./apidoc $(CURDIR)/deploy/crds/kustomization.yaml $(1)/deploy/crds $(CURDIR)/docs/examples $(1)/docs/api.md; rm -r $$raw
 
 .PHONY: help
 help: ## List the targets

@@ -21,6 +21,7 @@ var rings = map[string]int{
 	"pkg/compact":      1,
 	"pkg/cronplan":     1,
 	"pkg/fit":          1,
+	"pkg/goals":        1,
 	"pkg/guard":        1,
 	"pkg/memberhpa":    1,
 	"pkg/merge":        1,
@@ -71,7 +72,7 @@ var rings = map[string]int{
 
 // neighbours are the only imports allowed inside one ring.
 var neighbours = map[string][]string{
-	"pkg/admission":        {"pkg/claims", "pkg/schedule"},
+	"pkg/admission":        {"pkg/claims", "pkg/goals", "pkg/schedule"},
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
 	"pkg/fit":              {"pkg/compact"},
 	"pkg/command":          {"pkg/members/connection", "pkg/members/member"},

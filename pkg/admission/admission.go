@@ -5,6 +5,7 @@ package admission
 import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -48,6 +49,28 @@ func ValidateCronFederatedHPA(c, before *v1alpha1.CronFederatedHPA, known Neighb
 		return faults, nil
 	}
 	return nil, cronWarnings(c, known)
+}
+
+// ValidateMultidimPodAutoscaler does for a MultidimPodAutoscaler what
+// [ValidateFederatedHPA] does for a FederatedHPA.
+func ValidateMultidimPodAutoscaler(m, before *v1alpha1.MultidimPodAutoscaler, known Neighbours) (field.ErrorList, []string) {
+	if m.DeletionTimestamp != nil || before != nil && equality.Semantic.DeepEqual(m.Spec, before.Spec) {
+		return nil, nil
+	}
+	faults := multidimFaults(m, known)
+	if before != nil && len(faults) > 0 {
+		old := multidimFaults(before, known)
+		now, then := ptr.Deref(m.Spec.Constraints.Global, v1alpha1.GlobalConstraints{}), ptr.Deref(before.Spec.Constraints.Global,
+			v1alpha1.GlobalConstraints{})
+		if !equality.Semantic.DeepEqual(now.MinReplicas, then.MinReplicas) {
+			old = without(old, ruleMaxBelowMin) // that fault shows only the maximum
+		}
+		faults = added(faults, old)
+	}
+	if len(faults) > 0 {
+		return faults, nil
+	}
+	return nil, multidimWarnings(m, known)
 }
 
 func federatedHPAFaults(f *v1alpha1.FederatedHPA, known Neighbours) field.ErrorList {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission says what may be stored, and why not: of a FederatedHPA and
-// of a CronFederatedHPA, alone and beside the other objects of its namespace.
+// Package admission says what may be stored, and why not: of a FederatedHPA, of
+// a CronFederatedHPA and of a MultidimPodAutoscaler, alone and beside the other
+// objects of its namespace.
 //
 //	refused   what cannot work; each fault with what to write instead
 //	warned    what works and may surprise

@@ -18,6 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/admission/admissiontest"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/goals"
 	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
 
@@ -30,6 +31,30 @@ func FuzzFederatedHPA(f *testing.F) {
 		object := &v1alpha1.FederatedHPA{}
 		if json.Unmarshal(text, object) == nil {
 			hold(t, object, admission.MutateFederatedHPA, admission.ValidateFederatedHPA)
+		}
+	})
+}
+
+// What is accepted makes a FederatedHPA that is accepted, too.
+func FuzzMultidimPodAutoscaler(f *testing.F) {
+	for _, text := range seeds(f, v1alpha1.MultidimPodAutoscalerKind) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		object := &v1alpha1.MultidimPodAutoscaler{}
+		if json.Unmarshal(text, object) != nil ||
+			!hold(t, object, admission.MutateMultidimPodAutoscaler, admission.ValidateMultidimPodAutoscaler) {
+			return
+		}
+		request := goals.Amounts{CPU: 250, Memory: 256 << 20}
+		made := goals.Child(&object.Spec, []goals.Container{{Name: "app", Requests: request}, {Name: "log", Requests: request}})
+		if made.Spec == nil {
+			return
+		}
+		child := &v1alpha1.FederatedHPA{Spec: *made.Spec}
+		admission.MutateFederatedHPA(child)
+		if faults, _ := admission.ValidateFederatedHPA(child, nil, admission.Neighbours{}); len(faults) > 0 {
+			t.Errorf("its FederatedHPA is refused: %v", faults)
 		}
 	})
 }

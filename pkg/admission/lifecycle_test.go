@@ -37,6 +37,67 @@ func TestWhatIsBeingDeletedPasses(t *testing.T) {
 	if got := answer(admission.ValidateCronFederatedHPA(c, cron(), admission.Neighbours{})); got != "" {
 		t.Errorf("a CronFederatedHPA was refused: %s", got)
 	}
+	m := multidim()
+	m.Spec.Scope, m.Spec.ScaleTargetRef.APIVersion = "Cluster", "app/v1"
+	m.DeletionTimestamp = deleted()
+	was := m.DeepCopy()
+	if warnings := admission.MutateMultidimPodAutoscaler(m); !cmp.Equal(was, m) || len(warnings) > 0 {
+		t.Errorf("a MultidimPodAutoscaler was changed, or warned of: %v", warnings)
+	}
+	if got := answer(admission.ValidateMultidimPodAutoscaler(m, multidim(), admission.Neighbours{})); got != "" {
+		t.Errorf("a MultidimPodAutoscaler was refused: %s", got)
+	}
+}
+
+// A MultidimPodAutoscaler counts by itself, too, and once beside the FederatedHPA that it made; to that one it is no other.
+func TestAMultidimPodAutoscalerBeside(t *testing.T) {
+	sized, made := multidim(), federatedHPA()
+	sized.Name, made.Name = "sized", "sized"
+	sized.Spec.Goals = &v1alpha1.Goals{}
+	made.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "MultidimPodAutoscaler",
+		Name: "sized", Controller: new(true)}}
+	known := admission.Neighbours{MultidimPodAutoscalers: []*v1alpha1.MultidimPodAutoscaler{sized}}
+	const refused = `spec.scaleTargetRef: Forbidden: Deployment "shop" belongs to MultidimPodAutoscaler "sized" already: write the metrics into ` +
+		`its goals, or name another workload`
+	const warned = `spec.scaleTargetRef: Deployment "shop" is scaled by MultidimPodAutoscaler "sized", and the rules will fail: delete one of the two`
+	for range 2 {
+		if got := answer(admission.ValidateFederatedHPA(federatedHPA(), nil, known)); got != refused {
+			t.Errorf("got %s\nwant %s", got, refused)
+		}
+		if got := answer(admission.ValidateCronFederatedHPA(cron(), nil, known)); got != warned {
+			t.Errorf("got %s\nwant %s", got, warned)
+		}
+		if got := answer(admission.ValidateFederatedHPA(made, nil, known)); got != "" {
+			t.Errorf("the FederatedHPA that it made: %s", got)
+		}
+		known.FederatedHPAs = []*v1alpha1.FederatedHPA{made}
+	}
+	sized.DeletionTimestamp, known.FederatedHPAs = deleted(), nil
+	if got := answer(admission.ValidateFederatedHPA(federatedHPA(), nil, known)); got != "" {
+		t.Errorf("one that is being deleted: %s", got)
+	}
+}
+
+// The FederatedHPA that has the name is not in the way once it is being deleted.
+func TestANameThatBecomesFree(t *testing.T) {
+	other, m := federatedHPA(), multidim()
+	other.Spec.ScaleTargetRef.Name = "basket"
+	m.Name, m.Spec.Goals = other.Name, &v1alpha1.Goals{Metrics: []autoscalingv2.MetricSpec{external("queue", nil)}}
+	m.Spec.Constraints.Global = &v1alpha1.GlobalConstraints{MaxReplicas: 3}
+	known := admission.Neighbours{FederatedHPAs: []*v1alpha1.FederatedHPA{other}}
+	if got := answer(admission.ValidateMultidimPodAutoscaler(m, nil, known)); !strings.Contains(got, "another name") {
+		t.Errorf("got %q", got)
+	}
+	other.DeletionTimestamp = deleted()
+	if got := answer(admission.ValidateMultidimPodAutoscaler(m, nil, known)); got != "" {
+		t.Error(got)
+	}
+}
+
+func multidim() *v1alpha1.MultidimPodAutoscaler {
+	m := &v1alpha1.MultidimPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+	m.Spec.ScaleTargetRef = federatedHPA().Spec.ScaleTargetRef
+	return m
 }
 
 // Whoever replaces an object must not wait until nothing is left of it.

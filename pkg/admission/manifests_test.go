@@ -77,8 +77,11 @@ func load(t *testing.T) []*admissiontest.Case {
 func admit(t *testing.T, c *admissiontest.Case) (field.ErrorList, []string) {
 	t.Helper()
 	known := beside(t, c)
-	if c.Manifest.Kind() == v1alpha1.FederatedHPAKind {
+	switch c.Manifest.Kind() {
+	case v1alpha1.FederatedHPAKind:
 		return admitAs(t, c, admission.MutateFederatedHPA, known, admission.ValidateFederatedHPA)
+	case v1alpha1.MultidimPodAutoscalerKind:
+		return admitAs(t, c, admission.MutateMultidimPodAutoscaler, known, admission.ValidateMultidimPodAutoscaler)
 	}
 	return admitAs(t, c, admission.MutateCronFederatedHPA, known, admission.ValidateCronFederatedHPA)
 }
@@ -111,6 +114,8 @@ func beside(t *testing.T, c *admissiontest.Case) admission.Neighbours {
 			known.FederatedHPAs = append(known.FederatedHPAs, f)
 		case v1alpha1.CronFederatedHPAKind:
 			known.CronFederatedHPAs = append(known.CronFederatedHPAs, decode[v1alpha1.CronFederatedHPA](t, m))
+		case v1alpha1.MultidimPodAutoscalerKind:
+			known.MultidimPodAutoscalers = append(known.MultidimPodAutoscalers, decode[v1alpha1.MultidimPodAutoscaler](t, m))
 		case "HorizontalPodAutoscaler":
 			known.HPAs = append(known.HPAs, decode[autoscalingv2.HorizontalPodAutoscaler](t, m))
 		default:

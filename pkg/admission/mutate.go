@@ -35,6 +35,16 @@ func MutateCronFederatedHPA(c *v1alpha1.CronFederatedHPA) []string {
 	return warnings
 }
 
+// MutateMultidimPodAutoscaler does for m what [MutateFederatedHPA] does for a
+// FederatedHPA.
+func MutateMultidimPodAutoscaler(m *v1alpha1.MultidimPodAutoscaler) []string {
+	if m.DeletionTimestamp != nil {
+		return nil
+	}
+	v1alpha1.DefaultMultidimPodAutoscaler(m)
+	return rewriteAPIVersion(&m.Spec.ScaleTargetRef)
+}
+
 // rewriteAPIVersion puts right what proposals for CronFederatedHPA wrote.
 func rewriteAPIVersion(target *autoscalingv2.CrossVersionObjectReference) []string {
 	kinds := []string{"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"}

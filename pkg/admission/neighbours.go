@@ -4,8 +4,10 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -16,20 +18,54 @@ import (
 // on the hub, and the kind of its target. The object itself may be among them. They are read, and not kept. What is not
 // known is not judged: the zero value is fine.
 type Neighbours struct {
-	FederatedHPAs     []*v1alpha1.FederatedHPA
-	CronFederatedHPAs []*v1alpha1.CronFederatedHPA
-	HPAs              []*autoscalingv2.HorizontalPodAutoscaler
-	Target            *Served
+	FederatedHPAs          []*v1alpha1.FederatedHPA
+	CronFederatedHPAs      []*v1alpha1.CronFederatedHPA
+	MultidimPodAutoscalers []*v1alpha1.MultidimPodAutoscaler
+	HPAs                   []*autoscalingv2.HorizontalPodAutoscaler
+	Target                 *Served
 }
 
-// targetFaults refuses a second autoscaler on one workload.
-func (k Neighbours) targetFaults(f *v1alpha1.FederatedHPA, path *field.Path) field.ErrorList {
+// targetFaults refuses a second autoscaler on one workload. A
+// MultidimPodAutoscaler and its FederatedHPA are one.
+func (k Neighbours) targetFaults(autoscaler metav1.Object, path *field.Path) field.ErrorList {
 	var faults field.ErrorList
-	asker := claims.Of(f)
-	for _, claim := range append(claims.On(asker, k.FederatedHPAs...), claims.On(asker, k.HPAs...)...) {
-		faults = append(faults, field.Forbidden(path, claim.WhenStored()).WithOrigin(ruleTargetTaken))
+	for _, claim := range k.autoscalersOn(claims.Of(autoscaler)) {
+		faults = append(faults, field.Forbidden(path, claim).WithOrigin(ruleTargetTaken))
 	}
 	return faults
+}
+
+// autoscalersOn says of each autoscaler on the asker's workload, once, what is to be done.
+func (k Neighbours) autoscalersOn(asker claims.Autoscaler) []string {
+	var said []string
+	for _, claim := range slices.Concat(claims.On(asker, k.FederatedHPAs...), claims.On(asker, k.MultidimPodAutoscalers...),
+		claims.On(asker, k.HPAs...)) {
+		if sentence := claim.WhenStored(); !slices.Contains(said, sentence) {
+			said = append(said, sentence)
+		}
+	}
+	return said
+}
+
+// childNameFaults refuses a name that somebody's own FederatedHPA has: that for
+// the goals would have it, too.
+func (k Neighbours) childNameFaults(m *v1alpha1.MultidimPodAutoscaler, path *field.Path) field.ErrorList {
+	var faults field.ErrorList
+	for _, f := range k.FederatedHPAs {
+		owner := claims.Of(f)
+		if m.Spec.Goals == nil || f.Name != m.Name || owner.Deleting || owner.Kind == v1alpha1.MultidimPodAutoscalerKind && owner.Name == m.Name {
+			continue
+		}
+		fault := fmt.Sprintf("FederatedHPA %q has the name that the one for these goals would have: delete it, or give the "+
+			"MultidimPodAutoscaler another name", f.Name)
+		faults = append(faults, field.Forbidden(path, fault).WithOrigin(ruleChildName))
+	}
+	return faults
+}
+
+// multidimWarnings tells of rules that write what the goals of m set.
+func (k Neighbours) multidimWarnings(m *v1alpha1.MultidimPodAutoscaler) []string {
+	return claimed(claims.On(claims.Of(m), k.CronFederatedHPAs...))
 }
 
 // federatedHPAWarnings tells of rules that write what f writes or sets.
@@ -55,8 +91,10 @@ func (k Neighbours) federatedHPAWarnings(f *v1alpha1.FederatedHPA) []string {
 func (k Neighbours) cronWarnings(c *v1alpha1.CronFederatedHPA) []string {
 	var warnings []string
 	asker := claims.Of(c)
+	for _, claim := range k.autoscalersOn(asker) {
+		warnings = append(warnings, targetWarning+claim)
+	}
 	for _, f := range k.FederatedHPAs {
-		warnings = append(warnings, claimed(claims.On(asker, f))...)
 		if f.DeletionTimestamp != nil || !isTarget(c, f) {
 			continue
 		}
@@ -66,14 +104,16 @@ func (k Neighbours) cronWarnings(c *v1alpha1.CronFederatedHPA) []string {
 			}
 		}
 	}
-	return append(warnings, claimed(append(claims.On(asker, k.HPAs...), claims.On(asker, k.CronFederatedHPAs...)...))...)
+	return append(warnings, claimed(claims.On(asker, k.CronFederatedHPAs...))...)
 }
+
+const targetWarning = "spec.scaleTargetRef: "
 
 // claimed warns of claims.
 func claimed(found []claims.Claim) []string {
 	var warnings []string
 	for _, claim := range found {
-		warnings = append(warnings, "spec.scaleTargetRef: "+claim.WhenStored())
+		warnings = append(warnings, targetWarning+claim.WhenStored())
 	}
 	return warnings
 }

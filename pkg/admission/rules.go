@@ -54,6 +54,21 @@ const (
 	ruleClusterField      = "ClusterField"
 	ruleTargetTaken       = "TargetTaken"
 
+	// What a MultidimPodAutoscaler has beyond its FederatedHPA.
+	ruleGoals             = "Goals"
+	ruleGoalsNeedBounds   = "GoalsNeedBounds"
+	ruleLiveRequest       = "LiveRequest"
+	ruleMaxAllowed        = "MaxAllowed"
+	ruleGoalHidden        = "GoalHidden"
+	ruleChildName         = "ChildName"
+	ruleControlled        = "Controlled"
+	ruleContainerRepeated = "ContainerRepeated"
+	ruleAllowed           = "Allowed"
+	ruleAllowedOrder      = "AllowedOrder"
+	rulePercentile        = "Percentile"
+	ruleMargin            = "Margin"
+	ruleRecommender       = "Recommender"
+
 	// Rules of a CronFederatedHPA.
 	ruleCronTarget    = "CronTarget"
 	ruleCronRules     = "CronRules"
@@ -81,6 +96,8 @@ func Rules() []string {
 		ruleTargetAutoscaler, ruleTargetScalable, ruleTargetFits, ruleMetricSelector, ruleMetricRepeated, ruleReservedKey, ruleSize,
 		ruleMode, ruleDelay, ruleEnum, ruleNativeNeedsMetric, ruleRebalance, rulePreferenceTarget, ruleWeight, ruleThreshold,
 		ruleThresholdOrder, ruleThresholdSum, ruleClusterName, ruleClusterSelector, ruleClusterField, ruleTargetTaken,
+		ruleGoals, ruleGoalsNeedBounds, ruleLiveRequest, ruleMaxAllowed, ruleGoalHidden, ruleChildName, ruleControlled,
+		ruleContainerRepeated, ruleAllowed, ruleAllowedOrder, rulePercentile, ruleMargin, ruleRecommender,
 		ruleCronTarget, ruleCronRules, ruleRuleName, ruleRuleRepeated, ruleSchedule, ruleTimeZone, ruleMaxDelay,
 		ruleCronMissing, ruleCronForbidden, ruleCronReplicas, ruleCronOrder, ruleCronZero, ruleHistoryLimit,
 	}

@@ -91,6 +91,47 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+func TestSizesOfAMultidimPodAutoscaler(t *testing.T) {
+	tests := map[string]struct {
+		most int
+		set  func(spec *v1alpha1.MultidimPodAutoscalerSpec, size int)
+		want string
+	}{
+		"goals": {10, func(s *v1alpha1.MultidimPodAutoscalerSpec, size int) {
+			s.Goals, s.Constraints.Global = &v1alpha1.Goals{}, &v1alpha1.GlobalConstraints{MaxReplicas: 9}
+			for i := range size {
+				s.Goals.Metrics = append(s.Goals.Metrics, external(fmt.Sprint("queue", i), nil))
+			}
+		}, "spec.goals.metrics: Too many: 11: must have at most 10 items"},
+		"containers": {100, func(s *v1alpha1.MultidimPodAutoscalerSpec, size int) {
+			for _, word := range words(size) {
+				s.Constraints.Container = append(s.Constraints.Container, v1alpha1.ContainerConstraint{Name: word})
+			}
+		}, "spec.constraints.container: Too many: 101: must have at most 100 items"},
+		"characters of a recommender's name": {63, func(s *v1alpha1.MultidimPodAutoscalerSpec, size int) {
+			s.Recommenders = []v1alpha1.RecommenderReference{{Name: strings.Repeat("r", size)}}
+		}, "spec.recommenders[0].name: Too long: may not be more than 63 characters"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for size, want := range map[int]string{tc.most: "", tc.most + 1: tc.want} {
+				m := multidim()
+				tc.set(&m.Spec, size)
+				admission.MutateMultidimPodAutoscaler(m)
+				if diff := cmp.Diff(want, answer(admission.ValidateMultidimPodAutoscaler(m, nil, admission.Neighbours{}))); diff != "" {
+					t.Errorf("%d (-want +got):\n%s", size, diff)
+				}
+			}
+		})
+	}
+	m := multidim()
+	tests["goals"].set(&m.Spec, 33) // more than a FederatedHPA has: said once
+	const want = "spec.goals.metrics: Too many: 33: must have at most 10 items"
+	if got := answer(admission.ValidateMultidimPodAutoscaler(m, nil, admission.Neighbours{})); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func federatedHPA() *v1alpha1.FederatedHPA {
 	return &v1alpha1.FederatedHPA{
 		ObjectMeta: metav1.ObjectMeta{Name: "shop"},

@@ -25,14 +25,24 @@ type Autoscaler struct {
 
 	UID    types.UID // of a FederatedHPA that asks about a member, where only what is managed by it is its own; empty on the hub
 	Adopts bool      // it asks about a member, and has an autoscaler of its name there
+
+	// SizesOnly is for a MultidimPodAutoscaler without goals: it leaves replicas to others.
+	SizesOnly bool
 }
 
-// Of reads an autoscaler as it stands on the hub or in a member.
+// Of reads an autoscaler as it stands on the hub or in a member. A FederatedHPA that a MultidimPodAutoscaler made stands for
+// that: who is in its way, or has it in theirs, can do something about that one only.
 func Of(object metav1.Object) Autoscaler {
 	a := Autoscaler{Namespace: object.GetNamespace(), Name: object.GetName(), Deleting: object.GetDeletionTimestamp() != nil}
 	switch o := object.(type) {
 	case *v1alpha1.FederatedHPA:
 		a.Kind, a.Target = v1alpha1.FederatedHPAKind, o.Spec.ScaleTargetRef
+		if owner, owned := multidimOf(o); owned {
+			a.Kind, a.Name = v1alpha1.MultidimPodAutoscalerKind, owner
+		}
+	case *v1alpha1.MultidimPodAutoscaler:
+		a.Kind, a.Target = v1alpha1.MultidimPodAutoscalerKind, o.Spec.ScaleTargetRef
+		a.SizesOnly = o.Spec.Goals == nil
 	case *v1alpha1.CronFederatedHPA:
 		a.Kind, a.Target = v1alpha1.CronFederatedHPAKind, o.Spec.ScaleTargetRef
 	case *autoscalingv2.HorizontalPodAutoscaler:
@@ -42,10 +52,20 @@ func Of(object metav1.Object) Autoscaler {
 	return a
 }
 
+// multidimOf is the name of the MultidimPodAutoscaler that made a FederatedHPA.
+func multidimOf(f *v1alpha1.FederatedHPA) (name string, owned bool) {
+	owner := metav1.GetControllerOfNoCopy(f)
+	if owner == nil || owner.Kind != v1alpha1.MultidimPodAutoscalerKind {
+		return "", false
+	}
+	gv, err := schema.ParseGroupVersion(owner.APIVersion)
+	return owner.Name, err == nil && gv.Group == v1alpha1.GroupName
+}
+
 // InMember is a FederatedHPA that asks about the autoscalers of a member. One that adopts has its own there.
 func InMember(f *v1alpha1.FederatedHPA, adopts bool) Autoscaler {
 	a := Of(f)
-	a.UID, a.Adopts = f.UID, adopts
+	a.Kind, a.Name, a.UID, a.Adopts = v1alpha1.FederatedHPAKind, f.Name, f.UID, adopts
 	return a
 }
 
@@ -75,12 +95,18 @@ func On[T metav1.Object](asker Autoscaler, others ...T) []Claim {
 		itself := other.Kind == asker.Kind && other.Name == asker.Name
 		same := Same(asker.Target, other.Target)
 		switch {
-		case itself, asker.Owns(other), asker.UID == "" && (other.Deleting || other.ManagedBy != ""):
+		case itself, asker.Owns(other), asker.UID == "" && (other.Deleting || other.ManagedBy != "" || bothMay(asker, other)):
 		case same, asker.Adopts && other.Name == asker.Name:
 			found = append(found, Claim{by: other, asker: asker, name: !same})
 		}
 	}
 	return found
+}
+
+// bothMay reports whether one sets the replicas of what the other only sizes. An autoscaler is no such one: its goals and the
+// sizes would move each other.
+func bothMay(a, b Autoscaler) bool {
+	return a.SizesOnly && b.Kind == v1alpha1.CronFederatedHPAKind || b.SizesOnly && a.Kind == v1alpha1.CronFederatedHPAKind
 }
 
 // Same reports whether two references name one object, be it in two versions.

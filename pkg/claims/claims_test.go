@@ -38,6 +38,25 @@ func cron(name string) *v1alpha1.CronFederatedHPA {
 	return &v1alpha1.CronFederatedHPA{ObjectMeta: meta(name), Spec: v1alpha1.CronFederatedHPASpec{ScaleTargetRef: web}}
 }
 
+func multidim(name string, change ...func(*v1alpha1.MultidimPodAutoscaler)) *v1alpha1.MultidimPodAutoscaler {
+	m := &v1alpha1.MultidimPodAutoscaler{ObjectMeta: meta(name)}
+	m.Spec.ScaleTargetRef, m.Spec.Goals = web, &v1alpha1.Goals{}
+	for _, c := range change {
+		c(m)
+	}
+	return m
+}
+
+func sizesOnly(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Goals = nil }
+
+// madeBy is for a FederatedHPA that a MultidimPodAutoscaler made.
+func madeBy(name string) func(*v1alpha1.FederatedHPA) {
+	return func(f *v1alpha1.FederatedHPA) {
+		f.OwnerReferences = []metav1.OwnerReference{{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "MultidimPodAutoscaler", Name: name,
+			Controller: new(true)}}
+	}
+}
+
 func local(name string, change ...func(*autoscalingv2.HorizontalPodAutoscaler)) *autoscalingv2.HorizontalPodAutoscaler {
 	h := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta(name), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: web}}
 	for _, c := range change {
@@ -75,6 +94,27 @@ func TestPairs(t *testing.T) {
 		{cron("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a", and the rules will fail: delete that, or use a FederatedHPA and name it here`,
 			`Deployment "web" is scaled by HorizontalPodAutoscaler "a": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
 		{cron("a"), cron("b"), `CronFederatedHPA "b" sets Deployment "web" too, and whichever rule runs last wins: put all rules into one`, ""},
+		{federated("a"), multidim("b"),
+			`Deployment "web" belongs to MultidimPodAutoscaler "b" already: write the metrics into its goals, or name another workload`, ""},
+		{federated("a"), multidim("b", sizesOnly),
+			`Deployment "web" belongs to MultidimPodAutoscaler "b" already: write the metrics into its goals, or name another workload`, ""},
+		{federated("a"), federated("b", madeBy("c")),
+			`Deployment "web" belongs to MultidimPodAutoscaler "c" already: write the metrics into its goals, or name another workload`, ""},
+		{multidim("a"), multidim("b"), `Deployment "web" belongs to MultidimPodAutoscaler "b" already: delete that, or name another workload`, ""},
+		{multidim("a"), federated("a"), `Deployment "web" is scaled by FederatedHPA "a" already: write its metrics into goals and delete it, or name another workload`, ""},
+		{multidim("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a" already: write its metrics into goals and delete it, or name another workload`, ""},
+		{multidim("a", sizesOnly), federated("b"), `Deployment "web" is scaled by FederatedHPA "b" already: write its metrics into goals and delete it, or name another workload`, ""},
+		{multidim("a"), cron("a"), `CronFederatedHPA "a" sets the replicas of Deployment "web" too, and its rules will fail: delete one of the two`, ""},
+		{multidim("a", sizesOnly), cron("a"), "", ""},
+		{cron("a"), multidim("b"), `Deployment "web" is scaled by MultidimPodAutoscaler "b", and the rules will fail: delete one of the two`,
+			`Deployment "web" is scaled by MultidimPodAutoscaler "b": delete one of the two`},
+		{cron("a"), federated("b", madeBy("c")), `Deployment "web" is scaled by MultidimPodAutoscaler "c", and the rules will fail: delete one of the two`,
+			`Deployment "web" is scaled by MultidimPodAutoscaler "c": delete one of the two`},
+		{cron("a"), multidim("b", sizesOnly), "", ""},
+		{multidim("a"), multidim("a"), "", ""},
+		{multidim("a"), federated("b", madeBy("a")), "", ""},
+		{federated("b", madeBy("a")), multidim("a"), "", ""},
+		{federated("b", madeBy("a")), federated("b", madeBy("a")), "", ""},
 		{federated("a"), federated("a"), "", ""},
 		{cron("a"), cron("a"), "", ""},
 	}
@@ -90,6 +130,34 @@ func TestPairs(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{tc.stored, tc.works}, []string{stored, works}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A FederatedHPA belongs to the MultidimPodAutoscaler that controls it, and to nothing else that it names.
+func TestWhoMadeAFederatedHPA(t *testing.T) {
+	tests := map[string]struct {
+		change func(*metav1.OwnerReference)
+		want   string
+	}{
+		"its controller":    {func(*metav1.OwnerReference) {}, "MultidimPodAutoscaler shop/a"},
+		"a later version":   {func(o *metav1.OwnerReference) { o.APIVersion = "autoscaling.karmada.io/v1" }, "MultidimPodAutoscaler shop/a"},
+		"another group":     {func(o *metav1.OwnerReference) { o.APIVersion = "autoscaling.gke.io/v1beta1" }, "FederatedHPA shop/b"},
+		"no group":          {func(o *metav1.OwnerReference) { o.APIVersion = "a/b/c" }, "FederatedHPA shop/b"},
+		"another kind":      {func(o *metav1.OwnerReference) { o.Kind = "Deployment" }, "FederatedHPA shop/b"},
+		"no controller":     {func(o *metav1.OwnerReference) { o.Controller = nil }, "FederatedHPA shop/b"},
+		"not as controller": {func(o *metav1.OwnerReference) { o.Controller = new(false) }, "FederatedHPA shop/b"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := federated("b", madeBy("a"))
+			tc.change(&f.OwnerReferences[0])
+			if got := Of(f).String(); got != tc.want {
+				t.Errorf("it is %s, want %s", got, tc.want)
+			}
+			if in := InMember(f, true); in.String() != "FederatedHPA shop/b" || in.UID != f.UID {
+				t.Errorf("in a member it is %s", in)
 			}
 		})
 	}
@@ -114,6 +182,11 @@ func TestOnTheHub(t *testing.T) {
 		"a FederatedHPA":                       {federated("other"), 1},
 		"a FederatedHPA that bears a label": {federated("other",
 			func(f *v1alpha1.FederatedHPA) { f.Labels["fleetscale.io/managed-by"] = "uid" }), 1},
+		"a MultidimPodAutoscaler": {multidim("other"), 1},
+		"a MultidimPodAutoscaler that is being deleted": {multidim("other",
+			func(m *v1alpha1.MultidimPodAutoscaler) { m.DeletionTimestamp = &metav1.Time{} }), 0},
+		"a MultidimPodAutoscaler that names another kind": {multidim("other",
+			func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.ScaleTargetRef.Kind = "StatefulSet" }), 0},
 		"a FederatedHPA that is being deleted": {federated("other", func(f *v1alpha1.FederatedHPA) { f.DeletionTimestamp = &metav1.Time{} }),
 			0},
 		"a FederatedHPA that names another kind": {federated("other",
@@ -121,7 +194,7 @@ func TestOnTheHub(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, asker := range []metav1.Object{federated("asker"), cron("asker")} {
+			for _, asker := range []metav1.Object{federated("asker"), cron("asker"), multidim("asker")} {
 				if got := On(Of(asker), tc.other); len(got) != tc.want {
 					t.Errorf("%T: %d claims, want %d", asker, len(got), tc.want)
 				}

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
 
@@ -32,7 +33,7 @@ func hubWith(t testing.TB, objects ...client.Object) client.Client {
 		t.Fatal(err)
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
-	for _, kind := range index.Kinds() {
+	for _, kind := range append(index.Kinds(), &v1alpha1.MultidimPodAutoscaler{}) {
 		builder = builder.WithIndex(kind, index.ByName, index.Names)
 	}
 	return builder.Build()
@@ -102,6 +103,18 @@ spec:
   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: WORKLOAD}
   minReplicas: 1
   maxReplicas: 10
+`)
+}
+
+func mpa(name, workload string) string {
+	return strings.NewReplacer("NAME", name, "WORKLOAD", workload).Replace(`
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: MultidimPodAutoscaler
+metadata: {name: NAME, namespace: shop}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: WORKLOAD}
+  goals: {metrics: [{type: External, external: {metric: {name: queue}, target: {type: AverageValue, averageValue: 5}}}]}
+  constraints: {global: {minReplicas: 1, maxReplicas: 10}}
 `)
 }
 

@@ -16,6 +16,7 @@ func Handlers(hub client.Reader, kinds *Kinds, metrics *Metrics) map[string]http
 	all := map[string]http.Handler{}
 	addKind(all, federatedHPA(), hub, kinds, metrics)
 	addKind(all, cronFederatedHPA(), hub, kinds, metrics)
+	addKind(all, multidimPodAutoscaler(), hub, kinds, metrics)
 	return all
 }
 

@@ -27,7 +27,8 @@ import (
 
 func TestPaths(t *testing.T) {
 	handlers, _ := handlersOf(hubWith(t))
-	want := []string{"/mutate-cronfederatedhpa", "/mutate-federatedhpa", "/validate-cronfederatedhpa", "/validate-federatedhpa"}
+	want := []string{"/mutate-cronfederatedhpa", "/mutate-federatedhpa", "/mutate-multidimpodautoscaler", "/validate-cronfederatedhpa",
+		"/validate-federatedhpa", "/validate-multidimpodautoscaler"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(handlers))); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}
@@ -71,6 +72,16 @@ func TestMutation(t *testing.T) {
 			warnings: []string{`spec.scaleTargetRef.apiVersion: "app/v1" does not exist, and was read as "apps/v1": write that`,
 				"spec.rules: ruleName is an older word for name, and was copied there: write name"},
 		},
+		"two dimensions": {
+			path: "/mutate-multidimpodautoscaler",
+			object: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, later: 1, goals: {metrics: [{type: Resource,
+				resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]}, constraints: {global: {maxReplicas: 3},
+				container: [{name: app, requests: {maxAllowed: {cpu: 0.5}}}]}}}`,
+			want: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, later: 1, policy: {updateMode: "Off"},
+				scope: Fleet, goals: {utilizationBase: TemplateRequest, metrics: [{type: Resource, resource: {name: cpu, target: {type:
+				Utilization, averageUtilization: 60}}}]}, constraints: {global: {minReplicas: 1, maxReplicas: 3}, container: [{name: app,
+				mode: Auto, requests: {maxAllowed: {cpu: 500m}}, targetPercentile: {cpu: 90, memory: 90}, marginPercent: 15}]}}}`,
+		},
 		"no spec": {path: "/mutate-federatedhpa", object: `{metadata: {name: web}}`, want: `{metadata: {name: web}}`},
 		"null":    {path: "/mutate-cronfederatedhpa", object: `{spec: null}`, want: `{spec: null}`},
 	}
@@ -112,6 +123,20 @@ func decoded(t *testing.T, text []byte) (v any) {
 func TestValidation(t *testing.T) {
 	hub := hubWith(t, object[v1alpha1.FederatedHPA](t, fhpa("first", "web")), hpa("shop", "stock", "api"), hpa("other", "stock", "cart"))
 	broken := strings.NewReplacer("maxReplicas: 10", "maxReplicas: 0", "minReplicas: 1", "minReplicas: -1").Replace(fhpa("new", "cart"))
+	const proposed = `
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: MultidimPodAutoscaler
+metadata: {name: my-autoscaler}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: my-target}
+  goals:
+    metrics:
+    - type: Resource
+      resource:
+      name: cpu
+      target: {type: Utilization, averageUtilization: 60}
+  constraints: {global: {minReplicas: 2, maxReplicas: 20}, containerControlledResources: [memory, cpu]}
+`
 	tests := map[string]struct {
 		path, object, before string
 		want                 string // empty: allowed
@@ -133,6 +158,8 @@ func TestValidation(t *testing.T) {
 		"a rule for a workload that something governs": {path: "/validate-cronfederatedhpa",
 			object:   cron("daily", "Deployment", "web", "targetReplicas: 2"),
 			warnings: []string{`spec.scaleTargetRef: Deployment "web" is scaled by FederatedHPA "first", and the rules will fail: name that FederatedHPA instead`}},
+		"a goal as a proposal had it": {path: "/validate-multidimpodautoscaler", object: proposed, wantCauses: 1,
+			want: `MultidimPodAutoscaler.autoscaling.karmada.io "my-autoscaler" is invalid: spec.goals.metrics[0].resource: Required value: must populate information for the given metric source: write name and target below resource, not beside it`},
 		"a rule that cannot work": {path: "/validate-cronfederatedhpa", object: cron("daily", "FederatedHPA", "first", "targetReplicas: 2"),
 			wantCauses: 2, want: `CronFederatedHPA.autoscaling.karmada.io "daily" is invalid: [`},
 	}
@@ -179,6 +206,8 @@ func TestWhatCanNotBeJudged(t *testing.T) {
 		"nothing before": {"/validate-federatedhpa", fhpa("a", "b"), `{spec: 1}`, hubWith(t), 400,
 			"reading the FederatedHPA as it was: json: cannot unmarshal number"},
 		"an unknown hub": {"/validate-federatedhpa", fhpa("a", "b"), "", silent, 503,
+			`listing other autoscalers of "b" in namespace shop: the cache is not filled`},
+		"an unknown hub, again": {"/validate-multidimpodautoscaler", mpa("a", "b"), "", silent, 503,
 			`listing other autoscalers of "b" in namespace shop: the cache is not filled`},
 		"an unknown hub.": {"/validate-cronfederatedhpa", cron("a", "Deployment", "b", "targetReplicas: 2"), "", silent, 503,
 			`listing other autoscalers of "b" in namespace shop: the cache is not filled`},

@@ -61,3 +61,16 @@ func cronFederatedHPA() kind[*v1alpha1.CronFederatedHPA] {
 		validate: admission.ValidateCronFederatedHPA,
 	}
 }
+
+func multidimPodAutoscaler() kind[*v1alpha1.MultidimPodAutoscaler] {
+	return kind[*v1alpha1.MultidimPodAutoscaler]{
+		name:   v1alpha1.MultidimPodAutoscalerKind,
+		empty:  func() *v1alpha1.MultidimPodAutoscaler { return &v1alpha1.MultidimPodAutoscaler{} },
+		mutate: admission.MutateMultidimPodAutoscaler,
+		gather: ofMultidimPodAutoscaler,
+		target: func(m *v1alpha1.MultidimPodAutoscaler) autoscalingv2.CrossVersionObjectReference {
+			return m.Spec.ScaleTargetRef
+		},
+		validate: admission.ValidateMultidimPodAutoscaler,
+	}
+}

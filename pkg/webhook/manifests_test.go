@@ -92,16 +92,13 @@ func patched(t *testing.T, text string, patch []byte) string {
 func expected(t *testing.T, m admissiontest.Manifest) any {
 	t.Helper()
 	var before, after string
-	if m.Kind() == v1alpha1.FederatedHPAKind {
-		o := object[v1alpha1.FederatedHPA](t, asJSON(t, m))
-		before = asJSON(t, o)
-		admission.MutateFederatedHPA(o)
-		after = asJSON(t, o)
-	} else {
-		o := object[v1alpha1.CronFederatedHPA](t, asJSON(t, m))
-		before = asJSON(t, o)
-		admission.MutateCronFederatedHPA(o)
-		after = asJSON(t, o)
+	switch m.Kind() {
+	case v1alpha1.FederatedHPAKind:
+		before, after = beforeAndAfter(t, m, admission.MutateFederatedHPA)
+	case v1alpha1.MultidimPodAutoscalerKind:
+		before, after = beforeAndAfter(t, m, admission.MutateMultidimPodAutoscaler)
+	default:
+		before, after = beforeAndAfter(t, m, admission.MutateCronFederatedHPA)
 	}
 	fractions, err := withFractions([]byte(before), decoded(t, []byte(asJSON(t, m))))
 	if err != nil {
@@ -118,6 +115,14 @@ func expected(t *testing.T, m admissiontest.Manifest) any {
 	return decoded(t, merged)
 }
 
+func beforeAndAfter[T any](t *testing.T, m admissiontest.Manifest, mutate func(*T) []string) (before, after string) {
+	t.Helper()
+	o := object[T](t, asJSON(t, m))
+	before = asJSON(t, o)
+	mutate(o)
+	return before, asJSON(t, o)
+}
+
 // besides returns what the hub has, in the namespace that is asked about.
 func besides(t *testing.T, manifests []admissiontest.Manifest) []client.Object {
 	t.Helper()
@@ -125,7 +130,8 @@ func besides(t *testing.T, manifests []admissiontest.Manifest) []client.Object {
 	for _, m := range manifests {
 		o := map[string]client.Object{
 			v1alpha1.FederatedHPAKind: &v1alpha1.FederatedHPA{}, v1alpha1.CronFederatedHPAKind: &v1alpha1.CronFederatedHPA{},
-			"HorizontalPodAutoscaler": &autoscalingv2.HorizontalPodAutoscaler{},
+			v1alpha1.MultidimPodAutoscalerKind: &v1alpha1.MultidimPodAutoscaler{},
+			"HorizontalPodAutoscaler":          &autoscalingv2.HorizontalPodAutoscaler{},
 		}[m.Kind()]
 		if err := m.Decode(o); err != nil {
 			t.Fatal(err)

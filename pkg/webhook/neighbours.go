@@ -35,6 +35,33 @@ func ofCronFederatedHPA(ctx context.Context, hub client.Reader, namespace string
 	return around(ctx, hub, namespace, c.Spec.ScaleTargetRef.Name)
 }
 
+// ofMultidimPodAutoscaler is what bears on m: autoscalers of its workload, and a
+// FederatedHPA of its name. The other kinds learn of m by the FederatedHPA that it
+// makes: a hub need not serve the kind.
+func ofMultidimPodAutoscaler(ctx context.Context, hub client.Reader, namespace string,
+	m *v1alpha1.MultidimPodAutoscaler) (admission.Neighbours, error) {
+	target := m.Spec.ScaleTargetRef.Name
+	known, err := around(ctx, hub, namespace, target)
+	if err != nil {
+		return known, err
+	}
+	var multidim v1alpha1.MultidimPodAutoscalerList
+	if err := find(ctx, hub, &multidim, namespace, target); err != nil {
+		return known, err
+	}
+	known.MultidimPodAutoscalers = pointers(multidim.Items)
+	var named v1alpha1.FederatedHPAList
+	if err := find(ctx, hub, &named, namespace, m.Name); err != nil {
+		return known, err
+	}
+	for _, f := range pointers(named.Items) {
+		if f.Name == m.Name && f.Spec.ScaleTargetRef.Name != target && m.Name != target {
+			known.FederatedHPAs = append(known.FederatedHPAs, f) // not found by its workload, nor by the workload's name
+		}
+	}
+	return known, nil
+}
+
 func around(ctx context.Context, hub client.Reader, namespace, name string) (admission.Neighbours, error) {
 	var federated v1alpha1.FederatedHPAList
 	var crons v1alpha1.CronFederatedHPAList

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
@@ -21,12 +22,16 @@ import (
 type crowd struct {
 	federated []*v1alpha1.FederatedHPA
 	crons     []*v1alpha1.CronFederatedHPA
+	multidim  []*v1alpha1.MultidimPodAutoscaler
 	hpas      []*autoscalingv2.HorizontalPodAutoscaler
 }
 
 func newCrowd(t *testing.T, r *rand.Rand) crowd {
 	var c crowd
 	name := func() string { return fmt.Sprintf("n%d", r.IntN(5)) }
+	for i := range 2 {
+		c.multidim = append(c.multidim, object[v1alpha1.MultidimPodAutoscaler](t, mpa(fmt.Sprintf("n%d", i+3), name())))
+	}
 	for i := range 4 {
 		c.federated = append(c.federated, object[v1alpha1.FederatedHPA](t, fhpa(fmt.Sprintf("n%d", i), name())))
 		text := cron(fmt.Sprintf("c%d", i), "FederatedHPA", name(), "targetMinReplicas: 20")
@@ -52,6 +57,9 @@ func (c crowd) objects() []client.Object {
 		add(o)
 	}
 	for _, o := range c.crons {
+		add(o)
+	}
+	for _, o := range c.multidim {
 		add(o)
 	}
 	for _, o := range c.hpas {
@@ -81,6 +89,21 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 			}
 			met += len(faults) + len(warnings)
 		}
+		for _, m := range c.multidim {
+			known, err := ofMultidimPodAutoscaler(t.Context(), hub, "shop", m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			withMultidim := all
+			withMultidim.MultidimPodAutoscalers = c.multidim
+			wantFaults, wantWarnings := admission.ValidateMultidimPodAutoscaler(m, nil, withMultidim)
+			faults, warnings := admission.ValidateMultidimPodAutoscaler(m, nil, known)
+			if diff := cmp.Diff(texts(wantFaults), texts(faults), sorted) + cmp.Diff(wantWarnings, warnings, sorted,
+				cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("seed %d: %s (-all +looked up):\n%s", seed, m.Name, diff)
+			}
+			met += len(faults) + len(warnings)
+		}
 		for _, o := range c.crons {
 			known, err := ofCronFederatedHPA(t.Context(), hub, "shop", o)
 			if err != nil {
@@ -99,6 +122,14 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 	}
 }
 
+func texts(faults field.ErrorList) []string {
+	var all []string
+	for _, fault := range faults {
+		all = append(all, fault.Error())
+	}
+	return all
+}
+
 func sameText(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 func TestTrimLeavesWhatRulesRead(t *testing.T) {
@@ -113,6 +144,8 @@ func TestTrimLeavesWhatRulesRead(t *testing.T) {
 			o.Status.DesiredReplicas = 3
 		case *v1alpha1.CronFederatedHPA:
 			o.Status.LastExecutionTime = &metav1.Time{}
+		case *v1alpha1.MultidimPodAutoscaler:
+			o.Status.DesiredReplicas = 3
 		case *autoscalingv2.HorizontalPodAutoscaler:
 			o.Status.DesiredReplicas = 3
 		}

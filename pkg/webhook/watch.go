@@ -30,6 +30,8 @@ func Trim(object any) (any, error) {
 		o.Status = v1alpha1.FederatedHPAStatus{}
 	case *v1alpha1.CronFederatedHPA:
 		o.Status = v1alpha1.CronFederatedHPAStatus{}
+	case *v1alpha1.MultidimPodAutoscaler:
+		o.Status = v1alpha1.MultidimPodAutoscalerStatus{}
 	case *autoscalingv2.HorizontalPodAutoscaler:
 		o.Status = autoscalingv2.HorizontalPodAutoscalerStatus{}
 	}

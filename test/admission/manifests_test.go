@@ -5,6 +5,7 @@ package admission_test
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,7 +58,8 @@ func load(t *testing.T) []*admissiontest.Case {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cases
+	// Nothing works on a MultidimPodAutoscaler yet, so deploy/crds does not install the kind.
+	return slices.DeleteFunc(cases, func(c *admissiontest.Case) bool { return c.Manifest.Kind() == v1alpha1.MultidimPodAutoscalerKind })
 }
 
 var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })

@@ -13,8 +13,8 @@ import (
 // might cost too much for the largest object that the schema allows.
 func TestAPIServerAcceptsTheCRDs(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(crds, "autoscaling.karmada.io_*.yaml"))
-	if err != nil || len(files) != 2 {
-		t.Fatalf("CustomResourceDefinitions in %s: %v (%v), want two", crds, files, err)
+	if err != nil || len(files) != 4 {
+		t.Fatalf("CustomResourceDefinitions in %s: %v (%v), want four", crds, files, err)
 	}
 	for _, file := range files {
 		if errs := validation.ValidateCustomResourceDefinition(t.Context(), load(t, file)); len(errs) > 0 {

@@ -91,16 +91,26 @@ func TestManifestsSurviveOurTypes(t *testing.T) {
 func throughTypes(t testing.TB, object map[string]any) map[string]any {
 	t.Helper()
 	var typed any
-	if object["kind"] == v1alpha1.FederatedHPAKind {
+	switch object["kind"] {
+	case v1alpha1.FederatedHPAKind:
 		fhpa := &v1alpha1.FederatedHPA{}
 		convert(t, object, fhpa)
 		v1alpha1.DefaultFederatedHPA(fhpa)
 		typed = fhpa
-	} else {
+	case v1alpha1.CronFederatedHPAKind:
 		cron := &v1alpha1.CronFederatedHPA{}
 		convert(t, object, cron)
 		v1alpha1.DefaultCronFederatedHPA(cron)
 		typed = cron
+	case v1alpha1.MultidimPodAutoscalerKind:
+		mpa := &v1alpha1.MultidimPodAutoscaler{}
+		convert(t, object, mpa)
+		v1alpha1.DefaultMultidimPodAutoscaler(mpa)
+		typed = mpa
+	default:
+		history := &v1alpha1.MultidimPodAutoscalerHistory{}
+		convert(t, object, history)
+		typed = history
 	}
 	written := &unstructured.Unstructured{}
 	convert(t, typed, written)

@@ -54,6 +54,7 @@ func cases(t testing.TB) []neighbours {
 	if err := yaml.UnmarshalStrict(text, &all); err != nil {
 		t.Fatal(err)
 	}
+	all = append(all, passedOn(all)...)
 	for i := range all {
 		c, base := &all[i], bases[all[i].Base]
 		if base == nil {
@@ -63,6 +64,21 @@ func cases(t testing.TB) []neighbours {
 		c.good, c.bad = with(t, base.Object, c.Field, c.Good), with(t, base.Object, c.Field, c.Bad)
 	}
 	return all
+}
+
+// passedOn are the cases of a FederatedHPA once more, for the fields that a MultidimPodAutoscaler passes to one. Its bounds
+// are its own.
+func passedOn(all []neighbours) []neighbours {
+	var more []neighbours
+	home := strings.NewReplacer("spec.metrics", "spec.goals.metrics", "spec.behavior", "spec.constraints.global.behavior")
+	for _, c := range all {
+		if c.Base != "central" && c.Base != "distributed" || c.Field == "spec.minReplicas" || c.Field == "spec.maxReplicas" {
+			continue
+		}
+		c.Base, c.Field, c.Want = "multidim-"+c.Base, home.Replace(c.Field), home.Replace(c.Want)
+		more = append(more, c)
+	}
+	return more
 }
 
 // with returns a copy of object with another value in one field.

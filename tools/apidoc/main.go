@@ -3,7 +3,7 @@
 // Command apidoc writes the reference of the API from what an API server knows of it, the CustomResourceDefinitions, so
 // that it says the same as `kubectl explain` and has every bound; and puts an example of each use before it.
 //
-//	apidoc <directory of the CustomResourceDefinitions> <directory of the examples> <file to write>
+//	apidoc <kustomization> <directory of the CustomResourceDefinitions> <directory of the examples> <file to write>
 package main
 
 import (
@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -27,14 +26,14 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 3 {
-		return errors.New("give the directory of the CustomResourceDefinitions, that of the examples, and the file to write")
+	if len(args) != 4 {
+		return errors.New("give the kustomization and the directory of the CustomResourceDefinitions, that of the examples, and the page")
 	}
-	kinds, err := readCRDs(args[0])
+	kinds, err := readCRDs(args[0], args[1])
 	if err != nil {
 		return err
 	}
-	examples, err := readExamples(args[1])
+	examples, err := readExamples(args[2])
 	if err != nil {
 		return err
 	}
@@ -46,18 +45,22 @@ func run(args []string) error {
 	for _, crd := range kinds {
 		writeKind(page, crd, examples[crd.Spec.Names.Kind])
 	}
-	return os.WriteFile(args[2], page.Bytes(), 0o644)
+	return os.WriteFile(args[3], page.Bytes(), 0o644)
 }
 
-// readCRDs returns them with FederatedHPA first.
-func readCRDs(dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "autoscaling.karmada.io_*.yaml"))
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("finding CustomResourceDefinitions in %s: none there (%w)", dir, err)
+// readCRDs returns those that a kustomization installs, in its order. Others are of kinds that nothing works on yet.
+func readCRDs(kustomization, dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	text, err := os.ReadFile(kustomization)
+	if err != nil {
+		return nil, err
+	}
+	installed := struct{ Resources []string }{}
+	if err := yaml.Unmarshal(text, &installed); err != nil || len(installed.Resources) == 0 {
+		return nil, fmt.Errorf("reading %s: no resources there (%w)", kustomization, err)
 	}
 	var kinds []*apiextensionsv1.CustomResourceDefinition
-	for _, file := range slices.Backward(files) {
-		text, err := os.ReadFile(file)
+	for _, file := range installed.Resources {
+		text, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,8 @@ import (
 // ByName is the field that it is asked by.
 const ByName = "names"
 
-// Kinds returns those that may have a claim on a workload.
+// Kinds returns those that may have a claim on a workload, of those that deploy/crds installs. Of a MultidimPodAutoscaler the
+// FederatedHPA that it makes is seen.
 func Kinds() []client.Object {
 	return []client.Object{&v1alpha1.FederatedHPA{}, &v1alpha1.CronFederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}}
 }

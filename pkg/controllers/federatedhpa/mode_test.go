@@ -104,7 +104,7 @@ func TestModeThatIsCut(t *testing.T) {
 	w.wants(18)
 	_ = w.reconcileN(1)
 	w.hub.objects[web].ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply,
-		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:mode":{}}}`)}}}
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:mode":{}}}`)}}
 	w.hub.objects[web].Spec.Mode = ""
 	w.aged()
 	_ = w.reconcileN(8)

@@ -13,12 +13,14 @@ const GroupName = "autoscaling.karmada.io"
 
 // The kinds of the group, as scaleTargetRef.kind and manifests name them.
 const (
-	FederatedHPAKind     = "FederatedHPA"
-	CronFederatedHPAKind = "CronFederatedHPA"
+	FederatedHPAKind                 = "FederatedHPA"
+	CronFederatedHPAKind             = "CronFederatedHPA"
+	MultidimPodAutoscalerKind        = "MultidimPodAutoscaler"
+	MultidimPodAutoscalerHistoryKind = "MultidimPodAutoscalerHistory"
 )
 
-// ManagedByLabel is on what fleetscale made in a member for a FederatedHPA; its value is the FederatedHPA's UID. A hub that
-// is a member of its own fleet has such objects too.
+// ManagedByLabel is on what fleetscale made for another object; its value is that object's UID: in a member for a
+// FederatedHPA, and on the hub, the FederatedHPA of a MultidimPodAutoscaler. A hub that is a member of its own fleet has both.
 const ManagedByLabel = "fleetscale.io/managed-by"
 
 // AdoptByAnnotation, on a HorizontalPodAutoscaler in a member, gives it to the FederatedHPA of that name in the same
@@ -38,7 +40,8 @@ func Resource(resource string) schema.GroupResource {
 
 // AddToScheme makes scheme know the kinds of the group.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &FederatedHPA{}, &FederatedHPAList{}, &CronFederatedHPA{}, &CronFederatedHPAList{})
+	scheme.AddKnownTypes(SchemeGroupVersion, &FederatedHPA{}, &FederatedHPAList{}, &CronFederatedHPA{}, &CronFederatedHPAList{},
+		&MultidimPodAutoscaler{}, &MultidimPodAutoscalerList{}, &MultidimPodAutoscalerHistory{}, &MultidimPodAutoscalerHistoryList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

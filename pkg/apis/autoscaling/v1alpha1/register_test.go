@@ -17,6 +17,9 @@ func TestSchemeKnowsTheKinds(t *testing.T) {
 	for kind, object := range map[string]runtime.Object{
 		FederatedHPAKind: &FederatedHPA{}, FederatedHPAKind + "List": &FederatedHPAList{},
 		CronFederatedHPAKind: &CronFederatedHPA{}, CronFederatedHPAKind + "List": &CronFederatedHPAList{},
+		MultidimPodAutoscalerKind: &MultidimPodAutoscaler{}, MultidimPodAutoscalerKind + "List": &MultidimPodAutoscalerList{},
+		MultidimPodAutoscalerHistoryKind:          &MultidimPodAutoscalerHistory{},
+		MultidimPodAutoscalerHistoryKind + "List": &MultidimPodAutoscalerHistoryList{},
 	} {
 		kinds, _, err := scheme.ObjectKinds(object)
 		if err != nil || !slices.Contains(kinds, SchemeGroupVersion.WithKind(kind)) {

@@ -168,7 +168,7 @@ func (in *situation) changed() bool {
 	if in.Object.Spec.Mode == v1alpha1.ModeObserve && !slices.ContainsFunc(in.sites, func(s site) bool { return s.owns() }) {
 		return true // nothing stands yet that could be moved step by step
 	}
-	return in.edited() && !(in.split.generation == in.Object.Generation && slices.Equal(in.split.without, in.keeping()))
+	return in.edited() && (in.split.generation != in.Object.Generation || !slices.Equal(in.split.without, in.keeping()))
 }
 
 // edited: the spec is not the one that the bounds of all clusters were split for, or they never were.

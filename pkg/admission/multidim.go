@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"math"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/goals"
+)
+
+const (
+	maxGoals        = 10
+	maxContainers   = 100
+	maxContainer    = 63
+	maxRecommenders = 1
+)
+
+func multidimFaults(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) field.ErrorList {
+	spec := field.NewPath("spec")
+	faults := childFaults(&m.Spec, spec)
+	faults = append(faults, orNone(m.Spec.Policy.UpdateMode, spec.Child("policy", "updateMode"), ruleEnum, v1alpha1.UpdateModeOff)...)
+	faults = append(faults, orNone(m.Spec.Scope, spec.Child("scope"), ruleEnum, v1alpha1.ScopeFleet, v1alpha1.ScopePerCluster)...)
+	faults = append(faults, goalsFaults(&m.Spec, spec)...)
+	faults = append(faults, controlledFaults(m.Spec.Constraints.ContainerControlledResources,
+		spec.Child("constraints", "containerControlledResources"))...)
+	faults = append(faults, containersFaults(m.Spec.Constraints.Container, spec.Child("constraints", "container"))...)
+	faults = append(faults, recommendersFaults(m.Spec.Recommenders, spec.Child("recommenders"))...)
+	faults = append(faults, known.childNameFaults(m, spec.Child("goals"))...)
+	return append(faults, known.targetFaults(m, spec.Child("scaleTargetRef"))...)
+}
+
+// childFaults judges the FederatedHPA that would be made, and tells the faults
+// where a person wrote what causes them.
+func childFaults(spec *v1alpha1.MultidimPodAutoscalerSpec, path *field.Path) field.ErrorList {
+	var faults field.ErrorList
+	child := goals.AsWritten(spec)
+	if spec.Constraints.Global == nil {
+		child.MaxReplicas = math.MaxInt32 // whether there must be one is another question
+	}
+	if least := child.MinReplicas; least != nil && *least < 1 {
+		faults = append(faults, within(least, 1, math.MaxInt32, path.Child("constraints", "global", "minReplicas"), ruleMinReplicas)...)
+		child.MinReplicas = nil
+	}
+	for _, fault := range append(hpaFaults(&child.HorizontalPodAutoscalerSpec, path), fleetFaults(&child, path)...) {
+		if fault.Origin == ruleSize && fault.Field == "spec.metrics" {
+			continue // goals are fewer
+		}
+		fault.Field = home(fault.Field)
+		if fault.Origin == ruleMetricSource && fault.Type == field.ErrorTypeRequired && strings.HasSuffix(fault.Field, "].resource") {
+			fault.Detail += ": write name and target below resource, not beside it" // as a proposal had it
+		}
+		faults = append(faults, fault)
+	}
+	return faults
+}
+
+// home is where a MultidimPodAutoscaler has a field of its FederatedHPA. It takes
+// a field, or a text that begins with one.
+func home(text string) string {
+	for name, at := range map[string]string{
+		"spec.metrics": "spec.goals.metrics", "spec.behavior": "spec.constraints.global.behavior",
+		"spec.minReplicas": "spec.constraints.global.minReplicas", "spec.maxReplicas": "spec.constraints.global.maxReplicas",
+	} {
+		if rest, found := strings.CutPrefix(text, name); found {
+			return at + rest
+		}
+	}
+	return text
+}
+
+func recommendersFaults(recommenders []v1alpha1.RecommenderReference, path *field.Path) field.ErrorList {
+	faults := atMost(len(recommenders), maxRecommenders, path)
+	for i, r := range recommenders {
+		at := path.Index(i).Child("name")
+		if r.Name == "" {
+			faults = append(faults, field.Required(at, "must name who recommends").WithOrigin(ruleRecommender))
+		}
+		faults = append(faults, noLonger(r.Name, maxContainer, at)...)
+	}
+	return faults
+}
+
+func multidimWarnings(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) []string {
+	spec := field.NewPath("spec")
+	warnings := withoutGoalsWarnings
+	if m.Spec.Goals != nil {
+		warnings = known.childWarnings
+	}
+	all := append(warnings(&m.Spec, spec), sizingWarnings(&m.Spec, spec)...)
+	return append(all, known.multidimWarnings(m)...)
+}
+
+func (k Neighbours) childWarnings(spec *v1alpha1.MultidimPodAutoscalerSpec, path *field.Path) []string {
+	child := goals.AsWritten(spec)
+	warnings := append(k.Target.federatedHPAWarnings(&child), hpaWarnings(&child.HorizontalPodAutoscalerSpec, path)...)
+	warnings = append(warnings, fleetWarnings(&child, path)...)
+	for i := range warnings {
+		warnings[i] = home(warnings[i])
+	}
+	return warnings
+}
+
+// withoutGoalsWarnings is for what only the FederatedHPA reads. What merely
+// repeats a default is ignored.
+func withoutGoalsWarnings(spec *v1alpha1.MultidimPodAutoscalerSpec, path *field.Path) []string {
+	delay := spec.AutoscaleMultiClusterDelay
+	warnings := affinityWarnings(spec.ClusterAffinity, path.Child("clusterAffinity"))
+	for _, f := range []struct {
+		set bool
+		at  *field.Path
+	}{
+		{spec.Constraints.Global != nil, path.Child("constraints", "global")},
+		{spec.ReplicaDistribution != nil, path.Child("replicaDistribution")},
+		{spec.FederatedHPAAssignment != nil, path.Child("federatedHPAAssignment")},
+		{spec.ScalingToZero, path.Child("scalingToZero")},
+		{delay != nil && *delay != v1alpha1.DefaultMultiClusterDelaySeconds, path.Child("autoscaleMultiClusterDelay")},
+		{spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan, path.Child("deletionPolicy")},
+	} {
+		if f.set {
+			warnings = append(warnings, noEffect(f.at, "without goals"))
+		}
+	}
+	return warnings
+}
