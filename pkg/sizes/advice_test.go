@@ -3,6 +3,7 @@
 package sizes
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -75,6 +76,14 @@ func TestAdvise(t *testing.T) {
 				t.Errorf("advice (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestAmount(t *testing.T) {
+	for v, want := range map[float64]int64{-1: 0, 0: 0, 0.99: 0, 1: 1, 1.99: 1, 1e14: most, 1e15: most, math.Inf(1): most, math.NaN(): 0} {
+		if got := amount(v); got != want {
+			t.Errorf("%g is %d, want %d", v, got, want)
+		}
 	}
 }
 

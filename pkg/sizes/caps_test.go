@@ -84,6 +84,11 @@ func TestCapContainer(t *testing.T) {
 		"a limit of nothing": {func(x *whole) { x.Limits = cpu(0) }, None, 0, []Reason{ReasonLimit, ReasonNothingLegal}},
 		"a limit that hides what a goal measures": {func(x *whole) { x.Limits, x.GoalLimit = cpu(240), cpu(241) },
 			None, 0, []Reason{ReasonGoalHiddenByLimit}},
+		"a limit of nothing that hides it": {func(x *whole) { x.Limits, x.GoalLimit = cpu(0), cpu(1) },
+			None, 0, []Reason{ReasonGoalHiddenByLimit}},
+		"too small for the least limit": {
+			func(x *whole) { x.Limits, x.Advice.Target, x.r.Container.MaxRatio = cpu(1), cpu(0), cpu(500) },
+			None, 0, []Reason{ReasonLimitRequestRatio, ReasonLimit, ReasonNothingLegal}},
 		"a limit that hides nothing": {func(x *whole) { x.Limits, x.GoalLimit = cpu(240), cpu(240) }, 200, 0, nil},
 		"no limit hides nothing":     {func(x *whole) { x.GoalLimit = cpu(240) }, 200, 0, nil},
 		"a limit that follows hides nothing": {func(x *whole) {

@@ -39,6 +39,8 @@ func TestInPlace(t *testing.T) {
 		"one stays":       {func(_ *Running, c *RunningContainer) { c.Size.Target[CPU] = None }, Resources{Amounts{100, 2000}, none()}, ""},
 		"a limit that stays": {func(_ *Running, c *RunningContainer) { c.Limits = Amounts{150, 3000} },
 			Resources{Amounts{150, 2000}, Amounts{150, 3000}}, ""},
+		"a limit of nothing": {func(_ *Running, c *RunningContainer) { c.Limits = Amounts{0, None} },
+			Resources{Amounts{0, 2000}, Amounts{0, None}}, ""},
 		"a limit follows": {func(_ *Running, c *RunningContainer) {
 			c.Limits, c.Size.Limits = Amounts{150, 3000}, Amounts{300, 6000}
 		},
