@@ -59,10 +59,10 @@ func containersFaults(containers []v1alpha1.ContainerConstraint, path *field.Pat
 }
 
 func containerNameFaults(name string, path *field.Path) field.ErrorList {
-	switch {
-	case name == "":
+	switch name {
+	case "":
 		return field.ErrorList{field.Required(path, `must name a container, or be "*" for all others`).WithOrigin(ruleContainer)}
-	case name == v1alpha1.AnyContainer:
+	case v1alpha1.AnyContainer:
 		return nil
 	}
 	var faults field.ErrorList
