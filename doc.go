@@ -25,6 +25,7 @@
 //	               capacity        what each could still run
 //	               workload        what they run of one workload, and who scales it there
 //	             pkg/hub/          what is asked of the hub
+//	               history         what containers used, kept and saved there
 //	               hubmetrics      what its metrics APIs say of a workload
 //	               hubstatus       statuses, written without their answers being read
 //	               placement       in which clusters others place a workload

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
+)
+
+const (
+	turns        = 10               // how often in a period it is checked which histories are to be saved
+	atOnce       = 4                // histories that are saved at once
+	flushTimeout = 20 * time.Second // of all histories, when the program ends
+)
+
+// Run saves each history once in a period, until ctx ends; then it saves all. It belongs to the leader: it ends with the
+// leadership, and what a next leader has written by then is not overwritten.
+func (s *Store) Run(ctx context.Context) error {
+	ticker := time.NewTicker(max(s.period/turns, time.Millisecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+			defer cancel()
+			s.saveAll(end, time.Now(), true)
+			return nil
+		case now := <-ticker.C:
+			s.saveAll(ctx, now, false)
+		}
+	}
+}
+
+// saveAll saves the histories that are due, or all. What cannot be saved is due again next time.
+func (s *Store) saveAll(ctx context.Context, now time.Time, all bool) {
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, m := range s.all() {
+		if !all && !m.isDue(now) || ctx.Err() != nil {
+			continue
+		}
+		group.Go(func() error {
+			if err := s.save(ctx, m, now); err != nil {
+				klog.FromContext(ctx).Error(err, "Could not save a history", "multidimpodautoscaler", klog.KRef(m.owner.Namespace, m.owner.Name))
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // errors are logged
+}
+
+func (m *memory) isDue(now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dirty && !now.Before(m.due)
+}
