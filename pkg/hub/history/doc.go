@@ -9,6 +9,7 @@
 //	[Store.Forget]  drops an object that was deleted                                                           store.go
 //
 // [Store.Run] saves each history once in a period and when it ends, as MultidimPodAutoscalerHistory objects: save.go, run.go.
+// [FromVPA] and [Store.Import] take over what a VerticalPodAutoscaler has collected: vpa.go.
 //
 // Ages are by our own clock. The times of a member only tell that a sample or a kill is the one seen before.
 //
