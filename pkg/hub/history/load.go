@@ -5,8 +5,10 @@ package history
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,7 +49,7 @@ func (s *Store) Load(ctx context.Context, owner Owner, now time.Time) (Loaded, e
 	if m.absent = err; err != nil {
 		return Loaded{}, fmt.Errorf("loading the history of %v: %w", owner, err)
 	}
-	m.stored, m.due = read.stored, now.Add(s.period)
+	m.stored, m.due = read.stored(), now.Add(s.period)
 	m.loaded = Loaded{m.fill(read.containers, now), read.faults}
 	return m.loaded, nil
 }
@@ -75,9 +77,19 @@ func (m *memory) fill(read []saved, now time.Time) int {
 
 // reading is what is read of a history.
 type reading struct {
-	stored     stored
-	containers []saved // each once, in order of clusters and containers
+	owner      Owner
+	now        time.Time
+	objects    []object
+	containers []saved // when all is read each once, in order of clusters and containers
 	faults     []error
+}
+
+// object is one that was read.
+type object struct {
+	part
+
+	status   v1alpha1.MultidimPodAutoscalerHistoryStatus // without containers
+	readable bool
 }
 
 // saved is what was read of a container.
@@ -87,40 +99,46 @@ type saved struct {
 	at                 time.Time // when it was saved
 }
 
+// read reads the parts page by page.
 func (s *Store) read(ctx context.Context, owner Owner, now time.Time) (*reading, error) {
-	objects, err := s.list(ctx, owner)
-	if err != nil {
-		return nil, err
+	r := &reading{owner: owner, now: now}
+	for next := ""; ; {
+		page := &v1alpha1.MultidimPodAutoscalerHistoryList{}
+		if err := s.listPage(ctx, page, []client.ListOption{
+			client.InNamespace(owner.Namespace), client.MatchingLabels{v1alpha1.ManagedByLabel: string(owner.UID)},
+			client.Limit(pageOfParts), client.Continue(next),
+		}); err != nil {
+			return nil, fmt.Errorf("listing MultidimPodAutoscalerHistories: %w", err)
+		}
+		for i := range page.Items {
+			r.take(&page.Items[i])
+		}
+		if len(r.objects) > 2*mostParts {
+			return nil, fmt.Errorf("it has more than %d parts", 2*mostParts)
+		}
+		if next = page.Continue; next == "" {
+			break
+		}
 	}
-	slices.SortFunc(objects, func(a, b v1alpha1.MultidimPodAutoscalerHistory) int {
-		return cmp.Or(cmp.Compare(a.Status.Part, b.Status.Part), cmp.Compare(a.Name, b.Name))
+	slices.SortFunc(r.objects, func(a, b object) int {
+		return cmp.Or(cmp.Compare(a.status.Part, b.status.Part), cmp.Compare(a.name, b.name))
 	})
-	r := &reading{stored: stored{limit: partBytes}}
-	for i := range objects {
-		r.take(&objects[i], now)
-	}
-	r.faults = append(r.faults, missing(objects)...)
 	r.once()
+	r.miss()
 	return r, nil
 }
 
-// list reads the parts page by page.
-func (s *Store) list(ctx context.Context, owner Owner) ([]v1alpha1.MultidimPodAutoscalerHistory, error) {
-	var all []v1alpha1.MultidimPodAutoscalerHistory
-	page := &v1alpha1.MultidimPodAutoscalerHistoryList{}
-	for {
-		options := []client.ListOption{client.InNamespace(owner.Namespace), client.MatchingLabels{v1alpha1.ManagedByLabel: string(owner.UID)},
-			client.Limit(pageOfParts), client.Continue(page.Continue)}
-		if err := s.listPage(ctx, page, options); err != nil {
-			return nil, fmt.Errorf("listing MultidimPodAutoscalerHistories: %w", err)
-		}
-		if all = append(all, page.Items...); len(all) > mostParts {
-			return nil, fmt.Errorf("it has more than %d parts", mostParts)
-		}
-		if page.Continue == "" {
-			return all, nil
+// stored is what the hub holds.
+func (r *reading) stored() stored {
+	s := stored{limit: partBytes}
+	for _, o := range r.objects {
+		if o.readable {
+			s.parts = append(s.parts, o.part)
+		} else {
+			s.take(o.name)
 		}
 	}
+	return s
 }
 
 func (s *Store) listPage(ctx context.Context, page *v1alpha1.MultidimPodAutoscalerHistoryList, options []client.ListOption) error {
@@ -130,28 +148,30 @@ func (s *Store) listPage(ctx context.Context, page *v1alpha1.MultidimPodAutoscal
 }
 
 // take reads one part. If anything in it cannot be read, it is not overwritten.
-func (r *reading) take(h *v1alpha1.MultidimPodAutoscalerHistory, now time.Time) {
+func (r *reading) take(h *v1alpha1.MultidimPodAutoscalerHistory) {
 	var first error
 	bad := 0
 	for i := range h.Status.Containers {
 		c := &h.Status.Containers[i]
-		use, err := useOf(c, now)
+		use, err := useOf(c, r.now)
+		if err == nil && len(r.containers) >= 2*mostUses {
+			err = errors.New("there are too many")
+		}
 		if err != nil {
 			if bad++; first == nil {
 				first = fmt.Errorf("container %s in cluster %s: %w", c.Container, c.Cluster, err)
 			}
 			continue
 		}
-		at := timeOf(h.Status.SavedTime)
-		r.containers = append(r.containers, saved{c.Cluster, c.Container, use, at.Time})
+		r.containers = append(r.containers, saved{strings.Clone(c.Cluster), strings.Clone(c.Container), use, timeOf(h.Status.SavedTime).Time})
 	}
-	if bad == 0 {
-		r.stored.parts = append(r.stored.parts, part{h.Name, h.ResourceVersion, h.UID})
-		return
+	if bad > 0 {
+		r.faults = append(r.faults, fmt.Errorf("MultidimPodAutoscalerHistory %s/%s: %d of %d containers cannot be read: %w",
+			h.Namespace, h.Name, bad, len(h.Status.Containers), first))
 	}
-	r.stored.take(h.Name)
-	r.faults = append(r.faults, fmt.Errorf("MultidimPodAutoscalerHistory %s/%s: %d of %d containers cannot be read: %w",
-		h.Namespace, h.Name, bad, len(h.Status.Containers), first))
+	o := object{part{h.Name, h.ResourceVersion, h.UID}, h.Status, bad == 0}
+	o.status.Containers = nil
+	r.objects = append(r.objects, o)
 }
 
 // once keeps what was saved last of each container: parts may be of different times.
@@ -166,22 +186,20 @@ func (r *reading) once() {
 	}
 }
 
-// missing are the parts that were lost, of those that were saved last.
-func missing(objects []v1alpha1.MultidimPodAutoscalerHistory) []error {
-	var last *v1alpha1.MultidimPodAutoscalerHistoryStatus
+// miss reports the parts that were lost, of those that were saved last.
+func (r *reading) miss() {
+	var last v1alpha1.MultidimPodAutoscalerHistoryStatus
 	there := map[int32]bool{}
-	for i := range objects {
-		status := &objects[i].Status
-		there[status.Part] = true
-		if savedAt := timeOf(status.SavedTime); last == nil || timeOf(last.SavedTime).Time.Before(savedAt.Time) {
-			last = status
+	for _, o := range r.objects {
+		there[o.status.Part] = true
+		if timeOf(last.SavedTime).Time.Before(timeOf(o.status.SavedTime).Time) {
+			last = o.status
 		}
 	}
-	var faults []error
-	for n := int32(0); last != nil && n < min(last.Parts, mostParts); n++ {
+	for n := range min(last.Parts, mostParts) {
 		if !there[n] {
-			faults = append(faults, fmt.Errorf("part %d of %d is missing", n, last.Parts))
+			r.faults = append(r.faults, fmt.Errorf("part %d of %d is missing among the MultidimPodAutoscalerHistories of %v",
+				n, last.Parts, r.owner))
 		}
 	}
-	return faults
 }

@@ -18,7 +18,7 @@ const (
 	partBytes     = v1alpha1.HistoryPartBytes - 4<<10 // of containers; the rest of an object is less than 4 KiB
 	partLeast     = 16 << 10                          // parts are not made smaller, whatever the hub refuses
 	mostInPart    = 4096                              // containers, as the API has it
-	mostParts     = 64                                // that are read of one object
+	mostParts     = 256                               // of one object
 	longestPrefix = 240                               // of the name of a part: the place follows
 )
 
@@ -55,6 +55,17 @@ func split(all []v1alpha1.ContainerHistory, limit int) ([][]v1alpha1.ContainerHi
 		parts = append(parts, all[begin:])
 	}
 	return parts, nil
+}
+
+// written is how many parts the hub holds.
+func (s *stored) written() int {
+	n := 0
+	for _, p := range s.parts {
+		if p.version != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // freeName is the first name that no part has.

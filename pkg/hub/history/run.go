@@ -26,7 +26,9 @@ func (s *Store) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 			defer cancel()
-			s.saveAll(end, time.Now(), true)
+			if left := s.saveAll(end, time.Now(), true); left > 0 {
+				klog.FromContext(ctx).Info("Histories were not saved before the program had to end", "histories", left)
+			}
 			return nil
 		case now := <-ticker.C:
 			s.saveAll(ctx, now, false)
@@ -34,26 +36,33 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
-// saveAll saves the histories that are due, or all. What cannot be saved is due again next time.
-func (s *Store) saveAll(ctx context.Context, now time.Time, all bool) {
+// saveAll saves the histories that are due, or all. What cannot be saved is due again next time. It returns how many it did not
+// come to before ctx ended.
+func (s *Store) saveAll(ctx context.Context, now time.Time, all bool) (left int) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, m := range s.all() {
-		if !all && !m.isDue(now) || ctx.Err() != nil {
-			continue
+		switch {
+		case !m.isDue(now, all):
+		case ctx.Err() != nil:
+			left++
+		default:
+			group.Go(func() error {
+				if err := s.save(ctx, m, now); err != nil {
+					klog.FromContext(ctx).Error(err, "Could not save a history", "multidimpodautoscaler",
+						klog.KRef(m.owner.Namespace, m.owner.Name))
+				}
+				return nil
+			})
 		}
-		group.Go(func() error {
-			if err := s.save(ctx, m, now); err != nil {
-				klog.FromContext(ctx).Error(err, "Could not save a history", "multidimpodautoscaler", klog.KRef(m.owner.Namespace, m.owner.Name))
-			}
-			return nil
-		})
 	}
 	_ = group.Wait() // errors are logged
+	return left
 }
 
-func (m *memory) isDue(now time.Time) bool {
+// isDue reports whether a history is to be saved: now, or at all.
+func (m *memory) isDue(now time.Time, atAll bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.dirty && !now.Before(m.due)
+	return m.dirty && (atAll || !now.Before(m.due))
 }

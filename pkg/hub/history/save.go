@@ -14,8 +14,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// errDeleted is that somebody deleted a part, by which people have a history forgotten.
-var errDeleted = errors.New("a part was deleted, so all of it is forgotten")
+// errDeleted is that somebody deleted all parts, by which people have a history forgotten.
+var errDeleted = errors.New("it was deleted on the hub, so it is forgotten")
 
 // save writes the history of an object, unless nothing was added to it.
 func (s *Store) save(ctx context.Context, m *memory, now time.Time) error {
@@ -65,7 +65,11 @@ func (m *memory) end(hub stored, due time.Time, err error, deleted bool) {
 func (s *Store) write(ctx context.Context, o Owner, hub *stored, containers []v1alpha1.ContainerHistory, now time.Time) error {
 	for {
 		parts, err := split(containers, hub.limit)
-		if err == nil {
+		switch {
+		case err != nil:
+		case len(parts) > mostParts:
+			err = fmt.Errorf("it would have %d parts, more than %d", len(parts), mostParts)
+		default:
 			err = s.writeParts(ctx, o, hub, parts, now)
 		}
 		if !apierrors.IsRequestEntityTooLargeError(err) || hub.limit/2 < partLeast {
@@ -80,6 +84,7 @@ func (s *Store) writeParts(ctx context.Context, o Owner, hub *stored, parts [][]
 	for len(hub.parts) < len(parts) {
 		hub.parts = append(hub.parts, part{name: hub.freeName(o)})
 	}
+	former, lost := hub.written(), 0
 	for n := len(hub.parts) - 1; n >= 0; n-- {
 		p := &hub.parts[n]
 		var err error
@@ -94,8 +99,10 @@ func (s *Store) writeParts(ctx context.Context, o Owner, hub *stored, parts [][]
 			p.name = hub.freeName(o)
 			n++ // the same part, under another name
 		case errors.Is(err, errDeleted):
-			hub.parts = append(hub.parts[:n:n], hub.parts[n+1:]...)
-			return err
+			if lost++; lost == former {
+				return err
+			}
+			n++ // others are left, so nobody wanted all to be forgotten
 		case err != nil:
 			return fmt.Errorf("MultidimPodAutoscalerHistory %s/%s: %w", o.Namespace, p.name, err)
 		}
@@ -113,6 +120,7 @@ func (s *Store) writePart(ctx context.Context, p *part, object *v1alpha1.Multidi
 	case err == nil:
 		p.uid, p.version = object.UID, object.ResourceVersion
 	case p.version != "" && apierrors.IsNotFound(err):
+		p.uid, p.version = "", ""
 		return errDeleted
 	case apierrors.IsConflict(err), p.version == "" && apierrors.IsAlreadyExists(err):
 		return s.reread(ctx, p, object)

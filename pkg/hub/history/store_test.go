@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -358,8 +360,59 @@ func TestMissingPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	loaded, err := New(hub, time.Minute).Load(t.Context(), web(), now)
-	if err != nil || len(loaded.Faults) != 1 || loaded.Faults[0].Error() != "part 1 of 2 is missing" || loaded.Containers >= 1200 {
+	if err != nil || len(loaded.Faults) != 1 || loaded.Faults[0].Error() != "part 1 of 2 is missing among the "+
+		"MultidimPodAutoscalerHistories of MultidimPodAutoscaler shop/web" || loaded.Containers >= 1200 {
 		t.Errorf("loaded %+v, %v", loaded, err)
+	}
+}
+
+// A hub that lists page by page is read to the end, and parts of another object are not read.
+func TestPages(t *testing.T) {
+	theirs := &v1alpha1.MultidimPodAutoscalerHistory{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-api-0",
+		Labels: map[string]string{v1alpha1.ManagedByLabel: "u3"}}}
+	hub := newHub(t, theirs)
+	s := manyContainers(t, hub, 900)
+	now := noon.Add(30 * time.Hour)
+	if err := save(t, s, now); err != nil {
+		t.Fatal(err)
+	}
+	wantParts(t, hub, "web-0", "web-1", "web-2", "web-api-0")
+	pages := 0
+	loaded, err := New(faulty(hub, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			pages++
+			var o client.ListOptions
+			o.ApplyOptions(options)
+			if err := c.List(ctx, list, options...); err != nil {
+				return err
+			}
+			all := list.(*v1alpha1.MultidimPodAutoscalerHistoryList)
+			n := len(o.Continue)
+			if n+1 < len(all.Items) {
+				all.Continue = o.Continue + "+"
+			}
+			all.Items = all.Items[n : n+1]
+			return nil
+		},
+	}), time.Minute).Load(t.Context(), web(), now)
+	if diff := cmp.Diff(Loaded{Containers: 1800}, loaded); diff != "" || err != nil || pages != 3 {
+		t.Errorf("loaded from %d pages (-want +got):\n%s%v", pages, diff, err)
+	}
+}
+
+// What is older than 8 days is not taken.
+func TestLoadWhatIsOld(t *testing.T) {
+	hub := newHub(t)
+	s := started(t, hub, noon)
+	feed(t, s, at(0).saw("east", of(1, 100, gi)))
+	if err := save(t, s, noon); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]int{keep: 1, keep + time.Second: 0} {
+		loaded, err := New(hub, time.Minute).Load(t.Context(), web(), noon.Add(after))
+		if err != nil || loaded.Containers != want || len(loaded.Faults) > 0 {
+			t.Errorf("after %v: loaded %+v, %v, want %d containers", after, loaded, err, want)
+		}
 	}
 }
 
@@ -433,7 +486,7 @@ func TestNameIsTaken(t *testing.T) {
 	}
 }
 
-// Who deletes a part has the history forgotten.
+// Who deletes a history has it forgotten. A part alone is written again.
 func TestDeleted(t *testing.T) {
 	hub := newHub(t)
 	s := manyContainers(t, hub, 600)
@@ -446,7 +499,20 @@ func TestDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	feed(t, s, at(30*time.Hour).saw("east", of(1, 100, gi)))
-	const want = "saving the history of MultidimPodAutoscaler shop/web: a part was deleted, so all of it is forgotten"
+	if err := save(t, s, now); err != nil {
+		t.Fatal(err)
+	}
+	wantParts(t, hub, "web-0", "web-1")
+	if loaded, err := New(hub, time.Minute).Load(t.Context(), web(), now); err != nil || loaded.Containers != 1201 || len(loaded.Faults) > 0 {
+		t.Errorf("loaded %+v, %v", loaded, err)
+	}
+	for _, h := range parts(t, hub) {
+		if err := hub.Delete(t.Context(), &h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	feed(t, s, at(30*time.Hour+time.Minute).saw("east", of(1, 100, gi)))
+	const want = "saving the history of MultidimPodAutoscaler shop/web: it was deleted on the hub, so it is forgotten"
 	if err := save(t, s, now); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -504,6 +570,41 @@ func TestHubFails(t *testing.T) {
 	failing = false
 	if err := save(t, s, noon); err != nil || len(parts(t, hub)) != 1 {
 		t.Errorf("what could not be saved is not saved later: %v", err)
+	}
+}
+
+// Many objects are fed and advised on while they are saved, and come and go.
+func TestAllAtOnce(t *testing.T) {
+	hub := newHub(t)
+	s := New(hub, 10*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Run(ctx) }()
+	var group sync.WaitGroup
+	for n := range 8 {
+		group.Go(func() {
+			for minute := range 50 {
+				owner := Owner{"shop", of(n, 0, 0).name, types.UID(fmt.Sprint(n, minute/20))}
+				_, err := s.Load(t.Context(), owner, noon)
+				p := at(time.Duration(minute)*time.Minute).saw("east", of(1, 100, gi)).saw("west", of(1, 100, gi))
+				_, faults := s.Feed(owner, p)
+				_, refused := s.Advise(owner, []Wanted{{Container: "app", Options: options()}})
+				if err := errors.Join(err, faults, refused); err != nil {
+					t.Error(err)
+				}
+				if minute%20 == 19 && n%2 == 0 {
+					s.Forget("shop", owner.Name)
+				}
+			}
+		})
+	}
+	group.Wait()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if saved := len(parts(t, hub)); saved < 8 {
+		t.Errorf("%d histories are saved, want 8 at least", saved)
 	}
 }
 
