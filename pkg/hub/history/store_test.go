@@ -4,6 +4,7 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -247,6 +248,11 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantParts(t, hub, "web-0", "web-1")
+	for name, h := range parts(t, hub) {
+		if text, err := json.Marshal(h); err != nil || len(text) > v1alpha1.HistoryPartBytes {
+			t.Errorf("%s is of %d bytes, %v", name, len(text), err)
+		}
+	}
 	again := New(hub, time.Minute)
 	loaded, err := again.Load(t.Context(), web(), now)
 	if diff := cmp.Diff(Loaded{Containers: 1200}, loaded); diff != "" || err != nil {
@@ -622,7 +628,7 @@ func TestRun(t *testing.T) {
 		feed(t, s, Pass{At: time.Now()}.saw("east", of(1, 100, gi)))
 		time.Sleep(9 * time.Minute)
 		wantParts(t, hub)
-		time.Sleep(2 * time.Minute)
+		time.Sleep(90 * time.Second)
 		wantParts(t, hub, "web-0")
 		version := parts(t, hub)["web-0"].ResourceVersion
 		feed(t, s, Pass{At: time.Now()}.saw("east", of(1, 100, gi)))
