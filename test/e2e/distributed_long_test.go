@@ -8,7 +8,6 @@ func (s *stage) lowPriorityFirst() {
 	s.queues(map[string]string{"member1": "60", "member2": "40"})
 	s.slots(map[string]int{"member1": 6, "member2": 10})
 	s.runInSlots(map[string]int{"member1": 6, "member2": 4})
-	s.runs("member1 6, member2 4")
 	s.distribute("minReplicas: 2, maxReplicas: 16", priorities21, "")
 	f := s.isSplit("member1 2-6, member2 1-10, member3 none")
 	first := s.watchLosses("member1")

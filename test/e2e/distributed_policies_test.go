@@ -108,7 +108,6 @@ func (s *stage) boundsByPriorityAndSpill() {
 	s.queues(map[string]string{"member1": "150", "member2": "10", "member3": "10"})
 	s.slots(map[string]int{"member1": 20, "member2": 1, "member3": 20})
 	s.runInSlots(map[string]int{"member1": 15, "member2": 0, "member3": 0})
-	s.runs("member1 15")
 	s.distribute("minReplicas: 8, maxReplicas: 24", priorities21, ", autoscaleMultiClusterDelay: 4")
 	f := s.isSplit("member1 8-23, member2 1-1, member3 none")
 	s.runs("member1 15, member2 1, member3 0")

@@ -74,12 +74,15 @@ func (s *stage) inSlots(replicas int) string {
 		s.slot()), 1)
 }
 
-// runInSlots has members run so many replicas that need a slot each.
+// runInSlots has members run so many replicas that need a slot each. What they can host is known once these are Ready.
 func (s *stage) runInSlots(replicas map[string]int) {
 	s.t.Helper()
+	var all []string
 	for _, member := range slices.Sorted(maps.Keys(replicas)) {
 		s.apply(member, s.inSlots(replicas[member]))
+		all = append(all, fmt.Sprintf("%s %d", member, replicas[member]))
 	}
+	s.runs(strings.Join(all, ", "))
 }
 
 // queues sets the metric of [stage.queue], by member: each is seen by that
