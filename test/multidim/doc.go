@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package multidim closes the loop of a MultidimPodAutoscaler: a workload under load, whose replicas pkg/replicas decides and
+// whose sizes pkg/sizes decides, with the goals and floors of pkg/goals between them. It shows that the two do not drive each other.
+// Nothing is started: a tick is 15 seconds, and two days take a fraction of a second. Load, lags, budgets and bounds come by chance.
+//
+//	go test ./multidim                         as many workloads as the short or the long form has
+//	go test ./multidim -seed 7 -scenarios 1     one of them again
+//	go test ./multidim -table                   what designs cost under six loads, as docs/benchmarks.md has it
+//
+// The judge (judge_test.go) holds each run to these, beside a run of the same workload whose sizes never change:
+//
+//	P1 interference  the replicas are those of the run without sizing, until a Pod gets less than it could use
+//	P2 runaway       there are never more replicas than the load of the last minutes calls for
+//	   starvation    nor fewer: no limit hides the load
+//	P3 bounds        each size is within what users, limits, LimitRanges and nodes allow
+//	P4 rest          where replicas stay for a day, a Pod is resized once in it at most
+//	P5 reserve       above the minimum, Pods request what they may use until the fleet grows
+//	   patience      nothing shrinks in a cluster in the minute after its replicas changed
+//
+// Designs that are known to be wrong (design_test.go) must be caught by it. Not simulated: evictions, nodes that refuse, and clusters
+// that cannot be seen.
+package multidim
