@@ -14,7 +14,7 @@
 //	P2 runaway       there are never more replicas than the load of the last minutes calls for
 //	   starvation    nor fewer: no limit hides the load
 //	P3 bounds        each size is within what users, limits, LimitRanges and nodes allow
-//	P4 rest          where replicas stay for a day, a Pod is resized once in it at most
+//	P4 rest          where the load and replicas stay for a day, no Pod is resized twice in twelve hours of it
 //	P5 reserve       above the minimum, Pods request what they may use until the fleet grows
 //	   patience      nothing shrinks in a cluster in the minute after its replicas changed
 //

@@ -142,16 +142,12 @@ func (v *verdict) rest() {
 		v.faults.add(rest, "replicas change between %d and %d", slices.Min(now), slices.Max(now))
 	}
 	for _, resizes := range v.got.kept {
-		if n := len(resizes) - before(resizes, from); n > 1 {
-			v.faults.add(rest, "a Pod is resized %d times in the last day: in the ticks %v", n, resizes)
+		for n, i := range resizes {
+			if n > 0 && resizes[n-1] >= from && i-resizes[n-1] < day/2 {
+				v.faults.add(rest, "after %v a Pod is resized again, %v after the last time", at(i), at(i-resizes[n-1]))
+			}
 		}
 	}
-}
-
-// before is how many of the ticks were before one.
-func before(ticks []int, from int) int {
-	n, _ := slices.BinarySearch(ticks, from)
-	return n
 }
 
 // reserve judges what Pods have where there are more than the minimum, for as long as it takes to resize them all.

@@ -103,8 +103,11 @@ func (f *fleet) resize() {
 	}
 	byName := map[string]*pod{}
 	for _, p := range f.pods {
-		c := &clusters[p.cluster]
-		c.Pods = append(c.Pods, p.Running)
+		c, is := &clusters[p.cluster], p.Running
+		if p.resizedAt.After(is.Started) {
+			is.Started = p.resizedAt // else it were resized whenever advice wavers between two buckets
+		}
+		c.Pods = append(c.Pods, is)
 		byName[p.Name] = p
 	}
 	for _, move := range sizes.PlanMoves(clusters, policy, f.now) {
