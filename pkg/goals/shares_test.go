@@ -79,7 +79,7 @@ func TestSharesComeToTheFloor(t *testing.T) {
 
 func TestPressure(t *testing.T) {
 	type sample struct{ used, requested, advised int64 }
-	hot, warm, cool := sample{106, 100, 80}, sample{107, 500, 117}, sample{105, 500, 117}
+	hot, warm, cool := sample{96, 100, 80}, sample{107, 500, 117}, sample{105, 500, 117}
 	tests := map[string]struct {
 		samples []sample
 		want    bool
@@ -87,7 +87,7 @@ func TestPressure(t *testing.T) {
 		"none":                       {nil, false},
 		"too short":                  {[]sample{hot, hot, hot, hot}, false},
 		"interrupted":                {[]sample{hot, hot, hot, cool, hot}, false},
-		"a twentieth":                {[]sample{{105, 100, 80}, {105, 100, 80}, {105, 100, 80}, {105, 100, 80}, {105, 100, 80}}, false},
+		"a twentieth less":           {[]sample{{95, 100, 80}, {95, 100, 80}, {95, 100, 80}, {95, 100, 80}, {95, 100, 80}}, false},
 		"lasting":                    {[]sample{hot, hot, hot, hot, hot}, true},
 		"it would come back":         {[]sample{hot, hot, hot, hot, hot, warm, warm}, true},
 		"it is over":                 {[]sample{hot, hot, hot, hot, hot, warm, cool}, false},

@@ -25,7 +25,7 @@ const (
 
 const (
 	memory   = 10 * time.Minute // for how long a high load may keep replicas up
-	response = 30 * time.Minute // until a load has the replicas that it needs, doubling from few
+	response = 30 * time.Minute // until a load has the replicas that it needs, doubling from few; on full nodes Pods grow first
 	day      = int(24 * time.Hour / tick)
 )
 
@@ -76,12 +76,16 @@ func (v *verdict) interference() {
 func (v *verdict) load() {
 	use := float64(v.use())
 	peak, trough := int(memory/tick), int(response/tick)
+	if v.spare >= 0 {
+		trough *= 2
+		trough += int(2 * v.lag / tick)
+	}
 	for i, n := range v.got.replicas {
 		highest := slices.Max(v.got.served[max(0, i-peak) : i+1])
 		if most := max(int(v.minimum), int(math.Ceil(highest/(0.9*use)))+1); n > most && i > peak {
 			v.faults.add(runaway, "after %v there are %d replicas, and %d are enough", at(i), n, most)
 		}
-		if i < trough || i%sync != 0 || v.spare >= 0 || v.hidden() {
+		if i < trough || i%sync != 0 || v.hidden() {
 			continue
 		}
 		lowest := slices.Min(v.demand[i-trough : i+1])

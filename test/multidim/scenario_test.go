@@ -70,9 +70,12 @@ func (s *scenario) base() (milli int64) {
 // use is what a Pod may use until the fleet grows.
 func (s *scenario) use() int64 { return s.base() * int64(s.target) / 100 }
 
-// hidden reports whether the template's own limits hide what Pods use.
+// hidden reports whether what Pods use is hidden by the template's own limits, or on full nodes by its requests.
 func (s *scenario) hidden() bool {
 	use := float64(s.use())
+	if s.spare >= 0 && float64(s.base()) < 1.2*use {
+		return true
+	}
 	for n, c := range s.template {
 		if c.Limits.CPU > 0 && float64(c.Limits.CPU) < 1.2*use*s.split[n] {
 			return true
