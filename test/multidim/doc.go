@@ -6,7 +6,7 @@
 //
 //	go test ./multidim                         as many workloads as the short or the long form has
 //	go test ./multidim -seed 7 -scenarios 1     one of them again
-//	go test -v ./multidim -table                what designs cost under six loads, as docs/benchmarks.md has it
+//	go test -v ./multidim -table                what designs cost under seven loads, as docs/benchmarks.md has it
 //
 // The judge (judge_test.go) holds each run to these, beside a run of the same workload whose sizes never change:
 //

@@ -14,7 +14,7 @@ import (
 var (
 	firstSeed = flag.Uint64("seed", 0, "the first scenario; 0: 1 in the short form, one that never was in the long one")
 	scenarios = flag.Int("scenarios", 0, "how many scenarios; 0: as many as the form of the test has")
-	table     = flag.Bool("table", false, "print what designs cost under six loads, and test nothing")
+	table     = flag.Bool("table", false, "print what designs cost under seven loads, and test nothing")
 )
 
 const few, many = 30, 2000

@@ -39,8 +39,8 @@ func (s *scenario) limited() *scenario {
 func printTable() {
 	const week = 7
 	before := 8 * 24 * time.Hour
-	full := peaks(week)
-	full.spare = 300
+	full, fuller := peaks(week), peaks(week)
+	full.spare, fuller.spare = 300, 0
 	loads := []struct {
 		name string
 		*scenario
@@ -49,6 +49,7 @@ func printTable() {
 		{"day and night, 0.4 to 10 cores", known(wave(0.4, 24, 24*time.Hour).atLeast(0.4), week, before)},
 		{"12 cores for an hour a day, else 0.3", peaks(week)},
 		{"the same, 0.3 cores left on nodes", full},
+		{"the same, nothing left", fuller},
 		{"4 cores, then 24: beyond the maximum", known(step(4, 24, 24*time.Hour), week, before)},
 		{"10 cores for 5 of 37 minutes, else 3", known(bursts(3, 10, 37*time.Minute, 0, 5*time.Minute), week, before)},
 	}
