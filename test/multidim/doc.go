@@ -10,13 +10,14 @@
 //
 // The judge (judge_test.go) holds each run to these, beside a run of the same workload whose sizes never change:
 //
+//	P0 decided       the replicas can be decided on, always
 //	P1 interference  the replicas are those of the run without sizing, until a Pod gets less than it could use
 //	P2 runaway       there are never more replicas than the load of the last minutes calls for
-//	   starvation    nor fewer: no limit hides the load
+//	   starvation    nor fewer: neither limits nor full nodes hide the load, unless they hide it with the template's sizes too
 //	P3 bounds        each size is within what users, limits, LimitRanges and nodes allow
 //	P4 rest          where the load and replicas stay for a day, no Pod is resized twice in twelve hours of it
 //	P5 reserve       above the minimum, Pods request what they may use until the fleet grows
-//	   patience      nothing shrinks in a cluster in the minute after its replicas changed
+//	P7 patience      nothing shrinks in a cluster in the minute after its replicas changed
 //
 // Designs that are known to be wrong (design_test.go) must be caught by it. Not simulated: evictions, nodes that refuse, and clusters
 // that cannot be seen.
