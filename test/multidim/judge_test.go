@@ -103,21 +103,21 @@ func (v *verdict) allowed(container int) (least, most int64) {
 			most = min(most, bound)
 		}
 	}
-	limit := v.template[container].Limits.CPU
 	cut(v.maxAllowed)
-	if v.guaranteed { // its limit would hide what it uses
+	limit := v.template[container].Limits.CPU
+	switch ratio := v.room.Container.MaxRatio[sizes.CPU]; {
+	case v.guaranteed: // a lower limit would hide what it uses
 		most = max(most, v.use()+(v.use()+4)/5)
+	case limit > 0 && ratio > 0: // what is legal counts for more than what users allow
+		least = (limit*1000 + ratio - 1) / ratio
+		most = min(max(most, least), limit)
+	case limit > 0:
+		cut(limit)
 	}
 	if node := v.room.Node[sizes.CPU]; node >= 0 {
 		cut(node * (100 - v.room.Headroom) / 100)
 	}
 	cut(v.room.Container.Max[sizes.CPU])
-	if limit > 0 && !v.guaranteed {
-		cut(limit)
-	}
-	if ratio := v.room.Container.MaxRatio[sizes.CPU]; ratio > 0 && limit > 0 && !v.guaranteed {
-		least = (limit*1000 + ratio - 1) / ratio
-	}
 	return min(max(least, v.minAllowed), most), most
 }
 
