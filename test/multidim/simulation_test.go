@@ -65,16 +65,19 @@ func TestNothingRunsAway(t *testing.T) {
 
 // Designs that are known to be wrong are found by the judge.
 func TestWrongDesignsAreCaught(t *testing.T) {
-	const seeds = 12
+	const seeds = 8
 	type pair struct {
 		*scenario
 		alone *record
 	}
 	var all, limited []pair
 	for seed := range uint64(seeds) {
-		s := peaks(2)
-		if seed > 0 {
-			s = scenarioOf(seed)
+		s := scenarioOf(1 + seed)
+		switch seed {
+		case 0: // so short that Pods shrink as soon as it is over
+			s = known(bursts(0.3, 3, 24*time.Hour, 12*time.Hour, 10*time.Minute), 2, 8*24*time.Hour)
+		case 1:
+			s = peaks(2)
 		}
 		all = append(all, pair{s, run(s, alone)})
 		s = s.limited()
