@@ -93,8 +93,8 @@ test-e2e: need-go ## Run the end-to-end tests on real control planes, in their s
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit oracle differential distributed sim bench cmd api deploy admission capacity lab e2e
-UNRACED = differential distributed
+PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission capacity lab e2e
+UNRACED = differential multidim distributed
 
 .PHONY: test-full
 test-full: need-go ## Run everything in its long form, part by part; PARTS="unit e2e" are these two

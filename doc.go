@@ -36,7 +36,7 @@
 //	             pkg/command       what all command lines have in common
 //	             pkg/controllers/perobject  what a controller knows of each object
 //	1 decisions  pkg/replicas      how many replicas
-//	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns
+//	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns, and what Pods reserve for it
 //	             pkg/assignment    which of them where
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
 //	             pkg/fit           how many more fit a cluster

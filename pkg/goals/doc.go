@@ -4,5 +4,6 @@
 //
 // A utilization of what Pods request would change with their size: made smaller, they would be fuller, so more of them were
 // run, which are less used, so made smaller still. So each target of type Utilization becomes an AverageValue: the amount that
-// is this percentage of a base that no sizing changes. That amount is told to whoever sizes, too, as a [Floor].
+// is this percentage of a base that no sizing changes. That amount is told to whoever sizes, too, as a [Floor]; [Shares] divides it
+// among containers, and [Reserves] says for which Pods it holds.
 package goals

@@ -9,7 +9,7 @@ type Running struct {
 	Name       string
 	Containers []RunningContainer
 	Class      Class
-	// Started is when it began to run; zero if that is not known.
+	// Started is when it began to run, or was last resized; zero if that is not known.
 	Started time.Time
 	Ready   bool
 	// Scheduled is true if it has a node. Node is what is allocatable there, and Fixed what the Pod requests besides its
