@@ -21,12 +21,17 @@ import (
 
 // conditions report whether the object can do its work.
 func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.HorizontalPodAutoscalerCondition {
-	all := []record.Condition{p.able(), record.Acting(p.Object.Spec.Mode, p.would(s))}
+	all := []record.Condition{p.able()}
+	var conditions []autoscalingv2.HorizontalPodAutoscalerCondition
+	if acting := summary.Condition(s, v1alpha1.Acting); p.fault != nil && p.Object.Spec.Mode == "" && acting.Type != "" {
+		conditions = append(conditions, acting) // a mode that was dropped, and not removed, is known by it
+	} else {
+		all = append(all, record.Acting(p.Object.Spec.Mode, p.would(s)))
+	}
 	if p.fault == nil {
 		all = append(all, p.active(), p.limited(), p.visible(), p.supported(), p.unassigned(), p.saturated(), p.weighed(),
 			record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, p.Facts()))
 	}
-	var conditions []autoscalingv2.HorizontalPodAutoscalerCondition
 	for _, c := range all {
 		if before := summary.Condition(s, c.Type); before.Type != "" {
 			conditions = append(conditions, before)

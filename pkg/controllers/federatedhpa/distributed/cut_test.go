@@ -15,8 +15,8 @@ import (
 const lost = "dropped without an edit: spec.clusterAffinity, spec.federatedHPAAssignment. " +
 	"The hub drops fields that its schema " +
 	"of the kind lacks, as Karmada's does. " +
-	"The HorizontalPodAutoscalers in the clusters are left unchanged. Apply the manifest of this FederatedHPA again; " +
-	"for central mode, set spec.federatedHPAAssignment once more and then remove it"
+	"The HorizontalPodAutoscalers in the clusters are left unchanged, and nothing is scaled from the hub. Apply the manifest of this " +
+	"FederatedHPA again; to do without a field, set it once more and then remove it"
 
 // cut is a write of the object's metadata while the hub serves Karmada's kind, which stores what that one has. It returns
 // what was there.

@@ -96,8 +96,8 @@ func (m *Mode) Keep(ctx context.Context, object *v1alpha1.FederatedHPA) error {
 
 func cutMessage(lost []string) string {
 	return fmt.Sprintf("dropped without an edit: spec.%s. The hub drops fields that its schema of the kind lacks, as Karmada's does. "+
-		"The HorizontalPodAutoscalers in the clusters are left unchanged. Apply the manifest of this FederatedHPA again; "+
-		"for central mode, set spec.federatedHPAAssignment once more and then remove it", strings.Join(lost, ", spec."))
+		"The HorizontalPodAutoscalers in the clusters are left unchanged, and nothing is scaled from the hub. Apply the manifest of this "+
+		"FederatedHPA again; to do without a field, set it once more and then remove it", strings.Join(lost, ", spec."))
 }
 
 // Forget drops the metrics of an object that was deleted, or switched to central mode.

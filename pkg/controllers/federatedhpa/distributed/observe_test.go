@@ -5,7 +5,10 @@ package distributed
 import (
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
 func observes(f *v1alpha1.FederatedHPA) { f.Spec.Mode = v1alpha1.ModeObserve }
@@ -53,4 +56,27 @@ func TestObserveBesideWhatStands(t *testing.T) {
 	w.edit(acts)
 	w.mustReconcile(2)
 	same(t, "written", nil, toMembers(w.writes()))
+}
+
+// A schema that drops the mode does not make the object act, however often it is reconciled until the mode is there again.
+func TestModeThatIsCutStays(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, observes, stays)
+	w.mustReconcile(2)
+	acting := w.condition(v1alpha1.Acting)
+	object := w.object()
+	object.Spec.Mode = ""
+	object.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply,
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:mode":{}}}`)}}
+	w.hub.put(object)
+	w.restart()
+	w.writes()
+	for range 3 {
+		w.keep(1)
+		same(t, "lost", []string{"mode"}, served.Cut(w.object()))
+		same(t, "acting", acting, w.condition(v1alpha1.Acting))
+	}
+	same(t, "written to members", nil, toMembers(w.writes()))
+	w.edit(observes)
+	w.mustReconcile(1)
+	same(t, "lost", nil, served.Cut(w.object()))
 }
