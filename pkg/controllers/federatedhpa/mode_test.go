@@ -65,6 +65,20 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// Replicas that would only move between clusters stay where they are, too.
+func TestObserveMovesNothing(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", atMost("a", 2), weight("b", 1)))
+	w.edit(in(v1alpha1.ModeObserve))
+	w.wants(8)
+	_ = w.reconcileN(3)
+	same(t, "runs while it observes", map[string]int32{"a": 4, "b": 4}, w.runs())
+	same(t, "acting", "Observing False Observe: spec.mode is Observe: the workload would go on with its 8 replicas, "+
+		"cluster a from 4 to 2, cluster b from 4 to 6", acting(w))
+	w.edit(in(""))
+	_ = w.reconcileN(1)
+	same(t, "runs when it acts", map[string]int32{"a": 2, "b": 6}, w.runs())
+}
+
 func TestPaused(t *testing.T) {
 	w := onHub(t)
 	w.edit(in(v1alpha1.ModePaused))

@@ -4,6 +4,7 @@ package history
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -246,5 +247,24 @@ func TestBounds(t *testing.T) {
 		if full := err != nil; full != (n == mostObjects) {
 			t.Fatalf("object %d: %v", n, err)
 		}
+	}
+}
+
+// A member may tell of kills of as many Pods as it likes, and of one as often as it likes.
+func TestManyKillsAtOnce(t *testing.T) {
+	s := started(t, newHub(t), noon)
+	killed := make([]pod, mostInstances)
+	for n := range killed {
+		killed[n] = of(n, 0, 0)
+		killed[n].killed, killed[n].unmeasured = noon, true
+	}
+	p := at(0).saw("east", killed[1:]...)
+	p.Pods["east"].Pods[0].OOMKills = append(p.Pods["east"].Pods[0].OOMKills, p.Pods["east"].Pods[0].OOMKills...)
+	fed := feed(t, s, p.saw("west", killed[:2]...))
+	if got := []int{len(fed[0].Kills), fed[0].Ignored, len(fed[1].Kills), fed[1].Ignored}; !slices.Equal(got, []int{mostInstances - 1, 0, 1, 1}) {
+		t.Errorf("kills and ignored of east, and of west: %v, want room for one of west", got)
+	}
+	if fed = feed(t, s, at(time.Minute).saw("east", killed[1:]...)); len(fed[0].Kills) != 0 {
+		t.Errorf("%d kills are counted again", len(fed[0].Kills))
 	}
 }

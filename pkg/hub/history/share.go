@@ -127,25 +127,20 @@ func (s *share) find(name string) (place int, found bool) {
 	return slices.BinarySearchFunc(s.containers, name, func(c *container, name string) int { return cmp.Compare(c.name, name) })
 }
 
-func (s *share) instanceOf(pod, name string) (place int, found bool) {
-	place = sort.Search(len(s.instances), func(n int) bool { return s.instances[n].compare(pod, name) >= 0 })
-	return place, place < len(s.instances) && s.instances[place].is(pod, name)
+func search(instances []instance, pod, name string) (place int, found bool) {
+	place = sort.Search(len(instances), func(n int) bool { return instances[n].compare(pod, name) >= 0 })
+	return place, place < len(instances) && instances[place].is(pod, name)
 }
 
 // noteKills counts the kills that were not seen before.
 func (s *share) noteKills(at time.Time, listed []pods.SizedPod, measured []hubmetrics.PodUses, room *room, f *Fed) {
+	s.meetKilled(at, listed, room, f)
 	for n := range listed {
 		p := &listed[n]
 		for _, kill := range p.OOMKills {
-			place, found := s.instanceOf(p.Name, kill.Container)
+			place, found := search(s.instances, p.Name, kill.Container)
 			if !found {
-				last := s.append(p.Name, kill.Container, at, room)
-				if last < 0 {
-					f.Ignored++
-					continue
-				}
-				slices.SortFunc(s.instances, func(a, b instance) int { return a.compare(b.pod, b.of.name) })
-				place, _ = s.instanceOf(p.Name, kill.Container)
+				continue // there was no room
 			}
 			i := &s.instances[place]
 			i.seen = at.Unix()
@@ -155,6 +150,27 @@ func (s *share) noteKills(at time.Time, listed []pods.SizedPod, measured []hubme
 			}
 		}
 	}
+}
+
+// meetKilled adds the instances that were killed before they were measured. They are put in order once, as a member may tell
+// of very many.
+func (s *share) meetKilled(at time.Time, listed []pods.SizedPod, room *room, f *Fed) {
+	known := len(s.instances)
+	for n := range listed {
+		for _, kill := range listed[n].OOMKills {
+			if _, found := search(s.instances[:known], listed[n].Name, kill.Container); !found &&
+				s.append(listed[n].Name, kill.Container, at, room) < 0 {
+				f.Ignored++
+			}
+		}
+	}
+	if len(s.instances) == known {
+		return
+	}
+	slices.SortFunc(s.instances, func(a, b instance) int { return a.compare(b.pod, b.of.name) })
+	met := len(s.instances)
+	s.instances = slices.CompactFunc(s.instances, func(a, b instance) bool { return a.is(b.pod, b.of.name) }) // killed twice
+	room.instances += met - len(s.instances)
 }
 
 // learn remembers a kill, and reports whether it is to be counted.
