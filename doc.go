@@ -24,6 +24,7 @@
 //	               pods            compact records of the fleet's pods
 //	               capacity        what each could still run
 //	               workload        what they run of one workload, and who scales it there
+//	               selection       which of them an autoscaler selects
 //	             pkg/hub/          what is asked of the hub
 //	               history         what containers used, kept and saved there
 //	               hubmetrics      what its metrics APIs say of a workload

@@ -36,7 +36,7 @@ func (b bound) apply(v int64) int64 {
 // capContainer bounds what is advised by all that concerns the container alone: first by what is wished, then by what is legal.
 func capContainer(c *Container, guaranteed bool, rules LimitRange, r Resource) *capped {
 	k := &capped{lower: c.Advice.Lower[r], target: c.Advice.Target[r], upper: c.Advice.Upper[r], least: 1, high: most}
-	if c.LimitsFollow || guaranteed {
+	if c.LimitsFollow[r] || guaranteed {
 		k.limit = proportionOf(c.Limits[r], c.Requests[r])
 	}
 	if limit := c.Limits[r]; limit >= 0 && limit < c.GoalLimit[r] && !k.limit.follows() {

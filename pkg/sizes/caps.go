@@ -24,8 +24,8 @@ type Container struct {
 	Advice Advice
 	// MinAllowed and MaxAllowed are what its users allow.
 	MinAllowed, MaxAllowed Amounts
-	// LimitsFollow has limits keep their proportion to requests. Else they stay as they are.
-	LimitsFollow bool
+	// LimitsFollow has the limit of a resource keep its proportion to the request. Else it stays as it is.
+	LimitsFollow [2]bool
 	// GoalFloor is the least that it may request, lest the replicas that an autoscaler adds are too small; and
 	// GoalLimit its least limit, lest a limit hides the use that the autoscaler measures.
 	GoalFloor, GoalLimit Amounts

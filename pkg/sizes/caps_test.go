@@ -18,6 +18,9 @@ func container() Container {
 	}
 }
 
+// follows has the limit of cpu follow its request.
+var follows = [2]bool{CPU: true}
+
 // whole is all that a container is capped by.
 type whole struct {
 	*Container
@@ -52,20 +55,20 @@ func TestCapContainer(t *testing.T) {
 		"a limit that is far": {func(x *whole) { x.Limits = cpu(200) }, 200, 0, nil},
 		"a limit counts for more than the minimum": {func(x *whole) { x.Limits, x.MinAllowed = cpu(180), cpu(300) },
 			180, 0, []Reason{ReasonMinAllowed, ReasonLimit}},
-		"a limit that follows": {func(x *whole) { x.Limits, x.LimitsFollow = cpu(150), true }, 200, 300, nil},
+		"a limit that follows": {func(x *whole) { x.Limits, x.LimitsFollow = cpu(150), follows }, 200, 300, nil},
 		"a limit that follows is rounded down": {func(x *whole) {
-			x.Requests, x.Limits, x.LimitsFollow = cpu(3), cpu(7), true
+			x.Requests, x.Limits, x.LimitsFollow = cpu(3), cpu(7), follows
 		}, 200, 466, nil},
-		"no limit follows": {func(x *whole) { x.LimitsFollow = true }, 200, 0, nil},
+		"no limit follows": {func(x *whole) { x.LimitsFollow = follows }, 200, 0, nil},
 		"a limit without request": {func(x *whole) {
-			x.Requests, x.Limits, x.LimitsFollow = none(), cpu(150), true
+			x.Requests, x.Limits, x.LimitsFollow = none(), cpu(150), follows
 		}, 200, 200, nil},
-		"a limit below a request": {func(x *whole) { x.Limits, x.LimitsFollow = cpu(50), true }, 200, 200, nil},
+		"a limit below a request": {func(x *whole) { x.Limits, x.LimitsFollow = cpu(50), follows }, 200, 200, nil},
 		"limits equal requests":   {func(x *whole) { x.Limits, x.t.Guaranteed = cpu(100), true }, 200, 200, nil},
 		"the namespace's minimum": {func(x *whole) { x.r.Container.Min = cpu(250) }, 250, 0, []Reason{ReasonLimitRangeMin}},
 		"the namespace's maximum": {func(x *whole) { x.r.Container.Max = cpu(150) }, 150, 0, []Reason{ReasonLimitRangeMax}},
 		"the maximum of its limit": {func(x *whole) {
-			x.Limits, x.LimitsFollow, x.r.Container.Max = cpu(300), true, cpu(500)
+			x.Limits, x.LimitsFollow, x.r.Container.Max = cpu(300), follows, cpu(500)
 		}, 166, 498, []Reason{ReasonLimitRangeMax}},
 		"the namespace counts for more than users": {func(x *whole) { x.MaxAllowed, x.r.Container.Min = cpu(150), cpu(250) },
 			250, 0, []Reason{ReasonMaxAllowed, ReasonLimitRangeMin}},
@@ -73,13 +76,13 @@ func TestCapContainer(t *testing.T) {
 			251, 0, []Reason{ReasonLimitRequestRatio}},
 		"a ratio without a limit": {func(x *whole) { x.r.Container.MaxRatio = cpu(2000) }, 200, 0, nil},
 		"a ratio, and limit follows": {func(x *whole) {
-			x.Limits, x.LimitsFollow, x.r.Container.MaxRatio = cpu(200), true, cpu(2000)
+			x.Limits, x.LimitsFollow, x.r.Container.MaxRatio = cpu(200), follows, cpu(2000)
 		}, 200, 400, nil},
 		"a minimum above the maximum": {func(x *whole) { x.r.Container.Min, x.r.Container.Max = cpu(300), cpu(250) },
 			None, 0, []Reason{ReasonLimitRangeMin, ReasonLimitRangeMax, ReasonNothingLegal}},
 		"a limit below the minimum": {func(x *whole) { x.Limits, x.r.Container.Min = cpu(180), cpu(190) },
 			None, 0, []Reason{ReasonLimit, ReasonNothingLegal}},
-		"a limit that follows, and may not be": {func(x *whole) { x.Limits, x.LimitsFollow, x.r.Container.Max = cpu(300), true, cpu(0) },
+		"a limit that follows, and may not be": {func(x *whole) { x.Limits, x.LimitsFollow, x.r.Container.Max = cpu(300), follows, cpu(0) },
 			None, 0, []Reason{ReasonLimitRangeMax, ReasonNothingLegal}},
 		"a limit of nothing": {func(x *whole) { x.Limits = cpu(0) }, None, 0, []Reason{ReasonLimit, ReasonNothingLegal}},
 		"a limit that hides what a goal measures": {func(x *whole) { x.Limits, x.GoalLimit = cpu(240), cpu(241) },
@@ -102,7 +105,7 @@ func TestCapContainer(t *testing.T) {
 		"the quota's part": {func(x *whole) { x.t.Fixed.Requests, x.r.Quota.Requests = cpu(30), cpu(150) },
 			120, 0, []Reason{ReasonQuota}},
 		"the quota's part of limits": {func(x *whole) {
-			x.Limits, x.LimitsFollow, x.t.Fixed.Limits, x.r.Quota.Limits = cpu(100), true, cpu(30), cpu(150)
+			x.Limits, x.LimitsFollow, x.t.Fixed.Limits, x.r.Quota.Limits = cpu(100), follows, cpu(30), cpu(150)
 		}, 118, 118, []Reason{ReasonQuota}},
 		"a quota for limits that stay": {func(x *whole) { x.Limits, x.r.Quota.Limits = cpu(300), cpu(150) }, 200, 0, nil},
 		"the largest node":             {func(x *whole) { x.r.Node, x.r.Headroom = cpu(200), 10 }, 180, 0, []Reason{ReasonLargestNode}},
@@ -220,7 +223,7 @@ func TestCapPod(t *testing.T) {
 			for _, o := range c.containers {
 				k := container()
 				k.Advice = Advice{Amounts{o.target, None}, Amounts{o.target, None}, Amounts{o.target, None}}
-				k.MinAllowed[CPU], k.MaxAllowed[CPU], k.Limits[CPU], k.LimitsFollow = o.min, o.max, o.limit, o.follow
+				k.MinAllowed[CPU], k.MaxAllowed[CPU], k.Limits[CPU], k.LimitsFollow = o.min, o.max, o.limit, [2]bool{o.follow}
 				pod.Containers = append(pod.Containers, k)
 			}
 			c.room(&room)
@@ -249,7 +252,7 @@ func amounts(r *rand.Rand, n int64) Amounts { return Amounts{maybe(r, n), maybe(
 func randomTemplate(r *rand.Rand) (Template, Room) {
 	t := Template{Guaranteed: r.IntN(4) == 0, Fixed: Resources{amounts(r, 50), amounts(r, 50)}}
 	for range 1 + r.IntN(4) {
-		c := Container{Resources: Resources{amounts(r, 100), amounts(r, 300)}, LimitsFollow: r.IntN(2) == 0}
+		c := Container{Resources: Resources{amounts(r, 100), amounts(r, 300)}, LimitsFollow: [2]bool{r.IntN(2) == 0, r.IntN(2) == 0}}
 		c.MinAllowed, c.MaxAllowed, c.GoalFloor, c.GoalLimit = amounts(r, 100), amounts(r, 300), amounts(r, 100), amounts(r, 100)
 		for k := range c.Requests {
 			if c.Requests[k] > c.Limits[k] && c.Limits[k] >= 0 || t.Guaranteed {
@@ -380,7 +383,7 @@ func TestCapFindsWhatIsLegal(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		pod, room := randomTemplate(r)
 		c := &pod.Containers[0]
-		c.LimitsFollow, c.MaxAllowed, pod.Guaranteed, pod.Containers = false, none(), false, pod.Containers[:1]
+		c.LimitsFollow, c.MaxAllowed, pod.Guaranteed, pod.Containers = [2]bool{}, none(), false, pod.Containers[:1]
 		got := CapAll(pod, room)[0]
 		for k := range got.Target {
 			if c.Advice.Target[k] < 0 || c.Limits[k] >= 0 && c.Limits[k] < c.GoalLimit[k] || got.Target[k] >= 0 {

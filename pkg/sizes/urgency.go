@@ -49,6 +49,12 @@ func Candidates(pods []Running, now time.Time) []Candidate {
 	return all
 }
 
+// AsAdvised reports whether the Pod requests what it should, or so nearly that it would not be changed for the difference.
+func (p *Running) AsAdvised() bool {
+	c := candidateOf(p)
+	return !c.Outside && c.Difference < leastDifference
+}
+
 func (c *Candidate) worth(now time.Time) bool {
 	switch {
 	case c.QuickOOM:

@@ -57,7 +57,7 @@ func (f *fleet) advise() {
 		container := sizes.Container{Name: c.Name, Advice: advice,
 			Resources:  sizes.Resources{Requests: stated(c.Requests), Limits: stated(c.Limits)},
 			MinAllowed: sizes.Amounts{f.minAllowed, sizes.None}, MaxAllowed: sizes.Amounts{f.maxAllowed, sizes.None},
-			LimitsFollow: f.follow, GoalFloor: unknown, GoalLimit: unknown}
+			LimitsFollow: [2]bool{f.follow}, GoalFloor: unknown, GoalLimit: unknown}
 		if !f.follow {
 			container.GoalLimit = stated(f.shares[n].Limit)
 		}

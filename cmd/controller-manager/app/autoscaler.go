@@ -31,6 +31,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
@@ -46,10 +47,10 @@ func addAutoscaler(manager ctrl.Manager, scales scale.ScalesGetter, hold func() 
 		return err
 	}
 	fleet := &sight.Reader{
-		Fleet:      members,
-		Placements: placement.NewKarmada(manager.GetClient(), clock.RealClock{}),
-		Timeout:    o.Members.Timeout,
-		Clock:      clock.RealClock{},
+		Reader: selection.Reader{
+			Fleet: members, Placements: placement.NewKarmada(manager.GetClient(), clock.RealClock{}), Timeout: o.Members.Timeout,
+		},
+		Clock: clock.RealClock{},
 	}
 	recorder := record.New(manager.GetClient(), manager.GetEventRecorder(program))
 	reconciler := federatedhpa.New(federatedhpa.Options{

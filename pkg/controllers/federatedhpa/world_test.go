@@ -39,6 +39,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -123,7 +124,7 @@ func (w *world) restart() {
 		Hold: func() error { return cmp.Or(w.held, w.settled) },
 		Central: central.New(central.Options{
 			Hub: w.hub, Live: templates{}, Scales: scales{hub: w.hub}, Mapper: mapper, Recorder: recorder, Ask: w, PropagationGrace: 5 * time.Minute,
-			Fleet: &sight.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second, Clock: w.clock},
+			Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
 			Decision: replicas.Options{
 				StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
 			},

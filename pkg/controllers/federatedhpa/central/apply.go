@@ -14,7 +14,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -95,10 +94,10 @@ func (m *Mode) writeClusters(ctx context.Context, p *plan) []change {
 		moving := gained(gains)
 		gains, losses = lessen(gains, moving), lessen(losses, moving)
 	}
-	sight.Each(ctx, m.Fleet.Timeout, gains, func(ctx context.Context, c *change) { c.write(ctx, p.Object) })
+	workload.Each(ctx, m.Fleet.Timeout, gains, func(ctx context.Context, c *change) { c.write(ctx, p.Object) })
 	refused := slices.DeleteFunc(slices.Clone(gains), func(c change) bool { return c.err == nil })
 	losses = lessen(losses, gained(refused))
-	sight.Each(ctx, m.Fleet.Timeout, losses, func(ctx context.Context, c *change) { c.write(ctx, p.Object) })
+	workload.Each(ctx, m.Fleet.Timeout, losses, func(ctx context.Context, c *change) { c.write(ctx, p.Object) })
 	all := slices.Concat(gains, losses)
 	slices.SortFunc(all, func(a, b change) int { return strings.Compare(a.part.Facts.Name, b.part.Facts.Name) })
 	return all

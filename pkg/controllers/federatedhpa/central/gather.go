@@ -14,7 +14,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -58,7 +57,7 @@ func (m *Mode) readScale(ctx context.Context, in *situation) {
 	if _, in.scale.Err = groupKindOf(in.Object.Spec.ScaleTargetRef); in.scale.Err != nil {
 		return
 	}
-	sight.Each(ctx, m.Fleet.Timeout, in.parts, func(ctx context.Context, p *part) {
+	workload.Each(ctx, m.Fleet.Timeout, in.parts, func(ctx context.Context, p *part) {
 		if p.state == v1alpha1.ClusterActive {
 			p.ReadScale(ctx, in.Object)
 		}
@@ -124,7 +123,7 @@ func (in *situation) nowhere() error {
 // readMembers reads what members know of the workload, side by side; most of it is known without asking.
 func (m *Mode) readMembers(ctx context.Context, in *situation) {
 	others := m.others(ctx, in)
-	sight.Each(ctx, m.Fleet.Timeout, in.parts, func(ctx context.Context, p *part) {
+	workload.Each(ctx, m.Fleet.Timeout, in.parts, func(ctx context.Context, p *part) {
 		if !p.takesPart() {
 			return
 		}

@@ -14,14 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -110,22 +108,14 @@ func (m *Mode) templateOnHub(ctx context.Context, object *v1alpha1.FederatedHPA)
 	found := &unstructured.Unstructured{}
 	found.SetAPIVersion(ref.APIVersion)
 	found.SetKind(ref.Kind)
-	if err := m.Live.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: ref.Name}, found); err != nil {
+	err := m.Live.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: ref.Name}, found)
+	var template *corev1.PodTemplateSpec
+	if err == nil {
+		template, err = workload.TemplateOf(found)
+	}
+	if err != nil {
 		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "workload", workload.Describe(ref), "err", err)
 		return nil
 	}
-	return requestsOfTemplate(found)
-}
-
-// requestsOfTemplate reads spec.template, where all workloads of Kubernetes, and most others, have their Pods' template.
-func requestsOfTemplate(workload *unstructured.Unstructured) *replicas.Requests {
-	found, _, _ := unstructured.NestedMap(workload.Object, "spec", "template", "spec")
-	spec := &corev1.PodSpec{}
-	if guard.Unstructured(found, spec) != nil {
-		return nil
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found, spec); err != nil || len(spec.Containers) == 0 {
-		return nil
-	}
-	return replicas.RequestsOf(spec)
+	return replicas.RequestsOf(&template.Spec)
 }

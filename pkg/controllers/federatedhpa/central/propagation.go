@@ -13,6 +13,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
 // propagation is how the members follow the workload on the hub. Its zero value is that this is not known.
@@ -77,7 +78,7 @@ func (m *Mode) toldIn(ctx context.Context, in *situation) *int32 {
 	for i := range in.parts {
 		members[i].Member = in.parts[i].Member
 	}
-	sight.Each(ctx, m.Fleet.Timeout, members, func(ctx context.Context, c *sight.Cluster) { c.ReadScale(ctx, in.Object) })
+	workload.Each(ctx, m.Fleet.Timeout, members, func(ctx context.Context, c *sight.Cluster) { c.ReadScale(ctx, in.Object) })
 	sum := int64(0)
 	for i := range members {
 		switch c := &members[i]; {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -82,7 +81,7 @@ func (m *Mode) apply(ctx context.Context, p plan) (outcome, error) {
 // probe finds out whether clusters still refuse whose part the others have: by asking, since to write it would take it from
 // the others first.
 func (m *Mode) probe(ctx context.Context, o *outcome) {
-	sight.Each(ctx, m.Fleet.Timeout, o.results, func(ctx context.Context, r *result) {
+	workload.Each(ctx, m.Fleet.Timeout, o.results, func(ctx context.Context, r *result) {
 		if r.presence != assignment.Refusing || !o.gaveUp(&r.site) || !r.here() {
 			return
 		}
@@ -129,7 +128,7 @@ func (m *Mode) writeAll(ctx context.Context, o *outcome, changes [][]change) err
 	for i := range changes {
 		batches[i].changes = changes[i]
 	}
-	sight.Each(ctx, m.Fleet.Timeout, batches, func(ctx context.Context, b *batch) {
+	workload.Each(ctx, m.Fleet.Timeout, batches, func(ctx context.Context, b *batch) {
 		for _, c := range b.changes {
 			if b.err = m.write(ctx, o, c); b.err != nil {
 				return

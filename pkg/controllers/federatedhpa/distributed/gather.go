@@ -16,8 +16,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
 // gather collects what a step rests on. What is not available is noted as such: there is always a step.
@@ -28,7 +29,7 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 		return in
 	}
 	in.sites, in.split = sitesOf(&in.Sight, memory, m.Grace), memory.split
-	sight.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
+	workload.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
 		s.ReadAutoscalers(ctx, object)
 		if s.seeAutoscalers(object); s.presence != assignment.Leaving && s.here() {
 			s.ReadScale(ctx, object)
@@ -48,7 +49,7 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 
 // specFault is the error of selecting clusters as the status reports it.
 func specFault(err error) error {
-	var spec *sight.SpecError
+	var spec *selection.SpecError
 	if errors.As(err, &spec) {
 		return &fault{record.ReasonInvalidSpec, spec.Error()}
 	}
@@ -69,7 +70,7 @@ func (m *Mode) readPods(ctx context.Context, in *situation) {
 	byCapacity := slices.Contains([]v1alpha1.FederatedHPAAssignmentType{
 		v1alpha1.AssignmentDynamicWeighted, v1alpha1.AssignmentAggregated, v1alpha1.AssignmentPrioritized,
 	}, in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType)
-	sight.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
+	workload.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
 		if s.inSight() && s.Scale != nil {
 			s.readPods(ctx, in.Object)
 		}

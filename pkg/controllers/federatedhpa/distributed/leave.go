@@ -27,7 +27,7 @@ func (m *Mode) clear(ctx context.Context, o *outcome) error {
 	if !o.settled() {
 		return nil
 	}
-	sight.Each(ctx, m.Fleet.Timeout, o.results, func(ctx context.Context, r *result) {
+	workload.Each(ctx, m.Fleet.Timeout, o.results, func(ctx context.Context, r *result) {
 		if r.leavesBehind() {
 			r.fault = m.removeWorkload(ctx, o.Object, r)
 		}
@@ -136,7 +136,7 @@ func (m *Mode) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, memo
 	for _, s := range sitesOf(&all, memory, m.Grace) {
 		results = append(results, result{site: s})
 	}
-	sight.Each(ctx, m.Fleet.Timeout, results, func(ctx context.Context, r *result) {
+	workload.Each(ctx, m.Fleet.Timeout, results, func(ctx context.Context, r *result) {
 		r.ReadAutoscalers(ctx, object)
 		if r.seeAutoscalers(object); r.own != nil {
 			r.surplus = append(r.surplus, r.own)

@@ -34,6 +34,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -167,7 +168,7 @@ func (w *world) restart() {
 	w.registry = prometheus.NewRegistry()
 	w.memories, w.recorder = &perobject.Store[Memory]{}, record.New(w.hub, recorder{w})
 	w.program = New(Options{
-		Live: w.hub, Fleet: &sight.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second, Clock: w.clock}, Recorder: w.recorder,
+		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock}, Recorder: w.recorder,
 		Ask: w, Grace: grace, Window: 5 * time.Minute, Tolerance: 0.1, Metrics: NewMetrics(w.registry),
 	})
 }

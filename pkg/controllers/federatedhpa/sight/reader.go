@@ -4,8 +4,6 @@ package sight
 
 import (
 	"context"
-	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,29 +12,14 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/hub/placement"
-	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
 
 // Reader reads the fleet.
 type Reader struct {
-	Fleet workload.Fleet
-	// Placements says where workloads are placed by others. Nil: nobody places them.
-	Placements placement.Source
-	// Timeout bounds what is asked of, and what is written to, all members, side by side, for one object.
-	Timeout time.Duration
-	Clock   clock.PassiveClock
-}
+	selection.Reader
 
-// Each calls f for all at once, with a deadline that they share, and waits for them.
-func Each[T any](ctx context.Context, timeout time.Duration, list []T, f func(context.Context, *T)) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	var all sync.WaitGroup
-	for i := range list {
-		all.Go(func() { f(ctx, &list[i]) })
-	}
-	all.Wait()
+	Clock clock.PassiveClock
 }
 
 // ReadAutoscalers reads the HorizontalPodAutoscalers of the namespace.

@@ -4,52 +4,36 @@ package sight
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
-// SpecError is a fault of the object's spec.
-type SpecError struct{ message string }
-
-func (e *SpecError) Error() string { return e.message }
-
 // Select returns the clusters that the object selects, and those that its status names, of which nothing was read yet. An
-// error is a [SpecError], or one of reading where the workload is placed; Clusters are nil if they are not known.
+// error is a [selection.SpecError], or one of reading where the workload is placed; Clusters are nil if they are not known.
 func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA) (Sight, error) {
 	s := Sight{Object: object, Now: r.Clock.Now()}
-	placed, err := r.placements(ctx, object)
+	clusters, byOthers, err := r.Reader.Select(ctx, selection.Workload{
+		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, Affinity: object.Spec.ClusterAffinity,
+		InMembers: object.Distributed() || object.Spec.ReplicaDistribution != nil,
+	})
 	if err != nil {
 		return s, err
 	}
-	s.PlacedByOthers, s.Clusters = placed.byOthers, []Cluster{}
-	members := map[string]workload.Cluster{}
-	for name := range placed.replicas {
-		members[name] = workload.Unregistered(name)
-	}
-	for _, member := range r.Fleet.Clusters() {
-		members[member.Facts().Name] = member
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		c := newCluster(object, members[name])
-		selected, err := assignment.Matches(object.Spec.ClusterAffinity, c.Facts)
-		if err != nil {
-			return Sight{Object: object, Now: s.Now}, &SpecError{fmt.Sprintf("spec.clusterAffinity: %v", err)}
-		}
-		n, here := placed.replicas[name]
-		c.Placed, c.Selected = n, selected && (here || !placed.known)
-		if c.Selected || c.Before.Name != "" {
+	s.PlacedByOthers, s.Clusters = byOthers, []Cluster{}
+	known := map[string]bool{}
+	for _, found := range clusters {
+		known[found.Facts.Name] = true
+		c := newCluster(object, found.Member)
+		if c.Placed, c.Selected = found.Placed, found.Selected; c.Selected || c.Before.Name != "" {
 			s.Clusters = append(s.Clusters, c)
 		}
 	}
 	for _, before := range object.Status.Clusters {
-		if members[before.Name] == nil {
+		if !known[before.Name] {
 			s.Deregistered = append(s.Deregistered, before)
 		}
 	}
@@ -75,34 +59,6 @@ func newCluster(object *v1alpha1.FederatedHPA, member workload.Cluster) Cluster 
 	}
 }
 
-// places are where others place a workload.
-type places struct {
-	// byOthers: others place it; known: they say where.
-	byOthers, known bool
-	// replicas are those of each such cluster, nil where they are not known.
-	replicas map[string]*int32
-}
-
-// placements reads where others place the workload. That they cannot place its replicas is a fault only where the hub's
-// number is what they follow.
-func (r *Reader) placements(ctx context.Context, object *v1alpha1.FederatedHPA) (places, error) {
-	if r.Placements == nil {
-		return places{}, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, r.Timeout) // what may not be listed is waited for
-	defer cancel()
-	replicas, found, err := r.Placements.Of(ctx, object.Namespace, object.Spec.ScaleTargetRef)
-	var template *placement.TemplateFault
-	ignored := errors.As(err, &template) && (object.Distributed() || object.Spec.ReplicaDistribution != nil)
-	switch {
-	case err != nil && !ignored:
-		return places{}, fmt.Errorf("reading where %s is placed: %w", workload.Describe(object.Spec.ScaleTargetRef), err)
-	case !found:
-		return places{byOthers: ignored}, nil
-	}
-	return places{true, true, replicas}, nil
-}
-
 // prefer notes each selected cluster's preference.
 func (s *Sight) prefer() error {
 	field, policy, preferences := "", assignment.Policy(""), []v1alpha1.TargetClusterAutoscalingPreference(nil)
@@ -118,7 +74,7 @@ func (s *Sight) prefer() error {
 	}
 	found, err := assignment.Preferences(policy, preferences, s.Facts())
 	if err != nil {
-		return &SpecError{fmt.Sprintf("spec.%s: %v", field, err)}
+		return &selection.SpecError{Message: fmt.Sprintf("spec.%s: %v", field, err)}
 	}
 	for i := range s.Clusters {
 		if c := &s.Clusters[i]; c.Selected {

@@ -133,7 +133,8 @@ func TestSelect(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := &Reader{Fleet: tc.members, Timeout: time.Second, Clock: clocktesting.NewFakePassiveClock(noon)}
+			r := &Reader{Clock: clocktesting.NewFakePassiveClock(noon)}
+			r.Fleet, r.Timeout = tc.members, time.Second
 			if tc.placed != nil {
 				r.Placements = tc.placed
 			}

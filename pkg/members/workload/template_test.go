@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package central
+package workload
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 )
 
 // The template of a kind that others define may hold what its schema does not check.
-func TestRequestsOfATemplate(t *testing.T) {
+func TestTemplateOf(t *testing.T) {
 	tests := map[string]struct {
 		cpu   any
 		known bool
@@ -24,8 +24,8 @@ func TestRequestsOfATemplate(t *testing.T) {
 			container := map[string]any{"name": "app", "resources": map[string]any{"requests": map[string]any{"cpu": tc.cpu}}}
 			spec := map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{container}}}}
 			workload := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-			if got := requestsOfTemplate(workload); (got != nil) != tc.known {
-				t.Errorf("requests %v, want known: %v", got, tc.known)
+			if got, err := TemplateOf(workload); (err == nil) != tc.known {
+				t.Errorf("template %v, %v, want known: %v", got, err, tc.known)
 			}
 		})
 	}

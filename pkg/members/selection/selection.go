@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package selection says which member clusters an autoscaler selects for its workload: of those that are registered, those
+// where others placed the workload, if somebody does, and that the autoscaler's affinity names.
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
+)
+
+// Reader reads which clusters there are.
+type Reader struct {
+	Fleet workload.Fleet
+	// Placements says where workloads are placed by others. Nil: nobody places them.
+	Placements placement.Source
+	// Timeout bounds what is asked of, and what is written to, all members, side by side, for one object.
+	Timeout time.Duration
+}
+
+// Workload is what an autoscaler scales, and where.
+type Workload struct {
+	Namespace string
+	Target    autoscalingv2.CrossVersionObjectReference
+	Affinity  *v1alpha1.ClusterAffinity // nil: every cluster
+	// InMembers: the autoscaler writes the replicas of each cluster there. So it is no fault if whoever places the workload
+	// cannot divide them.
+	InMembers bool
+}
+
+// Cluster is a cluster that is registered, or where the workload is placed.
+type Cluster struct {
+	Member workload.Cluster
+	Facts  assignment.ClusterFacts
+	// Selected: affinity and placement name the cluster.
+	Selected bool
+	// Placed is how many replicas others placed there; nil: that is not known.
+	Placed *int32
+}
+
+// SpecError is a fault of the autoscaler's spec.
+type SpecError struct{ Message string }
+
+func (e *SpecError) Error() string { return e.Message }
+
+// Select returns all clusters, in name order, and whether others bring the workload there. An error is a [SpecError], or one of
+// reading where the workload is placed: then that is not known.
+func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Cluster, placedByOthers bool, err error) {
+	placed, err := r.placements(ctx, w)
+	if err != nil {
+		return nil, false, err
+	}
+	members := map[string]workload.Cluster{}
+	for name := range placed.replicas {
+		members[name] = workload.Unregistered(name)
+	}
+	for _, member := range r.Fleet.Clusters() {
+		members[member.Facts().Name] = member
+	}
+	clusters = make([]Cluster, 0, len(members))
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		c := Cluster{Member: members[name], Facts: members[name].Facts()}
+		selected, err := assignment.Matches(w.Affinity, c.Facts)
+		if err != nil {
+			return nil, placed.byOthers, &SpecError{fmt.Sprintf("spec.clusterAffinity: %v", err)}
+		}
+		n, here := placed.replicas[name]
+		c.Placed, c.Selected = n, selected && (here || !placed.known)
+		clusters = append(clusters, c)
+	}
+	return clusters, placed.byOthers, nil
+}
+
+// places are where others place a workload.
+type places struct {
+	// byOthers: others place it; known: they say where.
+	byOthers, known bool
+	// replicas are those of each such cluster, nil where they are not known.
+	replicas map[string]*int32
+}
+
+// placements reads where others place the workload. That they cannot place its replicas is a fault only where the hub's
+// number is what they follow.
+func (r *Reader) placements(ctx context.Context, w Workload) (places, error) {
+	if r.Placements == nil {
+		return places{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout) // what may not be listed is waited for
+	defer cancel()
+	replicas, found, err := r.Placements.Of(ctx, w.Namespace, w.Target)
+	var template *placement.TemplateFault
+	ignored := errors.As(err, &template) && w.InMembers
+	switch {
+	case err != nil && !ignored:
+		return places{}, fmt.Errorf("reading where %s is placed: %w", workload.Describe(w.Target), err)
+	case !found:
+		return places{byOthers: ignored}, nil
+	}
+	return places{true, true, replicas}, nil
+}
