@@ -22,7 +22,7 @@
 //	               relay           their custom and external metrics
 //	               mirror          what they hold of one kind of object, kept by watches
 //	               pods            compact records of the fleet's pods
-//	               capacity        what each could still run
+//	               capacity        what each could still run, and how large
 //	               workload        what they run of one workload, and who scales it there
 //	               selection       which of them an autoscaler selects
 //	             pkg/hub/          what is asked of the hub
@@ -40,7 +40,7 @@
 //	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns, and what Pods reserve for it
 //	             pkg/assignment    which of them where
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
-//	             pkg/fit           how many more fit a cluster
+//	             pkg/fit           how many more fit a cluster, and how large they may be
 //	             pkg/schedule      when: cron and time zones
 //	             pkg/sizes         how large: requests of containers, from what they used
 //	             pkg/cronplan      which runs of a CronFederatedHPA are due, and what they set

@@ -16,5 +16,7 @@
 // bound: each rule is considered by itself, rules of other Pods against the workload's are not seen, nor are required
 // affinity to Pods, volumes, host ports and what webhooks add.
 //
+// [Largest] and [QuotaLeft] bound how large its Pods may be.
+//
 // [Node] and [Pod] are compact records, so that whole clusters can be kept.
 package fit

@@ -3,7 +3,6 @@
 package fit
 
 import (
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,9 +13,9 @@ import (
 // headroom returns how many further replicas the quotas of the namespace allow.
 func (r *replica) headroom(quotas []corev1.ResourceQuota) int64 {
 	n := int64(unlimited)
-	charge := r.charge()
+	charge := chargeOf(r.pod)
 	for i := range quotas {
-		if q := &quotas[i]; r.chargedBy(q) {
+		if q := &quotas[i]; charges(q, r.pod) {
 			n = min(n, left(q, charge))
 		}
 	}
@@ -46,70 +45,16 @@ func whole(name corev1.ResourceName, q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// charge returns what one replica uses of each resource by the name that quotas know it by.
-func (r *replica) charge() corev1.ResourceList {
+// chargeOf returns what a Pod uses of each resource by the name that quotas know it by.
+func chargeOf(pod *corev1.Pod) corev1.ResourceList {
 	one := *resource.NewQuantity(1, resource.DecimalSI)
 	charge := corev1.ResourceList{corev1.ResourcePods: one, "count/pods": one}
-	for name, request := range resourcehelper.PodRequests(r.pod, resourcehelper.PodResourcesOptions{}) {
+	for name, request := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
 		charge[name] = request
 		charge[corev1.DefaultResourceRequestsPrefix+name] = request
 	}
-	for name, limit := range resourcehelper.PodLimits(r.pod, resourcehelper.PodResourcesOptions{}) {
+	for name, limit := range resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{}) {
 		charge["limits."+name] = limit
 	}
 	return charge
-}
-
-// chargedBy reports whether a quota is charged for the replica: all its scopes hold for it.
-func (r *replica) chargedBy(q *corev1.ResourceQuota) bool {
-	for _, scope := range q.Spec.Scopes {
-		if !r.in(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
-			return false
-		}
-	}
-	return q.Spec.ScopeSelector == nil || !slices.ContainsFunc(q.Spec.ScopeSelector.MatchExpressions,
-		func(s corev1.ScopedResourceSelectorRequirement) bool { return !r.in(s) })
-}
-
-// in reports whether one scope holds. One that is not known here is taken not to, so that its quota does not bound the
-// estimate.
-func (r *replica) in(s corev1.ScopedResourceSelectorRequirement) bool {
-	switch s.ScopeName {
-	case corev1.ResourceQuotaScopeTerminating:
-		return r.pod.Spec.ActiveDeadlineSeconds != nil
-	case corev1.ResourceQuotaScopeNotTerminating:
-		return r.pod.Spec.ActiveDeadlineSeconds == nil
-	case corev1.ResourceQuotaScopeBestEffort:
-		return r.bestEffort()
-	case corev1.ResourceQuotaScopeNotBestEffort:
-		return !r.bestEffort()
-	case corev1.ResourceQuotaScopePriorityClass:
-		return inClasses(s, r.pod.Spec.PriorityClassName)
-	}
-	return false
-}
-
-// bestEffort reports whether the replica requests and limits neither CPU nor memory.
-func (r *replica) bestEffort() bool {
-	options := resourcehelper.PodResourcesOptions{ExcludeOverhead: true}
-	requests, limits := resourcehelper.PodRequests(r.pod, options), resourcehelper.PodLimits(r.pod, options)
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		request, limit := requests[name], limits[name]
-		if !request.IsZero() || !limit.IsZero() {
-			return false
-		}
-	}
-	return true
-}
-
-func inClasses(s corev1.ScopedResourceSelectorRequirement, class string) bool {
-	switch s.Operator {
-	case corev1.ScopeSelectorOpExists:
-		return class != ""
-	case corev1.ScopeSelectorOpDoesNotExist:
-		return class == ""
-	case corev1.ScopeSelectorOpIn:
-		return slices.Contains(s.Values, class)
-	}
-	return !slices.Contains(s.Values, class)
 }

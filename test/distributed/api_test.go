@@ -28,7 +28,11 @@ import (
 )
 
 // api is a member as the hub reaches it.
-type api struct{ m *member }
+type api struct {
+	workload.Cluster // what the mode does not ask for
+
+	m *member
+}
 
 var _ workload.Cluster = api{}
 

@@ -135,7 +135,7 @@ func (f *fleet) Clusters() []workload.Cluster {
 	var all []workload.Cluster
 	for _, m := range f.members {
 		if m.registered && (m.trouble == well || !f.plant.hide) {
-			all = append(all, f.plant.member(api{m}))
+			all = append(all, f.plant.member(api{m: m}))
 		}
 	}
 	return all

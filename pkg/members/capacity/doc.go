@@ -8,6 +8,7 @@
 //		            └─ the summary in Karmada's Cluster, on the hub ─────────► fit.EstimateSummary
 //		LargestNodes ──► nodes, the same ones ─────────────────────────────────► fit.Largest
 //		LimitRanges ───► LimitRanges of the namespace, mirrored once they are asked for
+//		QuotaLeft ─────► ResourceQuotas, the same ones ────────────────────────► fit.QuotaLeft
 //
 //	  - A member is read only while somebody asks for it, and for some minutes after: its nodes and the Pods of all its
 //	    namespaces, as records of some hundred bytes. The Pods are those that decisions on replicas rest on: they are

@@ -176,11 +176,15 @@ func TestWhatBoundsSizesIsUnknownWhereItCannotBeRead(t *testing.T) {
 		m.refused = "s" // all
 		defer run(t, e)()
 		limits, nodes := e.LimitRanges(t.Context(), m, "shop"), e.LargestNodes(t.Context(), m, oneCPU().Template)
+		quota := e.QuotaLeft(t.Context(), m, "shop", oneCPU().Template, nil)
 		if limits.Known || limits.Unknown == nil || limits.Unknown.Error() != "Forbidden: limitranges cannot be read: not for you" {
 			t.Errorf("LimitRanges are %+v", limits)
 		}
 		if nodes.Known || nodes.Unknown == nil || nodes.Unknown.Error() != "Forbidden: nodes cannot be read: not for you" {
 			t.Errorf("largest nodes are %+v", nodes)
+		}
+		if quota.Known || quota.Unknown == nil || quota.Unknown.Error() != "Forbidden: resourcequotas cannot be read: not for you" {
+			t.Errorf("what is left of quotas is %+v", quota)
 		}
 	})
 }

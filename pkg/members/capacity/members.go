@@ -73,10 +73,7 @@ func (s *members) estimate(ctx context.Context, m mirror.Member, w fit.Workload)
 	case !quotas.Known:
 		return unknown(because("resourcequotas", quotas.Silence))
 	}
-	c := fit.Cluster{Nodes: nodesOf(nodes), Pods: pods.Rooms(running.Objects)}
-	for _, q := range quotas.Objects {
-		c.Quotas = append(c.Quotas, q.quota)
-	}
+	c := fit.Cluster{Nodes: nodesOf(nodes), Pods: pods.Rooms(running.Objects), Quotas: quotasOf(quotas)}
 	return Estimate{Additional: fit.Estimate(c, w), Known: true, AsOf: earliest(nodes.AsOf, running.AsOf, quotas.AsOf)}
 }
 
@@ -102,4 +99,12 @@ func nodesOf(a mirror.Answer[*nodeRecord]) iter.Seq[*fit.Node] {
 			}
 		}
 	}
+}
+
+func quotasOf(a mirror.Answer[*quotaRecord]) []corev1.ResourceQuota {
+	var all []corev1.ResourceQuota
+	for _, r := range a.Objects {
+		all = append(all, r.quota)
+	}
+	return all
 }

@@ -8,11 +8,13 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
@@ -38,6 +40,15 @@ type Cluster interface {
 	// is the workload as it would be made where the cluster lacks it; nil: it is there.
 	Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
 		template *unstructured.Unstructured) (int32, bool)
+
+	// SizedPods are the Pods with their sizes; see Pods.
+	SizedPods(ctx context.Context, namespace string, selector labels.Selector) pods.SizedListing
+	// LimitRanges are those of the namespace.
+	LimitRanges(ctx context.Context, namespace string) capacity.LimitRanges
+	// LargestNodes are those that Pods of the template may run on.
+	LargestNodes(ctx context.Context, template *corev1.PodTemplateSpec) capacity.LargestNodes
+	// QuotaLeft is what the quotas of the namespace leave to all Pods of the template together, of which ours are there.
+	QuotaLeft(ctx context.Context, namespace string, template *corev1.PodTemplateSpec, ours []pods.SizedPod) capacity.QuotaLeft
 
 	// Scale reads the scale subresource of a workload there.
 	Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error)

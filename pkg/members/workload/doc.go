@@ -7,6 +7,7 @@
 //	members.go       the registered clusters
 //	scale.go         the workload's replicas
 //	room.go          how many more it could run there
+//	bounds.go        how large its Pods may be
 //	workloads.go     the workload itself
 //	autoscalers.go   HorizontalPodAutoscalers, as they are watched
 //	list.go          and listed, in old clusters

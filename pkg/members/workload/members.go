@@ -76,3 +76,7 @@ func (c memberCluster) Silence() *fleet.Silence {
 func (c memberCluster) Pods(ctx context.Context, namespace string, selector labels.Selector) pods.Listing {
 	return c.all.pods.Ask(ctx, c.Member, namespace, selector)
 }
+
+func (c memberCluster) SizedPods(ctx context.Context, namespace string, selector labels.Selector) pods.SizedListing {
+	return c.all.pods.AskSized(ctx, c.Member, namespace, selector)
+}

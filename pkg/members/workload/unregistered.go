@@ -8,11 +8,13 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
@@ -42,6 +44,22 @@ func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listin
 func (u unregistered) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32,
 	bool) {
 	return 0, false
+}
+
+func (u unregistered) SizedPods(context.Context, string, labels.Selector) pods.SizedListing {
+	return pods.SizedListing{Silent: u.Silence()}
+}
+
+func (u unregistered) LimitRanges(context.Context, string) capacity.LimitRanges {
+	return capacity.LimitRanges{Unknown: u.Silence()}
+}
+
+func (u unregistered) LargestNodes(context.Context, *corev1.PodTemplateSpec) capacity.LargestNodes {
+	return capacity.LargestNodes{Unknown: u.Silence()}
+}
+
+func (u unregistered) QuotaLeft(context.Context, string, *corev1.PodTemplateSpec, []pods.SizedPod) capacity.QuotaLeft {
+	return capacity.QuotaLeft{Unknown: u.Silence()}
 }
 
 func (u unregistered) Scale(context.Context, string, autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {

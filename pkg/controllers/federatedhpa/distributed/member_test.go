@@ -33,6 +33,7 @@ import (
 
 // member is a cluster that stores autoscalers as an API server does, and runs what it is told, as far as it has room.
 type member struct {
+	workload.Cluster // what distributed mode does not ask for
 	*world
 	facts   assignment.ClusterFacts
 	version string
