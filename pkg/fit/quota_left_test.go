@@ -85,6 +85,9 @@ func TestQuotaLeft(t *testing.T) {
 			list{`{status: {hard: {requests.memory: 5000000000000000002}, used: {requests.memory: 3000000000000000003}}}`},
 			map[string]int64{`[{resources: {requests: {memory: 1000000000000000001}}}]`: 2},
 			amounts{"requests.memory": "4000000000000000001"}},
+		"and those of a quota stay as they are": {oneCPU,
+			list{`{status: {hard: {memory: 5000000000000000002}, used: {memory: 1000000000000000001}}}`}, nil,
+			amounts{"requests.memory": "4000000000000000001"}},
 		"less than nothing": {oneCPU, list{`{status: {hard: {cpu: "-4"}}}`, `{status: {hard: {memory: 1Gi}, used: {memory: -1Gi}}}`}, nil,
 			amounts{"requests.cpu": "0", "requests.memory": "1Gi"}},
 	}
