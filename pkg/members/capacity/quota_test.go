@@ -80,8 +80,8 @@ func TestQuotaLeft(t *testing.T) {
 			running(9000, math.MaxInt64, math.MaxInt64), resources(1000, 1), nothing},
 		"others use more than there can be": {[]corev1.ResourceQuota{quotaOf(list{"cpu": "1"}, list{"cpu": "9223372036854775807"})},
 			running(2, 500, none), resources(0, none), nothing},
-		"less than nothing": {[]corev1.ResourceQuota{quotaOf(list{"cpu": "-1", "memory": "5"}, list{"cpu": "-3", "memory": "-3"})},
-			running(2, math.MinInt64, math.MinInt64), resources(0, 5), nothing},
+		"less than nothing": {[]corev1.ResourceQuota{quotaOf(list{"cpu": "1", "memory": "5", "limits.cpu": "-1"},
+			list{"cpu": "-3", "memory": "-3"})}, running(2, math.MinInt64, math.MinInt64), resources(1000, 5), resources(0, none)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
