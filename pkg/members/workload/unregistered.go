@@ -14,6 +14,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // ReasonNotRegistered is of a cluster of which nothing is known but its name.
@@ -34,6 +35,8 @@ func (u unregistered) Facts() assignment.ClusterFacts {
 }
 
 func (u unregistered) ClockOffset() time.Duration { return 0 }
+
+func (u unregistered) Prices() registration.Prices { return registration.Prices{} }
 
 func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listing {
 	return pods.Listing{Silent: u.Silence()}
