@@ -82,6 +82,9 @@ func (c *conformance) register(t *testing.T, u *unstructured.Unstructured, e exa
 	if r.Invalid == "" {
 		t.Error("there is no reason for an endpoint that leads nowhere")
 	}
+	for _, w := range r.Warnings {
+		checkMessage(t, w.Message)
+	}
 	if !r.Refused() {
 		if faults := validation.IsDNS1123Label(r.Name); len(faults) > 0 {
 			t.Errorf("accepted with the name %q", r.Name)
@@ -91,17 +94,22 @@ func (c *conformance) register(t *testing.T, u *unstructured.Unstructured, e exa
 		}
 		return r
 	}
-	message := r.Refusal().Error()
-	if strings.Contains(message, "s3cret") {
-		t.Errorf("the refusal shows a secret: %s", message)
-	}
-	if len(message) > 4096 || strings.ContainsAny(message, "\n\x00") {
-		t.Errorf("the refusal is no line for people: %q", message)
-	}
+	checkMessage(t, r.Refusal().Error())
 	if r.Endpoint.Config != nil {
 		t.Error("a refused registration has an endpoint")
 	}
 	return r
+}
+
+// checkMessage is for what people read of a refusal, or of a warning.
+func checkMessage(t *testing.T, message string) {
+	t.Helper()
+	if strings.Contains(message, "s3cret") {
+		t.Errorf("the message shows a secret: %s", message)
+	}
+	if len(message) > 4096 || strings.ContainsAny(message, "\n\x00") {
+		t.Errorf("the message is no line for people: %q", message)
+	}
 }
 
 // checkHarmless is for what nobody allowed.
@@ -191,9 +199,17 @@ func render(t *testing.T, r Registration) string {
 			said[name] = value
 		}
 	}
+	for name, price := range map[string]*float64{"priceCPUHour": r.Prices.CPUHour, "priceGiBHour": r.Prices.GiBHour} {
+		if price != nil {
+			said[name] = *price
+		}
+	}
 	text, err := yaml.Marshal(said)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, w := range r.Warnings {
+		text = fmt.Appendf(text, "warning: %s: %s\n", w.Reason, w.Message)
 	}
 	return string(text)
 }

@@ -10,7 +10,9 @@
 // Each kind is a [Source]: which objects, and how one is read. What comes of any
 // object is a [Registration], whatever the object holds: with the way to an API
 // server, or refused with all that is wrong with it and how to fix that. So one
-// bad registration is listed with its reason, and no other suffers from it.
+// bad registration is listed with its reason, and no other suffers from it. What
+// only informs people, such as a price, refuses nothing: a mistake there is a
+// warning.
 //
 // A further kind is one file with a Source, its place in [Sources], and a folder
 // of golden objects in testdata; what holds for every Source is in the test of

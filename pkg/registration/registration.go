@@ -49,6 +49,7 @@ type Registration struct {
 	Name     string
 	Labels   map[string]string
 	Topology Topology
+	Prices   Prices
 	// DeclaredID is what the source believes to be the uid of kube-system. It
 	// counts only for a cluster that cannot be asked, and only against itself.
 	DeclaredID types.UID
@@ -58,6 +59,8 @@ type Registration struct {
 	Invalid fleet.Reason
 	// Faults refuse the registration.
 	Faults []Fault
+	// Warnings do not: what they name is ignored, and the rest of the registration is used.
+	Warnings []Fault
 	// Awaiting, unless empty, says what has to be read before the endpoint is known.
 	Awaiting string
 }
@@ -75,12 +78,13 @@ func faultf(reason fleet.Reason, format string, args ...any) Fault {
 // registrationOf returns what the metadata of any object say.
 func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, invalid fleet.Reason) Registration {
 	topology, faults := topologyOf(object)
+	prices, warnings := pricesOf(object)
 	version, kindName := kind.ToAPIVersionAndKind()
 	return Registration{
 		Ref: corev1.ObjectReference{
 			APIVersion: version, Kind: kindName, Namespace: object.Namespace, Name: object.Name, UID: object.UID,
 		},
-		Name: object.Name, Labels: object.Labels, Topology: topology, Invalid: invalid, Faults: faults,
+		Name: object.Name, Labels: object.Labels, Topology: topology, Prices: prices, Invalid: invalid, Faults: faults, Warnings: warnings,
 	}
 }
 

@@ -11,7 +11,7 @@
 //	                  [Running.InPlace]: what a Pod can be resized to         legal.go, running.go
 //	what to do        [Candidates]: which Pods, the most urgent first         urgency.go
 //	                  [PlanMoves]: how, as far as a budget goes               plan.go, budget.go
-//	what it is worth  [SavingsOf]                                             savings.go
+//	what it is worth  [SavingsOf], at the price of [PriceOf]                  savings.go
 //
 // What is remembered and advised, and the order of Pods, are those of Kubernetes' Vertical Pod Autoscaler (VPA) 1.8, number by
 // number; test/oracle holds them to it. What differs is meant to, and docs/design/own-sizes.md says why.

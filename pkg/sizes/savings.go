@@ -5,6 +5,22 @@ package sizes
 // Price is what an hour costs: of a core, and of a GiB of memory.
 type Price struct{ Core, GiB float64 }
 
+// PriceOf returns what an hour costs in a cluster: what is said of the cluster itself, where that is not nil, and else the
+// default, of which 0 is none. It is not known unless both parts are: what one part costs must not pass for the whole.
+func PriceOf(core, gib *float64, defaults Price) (price Price, known bool) {
+	if core == nil && defaults.Core == 0 || gib == nil && defaults.GiB == 0 {
+		return Price{}, false
+	}
+	price = defaults
+	if core != nil {
+		price.Core = *core
+	}
+	if gib != nil {
+		price.GiB = *gib
+	}
+	return price, true
+}
+
 // Savings compares what Pods request with what they should.
 type Savings struct {
 	// Requested is what they request now, Advised what they would.

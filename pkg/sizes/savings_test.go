@@ -25,3 +25,34 @@ func TestSavings(t *testing.T) {
 		t.Errorf("twice that is %+v, want %+v", sum, want)
 	}
 }
+
+func TestPriceOfACluster(t *testing.T) {
+	tests := map[string]struct {
+		core, gib *float64
+		defaults  Price
+		want      Price
+		known     bool
+	}{
+		"nothing is said":                         {},
+		"both are said":                           {core: new(0.5), gib: new(0.25), want: Price{0.5, 0.25}, known: true},
+		"both are said, which goes before":        {core: new(0.5), gib: new(0.25), defaults: Price{3, 4}, want: Price{0.5, 0.25}, known: true},
+		"defaults":                                {defaults: Price{3, 4}, want: Price{3, 4}, known: true},
+		"a core is said, and a default for a GiB": {core: new(0.5), defaults: Price{3, 4}, want: Price{0.5, 4}, known: true},
+		"a GiB is said, and a default for a core": {gib: new(0.25), defaults: Price{Core: 3}, want: Price{3, 0.25}, known: true},
+		"0 is said, which is a price":             {core: new(0.0), gib: new(0.0), want: Price{}, known: true},
+		"0 is said, which goes before":            {core: new(0.5), gib: new(0.0), defaults: Price{3, 4}, want: Price{0.5, 0}, known: true},
+		"only a core is said":                     {core: new(0.5)},
+		"only a GiB is said":                      {gib: new(0.25)},
+		"only a core has a default":               {defaults: Price{Core: 3}},
+		"only a GiB has a default":                {defaults: Price{GiB: 4}},
+		"a core twice, and no GiB":                {core: new(0.5), defaults: Price{Core: 3}},
+		"a GiB twice, and no core":                {gib: new(0.25), defaults: Price{GiB: 4}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got, known := PriceOf(tc.core, tc.gib, tc.defaults); got != tc.want || known != tc.known {
+				t.Errorf("PriceOf = %+v, %t, want %+v, %t", got, known, tc.want, tc.known)
+			}
+		})
+	}
+}

@@ -24,6 +24,7 @@ import (
 	fleets "github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -53,6 +54,8 @@ func (a api) Facts() assignment.ClusterFacts {
 }
 
 func (a api) ClockOffset() time.Duration { return 0 }
+
+func (a api) Prices() registration.Prices { return registration.Prices{} }
 
 func (a api) Silence() *fleets.Silence {
 	if a.m.trouble == away {

@@ -28,7 +28,7 @@ func TestDocs(t *testing.T) {
 	for _, file := range []string{
 		"member.go", "entry.go", "../connection/wire.go", "../connection/peer.go", "../../../cmd/metrics-adapter/app/run.go",
 		"../../registration/registration.go", "../../registration/secret.go", "../../registration/topology.go",
-		"../../registration/kubeconfig.go",
+		"../../registration/prices.go", "../../registration/kubeconfig.go",
 	} {
 		sources += readFile(t, file)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // effects are what follows from a change of the registry and is done once its
@@ -27,7 +28,9 @@ type notice struct {
 	ref      corev1.ObjectReference
 	describe string
 	// event is what happened apart from the state, unless empty.
-	event   string
+	event string
+	// warning is what is ignored of a registration that is used, unless nil.
+	warning *registration.Fault
 	silence *fleet.Silence // nil: ready
 }
 
@@ -59,6 +62,8 @@ func (n notice) log(ctx context.Context) {
 	switch {
 	case n.event != "":
 		logger.Info(n.event)
+	case n.warning != nil:
+		logger.Info("Registration is used without a part of it", "reason", n.warning.Reason, "message", n.warning.Message)
 	case n.silence == nil:
 		logger.Info("Cluster is ready")
 	default:
@@ -76,19 +81,44 @@ func (e *entry) happened(event string) notice {
 	return notice{cluster: e.member.name, ref: e.reg.Ref, describe: e.reg.String(), event: event}
 }
 
+// warned returns the warnings that the registration did not give before.
+func (e *entry) warned(before []registration.Fault) []notice {
+	var notices []notice
+	for _, w := range e.reg.Warnings {
+		if !slices.Contains(before, w) {
+			notices = append(notices, notice{cluster: e.member.name, ref: e.reg.Ref, describe: e.reg.String(), warning: &w})
+		}
+	}
+	return notices
+}
+
 // mostEventMessage is what the Events API allows.
 const mostEventMessage = 1024
 
 // record writes an Event where the registration's owner has something to fix.
 func (r *Registry) record(n notice) {
-	if r.options.Recorder == nil || n.event != "" || n.silence == nil || !definite(n.silence.Reason) {
+	fault, known := n.fault()
+	if r.options.Recorder == nil || !known {
 		return
 	}
-	message := n.silence.Detail
+	message := fault.Message
 	if len(message) > mostEventMessage {
 		message = message[:mostEventMessage]
 	}
-	r.options.Recorder.Event(&n.ref, corev1.EventTypeWarning, string(n.silence.Reason), message)
+	r.options.Recorder.Event(&n.ref, corev1.EventTypeWarning, string(fault.Reason), message)
+}
+
+// fault returns what the registration's owner has to fix, if that is known.
+func (n notice) fault() (f registration.Fault, known bool) {
+	switch {
+	case n.event != "":
+		return f, false
+	case n.warning != nil:
+		return *n.warning, true
+	case n.silence == nil || !definite(n.silence.Reason):
+		return f, false
+	}
+	return registration.Fault{Reason: n.silence.Reason, Message: n.silence.Detail}, true
 }
 
 // notice compares what was shown with what is: a change of readiness or reason

@@ -56,6 +56,7 @@ func newMember(name string, peer *connection.Peer) *Member {
 type view struct {
 	labels   map[string]string
 	topology registration.Topology
+	prices   registration.Prices
 	hub      bool
 	client   rest.Interface
 	watch    rest.Interface
@@ -89,6 +90,9 @@ func (m *Member) Labels() map[string]string { return m.view.Load().labels }
 
 // Topology returns what the registration says of the cluster's place.
 func (m *Member) Topology() registration.Topology { return m.view.Load().topology }
+
+// Prices returns what the registration says of the cluster's cost. What they point to is shared: do not write to it.
+func (m *Member) Prices() registration.Prices { return m.view.Load().prices }
 
 // IsHub is true when the cluster is the hub itself.
 func (m *Member) IsHub() bool { return m.view.Load().hub }
@@ -179,7 +183,7 @@ func (e *entry) usable(silence *fleet.Silence) bool {
 
 func (e *entry) build(s shown) *view {
 	v := &view{
-		labels: e.reg.Labels, topology: e.reg.Topology, hub: s.hub,
+		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices, hub: s.hub,
 		state: State{Ready: s.ready, Reason: s.silence.Reason, Message: s.silence.Detail, Since: e.since(s.ready)},
 	}
 	if s.ready {

@@ -153,6 +153,7 @@ func (r *Registry) sourceRead() {
 
 // place files what a registration says, or that it is gone.
 func (r *Registry) place(ctx context.Context, k registration.Key, reg *registration.Registration) (fx effects) {
+	before := r.regs[k]
 	if reg != nil {
 		r.regs[k] = *reg
 	} else {
@@ -165,6 +166,9 @@ func (r *Registry) place(ctx context.Context, k registration.Key, reg *registrat
 		fx.add(e.adopt(*reg))
 	}
 	fx.add(r.arrange(ctx))
+	if reg != nil {
+		fx.notices = append(fx.notices, r.entries[k].warned(before.Warnings)...)
+	}
 	fx.add(r.publish())
 	return fx
 }

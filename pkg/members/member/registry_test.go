@@ -211,6 +211,15 @@ func TestLabelsFollowWithoutReconnecting(t *testing.T) {
 		s.Labels = map[string]string{registration.MemberLabel: "true", "tier": "gold", corev1.LabelTopologyRegion: "eu"}
 	}))
 	r.eventually("gold eu", func() string { return m.Labels()["tier"] + " " + m.Topology().Region })
+	for _, price := range []string{"0.5", "0.25", "0"} {
+		hub.put(t, east.secret(t, "east", registrationtest.Annotated("fleetscale.io/price-cpu-hour", price)))
+		r.eventually(price, func() string {
+			if p := m.Prices().CPUHour; p != nil {
+				return fmt.Sprint(*p)
+			}
+			return "not said"
+		})
+	}
 	if r.member("east") != m || m.Client() != client || east.opened.Load() != 1 {
 		t.Errorf("new labels made another member or connection (%d opened)", east.opened.Load())
 	}

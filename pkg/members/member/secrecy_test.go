@@ -170,6 +170,41 @@ func TestEventsAndLogsOncePerChange(t *testing.T) {
 	}
 }
 
+func TestWarningsAreToldOnceAndRefuseNothing(t *testing.T) {
+	t.Parallel()
+	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	recorder := record.NewFakeRecorder(1000)
+	priced := func(cpu, gib string) {
+		hub.put(t, east.secret(t, "east", registrationtest.Annotated("fleetscale.io/price-cpu-hour", cpu),
+			registrationtest.Annotated("fleetscale.io/price-gib-hour", gib)))
+	}
+	priced("0,5", "-1")
+	r := start(t, hub, func(o *Options) { o.Recorder = recorder })
+	r.becomes("east=Ready")
+	for _, change := range [][2]string{{"0,5", "0.25"}, {"free", "0.5"}, {"1", "1.5"}} {
+		priced(change[0], change[1])
+		r.eventually(change[1], func() string {
+			if p := r.member("east").Prices().GiBHour; p != nil {
+				return fmt.Sprint(*p)
+			}
+			return "not said"
+		})
+	}
+	for _, of := range []string{`cpu-hour: "0,5"`, `gib-hour: "-1"`, `cpu-hour: "free"`} {
+		want := "Warning InvalidPrice annotation fleetscale.io/price-" + of +
+			" is no price and is ignored; write a decimal number from 0 to 1000000, such as 0.025, in at most 32 characters"
+		if got := <-recorder.Events; got != want {
+			t.Errorf("event = %q, want %q", got, want)
+		}
+	}
+	if n := len(recorder.Events); n > 0 {
+		t.Errorf("%d more events, the first: %s", n, <-recorder.Events)
+	}
+	if n := strings.Count(r.log(), "Registration is used without a part of it"); n != 3 {
+		t.Errorf("%d warnings are logged, want 3; whole:\n%s", n, r.log())
+	}
+}
+
 func field(line, name string) string {
 	_, after, found := strings.Cut(line, name)
 	if !found {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // item is a HorizontalPodAutoscaler in a list.
@@ -181,6 +182,7 @@ func TestSilentClusters(t *testing.T) {
 				t.Errorf("room for %d more is known", n)
 			}
 			same(t, "name", "east", c.Facts().Name)
+			same(t, "prices", registration.Prices{}, c.Prices())
 			if _, registered := c.(memberCluster); !registered {
 				same(t, "clock offset", time.Duration(0), c.ClockOffset())
 			}

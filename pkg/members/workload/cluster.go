@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // Fleet is the member clusters.
@@ -34,6 +35,8 @@ type Cluster interface {
 	Silence() *fleet.Silence
 	// ClockOffset is the cluster's time minus ours, within what is credible.
 	ClockOffset() time.Duration
+	// Prices are what the cluster costs, as far as its registration says it. They are shared: do not write to them.
+	Prices() registration.Prices
 	// Pods are those of the namespace that the selector matches, as they are, or as they were when last seen.
 	Pods(ctx context.Context, namespace string, selector labels.Selector) pods.Listing
 	// Additional is how many more replicas of a workload the cluster has room for; false if that is not known. The template

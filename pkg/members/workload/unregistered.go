@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // ReasonNotRegistered is of a cluster of which nothing is known but its name.
@@ -36,6 +37,8 @@ func (u unregistered) Facts() assignment.ClusterFacts {
 }
 
 func (u unregistered) ClockOffset() time.Duration { return 0 }
+
+func (u unregistered) Prices() registration.Prices { return registration.Prices{} }
 
 func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listing {
 	return pods.Listing{Silent: u.Silence()}

@@ -28,6 +28,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -147,6 +148,7 @@ func trimmings(hpa *autoscalingv2.HorizontalPodAutoscaler) (text string) {
 
 func (m *member) Facts() assignment.ClusterFacts { return m.facts }
 func (m *member) ClockOffset() time.Duration     { return m.offset }
+func (m *member) Prices() registration.Prices    { return registration.Prices{} }
 
 func (m *member) Silence() *fleet.Silence {
 	m.mu.Lock()
