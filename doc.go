@@ -23,7 +23,7 @@
 //	               mirror          what they hold of one kind of object, kept by watches
 //	               pods            compact records of the fleet's pods
 //	               capacity        what each could still run, and how large
-//	               workload        what they run of one workload, and who scales it there
+//	               workload        what they run of one workload, and who scales or sizes it there
 //	               selection       which of them an autoscaler selects
 //	             pkg/hub/          what is asked of the hub
 //	               history         what containers used, kept and saved there
@@ -46,13 +46,13 @@
 //	             pkg/cronplan      which runs of a CronFederatedHPA are due, and what they set
 //	             pkg/merge         one metric from many clusters
 //	             pkg/summary       a status in few words
-//	             pkg/claims        who else scales a workload, and what to do about it
+//	             pkg/claims        who else scales or sizes a workload, and what to do about it
 //	             pkg/admission     what may be stored, and why not
 //	             pkg/registration  which objects register members, and what they mean
 //	             pkg/guard         what may be decoded, and why not
 //	             pkg/compact       what many Pods have in common, kept once
 //	             pkg/wire          what is read and written by hand: protobuf, lists of PodMetrics
-//	0 words      pkg/apis          API types and their defaults
+//	0 words      pkg/apis          API types and their defaults, and what is read of others
 //	             pkg/fleet         answers with their coverage
 //	             pkg/version       which build a program is
 //

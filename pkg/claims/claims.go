@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package claims decides who else scales a workload, and says what to do about it. A claim is an autoscaler's on the
+// Package claims decides who else scales or sizes a workload, and says what to do about it. A claim is an autoscaler's on the
 // workload of another one, who asks: on the hub, when an object is stored or works, or in a member.
 package claims
 
 import (
+	"cmp"
+	"slices"
+
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 )
 
 const localKind = "HorizontalPodAutoscaler"
@@ -22,9 +26,11 @@ type Autoscaler struct {
 	ManagedBy             string // the uid of the FederatedHPA that a HorizontalPodAutoscaler is ours for; empty: it is not ours
 	AdoptBy               string // the FederatedHPA that a HorizontalPodAutoscaler is given to
 	Deleting              bool
+	OnlyAdvises           bool // a VerticalPodAutoscaler that changes nothing
 
-	UID    types.UID // of a FederatedHPA that asks about a member, where only what is managed by it is its own; empty on the hub
+	UID    types.UID // of the FederatedHPA that asks about a member, or for which is asked: only what is managed by it is its own there
 	Adopts bool      // it asks about a member, and has an autoscaler of its name there
+	member bool      // it asks about a member, and not about the hub
 
 	// SizesOnly is for a MultidimPodAutoscaler without goals: it leaves replicas to others.
 	SizesOnly bool
@@ -48,6 +54,8 @@ func Of(object metav1.Object) Autoscaler {
 	case *autoscalingv2.HorizontalPodAutoscaler:
 		a.Kind, a.Target = localKind, o.Spec.ScaleTargetRef
 		a.ManagedBy, a.AdoptBy = o.Labels[v1alpha1.ManagedByLabel], o.Annotations[v1alpha1.AdoptByAnnotation]
+	case *vpa.VerticalPodAutoscaler:
+		a.Kind, a.Target, a.OnlyAdvises = vpa.Kind, o.Spec.TargetRef, !o.Acts()
 	}
 	return a
 }
@@ -65,7 +73,15 @@ func multidimOf(f *v1alpha1.FederatedHPA) (name string, owned bool) {
 // InMember is a FederatedHPA that asks about the autoscalers of a member. One that adopts has its own there.
 func InMember(f *v1alpha1.FederatedHPA, adopts bool) Autoscaler {
 	a := Of(f)
-	a.Kind, a.Name, a.UID, a.Adopts = v1alpha1.FederatedHPAKind, f.Name, f.UID, adopts
+	a.Kind, a.Name, a.UID, a.Adopts, a.member = v1alpha1.FederatedHPAKind, f.Name, f.UID, adopts, true
+	return a
+}
+
+// MultidimInMember is a MultidimPodAutoscaler that asks about the autoscalers of a member. Its own there are those of its
+// FederatedHPA, which has the uid child; empty: it has none.
+func MultidimInMember(m *v1alpha1.MultidimPodAutoscaler, child types.UID) Autoscaler {
+	a := Of(m)
+	a.UID, a.member = child, true
 	return a
 }
 
@@ -86,7 +102,7 @@ type Claim struct {
 	name      bool
 }
 
-// On are the claims of others on what asker scales. On the hub no autoscaler counts that is being deleted, or that we made
+// On are the claims of others on what asker scales or sizes. On the hub no autoscaler counts that is being deleted, or that we made
 // there as in a member. In a member everything counts that asker does not own: what is deleted there scales until it is gone.
 func On[T metav1.Object](asker Autoscaler, others ...T) []Claim {
 	var found []Claim
@@ -95,7 +111,7 @@ func On[T metav1.Object](asker Autoscaler, others ...T) []Claim {
 		itself := other.Kind == asker.Kind && other.Name == asker.Name
 		same := Same(asker.Target, other.Target)
 		switch {
-		case itself, asker.Owns(other), asker.UID == "" && (other.Deleting || other.ManagedBy != "" || bothMay(asker, other)):
+		case itself, asker.Owns(other), bothMay(asker, other), !asker.member && (other.Deleting || other.ManagedBy != ""):
 		case same, asker.Adopts && other.Name == asker.Name:
 			found = append(found, Claim{by: other, asker: asker, name: !same})
 		}
@@ -103,10 +119,24 @@ func On[T metav1.Object](asker Autoscaler, others ...T) []Claim {
 	return found
 }
 
-// bothMay reports whether one sets the replicas of what the other only sizes. An autoscaler is no such one: its goals and the
-// sizes would move each other.
-func bothMay(a, b Autoscaler) bool {
-	return a.SizesOnly && b.Kind == v1alpha1.CronFederatedHPAKind || b.SizesOnly && a.Kind == v1alpha1.CronFederatedHPAKind
+// bothMay reports whether one sets the replicas of what the other only sizes. Of autoscalers that holds for a
+// VerticalPodAutoscaler alone, as its users expect; a MultidimPodAutoscaler takes its goals and its sizes into account together,
+// and others would move them.
+func bothMay(asker, other Autoscaler) bool {
+	const cron = v1alpha1.CronFederatedHPAKind
+	if other.Kind == vpa.Kind {
+		return other.OnlyAdvises || asker.Kind != v1alpha1.MultidimPodAutoscalerKind
+	}
+	return asker.SizesOnly && other.Kind == cron || other.SizesOnly && asker.Kind == cron
+}
+
+// Prior are the claims of other MultidimPodAutoscalers of the hub that go before the one of m. Of all that name one workload the
+// oldest works, and of those that were made in one second the one with the smallest uid.
+func Prior(m *v1alpha1.MultidimPodAutoscaler, others ...*v1alpha1.MultidimPodAutoscaler) []Claim {
+	before := slices.DeleteFunc(slices.Clone(others), func(other *v1alpha1.MultidimPodAutoscaler) bool {
+		return cmp.Or(other.CreationTimestamp.Compare(m.CreationTimestamp.Time), cmp.Compare(other.UID, m.UID)) >= 0
+	})
+	return On(Of(m), before...)
 }
 
 // Same reports whether two references name one object, be it in two versions.

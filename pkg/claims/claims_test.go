@@ -4,6 +4,7 @@ package claims
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 )
 
 func reference(apiVersion, kind, name string) autoscalingv2.CrossVersionObjectReference {
@@ -77,58 +79,102 @@ func scales(ref autoscalingv2.CrossVersionObjectReference) func(*autoscalingv2.H
 	return func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Spec.ScaleTargetRef = ref }
 }
 
+func vertical(name string, change ...func(*vpa.VerticalPodAutoscaler)) *vpa.VerticalPodAutoscaler {
+	v := &vpa.VerticalPodAutoscaler{ObjectMeta: meta(name), Spec: vpa.Spec{TargetRef: web}}
+	for _, c := range change {
+		c(v)
+	}
+	return v
+}
+
+func updating(mode string) func(*vpa.VerticalPodAutoscaler) {
+	return func(v *vpa.VerticalPodAutoscaler) { v.Spec.UpdatePolicy.UpdateMode = mode }
+}
+
+func sizes(ref autoscalingv2.CrossVersionObjectReference) func(*vpa.VerticalPodAutoscaler) {
+	return func(v *vpa.VerticalPodAutoscaler) { v.Spec.TargetRef = ref }
+}
+
 func deleting(h *autoscalingv2.HorizontalPodAutoscaler) { h.DeletionTimestamp = &metav1.Time{} }
 
-// What is said for each pair of kinds: when the first is stored beside the second, and when it works.
+// What is said for each pair of kinds: when the first is stored beside the second, when it works, and when it works in a member
+// that has the second.
 func TestPairs(t *testing.T) {
 	tests := []struct {
-		asker, by     metav1.Object
-		stored, works string
+		asker, by            metav1.Object
+		stored, works, there string
 	}{
-		{federated("a"), federated("b"), `Deployment "web" is scaled by FederatedHPA "b" already: delete that, or name another workload`, ""},
-		{federated("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a" already: delete that, or name another workload`,
-			`the workload is scaled there by HorizontalPodAutoscaler "a": delete it, or take the cluster out of clusterAffinity`},
-		{federated("a"), cron("a"), `CronFederatedHPA "a" sets the replicas of Deployment "web" too, and its rules will fail: make it name this FederatedHPA`, ""},
+		{federated("a"), federated("b"), `Deployment "web" is scaled by FederatedHPA "b" already: delete that, or name another workload`, "", ""},
+		{federated("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a" already: delete that, or name another workload`, "",
+			`the workload is scaled there by HorizontalPodAutoscaler shop/a: delete it, or take the cluster out of clusterAffinity`},
+		{federated("a"), cron("a"), `CronFederatedHPA "a" sets the replicas of Deployment "web" too, and its rules will fail: make it name this FederatedHPA`, "", ""},
 		{cron("a"), federated("a"), `Deployment "web" is scaled by FederatedHPA "a", and the rules will fail: name that FederatedHPA instead`,
-			`Deployment "web" is scaled by FederatedHPA "a": name that FederatedHPA in scaleTargetRef, and set its bounds`},
+			`Deployment "web" is scaled by FederatedHPA "a": name that FederatedHPA in scaleTargetRef, and set its bounds`, ""},
 		{cron("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a", and the rules will fail: delete that, or use a FederatedHPA and name it here`,
-			`Deployment "web" is scaled by HorizontalPodAutoscaler "a": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`},
-		{cron("a"), cron("b"), `CronFederatedHPA "b" sets Deployment "web" too, and whichever rule runs last wins: put all rules into one`, ""},
+			`Deployment "web" is scaled by HorizontalPodAutoscaler "a": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`, ""},
+		{cron("a"), cron("b"), `CronFederatedHPA "b" sets Deployment "web" too, and whichever rule runs last wins: put all rules into one`, "", ""},
 		{federated("a"), multidim("b"),
-			`Deployment "web" belongs to MultidimPodAutoscaler "b" already: write the metrics into its goals, or name another workload`, ""},
+			`Deployment "web" belongs to MultidimPodAutoscaler "b" already: write the metrics into its goals, or name another workload`, "", ""},
 		{federated("a"), multidim("b", sizesOnly),
-			`Deployment "web" belongs to MultidimPodAutoscaler "b" already: write the metrics into its goals, or name another workload`, ""},
+			`Deployment "web" belongs to MultidimPodAutoscaler "b" already: write the metrics into its goals, or name another workload`, "", ""},
 		{federated("a"), federated("b", madeBy("c")),
-			`Deployment "web" belongs to MultidimPodAutoscaler "c" already: write the metrics into its goals, or name another workload`, ""},
-		{multidim("a"), multidim("b"), `Deployment "web" belongs to MultidimPodAutoscaler "b" already: delete that, or name another workload`, ""},
-		{multidim("a"), federated("a"), `Deployment "web" is scaled by FederatedHPA "a" already: write its metrics into goals and delete it, or name another workload`, ""},
-		{multidim("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a" already: write its metrics into goals and delete it, or name another workload`, ""},
-		{multidim("a", sizesOnly), federated("b"), `Deployment "web" is scaled by FederatedHPA "b" already: write its metrics into goals and delete it, or name another workload`, ""},
-		{multidim("a"), cron("a"), `CronFederatedHPA "a" sets the replicas of Deployment "web" too, and its rules will fail: delete one of the two`, ""},
-		{multidim("a", sizesOnly), cron("a"), "", ""},
+			`Deployment "web" belongs to MultidimPodAutoscaler "c" already: write the metrics into its goals, or name another workload`, "", ""},
+		{multidim("a"), multidim("b"), `Deployment "web" belongs to MultidimPodAutoscaler "b" already: delete that, or name another workload`,
+			`Deployment "web" belongs to MultidimPodAutoscaler "b" already: delete one of the two, or name another workload`, ""},
+		{multidim("a"), federated("b", madeBy("c")), `Deployment "web" belongs to MultidimPodAutoscaler "c" already: delete that, or name another workload`,
+			`Deployment "web" belongs to MultidimPodAutoscaler "c" already: delete one of the two, or name another workload`, ""},
+		{multidim("a"), federated("a"), `Deployment "web" is scaled by FederatedHPA "a" already: write its metrics into goals and delete it, or name another workload`,
+			`Deployment "web" is scaled by FederatedHPA "a": write its metrics into goals and delete it, or name another workload`, ""},
+		{multidim("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a" already: write its metrics into goals and delete it, or name another workload`,
+			`Deployment "web" is scaled by HorizontalPodAutoscaler "a": write its metrics into goals and delete it, or name another workload`,
+			`the workload is scaled there by HorizontalPodAutoscaler shop/a: delete it, or take the cluster out of clusterAffinity`},
+		{multidim("a", sizesOnly), federated("b"), `Deployment "web" is scaled by FederatedHPA "b" already: write its metrics into goals and delete it, or name another workload`,
+			`Deployment "web" is scaled by FederatedHPA "b": write its metrics into goals and delete it, or name another workload`, ""},
+		{multidim("a", sizesOnly), local("b"), `Deployment "web" is scaled by HorizontalPodAutoscaler "b" already: write its metrics into goals and delete it, or name another workload`,
+			`Deployment "web" is scaled by HorizontalPodAutoscaler "b": write its metrics into goals and delete it, or name another workload`,
+			`the workload is scaled there by HorizontalPodAutoscaler shop/b: delete it, or take the cluster out of clusterAffinity`},
+		{multidim("a"), vertical("a"), "",
+			`Deployment "web" is sized by VerticalPodAutoscaler "a": delete that or set its updateMode to Off, or name another workload`,
+			`the workload is sized there by VerticalPodAutoscaler shop/a: delete it or set its updateMode to Off, or take the cluster out of clusterAffinity`},
+		{multidim("a", sizesOnly), vertical("b", updating("Initial")), "",
+			`Deployment "web" is sized by VerticalPodAutoscaler "b": delete that or set its updateMode to Off, or name another workload`,
+			`the workload is sized there by VerticalPodAutoscaler shop/b: delete it or set its updateMode to Off, or take the cluster out of clusterAffinity`},
+		{multidim("a"), vertical("a", updating("Off")), "", "", ""},
+		{federated("a"), vertical("a"), "", "", ""},
+		{cron("a"), vertical("a"), "", "", ""},
+		{multidim("a"), cron("a"), `CronFederatedHPA "a" sets the replicas of Deployment "web" too, and its rules will fail: delete one of the two`, "", ""},
+		{multidim("a", sizesOnly), cron("a"), "", "", ""},
 		{cron("a"), multidim("b"), `Deployment "web" is scaled by MultidimPodAutoscaler "b", and the rules will fail: delete one of the two`,
-			`Deployment "web" is scaled by MultidimPodAutoscaler "b": delete one of the two`},
+			`Deployment "web" is scaled by MultidimPodAutoscaler "b": delete one of the two`, ""},
 		{cron("a"), federated("b", madeBy("c")), `Deployment "web" is scaled by MultidimPodAutoscaler "c", and the rules will fail: delete one of the two`,
-			`Deployment "web" is scaled by MultidimPodAutoscaler "c": delete one of the two`},
-		{cron("a"), multidim("b", sizesOnly), "", ""},
-		{multidim("a"), multidim("a"), "", ""},
-		{multidim("a"), federated("b", madeBy("a")), "", ""},
-		{federated("b", madeBy("a")), multidim("a"), "", ""},
-		{federated("b", madeBy("a")), federated("b", madeBy("a")), "", ""},
-		{federated("a"), federated("a"), "", ""},
-		{cron("a"), cron("a"), "", ""},
+			`Deployment "web" is scaled by MultidimPodAutoscaler "c": delete one of the two`, ""},
+		{cron("a"), multidim("b", sizesOnly), "", "", ""},
+		{multidim("a"), multidim("a"), "", "", ""},
+		{multidim("a"), federated("b", madeBy("a")), "", "", ""},
+		{federated("b", madeBy("a")), multidim("a"), "", "", ""},
+		{federated("b", madeBy("a")), federated("b", madeBy("a")), "", "", ""},
+		{federated("a"), federated("a"), "", "", ""},
+		{cron("a"), cron("a"), "", "", ""},
 	}
 	for _, tc := range tests {
 		asker, by := Of(tc.asker), Of(tc.by)
 		t.Run(fmt.Sprint(asker, " beside ", by), func(t *testing.T) {
 			var stored, works string
 			for _, c := range On(asker, tc.by) {
-				stored = c.WhenStored()
-				if _, sentence := sentences(asker.Kind, by.Kind); sentence != "" {
-					works = c.AtWork()
+				stored, works = c.WhenStored(), c.AtWork()
+				if stored+works == "" {
+					t.Errorf("there is a claim by %s, and nothing is said of it", by)
 				}
 			}
-			if diff := cmp.Diff([]string{tc.stored, tc.works}, []string{stored, works}); diff != "" {
+			inMember := asker
+			switch o := tc.asker.(type) {
+			case *v1alpha1.FederatedHPA:
+				inMember = InMember(o, false)
+			case *v1alpha1.MultidimPodAutoscaler:
+				inMember = MultidimInMember(o, "")
+			}
+			there := InTheWay(On(inMember, tc.by))
+			if diff := cmp.Diff([]string{tc.stored, tc.works, tc.there}, []string{stored, works, there}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -182,7 +228,8 @@ func TestOnTheHub(t *testing.T) {
 		"a FederatedHPA":                       {federated("other"), 1},
 		"a FederatedHPA that bears a label": {federated("other",
 			func(f *v1alpha1.FederatedHPA) { f.Labels["fleetscale.io/managed-by"] = "uid" }), 1},
-		"a MultidimPodAutoscaler": {multidim("other"), 1},
+		"a VerticalPodAutoscaler that only advises": {vertical("other", updating("Off")), 0},
+		"a MultidimPodAutoscaler":                   {multidim("other"), 1},
 		"a MultidimPodAutoscaler that is being deleted": {multidim("other",
 			func(m *v1alpha1.MultidimPodAutoscaler) { m.DeletionTimestamp = &metav1.Time{} }), 0},
 		"a MultidimPodAutoscaler that names another kind": {multidim("other",
@@ -259,6 +306,87 @@ func TestInMember(t *testing.T) {
 	}
 }
 
+// Whose autoscalers a member has, for a MultidimPodAutoscaler.
+func TestMultidimInMember(t *testing.T) {
+	scaled := "the workload is scaled there by HorizontalPodAutoscaler shop/theirs: delete it, or take the cluster out of clusterAffinity"
+	sized := "the workload is sized there by VerticalPodAutoscaler shop/theirs: delete it or set its updateMode to Off, or take the cluster " +
+		"out of clusterAffinity"
+	db := reference("apps/v1", "Deployment", "db")
+	labelled := func(v *vpa.VerticalPodAutoscaler) { v.Labels["fleetscale.io/managed-by"] = "child" }
+	lost := func(v *vpa.VerticalPodAutoscaler) { v.DeletionTimestamp = &metav1.Time{} }
+	tests := map[string]struct {
+		child types.UID
+		other metav1.Object
+		want  string
+	}{
+		"somebody's":                          {"child", local("theirs"), scaled},
+		"somebody's, and it has no child":     {"", local("theirs"), scaled},
+		"its child's":                         {"child", local("theirs", managedBy("child")), ""},
+		"its child's, being deleted":          {"child", local("theirs", managedBy("child"), deleting), ""},
+		"of a FederatedHPA that is not there": {"child", local("theirs", managedBy("former")), scaled},
+		"the same, and it has no child":       {"", local("theirs", managedBy("former")), scaled},
+		"being deleted":                       {"", local("theirs", deleting), scaled},
+		"whose label is empty":                {"", local("theirs", managedBy("")), scaled},
+		"given to it, and not yet taken":      {"child", local("theirs", givenTo("web")), scaled},
+		"under its name, of another workload": {"child", local("web", scales(db)), ""},
+
+		"vertical":                            {"child", vertical("theirs"), sized},
+		"vertical, of another version":        {"child", vertical("theirs", sizes(reference("apps/v1beta1", "Deployment", "web"))), sized},
+		"vertical, being deleted":             {"", vertical("theirs", lost), sized},
+		"vertical, with the child's label":    {"child", vertical("theirs", labelled), sized},
+		"vertical, under its name":            {"child", vertical("web", sizes(db)), ""},
+		"vertical, that names nothing":        {"child", vertical("theirs", sizes(reference("", "", ""))), ""},
+		"vertical, that names what cannot be": {"child", vertical("theirs", sizes(reference("a/b/c", "Deployment", "web"))), ""},
+		"vertical, that only advises":         {"child", vertical("theirs", updating("Off")), ""},
+		"vertical, in a mode yet to come":     {"child", vertical("theirs", updating("Sometimes")), sized},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, m := range []*v1alpha1.MultidimPodAutoscaler{multidim("web"), multidim("web", sizesOnly)} {
+				if got := InTheWay(On(MultidimInMember(m, tc.child), tc.other)); got != tc.want {
+					t.Errorf("goals %v: %q, want %q", m.Spec.Goals, got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+// Of all MultidimPodAutoscalers that name one workload exactly one has none before it, whatever the order in which they are seen.
+func TestPrior(t *testing.T) {
+	made := func(name, uid string, second int64, change ...func(*v1alpha1.MultidimPodAutoscaler)) *v1alpha1.MultidimPodAutoscaler {
+		m := multidim(name, change...)
+		m.UID, m.CreationTimestamp = types.UID(uid), metav1.Unix(second, 0)
+		return m
+	}
+	all := []*v1alpha1.MultidimPodAutoscaler{
+		made("c", "3", 20), made("a", "2", 10, sizesOnly), made("d", "1", 20), made("b", "1", 10),
+		made("leaves", "0", 5, func(m *v1alpha1.MultidimPodAutoscaler) { m.DeletionTimestamp = &metav1.Time{} }),
+		made("elsewhere", "0", 5, func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.ScaleTargetRef.Name = "db" }),
+	}
+	want := map[string][]string{
+		"b": nil,
+		"a": {"MultidimPodAutoscaler shop/b"},
+		"d": {"MultidimPodAutoscaler shop/a", "MultidimPodAutoscaler shop/b"},
+		"c": {"MultidimPodAutoscaler shop/a", "MultidimPodAutoscaler shop/b", "MultidimPodAutoscaler shop/d"},
+
+		"leaves":    nil,
+		"elsewhere": nil,
+	}
+	for range 2 {
+		for _, m := range all {
+			names := Names(Prior(m, all...))
+			slices.Sort(names)
+			if diff := cmp.Diff(want[m.Name], names); diff != "" {
+				t.Errorf("before %s (-want +got):\n%s", m.Name, diff)
+			}
+		}
+		slices.Reverse(all)
+	}
+	if all[0].Name != "c" || len(all) != 6 {
+		t.Error("what was given is changed")
+	}
+}
+
 // Several claims in one member are one sentence, and one on the name is another.
 func TestInTheWay(t *testing.T) {
 	db := reference("apps/v1", "Deployment", "db")
@@ -268,6 +396,24 @@ func TestInTheWay(t *testing.T) {
 		"HorizontalPodAutoscaler shop/web has the name of ours there, and scales something else: delete it, give the FederatedHPA another " +
 		"name, or take the cluster out of clusterAffinity"
 	if got := InTheWay(found); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A member may have any number of them.
+func TestFewAreNamed(t *testing.T) {
+	var others []metav1.Object
+	for i := range 5 {
+		others = append(others, local(fmt.Sprint("h", i)))
+	}
+	for i := range 3 {
+		others = append(others, vertical(fmt.Sprint("v", i)))
+	}
+	want := "the workload is scaled there by HorizontalPodAutoscaler shop/h0, HorizontalPodAutoscaler shop/h1, HorizontalPodAutoscaler " +
+		"shop/h2, and 2 more: delete it, or take the cluster out of clusterAffinity; the workload is sized there by VerticalPodAutoscaler " +
+		"shop/v0, VerticalPodAutoscaler shop/v1, VerticalPodAutoscaler shop/v2: delete it or set its updateMode to Off, or take the cluster out of " +
+		"clusterAffinity"
+	if got := InTheWay(On(MultidimInMember(multidim("web"), "child"), others...)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

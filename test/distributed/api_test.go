@@ -257,6 +257,9 @@ func (a api) Autoscalers(_ context.Context, _ string) workload.Autoscalers {
 	return list
 }
 
+// VPAs are not asked for.
+func (a api) VPAs(context.Context, string) workload.VPAs { return workload.VPAs{} }
+
 // listing returns what a mirror keeps.
 func (m *member) listing() []*autoscalingv2.HorizontalPodAutoscaler {
 	all, list := m.stored(), []*autoscalingv2.HorizontalPodAutoscaler{}

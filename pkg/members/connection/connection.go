@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"time"
 
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
 	"k8s.io/client-go/util/flowcontrol"
@@ -70,7 +69,7 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 		timeout: p.options.Timeout,
 		wire:    &wire{next: authenticated, meter: &p.meter, most: p.options.MaxAnswer, onFail: p.onFail, secrets: e.Secrets()},
 		codecs: codecs{
-			p.options.guard.Serializer(scheme.Codecs.WithoutConversion()), p.reading,
+			p.options.serializer, p.reading,
 			p.options.Timeout, min(mostEvent, p.options.MaxAnswer),
 		},
 	}

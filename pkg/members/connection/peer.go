@@ -7,10 +7,16 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/guard"
 )
@@ -28,7 +34,7 @@ type Options struct {
 	// Timeout bounds every request (5 s), and then the time in which its answer is decoded.
 	Timeout time.Duration
 
-	guard *guard.Scheme // of what answers are made of
+	serializer runtime.NegotiatedSerializer // guarded
 }
 
 // DefaultMaxAnswer is that of [Options.MaxAnswer]: a list of 200 000 PodMetrics, and more.
@@ -41,8 +47,18 @@ func (o Options) WithDefaults() Options {
 	o.Burst = cmp.Or(o.Burst, 100)
 	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
-	o.guard = guard.SchemeOf(scheme.Scheme)
+	kinds := answers()
+	o.serializer = guard.SchemeOf(kinds).Serializer(serializer.NewCodecFactory(kinds).WithoutConversion())
 	return o
+}
+
+// answers returns the kinds that answers are made of: those of Kubernetes, and of others as much as is read of them.
+func answers() *runtime.Scheme {
+	kinds := runtime.NewScheme()
+	metav1.AddToGroupVersion(kinds, schema.GroupVersion{Version: "v1"}) // a refusal, and an event of a watch
+	utilruntime.Must(scheme.AddToScheme(kinds))
+	utilruntime.Must(vpa.AddToScheme(kinds))
+	return kinds
 }
 
 // Peer is one cluster, as all connections to it know it.

@@ -29,6 +29,8 @@ const (
 	pageSize = 500
 	// readyPoll is the interval at which it is checked whether a silent member is ready.
 	readyPoll = time.Second
+	// servedPoll is the interval at which a member is asked for a resource that it did not serve.
+	servedPoll = time.Minute
 	// accept asks for protobuf, which is decoded in a third of JSON's time.
 	accept = "application/vnd.kubernetes.protobuf,application/json"
 )
@@ -55,7 +57,8 @@ type wholeLists struct{}
 func (wholeLists) IsWatchListSemanticsUnSupported() bool { return true }
 
 // list reads one page, sooner or later: only a page that is no longer to be had
-// is an error, and one of a list that is too long, after which none of it is kept.
+// is an error, and one of a list that is too long, or no longer served, after which
+// none of it is kept.
 func (a asker[O, T]) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	ctx = klog.NewContext(ctx, a.logger)
 	// Not from any version on: a server's memory ignores the limit then.
@@ -64,6 +67,14 @@ func (a asker[O, T]) list(ctx context.Context, o metav1.ListOptions) (runtime.Ob
 		list, err := a.page(ctx, &o)
 		if err == nil || ctx.Err() != nil || tooOld(err) {
 			return list, err
+		}
+		if a.o.Optional && apierrors.IsNotFound(err) {
+			a.lacks(time.Now())
+			if o.Continue != "" { // nothing is kept of the pages before it
+				return nil, err
+			}
+			pause(ctx, about(servedPoll))
+			continue
 		}
 		a.failed(ctx, err)
 		if hasNoEnd(err) {
@@ -141,9 +152,12 @@ func (a asker[O, T]) request(client rest.Interface, o *metav1.ListOptions) *rest
 func (a asker[O, T]) ready(ctx context.Context) {
 	for err := a.member.Silence(); err != nil && ctx.Err() == nil; err = a.member.Silence() {
 		a.failed(ctx, err)
-		pause(ctx, readyPoll/2+rand.N(readyPoll))
+		pause(ctx, about(readyPoll))
 	}
 }
+
+// about returns half of d to half as much again.
+func about(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
 func pause(ctx context.Context, d time.Duration) {
 	select {

@@ -21,6 +21,8 @@
 //	  - A watch that breaks is begun again, after a list, with growing, spread
 //	    waits. Meanwhile the objects count as seen for a moment (see grace). A
 //	    member that is not ready is not asked, and within seconds once it is.
+//	  - A member that does not serve an optional resource has none of it, and is
+//	    asked again about once a minute. Of other resources that is a bad answer.
 //	  - Lists are read page by page, and only some pages at one time, so that many
 //	    members that come or come back at once cost no more memory than few.
 //	  - What is known belongs to the [Member] value: another one under the same

@@ -35,6 +35,7 @@ type feed[O runtime.Object, T Object] struct {
 	shelves  shelves[T]
 	known    bool
 	watching bool
+	lacking  bool           // the resource was not served when last asked for, so that there are no objects
 	heard    time.Time      // up to when objects were correct at the last check
 	failure  *fleet.Silence // of the last attempt; nil if it went well
 }
@@ -65,11 +66,11 @@ func (f *feed[O, T]) answer(namespace string, now time.Time) Answer[T] {
 	return a
 }
 
-// live is true while the objects are known and followed.
+// live is true while the objects are known and followed, or it is known that there cannot be any.
 func (f *feed[O, T]) live() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.known && f.watching
+	return f.known && (f.watching || f.lacking)
 }
 
 // refused is true when the member does not let us see the objects, and never did.
@@ -101,7 +102,7 @@ func (f *feed[O, T]) silence(now time.Time) *fleet.Silence {
 	switch {
 	case silence != nil:
 		return silence
-	case f.watching, f.known && now.Sub(f.heard) <= grace:
+	case f.watching, f.lacking, f.known && now.Sub(f.heard) <= grace:
 		return nil
 	case f.failure != nil:
 		return f.failure
@@ -135,7 +136,7 @@ func (f *feed[O, T]) failed(ctx context.Context, err error) {
 	}
 	f.mu.Lock()
 	news := f.failure == nil || f.failure.Reason != silence.Reason
-	f.failure = silence
+	f.failure, f.lacking = silence, false
 	f.attempt()
 	f.mu.Unlock()
 	if news {
@@ -163,11 +164,16 @@ func (f *feed[O, T]) ended(now time.Time) {
 }
 
 // listed puts these objects in place of all.
-func (f *feed[O, T]) listed(objects []T, now time.Time) {
+func (f *feed[O, T]) listed(objects []T, now time.Time) { f.replace(objects, false, now) }
+
+// lacks notes that the member does not serve the resource.
+func (f *feed[O, T]) lacks(now time.Time) { f.replace(nil, true, now) }
+
+func (f *feed[O, T]) replace(objects []T, lacking bool, now time.Time) {
 	shelves := shelve(objects)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.shelves = shelves
+	f.shelves, f.lacking = shelves, lacking
 	f.known, f.failure, f.heard = true, nil, now
 	f.attempt()
 }

@@ -26,8 +26,11 @@ type Member interface {
 // Options say what is mirrored and for how long. Zero durations and limits
 // stand for the defaults given here.
 type Options[O runtime.Object, T Object] struct {
-	// Resource is one of Kubernetes' own.
+	// Resource is one that the members' clients decode.
 	Resource schema.GroupVersionResource
+	// Optional is for a resource that a cluster need not serve, such as one of a CustomResourceDefinition. One that does not has
+	// none of it.
+	Optional bool
 	// Keep makes of an object what is kept of it. It must not hold on to the object.
 	Keep func(O) T
 	// KeepFor is how long a namespace of a member is watched after it was last asked for (5 min).

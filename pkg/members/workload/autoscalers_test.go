@@ -175,6 +175,10 @@ func TestSilentClusters(t *testing.T) {
 			same(t, "reason", reason, seen.Silence.Reason)
 			seen.Silence = nil
 			same(t, "autoscalers", Autoscalers{}, seen)
+			sizing := c.VPAs(ctx, "shop")
+			same(t, "reason", reason, sizing.Silence.Reason)
+			sizing.Silence = nil
+			same(t, "vpas", VPAs{}, sizing)
 			if l := c.Pods(ctx, "shop", labels.Everything()); l.Known || l.Silent == nil || l.Silent.Reason != reason {
 				t.Errorf("Pods = %+v", l)
 			}

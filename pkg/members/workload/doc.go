@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workload reads and writes what members run of one workload, and who scales it there.
+// Package workload reads and writes what members run of one workload, and who scales or sizes it there.
 //
 //	cluster.go       what can be asked of a cluster
 //	reference.go     how a workload is named
@@ -13,6 +13,7 @@
 //	list.go          and listed, in old clusters
 //	apply.go         and written
 //	version.go       in what version
+//	vpas.go          VerticalPodAutoscalers, as they are watched
 package workload
 
 // FieldManager owns in managedFields what is written of workloads and autoscalers.

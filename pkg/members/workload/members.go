@@ -6,9 +6,11 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
@@ -23,6 +25,7 @@ type Members struct {
 	pods        *pods.Store
 	capacity    *capacity.Estimator
 	autoscalers *mirror.Mirror[*autoscalingv2.HorizontalPodAutoscaler, record]
+	vpas        *mirror.Mirror[*vpa.VerticalPodAutoscaler, vpaRecord]
 }
 
 var _ Fleet = (*Members)(nil)
@@ -34,11 +37,17 @@ func NewMembers(registry *member.Registry, store *pods.Store, rooms *capacity.Es
 		pods:        store,
 		capacity:    rooms,
 		autoscalers: newAutoscalers(),
+		vpas:        newVPAs(),
 	}
 }
 
 // Run watches what members have of their own, as far as it is asked for, until ctx ends.
-func (m *Members) Run(ctx context.Context) error { return m.autoscalers.Run(ctx) }
+func (m *Members) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return m.autoscalers.Run(ctx) })
+	group.Go(func() error { return m.vpas.Run(ctx) })
+	return group.Wait()
+}
 
 // Settled implements [Fleet].
 func (m *Members) Settled() error { return m.registry.Settled() }

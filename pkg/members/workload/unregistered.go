@@ -85,6 +85,8 @@ func (u unregistered) Autoscalers(context.Context, string) Autoscalers {
 	return Autoscalers{Silence: u.Silence()}
 }
 
+func (u unregistered) VPAs(context.Context, string) VPAs { return VPAs{Silence: u.Silence()} }
+
 func (u unregistered) Apply(context.Context, *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	return nil, u.Silence()
 }

@@ -204,6 +204,9 @@ func (m *member) Autoscalers(_ context.Context, namespace string) workload.Autos
 	return seen
 }
 
+// VPAs are not asked for.
+func (m *member) VPAs(context.Context, string) workload.VPAs { return workload.VPAs{} }
+
 // mirror returns what is kept of the autoscalers: of those that are nobody's only what tells whom they could belong to.
 func (m *member) mirror(namespace string) []*autoscalingv2.HorizontalPodAutoscaler {
 	var all []*autoscalingv2.HorizontalPodAutoscaler
