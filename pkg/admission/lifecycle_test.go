@@ -59,7 +59,7 @@ func TestAMultidimPodAutoscalerBeside(t *testing.T) {
 	known := admission.Neighbours{MultidimPodAutoscalers: []*v1alpha1.MultidimPodAutoscaler{sized}}
 	const refused = `spec.scaleTargetRef: Forbidden: Deployment "shop" belongs to MultidimPodAutoscaler "sized" already: write the metrics into ` +
 		`its goals, or name another workload`
-	const warned = `spec.scaleTargetRef: Deployment "shop" is scaled by MultidimPodAutoscaler "sized", and the rules will fail: delete one of the two`
+	const warned = `spec.scaleTargetRef: Deployment "shop" belongs to MultidimPodAutoscaler "sized", and the rules will fail: name that MultidimPodAutoscaler instead`
 	for range 2 {
 		if got := answer(admission.ValidateFederatedHPA(federatedHPA(), nil, known)); got != refused {
 			t.Errorf("got %s\nwant %s", got, refused)

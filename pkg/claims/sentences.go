@@ -10,8 +10,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// sentences say what to do where asker and by scale one workload: when asker is stored, and when it works. The workload is
-// the first argument, by the second, and in a member a way to give by to asker the third.
+// sentences say what to do where asker and by scale one workload: when asker is stored, and when it works. What asker scales
+// is the first argument, by the second, and in a member a way to give by to asker the third.
 func sentences(asker, by string) (stored, works string) {
 	const federated, cron, multidim = v1alpha1.FederatedHPAKind, v1alpha1.CronFederatedHPAKind, v1alpha1.MultidimPodAutoscalerKind
 	switch [2]string{asker, by} {
@@ -29,10 +29,10 @@ func sentences(asker, by string) (stored, works string) {
 	case [2]string{multidim, federated}, [2]string{multidim, localKind}:
 		return "%[1]s is scaled by %[2]s already: write its metrics into goals and delete it, or name another workload", ""
 	case [2]string{multidim, cron}:
-		return "%[2]s sets the replicas of %[1]s too, and its rules will fail: delete one of the two", ""
+		return "%[2]s sets the replicas of %[1]s too, and its rules will fail: make it name this MultidimPodAutoscaler", ""
 	case [2]string{cron, multidim}:
-		return "%[1]s is scaled by %[2]s, and the rules will fail: delete one of the two",
-			"%[1]s is scaled by %[2]s: delete one of the two"
+		return "%[1]s belongs to %[2]s, and the rules will fail: name that MultidimPodAutoscaler instead",
+			"%[1]s belongs to %[2]s: name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds"
 	case [2]string{cron, federated}:
 		return "%[1]s is scaled by %[2]s, and the rules will fail: name that FederatedHPA instead",
 			"%[1]s is scaled by %[2]s: name that FederatedHPA in scaleTargetRef, and set its bounds"
