@@ -62,6 +62,7 @@ func TestBoundsAreSet(t *testing.T) {
 		"both":    {Values{MinReplicas: &three, MaxReplicas: &nine}, &three, 9},
 		"minimum": {Values{MinReplicas: &three}, &three, 5},
 		"maximum": {Values{MaxReplicas: &nine}, &two, 9},
+		"lowered": {Values{MaxReplicas: &three}, &two, 3},
 		"nothing": {Values{}, &two, 5},
 	}
 	for name, tc := range tests {
