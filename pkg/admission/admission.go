@@ -84,19 +84,20 @@ func federatedHPAWarnings(f *v1alpha1.FederatedHPA, known Neighbours) []string {
 	spec := field.NewPath("spec")
 	warnings := append(known.Target.federatedHPAWarnings(&f.Spec), hpaWarnings(&f.Spec.HorizontalPodAutoscalerSpec, spec)...)
 	warnings = append(warnings, fleetWarnings(&f.Spec, spec)...)
-	return append(warnings, known.federatedHPAWarnings(f)...)
+	return append(warnings, known.rulesWarnings(f)...)
 }
 
 func cronFaults(c *v1alpha1.CronFederatedHPA, known Neighbours) field.ErrorList {
 	spec := field.NewPath("spec")
 	faults := cronTargetFaults(c.Spec.ScaleTargetRef, spec.Child("scaleTargetRef"))
+	faults = append(faults, known.madeFaults(c, spec.Child("scaleTargetRef"))...)
 	faults = append(faults, cronRulesFaults(&c.Spec, spec.Child("rules"))...)
 	return append(faults, known.zeroFaults(c, spec.Child("rules"))...)
 }
 
 func cronWarnings(c *v1alpha1.CronFederatedHPA, known Neighbours) []string {
 	var warnings []string
-	if !meansFederatedHPA(c.Spec.ScaleTargetRef) {
+	if !meansAutoscaler(c.Spec.ScaleTargetRef) {
 		warnings = known.Target.cronWarnings(c.Spec.ScaleTargetRef)
 	}
 	warnings = append(warnings, cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules"))...)

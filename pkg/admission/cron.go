@@ -31,7 +31,7 @@ func cronRulesFaults(spec *v1alpha1.CronFederatedHPASpec, path *field.Path) fiel
 		faults = append(faults, field.Required(path, "must have at least one rule").WithOrigin(ruleCronRules))
 	}
 	seen := map[string]bool{}
-	ours := meansFederatedHPA(spec.ScaleTargetRef)
+	ours := meansAutoscaler(spec.ScaleTargetRef)
 	for i := range spec.Rules {
 		rule, at := &spec.Rules[i], path.Index(i)
 		faults = append(faults, nameFaults(rule, at)...)
@@ -40,7 +40,7 @@ func cronRulesFaults(spec *v1alpha1.CronFederatedHPASpec, path *field.Path) fiel
 		}
 		seen[ruleName(rule)] = true
 		if ours {
-			faults = append(faults, boundsRuleFaults(rule, at)...)
+			faults = append(faults, boundsRuleFaults(rule, spec.ScaleTargetRef.Kind, at)...)
 		} else {
 			faults = append(faults, replicasRuleFaults(rule, at)...)
 		}
@@ -72,27 +72,31 @@ func nameFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.Err
 	return faults
 }
 
-// boundsRuleFaults is for a rule that sets a FederatedHPA.
-func boundsRuleFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.ErrorList {
+// boundsRuleFaults is for a rule that sets an autoscaler of a kind.
+func boundsRuleFaults(rule *v1alpha1.CronFederatedHPARule, kind string, path *field.Path) field.ErrorList {
 	var faults field.ErrorList
 	if rule.TargetMinReplicas == nil && rule.TargetMaxReplicas == nil {
 		faults = append(faults, field.Required(path.Child("targetMinReplicas"),
-			"must set targetMinReplicas, targetMaxReplicas or both, because the target is a FederatedHPA").WithOrigin(ruleCronMissing))
+			"must set targetMinReplicas, targetMaxReplicas or both, because the target is an autoscaler").WithOrigin(ruleCronMissing))
 	}
 	if rule.TargetReplicas != nil {
 		faults = append(faults, field.Forbidden(path.Child("targetReplicas"),
-			"may not be set, because the target is a FederatedHPA: set targetMinReplicas and targetMaxReplicas").WithOrigin(ruleCronForbidden))
+			"may not be set, because the target is an autoscaler: set targetMinReplicas and targetMaxReplicas").WithOrigin(ruleCronForbidden))
+	}
+	if kind == v1alpha1.MultidimPodAutoscalerKind && zero(rule.TargetMinReplicas) {
+		faults = append(faults, field.Invalid(path.Child("targetMinReplicas"), *rule.TargetMinReplicas,
+			"must be 1 or more, because the target is a MultidimPodAutoscaler").WithOrigin(ruleCronZero))
 	}
 	return faults
 }
 
 // replicasRuleFaults is for a rule that sets a workload.
 func replicasRuleFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.ErrorList {
-	const forbidden = "may not be set, because the target is not a FederatedHPA: set targetReplicas"
+	const forbidden = "may not be set, because the target is not an autoscaler: set targetReplicas"
 	var faults field.ErrorList
 	if rule.TargetReplicas == nil {
 		faults = append(faults, field.Required(path.Child("targetReplicas"),
-			"must be set, because the target is not a FederatedHPA").WithOrigin(ruleCronMissing))
+			"must be set, because the target is not an autoscaler").WithOrigin(ruleCronMissing))
 	}
 	if rule.TargetMinReplicas != nil {
 		faults = append(faults, field.Forbidden(path.Child("targetMinReplicas"), forbidden).WithOrigin(ruleCronForbidden))

@@ -59,7 +59,7 @@ func TestAMultidimPodAutoscalerBeside(t *testing.T) {
 	known := admission.Neighbours{MultidimPodAutoscalers: []*v1alpha1.MultidimPodAutoscaler{sized}}
 	const refused = `spec.scaleTargetRef: Forbidden: Deployment "shop" belongs to MultidimPodAutoscaler "sized" already: write the metrics into ` +
 		`its goals, or name another workload`
-	const warned = `spec.scaleTargetRef: Deployment "shop" is scaled by MultidimPodAutoscaler "sized", and the rules will fail: delete one of the two`
+	const warned = `spec.scaleTargetRef: Deployment "shop" belongs to MultidimPodAutoscaler "sized", and the rules will fail: name that MultidimPodAutoscaler instead`
 	for range 2 {
 		if got := answer(admission.ValidateFederatedHPA(federatedHPA(), nil, known)); got != refused {
 			t.Errorf("got %s\nwant %s", got, refused)
@@ -114,11 +114,16 @@ func TestNeighboursThatAreBeingDeletedDoNotCount(t *testing.T) {
 	onFederatedHPA.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1",
 		Kind: "FederatedHPA", Name: "other"}
 	onFederatedHPA.Spec.Rules[0].TargetReplicas, onFederatedHPA.Spec.Rules[0].TargetMinReplicas = nil, new(int32)
+	sized, onMultidim := multidim(), onFederatedHPA.DeepCopy()
+	sized.Name, sized.Spec.ScaleTargetRef.Name = "other", "basket"
+	known.MultidimPodAutoscalers = []*v1alpha1.MultidimPodAutoscaler{sized}
+	onMultidim.Spec.ScaleTargetRef.Kind, onMultidim.Spec.Rules[0].TargetMinReplicas = "MultidimPodAutoscaler", new(int32(1))
 	judge := func() []string {
 		return []string{
 			answer(admission.ValidateFederatedHPA(federatedHPA(), nil, known)),
 			answer(admission.ValidateCronFederatedHPA(cron(), nil, known)),
 			answer(admission.ValidateCronFederatedHPA(onFederatedHPA, nil, known)),
+			answer(admission.ValidateCronFederatedHPA(onMultidim, nil, known)),
 		}
 	}
 	for i, got := range judge() {
@@ -127,7 +132,8 @@ func TestNeighboursThatAreBeingDeletedDoNotCount(t *testing.T) {
 		}
 	}
 	other.DeletionTimestamp, rules.DeletionTimestamp, hpa.DeletionTimestamp = deleted(), deleted(), deleted()
-	if diff := cmp.Diff([]string{"", "", ""}, judge()); diff != "" {
+	sized.DeletionTimestamp = deleted()
+	if diff := cmp.Diff([]string{"", "", "", ""}, judge()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -91,7 +91,7 @@ func multidimWarnings(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) []str
 		warnings = known.childWarnings
 	}
 	all := append(warnings(&m.Spec, spec), sizingWarnings(&m.Spec, spec)...)
-	return append(all, known.multidimWarnings(m)...)
+	return append(all, known.rulesWarnings(m)...)
 }
 
 func (k Neighbours) childWarnings(spec *v1alpha1.MultidimPodAutoscalerSpec, path *field.Path) []string {

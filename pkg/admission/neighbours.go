@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
 // Neighbours are what bears on an object: the other autoscalers in its namespace
@@ -63,22 +64,31 @@ func (k Neighbours) childNameFaults(m *v1alpha1.MultidimPodAutoscaler, path *fie
 	return faults
 }
 
-// multidimWarnings tells of rules that write what the goals of m set.
-func (k Neighbours) multidimWarnings(m *v1alpha1.MultidimPodAutoscaler) []string {
-	return claimed(claims.On(claims.Of(m), k.CronFederatedHPAs...))
+// madeFaults refuses rules for a FederatedHPA that a MultidimPodAutoscaler made:
+// it would set the bounds back.
+func (k Neighbours) madeFaults(c *v1alpha1.CronFederatedHPA, path *field.Path) field.ErrorList {
+	if !meansAutoscaler(c.Spec.ScaleTargetRef) {
+		return nil
+	}
+	var faults field.ErrorList
+	for _, claim := range claims.On(claims.Of(c), k.FederatedHPAs...) {
+		faults = append(faults, field.Forbidden(path, claim.WhenStored()).WithOrigin(ruleTargetTaken))
+	}
+	return faults
 }
 
-// federatedHPAWarnings tells of rules that write what f writes or sets.
-func (k Neighbours) federatedHPAWarnings(f *v1alpha1.FederatedHPA) []string {
+// rulesWarnings tells of rules that write what an autoscaler writes, and of those
+// for its bounds that will fail.
+func (k Neighbours) rulesWarnings(autoscaler metav1.Object) []string {
 	var warnings []string
 	for _, cron := range k.CronFederatedHPAs {
-		warnings = append(warnings, claimed(claims.On(claims.Of(f), cron))...)
-		if cron.DeletionTimestamp != nil || !isTarget(cron, f) {
+		warnings = append(warnings, claimed(claims.On(claims.Of(autoscaler), cron))...)
+		if cron.DeletionTimestamp != nil || !isTarget(cron, autoscaler) {
 			continue
 		}
 		for i := range cron.Spec.Rules {
 			rule := &cron.Spec.Rules[i]
-			if why := outOfBounds(rule, f); why != "" {
+			if why := outOfBounds(rule, autoscaler); why != "" {
 				warnings = append(warnings, fmt.Sprintf("spec: rule %q of CronFederatedHPA %q will fail: %s", ruleName(rule), cron.Name, why))
 			}
 		}
@@ -95,16 +105,26 @@ func (k Neighbours) cronWarnings(c *v1alpha1.CronFederatedHPA) []string {
 		warnings = append(warnings, targetWarning+claim)
 	}
 	for _, f := range k.FederatedHPAs {
-		if f.DeletionTimestamp != nil || !isTarget(c, f) {
-			continue
-		}
-		for i := range c.Spec.Rules {
-			if why := outOfBounds(&c.Spec.Rules[i], f); why != "" {
-				warnings = append(warnings, fmt.Sprintf("spec.rules[%d]: will fail: %s", i, why))
-			}
-		}
+		warnings = append(warnings, boundsWarnings(c, f)...)
+	}
+	for _, m := range k.MultidimPodAutoscalers {
+		warnings = append(warnings, boundsWarnings(c, m)...)
 	}
 	return append(warnings, claimed(claims.On(asker, k.CronFederatedHPAs...))...)
+}
+
+// boundsWarnings tells of rules that will fail beside the bounds of their target.
+func boundsWarnings(c *v1alpha1.CronFederatedHPA, autoscaler metav1.Object) []string {
+	if autoscaler.GetDeletionTimestamp() != nil || !isTarget(c, autoscaler) {
+		return nil
+	}
+	var warnings []string
+	for i := range c.Spec.Rules {
+		if why := outOfBounds(&c.Spec.Rules[i], autoscaler); why != "" {
+			warnings = append(warnings, fmt.Sprintf("spec.rules[%d]: will fail: %s", i, why))
+		}
+	}
+	return warnings
 }
 
 const targetWarning = "spec.scaleTargetRef: "
@@ -138,21 +158,34 @@ func (k Neighbours) zeroFaults(c *v1alpha1.CronFederatedHPA, path *field.Path) f
 }
 
 // outOfBounds returns why a rule that sets one bound does not go with the other
-// one, which stays as it is.
-func outOfBounds(rule *v1alpha1.CronFederatedHPARule, f *v1alpha1.FederatedHPA) string {
+// one, which stays as it is; or that there are none.
+func outOfBounds(rule *v1alpha1.CronFederatedHPARule, autoscaler metav1.Object) string {
+	target := cronplan.BoundsOf(autoscaler)
+	if target.Trouble != nil {
+		return target.Trouble.Message
+	}
 	least, most := rule.TargetMinReplicas, rule.TargetMaxReplicas
+	hasLeast, hasMost := target.Has[cronplan.MinReplicas], *target.Has[cronplan.MaxReplicas]
 	switch {
-	case least != nil && most == nil && *least > f.Spec.MaxReplicas:
-		return fmt.Sprintf("targetMinReplicas %d exceeds maxReplicas %d of FederatedHPA %q: raise that, or set targetMaxReplicas too", *least,
-			f.Spec.MaxReplicas, f.Name)
-	case most != nil && least == nil && f.Spec.MinReplicas != nil && *most < *f.Spec.MinReplicas:
-		return fmt.Sprintf("targetMaxReplicas %d is below minReplicas %d of FederatedHPA %q: lower that, or set targetMinReplicas too", *most,
-			*f.Spec.MinReplicas, f.Name)
+	case least != nil && most == nil && *least > hasMost:
+		return fmt.Sprintf("targetMinReplicas %d exceeds maxReplicas %d of %s %q: raise that, or set targetMaxReplicas too", *least,
+			hasMost, kindOf(autoscaler), autoscaler.GetName())
+	case most != nil && least == nil && hasLeast != nil && *most < *hasLeast:
+		return fmt.Sprintf("targetMaxReplicas %d is below minReplicas %d of %s %q: lower that, or set targetMinReplicas too", *most,
+			*hasLeast, kindOf(autoscaler), autoscaler.GetName())
 	}
 	return ""
 }
 
-// isTarget reports whether c sets f.
-func isTarget(c *v1alpha1.CronFederatedHPA, f *v1alpha1.FederatedHPA) bool {
-	return meansFederatedHPA(c.Spec.ScaleTargetRef) && c.Spec.ScaleTargetRef.Name == f.Name
+// isTarget reports whether c sets the bounds of an autoscaler.
+func isTarget(c *v1alpha1.CronFederatedHPA, autoscaler metav1.Object) bool {
+	return c.Spec.ScaleTargetRef.Kind == kindOf(autoscaler) && c.Spec.ScaleTargetRef.Name == autoscaler.GetName()
+}
+
+// kindOf is the kind of an autoscaler that has bounds.
+func kindOf(autoscaler metav1.Object) string {
+	if _, is := autoscaler.(*v1alpha1.MultidimPodAutoscaler); is {
+		return v1alpha1.MultidimPodAutoscalerKind
+	}
+	return v1alpha1.FederatedHPAKind
 }

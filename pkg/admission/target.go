@@ -35,29 +35,35 @@ func scaleTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *f
 	return scalableFaults(target, path)
 }
 
-// cronTargetFaults judges the target of a CronFederatedHPA: a FederatedHPA or a
-// workload.
+// cronTargetFaults judges the target of a CronFederatedHPA: an autoscaler that has
+// bounds, or a workload.
 func cronTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *field.Path) field.ErrorList {
-	ours := v1alpha1.SchemeGroupVersion.String()
-	if !meansFederatedHPA(target) {
+	if !meansAutoscaler(target) {
 		return scaleTargetFaults(target, path)
 	}
+	const kinds = v1alpha1.FederatedHPAKind + " or " + v1alpha1.MultidimPodAutoscalerKind
+	ours := v1alpha1.SchemeGroupVersion.String()
 	faults := referenceFaults(target, path, true)
 	if target.APIVersion != ours {
 		faults = append(faults, field.Invalid(path.Child("apiVersion"), target.APIVersion,
-			fmt.Sprintf("a %s has the apiVersion %s", v1alpha1.FederatedHPAKind, ours)).WithOrigin(ruleCronTarget))
+			fmt.Sprintf("must be %s if kind is %s", ours, kinds)).WithOrigin(ruleCronTarget))
 	}
-	if target.Kind != "" && target.Kind != v1alpha1.FederatedHPAKind {
+	if target.Kind != "" && !hasBounds(target.Kind) {
 		faults = append(faults, field.Invalid(path.Child("kind"), target.Kind,
-			fmt.Sprintf("must be %s if apiVersion is %s", v1alpha1.FederatedHPAKind, ours)).WithOrigin(ruleCronTarget))
+			fmt.Sprintf("must be %s if apiVersion is %s", kinds, ours)).WithOrigin(ruleCronTarget))
 	}
 	return faults
 }
 
-// meansFederatedHPA reports whether a FederatedHPA is meant, if only by the
-// group or by the kind.
-func meansFederatedHPA(target autoscalingv2.CrossVersionObjectReference) bool {
-	return claims.Group(target) == v1alpha1.GroupName || target.Kind == v1alpha1.FederatedHPAKind
+// meansAutoscaler reports whether one of ours is meant, if only by the group or by
+// the kind.
+func meansAutoscaler(target autoscalingv2.CrossVersionObjectReference) bool {
+	return claims.Group(target) == v1alpha1.GroupName || hasBounds(target.Kind)
+}
+
+// hasBounds reports whether rules may set those of an autoscaler of a kind.
+func hasBounds(kind string) bool {
+	return kind == v1alpha1.FederatedHPAKind || kind == v1alpha1.MultidimPodAutoscalerKind
 }
 
 // referenceFaults judges a reference as Kubernetes does.

@@ -34,6 +34,8 @@ type Autoscaler struct {
 
 	// SizesOnly is for a MultidimPodAutoscaler without goals: it leaves replicas to others.
 	SizesOnly bool
+	// Made is for a MultidimPodAutoscaler that is seen by the FederatedHPA that it made: the name of that.
+	Made string
 }
 
 // Of reads an autoscaler as it stands on the hub or in a member. A FederatedHPA that a MultidimPodAutoscaler made stands for
@@ -44,7 +46,7 @@ func Of(object metav1.Object) Autoscaler {
 	case *v1alpha1.FederatedHPA:
 		a.Kind, a.Target = v1alpha1.FederatedHPAKind, o.Spec.ScaleTargetRef
 		if owner, owned := multidimOf(o); owned {
-			a.Kind, a.Name = v1alpha1.MultidimPodAutoscalerKind, owner
+			a.Kind, a.Name, a.Made = v1alpha1.MultidimPodAutoscalerKind, owner, o.Name
 		}
 	case *v1alpha1.MultidimPodAutoscaler:
 		a.Kind, a.Target = v1alpha1.MultidimPodAutoscalerKind, o.Spec.ScaleTargetRef
@@ -109,7 +111,7 @@ func On[T metav1.Object](asker Autoscaler, others ...T) []Claim {
 	for _, object := range others {
 		other := Of(object)
 		itself := other.Kind == asker.Kind && other.Name == asker.Name
-		same := Same(asker.Target, other.Target)
+		same := Same(asker.Target, other.Target) || asker.bounds(other)
 		switch {
 		case itself, asker.Owns(other), bothMay(asker, other), !asker.member && (other.Deleting || other.ManagedBy != ""):
 		case same, asker.Adopts && other.Name == asker.Name:
@@ -117,6 +119,14 @@ func On[T metav1.Object](asker Autoscaler, others ...T) []Claim {
 		}
 	}
 	return found
+}
+
+// bounds reports whether a is rules for the FederatedHPA that other, a MultidimPodAutoscaler, made: it sets the bounds back.
+func (a Autoscaler) bounds(other Autoscaler) bool {
+	made := autoscalingv2.CrossVersionObjectReference{
+		APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: v1alpha1.FederatedHPAKind, Name: other.Made,
+	}
+	return a.Kind == v1alpha1.CronFederatedHPAKind && other.Made != "" && Same(a.Target, made)
 }
 
 // bothMay reports whether one sets the replicas of what the other only sizes. Of autoscalers that holds for a

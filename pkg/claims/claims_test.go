@@ -40,6 +40,15 @@ func cron(name string) *v1alpha1.CronFederatedHPA {
 	return &v1alpha1.CronFederatedHPA{ObjectMeta: meta(name), Spec: v1alpha1.CronFederatedHPASpec{ScaleTargetRef: web}}
 }
 
+// fhpaB is a FederatedHPA as rules name it.
+var fhpaB = reference("autoscaling.karmada.io/v1alpha1", "FederatedHPA", "b")
+
+func cronOf(name string, target autoscalingv2.CrossVersionObjectReference) *v1alpha1.CronFederatedHPA {
+	c := cron(name)
+	c.Spec.ScaleTargetRef = target
+	return c
+}
+
 func multidim(name string, change ...func(*v1alpha1.MultidimPodAutoscaler)) *v1alpha1.MultidimPodAutoscaler {
 	m := &v1alpha1.MultidimPodAutoscaler{ObjectMeta: meta(name)}
 	m.Spec.ScaleTargetRef, m.Spec.Goals = web, &v1alpha1.Goals{}
@@ -142,12 +151,20 @@ func TestPairs(t *testing.T) {
 		{multidim("a"), vertical("a", updating("Off")), "", "", ""},
 		{federated("a"), vertical("a"), "", "", ""},
 		{cron("a"), vertical("a"), "", "", ""},
-		{multidim("a"), cron("a"), `CronFederatedHPA "a" sets the replicas of Deployment "web" too, and its rules will fail: delete one of the two`, "", ""},
+		{multidim("a"), cron("a"), `CronFederatedHPA "a" sets the replicas of Deployment "web" too, and its rules will fail: make it name this MultidimPodAutoscaler`, "", ""},
 		{multidim("a", sizesOnly), cron("a"), "", "", ""},
-		{cron("a"), multidim("b"), `Deployment "web" is scaled by MultidimPodAutoscaler "b", and the rules will fail: delete one of the two`,
-			`Deployment "web" is scaled by MultidimPodAutoscaler "b": delete one of the two`, ""},
-		{cron("a"), federated("b", madeBy("c")), `Deployment "web" is scaled by MultidimPodAutoscaler "c", and the rules will fail: delete one of the two`,
-			`Deployment "web" is scaled by MultidimPodAutoscaler "c": delete one of the two`, ""},
+		{cron("a"), multidim("b"), `Deployment "web" belongs to MultidimPodAutoscaler "b", and the rules will fail: name that MultidimPodAutoscaler instead`,
+			`Deployment "web" belongs to MultidimPodAutoscaler "b": name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds`, ""},
+		{cron("a"), federated("b", madeBy("c")), `Deployment "web" belongs to MultidimPodAutoscaler "c", and the rules will fail: name that MultidimPodAutoscaler instead`,
+			`Deployment "web" belongs to MultidimPodAutoscaler "c": name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds`, ""},
+		{cronOf("a", fhpaB), federated("b", madeBy("c")), `FederatedHPA "b" belongs to MultidimPodAutoscaler "c", and the rules will fail: name that MultidimPodAutoscaler instead`,
+			`FederatedHPA "b" belongs to MultidimPodAutoscaler "c": name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds`, ""},
+		{cronOf("a", fhpaB), federated("b"), "", "", ""},
+		{cronOf("a", fhpaB), federated("other", madeBy("b")), "", "", ""},
+		{cronOf("a", reference("example.com/v1", "FederatedHPA", "b")), federated("b", madeBy("c")), "", "", ""},
+		{cronOf("a", reference(fhpaB.APIVersion, "MultidimPodAutoscaler", "b")), federated("b", madeBy("b")), "", "", ""},
+		{cronOf("a", reference(fhpaB.APIVersion, "MultidimPodAutoscaler", "b")), multidim("b"), "", "", ""},
+		{local("a", scales(fhpaB)), federated("b", madeBy("c")), "", "", ""},
 		{cron("a"), multidim("b", sizesOnly), "", "", ""},
 		{multidim("a"), multidim("a"), "", "", ""},
 		{multidim("a"), federated("b", madeBy("a")), "", "", ""},

@@ -12,7 +12,7 @@ import (
 )
 
 // sentences say what to do where asker and by scale one workload: when asker is stored, when it works, and when it works in a
-// member; empty where there is nothing to say. The workload is the first argument, by the second, and in a member a way to give
+// member; empty where there is nothing to say. What asker scales is the first argument, by the second, and in a member a way to give
 // by to asker the third.
 func sentences(asker, by string) (stored, works, there string) {
 	const federated, cron, multidim = v1alpha1.FederatedHPAKind, v1alpha1.CronFederatedHPAKind, v1alpha1.MultidimPodAutoscalerKind
@@ -37,10 +37,10 @@ func sentences(asker, by string) (stored, works, there string) {
 		return "", "%[1]s is sized by %[2]s: delete that or set its updateMode to Off, or name another workload",
 			"the workload is sized there by %[2]s: delete it or set its updateMode to Off, or take the cluster out of clusterAffinity"
 	case [2]string{multidim, cron}:
-		return "%[2]s sets the replicas of %[1]s too, and its rules will fail: delete one of the two", "", ""
+		return "%[2]s sets the replicas of %[1]s too, and its rules will fail: make it name this MultidimPodAutoscaler", "", ""
 	case [2]string{cron, multidim}:
-		return "%[1]s is scaled by %[2]s, and the rules will fail: delete one of the two",
-			"%[1]s is scaled by %[2]s: delete one of the two", ""
+		return "%[1]s belongs to %[2]s, and the rules will fail: name that MultidimPodAutoscaler instead",
+			"%[1]s belongs to %[2]s: name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds", ""
 	case [2]string{cron, federated}:
 		return "%[1]s is scaled by %[2]s, and the rules will fail: name that FederatedHPA instead",
 			"%[1]s is scaled by %[2]s: name that FederatedHPA in scaleTargetRef, and set its bounds", ""

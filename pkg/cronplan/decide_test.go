@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -153,11 +152,13 @@ func TestRunsOfOneMinuteGoInTheOrderOfTheRules(t *testing.T) {
 }
 
 func TestEachBoundIsOfTheLastThatSetsIt(t *testing.T) {
-	s := tell(t, federated, setsBoth("morning", "30 8 * * *", 5, 50), setsMin("promo", "0 9 * * *", 20), setsMin("noon", "0 10 * * *", 30))
-	s.goes("08:00")
-	says(t, s.goes("10:00"), "01 08:30 morning succeeded: maxReplicas 50",
-		`01 09:00 promo superseded: superseded by rule "noon", scheduled at 2027-03-01T10:00:00Z`, "01 10:00 noon succeeded: minReplicas 30")
-	s.expect("minReplicas 30 and maxReplicas 50")
+	for _, target := range autoscalers() {
+		s := tell(t, target, setsBoth("morning", "30 8 * * *", 5, 50), setsMin("promo", "0 9 * * *", 20), setsMin("noon", "0 10 * * *", 30))
+		s.goes("08:00")
+		says(t, s.goes("10:00"), "01 08:30 morning succeeded: maxReplicas 50",
+			`01 09:00 promo superseded: superseded by rule "noon", scheduled at 2027-03-01T10:00:00Z`, "01 10:00 noon succeeded: minReplicas 30")
+		s.expect("minReplicas 30 and maxReplicas 50")
+	}
 }
 
 func TestBoundsMustFit(t *testing.T) {
@@ -178,25 +179,29 @@ func TestBoundsMustFit(t *testing.T) {
 			[]string{"01 08:00 up succeeded: minReplicas 20 and maxReplicas 30",
 				"01 09:00 down failed: maxReplicas 15 would be below minReplicas 20"}, "minReplicas 20 and maxReplicas 30"},
 		"no minimum, and nothing to allow it": {[]ruleSpec{setsMin("r", "0 9 * * *", 0)},
-			[]string{"01 09:00 r failed: minReplicas 0 needs an Object or External metric in the FederatedHPA, which has none"},
+			[]string{"01 09:00 r failed: minReplicas 0 needs a FederatedHPA with an Object or External metric"},
 			"minReplicas 1 and maxReplicas 10"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := tell(t, federated, tc.rules...)
-			s.goes("07:00")
-			says(t, s.goes("09:00"), tc.want...)
-			s.expect(tc.has)
+			for _, target := range autoscalers() {
+				s := tell(t, target, tc.rules...)
+				s.goes("07:00")
+				says(t, s.goes("09:00"), tc.want...)
+				s.expect(tc.has)
+			}
 		})
 	}
 }
 
 func TestMinimumOfATargetWithoutOne(t *testing.T) {
-	s := tell(t, federated, setsMax("r", "0 9 * * *", 3))
-	s.has[MinReplicas] = nil
-	s.goes("07:00")
-	says(t, s.goes("09:00"), "01 09:00 r succeeded: maxReplicas 3")
-	s.expect("maxReplicas 3")
+	for _, target := range autoscalers() {
+		s := tell(t, target, setsMax("r", "0 9 * * *", 3))
+		s.has[MinReplicas] = nil
+		s.goes("07:00")
+		says(t, s.goes("09:00"), "01 09:00 r succeeded: maxReplicas 3")
+		s.expect("maxReplicas 3")
+	}
 }
 
 func TestMissedRunsAreRecorded(t *testing.T) {
@@ -576,6 +581,8 @@ func TestConditions(t *testing.T) {
 		"not read": {func(in *Situation) { in.Target = Target{} }, []string{"Ready True RulesUnderstood", "Conflicting False NoOther"}},
 		"no target": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotFound, Message: "none"} },
 			[]string{"Ready True RulesUnderstood", "TargetFound False NotFound none", "Conflicting False NoOther"}},
+		"no bounds": {func(in *Situation) { in.Target = BoundsOf(newMultidim(nil)) },
+			[]string{"Ready True RulesUnderstood", "TargetFound False NoBounds " + noGlobal, "Conflicting False NoOther"}},
 		"target not read": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonUnreachable, Message: "503"} },
 			[]string{"Ready True RulesUnderstood", "TargetFound Unknown Unreachable 503", "Conflicting False NoOther"}},
 		"target not set": {func(in *Situation) { in.Target.Trouble = &Trouble{Reason: reasonNotSet, Message: "503"} },
@@ -662,13 +669,6 @@ func TestLongestStatus(t *testing.T) {
 }
 
 func TestZeroMetric(t *testing.T) {
-	for kind, want := range map[autoscalingv2.MetricSourceType]bool{"Object": true, "External": true, "Resource": false, "Pods": false} {
-		f := &v1alpha1.FederatedHPA{}
-		f.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: "Resource"}, {Type: kind}}
-		if got := BoundsOf(f).MayHaveNone; got != want {
-			t.Errorf("%s: %v", kind, got)
-		}
-	}
 	s := tell(t, federated, setsMin("r", "0 9 * * *", 0))
 	s.goes("08:00")
 	in := s.situation("09:00")

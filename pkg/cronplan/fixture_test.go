@@ -38,7 +38,14 @@ func (s *story) in(zone string) { s.object.Spec.Rules[0].TimeZone = &zone }
 var (
 	deployment = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "shop"}
 	federated  = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "FederatedHPA", Name: "shop"}
+	multidim   = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "MultidimPodAutoscaler",
+		Name: "shop"}
 )
+
+// autoscalers are the targets whose bounds are set.
+func autoscalers() []autoscalingv2.CrossVersionObjectReference {
+	return []autoscalingv2.CrossVersionObjectReference{federated, multidim}
+}
 
 // newCron is an object as it was just created, with target and rules.
 func newCron(target autoscalingv2.CrossVersionObjectReference, rules ...ruleSpec) *v1alpha1.CronFederatedHPA {
@@ -59,7 +66,7 @@ type story struct {
 func tell(t *testing.T, target autoscalingv2.CrossVersionObjectReference, rules ...ruleSpec) *story {
 	s := &story{t: t, object: newCron(target, rules...)}
 	s.has = Values{Replicas: new(int32(1))}
-	if TargetsFederatedHPA(s.object) {
+	if TargetsAutoscaler(s.object) {
 		s.has = Values{MinReplicas: new(int32(1)), MaxReplicas: new(int32(10))}
 	}
 	return s

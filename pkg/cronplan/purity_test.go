@@ -60,10 +60,7 @@ func FuzzDecideIsPure(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		target := deployment
-		if random.IntN(2) == 0 {
-			target = federated
-		}
+		target := append(autoscalers(), deployment)[random.IntN(3)]
 		s, now := tell(t, target), moment(t, "07:00")
 		s.object.CreationTimestamp = *stamp(now)
 		for range 30 {

@@ -46,7 +46,7 @@ type rule struct {
 // fault, but admission may have been off. A rule without a name of its own is
 // left out, for its history could not be told from another's.
 func (in *Situation) rules() (rules []rule, faults []string) {
-	bounds := TargetsFederatedHPA(in.Object)
+	bounds := TargetsAutoscaler(in.Object)
 	names := map[string]bool{"": true}
 	for i := range in.Object.Spec.Rules {
 		r := readRule(&in.Object.Spec.Rules[i], in.Timetables[i])

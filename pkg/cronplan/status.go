@@ -24,6 +24,8 @@ const (
 	reasonFound = "Found"
 	// reasonNotFound: the target, or its kind, does not exist on the hub.
 	reasonNotFound = "NotFound"
+	// reasonNoBounds: the target is there, and lacks what the rules set; it is retried.
+	reasonNoBounds = "NoBounds"
 	// reasonUnreachable: the hub did not let us read the target; it is retried.
 	reasonUnreachable = "Unreachable"
 	// reasonNotSet: the hub did not let us set the target; it is retried.
@@ -146,8 +148,8 @@ func (in *Situation) conditions(conditions *[]metav1.Condition, faults []string)
 	}
 	switch t := in.Target.Trouble; {
 	case !in.Target.Checked:
-	case t != nil && t.Reason == reasonNotFound:
-		set(v1alpha1.CronTargetFound, metav1.ConditionFalse, reasonNotFound, t.Message)
+	case t != nil && (t.Reason == reasonNotFound || t.Reason == reasonNoBounds):
+		set(v1alpha1.CronTargetFound, metav1.ConditionFalse, t.Reason, t.Message)
 	case t != nil && t.Reason == reasonUnreachable:
 		set(v1alpha1.CronTargetFound, metav1.ConditionUnknown, reasonUnreachable, t.Message)
 	default:

@@ -3,9 +3,6 @@
 package cronplan
 
 import (
-	"slices"
-
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -20,22 +17,11 @@ type Target struct {
 	Trouble     *Trouble
 }
 
-// BoundsOf is a FederatedHPA as a target. Its minimum may be 0 if there is a
-// metric that can be read without Pods.
-func BoundsOf(f *v1alpha1.FederatedHPA) Target {
-	return Target{
-		Checked: true,
-		Has:     Values{MinReplicas: f.Spec.MinReplicas, MaxReplicas: &f.Spec.MaxReplicas},
-		MayHaveNone: slices.ContainsFunc(f.Spec.Metrics, func(m autoscalingv2.MetricSpec) bool {
-			return m.Type == autoscalingv2.ObjectMetricSourceType || m.Type == autoscalingv2.ExternalMetricSourceType
-		}),
-	}
-}
-
-// TargetsFederatedHPA reports whether the rules set bounds, not replicas.
-func TargetsFederatedHPA(object *v1alpha1.CronFederatedHPA) bool {
+// TargetsAutoscaler reports whether the rules set bounds, not replicas.
+func TargetsAutoscaler(object *v1alpha1.CronFederatedHPA) bool {
 	ref := object.Spec.ScaleTargetRef
-	return ref.Kind == v1alpha1.FederatedHPAKind && ref.APIVersion == v1alpha1.SchemeGroupVersion.String()
+	return ref.APIVersion == v1alpha1.SchemeGroupVersion.String() &&
+		(ref.Kind == v1alpha1.FederatedHPAKind || ref.Kind == v1alpha1.MultidimPodAutoscalerKind)
 }
 
 // targetFound returns what was last known of the target.

@@ -61,7 +61,7 @@ func (v Values) String() string {
 }
 
 // misfit returns why a target that has these Values after set was applied could
-// not work, or "". Only a target that is a FederatedHPA has bounds; one without
+// not work, or "". Only a target that is an autoscaler has bounds; one without
 // minReplicas has 1. mayHaveNone says that its minReplicas may be 0.
 func misfit(has, set Values, mayHaveNone bool) string {
 	after := has.with(set)
@@ -70,7 +70,7 @@ func misfit(has, set Values, mayHaveNone bool) string {
 	case most == nil:
 		return ""
 	case least == 0 && set[MinReplicas] != nil && !mayHaveNone:
-		return "minReplicas 0 needs an Object or External metric in the FederatedHPA, which has none"
+		return "minReplicas 0 needs a FederatedHPA with an Object or External metric"
 	case least <= *most:
 		return ""
 	case set[MinReplicas] != nil:

@@ -128,9 +128,9 @@ func object[T any](t testing.TB, text string) *T {
 }
 
 func cron(name, kind, target, rest string) string {
-	apiVersion := map[string]string{"FederatedHPA": "autoscaling.karmada.io/v1alpha1"}[kind]
-	if apiVersion == "" {
-		apiVersion = "apps/v1"
+	apiVersion := "apps/v1"
+	if kind != "Deployment" {
+		apiVersion = "autoscaling.karmada.io/v1alpha1"
 	}
 	return strings.NewReplacer("NAME", name, "GROUP", apiVersion, "KIND", kind, "TARGET", target, "REST", rest).Replace(`
 apiVersion: autoscaling.karmada.io/v1alpha1

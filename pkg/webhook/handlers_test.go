@@ -121,7 +121,11 @@ func decoded(t *testing.T, text []byte) (v any) {
 }
 
 func TestValidation(t *testing.T) {
-	hub := hubWith(t, object[v1alpha1.FederatedHPA](t, fhpa("first", "web")), hpa("shop", "stock", "api"), hpa("other", "stock", "cart"))
+	made := object[v1alpha1.FederatedHPA](t, fhpa("sized", "basket"))
+	made.OwnerReferences = []metav1.OwnerReference{{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "MultidimPodAutoscaler", Name: "sized",
+		Controller: new(true)}}
+	hub := hubWith(t, object[v1alpha1.FederatedHPA](t, fhpa("first", "web")), hpa("shop", "stock", "api"), hpa("other", "stock", "cart"),
+		object[v1alpha1.MultidimPodAutoscaler](t, mpa("sized", "basket")), made)
 	broken := strings.NewReplacer("maxReplicas: 10", "maxReplicas: 0", "minReplicas: 1", "minReplicas: -1").Replace(fhpa("new", "cart"))
 	const proposed = `
 apiVersion: autoscaling.karmada.io/v1alpha1
@@ -158,6 +162,14 @@ spec:
 		"a rule for a workload that something governs": {path: "/validate-cronfederatedhpa",
 			object:   cron("daily", "Deployment", "web", "targetReplicas: 2"),
 			warnings: []string{`spec.scaleTargetRef: Deployment "web" is scaled by FederatedHPA "first", and the rules will fail: name that FederatedHPA instead`}},
+		"a rule for a MultidimPodAutoscaler": {path: "/validate-cronfederatedhpa",
+			object:   cron("daily", "MultidimPodAutoscaler", "sized", "targetMinReplicas: 20"),
+			warnings: []string{`spec.rules[0]: will fail: targetMinReplicas 20 exceeds maxReplicas 10 of MultidimPodAutoscaler "sized": raise that, or set targetMaxReplicas too`}},
+		"a rule for one that is not there": {path: "/validate-cronfederatedhpa",
+			object: cron("daily", "MultidimPodAutoscaler", "none", "targetMinReplicas: 20")},
+		"a rule for the FederatedHPA of a MultidimPodAutoscaler": {path: "/validate-cronfederatedhpa",
+			object: cron("daily", "FederatedHPA", "sized", "targetMinReplicas: 20"), wantCauses: 1,
+			want: `CronFederatedHPA.autoscaling.karmada.io "daily" is invalid: spec.scaleTargetRef: Forbidden: FederatedHPA "sized" belongs to MultidimPodAutoscaler "sized", and the rules will fail: name that MultidimPodAutoscaler instead`},
 		"a goal as a proposal had it": {path: "/validate-multidimpodautoscaler", object: proposed, wantCauses: 1,
 			want: `MultidimPodAutoscaler.autoscaling.karmada.io "my-autoscaler" is invalid: spec.goals.metrics[0].resource: Required value: must populate information for the given metric source: write name and target below resource, not beside it`},
 		"a rule that cannot work": {path: "/validate-cronfederatedhpa", object: cron("daily", "FederatedHPA", "first", "targetReplicas: 2"),

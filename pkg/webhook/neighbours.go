@@ -17,31 +17,44 @@ import (
 // ofFederatedHPA returns what bears on f: autoscalers of its workload, and the rules
 // that set its bounds.
 func ofFederatedHPA(ctx context.Context, hub client.Reader, namespace string, f *v1alpha1.FederatedHPA) (admission.Neighbours, error) {
-	target := f.Spec.ScaleTargetRef.Name
-	known, err := around(ctx, hub, namespace, target)
-	if err != nil || f.Name == target {
+	return aroundBounds(ctx, hub, namespace, f.Spec.ScaleTargetRef.Name, f.Name)
+}
+
+// aroundBounds returns autoscalers of a workload, and the rules that set the bounds
+// of the one with this name.
+func aroundBounds(ctx context.Context, hub client.Reader, namespace, workload, name string) (admission.Neighbours, error) {
+	known, err := around(ctx, hub, namespace, workload)
+	if err != nil || name == workload {
 		return known, err
 	}
 	var rules v1alpha1.CronFederatedHPAList
-	err = find(ctx, hub, &rules, namespace, f.Name)
+	err = find(ctx, hub, &rules, namespace, name)
 	known.CronFederatedHPAs = append(known.CronFederatedHPAs, pointers(rules.Items)...)
 	return known, err
 }
 
 // ofCronFederatedHPA returns what bears on c: autoscalers of its target, and the
-// target itself if that is a FederatedHPA.
+// target itself if that is an autoscaler.
 func ofCronFederatedHPA(ctx context.Context, hub client.Reader, namespace string, c *v1alpha1.CronFederatedHPA) (admission.Neighbours,
 	error) {
-	return around(ctx, hub, namespace, c.Spec.ScaleTargetRef.Name)
+	target := c.Spec.ScaleTargetRef
+	known, err := around(ctx, hub, namespace, target.Name)
+	if err != nil || target.Kind != v1alpha1.MultidimPodAutoscalerKind {
+		return known, err
+	}
+	var multidim v1alpha1.MultidimPodAutoscalerList
+	err = find(ctx, hub, &multidim, namespace, target.Name)
+	known.MultidimPodAutoscalers = pointers(multidim.Items)
+	return known, err
 }
 
-// ofMultidimPodAutoscaler is what bears on m: autoscalers of its workload, and a
-// FederatedHPA of its name. The other kinds learn of m by the FederatedHPA that it
-// makes: a hub need not serve the kind.
+// ofMultidimPodAutoscaler is what bears on m: autoscalers of its workload, the rules
+// that set its bounds, and a FederatedHPA of its name. Those that do not name m learn
+// of it by the FederatedHPA that it makes: a hub need not serve the kind.
 func ofMultidimPodAutoscaler(ctx context.Context, hub client.Reader, namespace string,
 	m *v1alpha1.MultidimPodAutoscaler) (admission.Neighbours, error) {
 	target := m.Spec.ScaleTargetRef.Name
-	known, err := around(ctx, hub, namespace, target)
+	known, err := aroundBounds(ctx, hub, namespace, target, m.Name)
 	if err != nil {
 		return known, err
 	}

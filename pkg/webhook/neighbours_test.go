@@ -31,6 +31,8 @@ func newCrowd(t *testing.T, r *rand.Rand) crowd {
 	name := func() string { return fmt.Sprintf("n%d", r.IntN(5)) }
 	for i := range 2 {
 		c.multidim = append(c.multidim, object[v1alpha1.MultidimPodAutoscaler](t, mpa(fmt.Sprintf("n%d", i+3), name())))
+		c.crons = append(c.crons, object[v1alpha1.CronFederatedHPA](t,
+			cron(fmt.Sprintf("m%d", i), "MultidimPodAutoscaler", name(), "targetMinReplicas: 20")))
 	}
 	for i := range 4 {
 		c.federated = append(c.federated, object[v1alpha1.FederatedHPA](t, fhpa(fmt.Sprintf("n%d", i), name())))
@@ -76,6 +78,8 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 		c := newCrowd(t, rand.New(rand.NewPCG(seed, 0)))
 		hub := hubWith(t, c.objects()...)
 		all := admission.Neighbours{FederatedHPAs: c.federated, CronFederatedHPAs: c.crons, HPAs: c.hpas}
+		withMultidim := all
+		withMultidim.MultidimPodAutoscalers = c.multidim
 		for _, f := range c.federated {
 			known, err := ofFederatedHPA(t.Context(), hub, "shop", f)
 			if err != nil {
@@ -94,8 +98,6 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			withMultidim := all
-			withMultidim.MultidimPodAutoscalers = c.multidim
 			wantFaults, wantWarnings := admission.ValidateMultidimPodAutoscaler(m, nil, withMultidim)
 			faults, warnings := admission.ValidateMultidimPodAutoscaler(m, nil, known)
 			if diff := cmp.Diff(texts(wantFaults), texts(faults), sorted) + cmp.Diff(wantWarnings, warnings, sorted,
@@ -109,7 +111,11 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, wantWarnings := admission.ValidateCronFederatedHPA(o, nil, all)
+			beside := all
+			if o.Spec.ScaleTargetRef.Kind == v1alpha1.MultidimPodAutoscalerKind {
+				beside = withMultidim
+			}
+			_, wantWarnings := admission.ValidateCronFederatedHPA(o, nil, beside)
 			_, warnings := admission.ValidateCronFederatedHPA(o, nil, known)
 			if diff := cmp.Diff(wantWarnings, warnings, sorted, cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("seed %d: %s (-all +looked up):\n%s", seed, o.Name, diff)

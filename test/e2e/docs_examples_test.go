@@ -37,6 +37,7 @@ func playsShown() map[string]func(*stage, shown) {
 		"cron.md 1":                          (*stage).shownRuleOfTheHub,
 		"cron.md 2":                          (*stage).shownRuleOfBounds,
 		"cron.md 3":                          (*stage).shownRuleOfBounds,
+		"cron.md 4":                          (*stage).shownRuleOfBounds,
 		"examples/central.yaml":              (*stage).shownPropagated,
 		"examples/central-distribution.yaml": (*stage).shownQueue,
 		"examples/distributed.yaml":          (*stage).shownByProvider,
@@ -247,18 +248,25 @@ func (s *stage) shownRuleOfTheFleet(x shown) {
 	s.runsOf(x.target(), "hub 20, member1 7, member2 7, member3 6")
 }
 
-// The FederatedHPA gets the bounds of the rule.
+// The autoscaler gets the bounds of the rule.
 func (s *stage) shownRuleOfBounds(x shown) {
-	rule := x.soon(s.t)
-	s.apply("hub", s.autoscalerOf(x.target(), "minReplicas: 1, maxReplicas: 1500, metrics: ["+byCPU+"]"))
+	rule, bounds := x.soon(s.t), []string{"spec"}
+	autoscaler := s.autoscalerOf(x.target(), "minReplicas: 1, maxReplicas: 1500, metrics: ["+byCPU+"]")
+	kind, _, _ := unstructured.NestedString(x.Object, "spec", "scaleTargetRef", "kind")
+	if kind == v1alpha1.MultidimPodAutoscalerKind {
+		bounds = []string{"spec", "constraints", "global"}
+		autoscaler = strings.Replace(s.autoscalerOf(x.target(),
+			"constraints: {global: {minReplicas: 1, maxReplicas: 1500}}, goals: {metrics: ["+byCPU+"]}"), v1alpha1.FederatedHPAKind, kind, 1)
+	}
+	s.apply("hub", autoscaler)
 	s.applyShown(x)
 	eventually(s.t, s.ns+": the bounds are those of the rule", func(ctx context.Context) error {
-		f, err := s.autoscalers().Get(ctx, x.target(), metav1.GetOptions{})
+		found, err := s.resource("hub", v1alpha1.SchemeGroupVersion.String(), kind).Get(ctx, x.target(), metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		for field, of := range map[string]string{"minReplicas": "targetMinReplicas", "maxReplicas": "targetMaxReplicas"} {
-			got, _, _ := unstructured.NestedInt64(f.Object, "spec", field)
+			got, _, _ := unstructured.NestedInt64(found.Object, append(slices.Clone(bounds), field)...)
 			if want, set := rule[of]; set && fmt.Sprint(got) != fmt.Sprint(want) {
 				return fmt.Errorf("%s is %d, want %v", field, got, want)
 			}

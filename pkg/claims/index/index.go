@@ -26,10 +26,11 @@ func Kinds() []client.Object {
 	return []client.Object{&v1alpha1.FederatedHPA{}, &v1alpha1.CronFederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}}
 }
 
-// Names returns what an autoscaler is found by: the name of what it scales; a FederatedHPA by its own name too.
+// Names returns what an autoscaler is found by: the name of what it scales; one whose bounds rules may set, by its own name too.
 func Names(object client.Object) []string {
 	names := []string{claims.Of(object).Target.Name}
-	if _, federated := object.(*v1alpha1.FederatedHPA); federated {
+	switch object.(type) {
+	case *v1alpha1.FederatedHPA, *v1alpha1.MultidimPodAutoscaler:
 		names = append(names, object.GetName())
 	}
 	return slices.Compact(names)

@@ -120,6 +120,8 @@ func TestNames(t *testing.T) {
 	}{
 		"a FederatedHPA":                     {federated("a"), []string{"web", "a"}},
 		"a FederatedHPA named as its target": {federated("web"), []string{"web"}},
+		"a MultidimPodAutoscaler": {&v1alpha1.MultidimPodAutoscaler{ObjectMeta: named("a"),
+			Spec: v1alpha1.MultidimPodAutoscalerSpec{ScaleTargetRef: target}}, []string{"web", "a"}},
 		"a CronFederatedHPA": {&v1alpha1.CronFederatedHPA{ObjectMeta: named("a"),
 			Spec: v1alpha1.CronFederatedHPASpec{ScaleTargetRef: target}}, []string{"web"}},
 		"a HorizontalPodAutoscaler": {&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("a"),

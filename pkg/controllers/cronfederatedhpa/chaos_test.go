@@ -18,11 +18,10 @@ func TestCrashAtEachCall(t *testing.T) {
 	for _, away := range []time.Duration{0, time.Second, 2 * time.Hour} {
 		for _, took := range []bool{false, true} {
 			t.Run(fmt.Sprintf("away %v, took effect %v", away, took), func(t *testing.T) {
-				for n, crashed := 0, true; crashed; n++ {
-					crashed = crashAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), dumbRules()), n, took, away)
-				}
-				for n, crashed := 0, true; crashed; n++ {
-					crashed = crashAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), ofFederatedHPA(dumbRules())), n, took, away)
+				for _, target := range append(autoscalers(), deployment) {
+					for n, crashed := 0, true; crashed; n++ {
+						crashed = crashAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), target, dumbRules()), n, took, away)
+					}
 				}
 			})
 		}
@@ -65,11 +64,10 @@ func crashAt(w *world, n int, took bool, away time.Duration) (crashed bool) {
 // its work: for each pair of calls in turn. Somebody sets the target by hand
 // right after, and that must hold.
 func TestTwoLeadersAtOnce(t *testing.T) {
-	for n, came := 0, true; came; n++ {
-		came = intrudesAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), dumbRules()), n)
-	}
-	for n, came := 0, true; came; n++ {
-		came = intrudesAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), ofFederatedHPA(dumbRules())), n)
+	for _, target := range append(autoscalers(), deployment) {
+		for n, came := 0, true; came; n++ {
+			came = intrudesAt(newWorld(t, 1, moment(t, "2026-03-08 06:20"), target, dumbRules()), n)
+		}
 	}
 }
 
@@ -110,16 +108,17 @@ type storm struct {
 	crash bool // the program in hand has ended
 }
 
-// newStorm has one of eight weathers: summer time begins or ends, the clock of
-// the machine steps or not, the target is a Deployment or a FederatedHPA.
+// newStorm has a weather of its seed: summer time begins or ends, the clock of the
+// machine steps or not, the target is a Deployment or one of two autoscalers.
 func newStorm(t *testing.T, seed uint64) *storm {
 	rules := dumbRules()
 	rules[4].spec.MaxDelaySeconds, rules[6].spec.MaxDelaySeconds = new(int64(20)), new(int64(600))
+	target := deployment
 	if seed&4 != 0 {
-		rules = ofFederatedHPA(rules)
+		target = autoscalers()[seed>>3&1]
 	}
 	begin := moment(t, []string{"2026-03-07 12:00", "2026-10-31 12:00"}[seed&1])
-	s := &storm{began: begin, steps: seed&2 == 0, world: newWorld(t, seed, begin, rules)}
+	s := &storm{began: begin, steps: seed&2 == 0, world: newWorld(t, seed, begin, target, rules)}
 	s.program = append(s.program, s.sim.program())
 	return s
 }
@@ -211,11 +210,8 @@ func TestStorm(t *testing.T) {
 // controller reconciled is in the records, once; the target is as the rules said.
 func TestSpecEdits(t *testing.T) {
 	for seed := range uint64(days(3, 30)) {
-		begin, rules := moment(t, "2026-03-07 12:00"), dumbRules()
-		if seed%2 != 0 {
-			rules = ofFederatedHPA(rules)
-		}
-		w := newWorld(t, seed, begin, rules)
+		begin, target := moment(t, "2026-03-07 12:00"), append(autoscalers(), deployment)[seed%3]
+		w := newWorld(t, seed, begin, target, dumbRules())
 		for w.clock.Now().Before(begin.AddDate(0, 0, days(2, 7))) {
 			if w.random.IntN(40) == 0 && w.settled() {
 				w.editOne()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cronfederatedhpa sets replicas, or the bounds of FederatedHPAs, at
-// the times that CronFederatedHPAs give.
+// Package cronfederatedhpa sets replicas, or the bounds of FederatedHPAs and
+// MultidimPodAutoscalers, at the times that CronFederatedHPAs give.
 //
 // No state is kept between two reconciles of an object but its status: for
 // each rule the time of its next run. A run is due once that time has come,

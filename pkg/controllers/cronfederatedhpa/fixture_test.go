@@ -30,7 +30,14 @@ func setsBoth(name, schedule string, least, most int32) ruleSpec {
 var (
 	deployment = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "shop"}
 	federated  = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "FederatedHPA", Name: "shop"}
+	multidim   = autoscalingv2.CrossVersionObjectReference{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "MultidimPodAutoscaler",
+		Name: "shop"}
 )
+
+// autoscalers are the targets whose bounds are set.
+func autoscalers() []autoscalingv2.CrossVersionObjectReference {
+	return []autoscalingv2.CrossVersionObjectReference{federated, multidim}
+}
 
 // newCron is an object as it was just created, with target and rules.
 func newCron(target autoscalingv2.CrossVersionObjectReference, rules ...ruleSpec) *v1alpha1.CronFederatedHPA {

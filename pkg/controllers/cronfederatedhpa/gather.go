@@ -35,9 +35,7 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 	v1alpha1.DefaultCronFederatedHPA(object)
 	in.Object = object
 	in.Timetables = r.schedules.of(object)
-	if !cronplan.TargetsFederatedHPA(object) {
-		in.Target.ScaledBy, err = scaledBy(ctx, r.Hub, object)
-	}
+	in.Target.ScaledBy, err = scaledBy(ctx, r.Hub, object)
 	return in, t, err
 }
 
@@ -65,7 +63,7 @@ func (r *Reconciler) readLive(
 }
 
 func (r *Reconciler) readTarget(ctx context.Context, object *v1alpha1.CronFederatedHPA) (target, error) {
-	if cronplan.TargetsFederatedHPA(object) {
+	if cronplan.TargetsAutoscaler(object) {
 		return readBounds(ctx, r.Live, r.Hub, object)
 	}
 	return r.readWorkload(ctx, object)

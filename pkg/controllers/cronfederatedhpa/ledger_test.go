@@ -173,8 +173,8 @@ func dumbRules() []dumb {
 // number returns what a rule sets.
 func number(rule *ruleSpec) *int32 { return cmp.Or(rule.TargetReplicas, rule.TargetMaxReplicas) }
 
-// ofFederatedHPA makes rules set maxReplicas.
-func ofFederatedHPA(rules []dumb) []dumb {
+// ofAutoscaler makes rules set maxReplicas.
+func ofAutoscaler(rules []dumb) []dumb {
 	for i := range rules {
 		spec := &rules[i].spec
 		spec.TargetReplicas, spec.TargetMaxReplicas = nil, spec.TargetReplicas

@@ -46,45 +46,52 @@ func fakeHub(t *testing.T, objects ...client.Object) client.WithWatch {
 	return builder.Build()
 }
 
-// What is sent for a FederatedHPA is what changes, and what it was read as.
+// What is sent for an autoscaler is what changes, and what it was read as.
 func TestBoundsAreSentAlone(t *testing.T) {
-	var sent map[string]any
-	hub := interceptor.NewClient(fakeHub(t, newFederatedHPA(1, 10)), interceptor.Funcs{
-		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-			data, err := patch.Data(obj)
+	for _, ref := range autoscalers() {
+		t.Run(ref.Kind, func(t *testing.T) {
+			var sent map[string]any
+			hub := interceptor.NewClient(fakeHub(t, newTarget(ref.Kind, 1, 10)), interceptor.Funcs{
+				Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+					data, err := patch.Data(obj)
+					if err != nil {
+						return err
+					}
+					if err := json.Unmarshal(data, &sent); err != nil {
+						return err
+					}
+					return c.Patch(ctx, obj, patch, opts...)
+				},
+			})
+			target, err := readBounds(t.Context(), hub, hub, newCron(ref, setsMin("r", "0 9 * * *", 5)))
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
-			if err := json.Unmarshal(data, &sent); err != nil {
-				return err
+			if err := target.set(t.Context(), cronplan.Values{cronplan.MinReplicas: new(int32(5))}); err != nil {
+				t.Fatal(err)
 			}
-			return c.Patch(ctx, obj, patch, opts...)
-		},
-	})
-	object := newCron(federated, setsMin("r", "0 9 * * *", 5))
-	target, err := readBounds(t.Context(), hub, hub, object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := target.set(t.Context(), cronplan.Values{cronplan.MinReplicas: new(int32(5))}); err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]any{"metadata": map[string]any{"resourceVersion": "999"}, "spec": map[string]any{"minReplicas": 5.0}}
-	if diff := cmp.Diff(want, sent); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
-	}
-	if err := target.set(t.Context(), cronplan.Values{cronplan.MaxReplicas: new(int32(5))}); !apierrors.IsConflict(err) {
-		t.Errorf("to write what was read before another wrote: %v, want a conflict", err)
-	}
-	found := &v1alpha1.FederatedHPA{}
-	if err := hub.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, found); err != nil {
-		t.Fatal(err)
-	}
-	if *found.Spec.MinReplicas != 5 || found.Spec.MaxReplicas != 10 {
-		t.Errorf("bounds are %d and %d", *found.Spec.MinReplicas, found.Spec.MaxReplicas)
-	}
-	if writers := found.ManagedFields; len(writers) > 0 && writers[len(writers)-1].Manager != fieldManager {
-		t.Errorf("written by %s", writers[len(writers)-1].Manager)
+			spec := map[string]any{"minReplicas": 5.0}
+			if ref == multidim {
+				spec = map[string]any{"constraints": map[string]any{"global": spec}}
+			}
+			want := map[string]any{"metadata": map[string]any{"resourceVersion": "999"}, "spec": spec}
+			if diff := cmp.Diff(want, sent); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+			if err := target.set(t.Context(), cronplan.Values{cronplan.MaxReplicas: new(int32(5))}); !apierrors.IsConflict(err) {
+				t.Errorf("to write what was read before another wrote: %v, want a conflict", err)
+			}
+			found := newTarget(ref.Kind, 0, 0)
+			if err := hub.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, found); err != nil {
+				t.Fatal(err)
+			}
+			if bounds := cronplan.BoundsIn(found); **bounds.Min != 5 || *bounds.Max != 10 {
+				t.Errorf("bounds are %d and %d", **bounds.Min, *bounds.Max)
+			}
+			if writers := found.GetManagedFields(); len(writers) > 0 && writers[len(writers)-1].Manager != fieldManager {
+				t.Errorf("written by %s", writers[len(writers)-1].Manager)
+			}
+		})
 	}
 }
 
@@ -128,24 +135,54 @@ func TestScaledBy(t *testing.T) {
 			if err != nil || got != tc.want {
 				t.Errorf("got %q, %v, want %q", got, err, tc.want)
 			}
+			for _, autoscaler := range autoscalers() {
+				if got, err := scaledBy(t.Context(), fakeHub(t, tc.there), newCron(autoscaler)); err != nil || got != "" {
+					t.Errorf("%s: got %q, %v", autoscaler.Kind, got, err)
+				}
+			}
 		})
 	}
 }
 
-// A governed Deployment is not changed, and the run says why.
-func TestGovernedDeployment(t *testing.T) {
-	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3), newFederatedHPA(1, 10))
-	program := s.program()
-	for _, at := range []string{"08:00", "09:00"} {
-		s.clock.SetTime(moment(t, at))
-		if _, err := s.reconcile(program); err != nil {
-			t.Fatal(err)
-		}
+// What another sets is not changed, and the run says why.
+func TestGovernedTarget(t *testing.T) {
+	onDeployment := newCron(deployment, sets("r", "0 9 * * *", 7))
+	tests := map[string]struct {
+		object *v1alpha1.CronFederatedHPA
+		there  []client.Object
+		want   string
+	}{
+		"a Deployment of a FederatedHPA": {onDeployment, []client.Object{newDeployment(3), newFederatedHPA(1, 10)},
+			`Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
+		"a Deployment of a MultidimPodAutoscaler": {onDeployment, []client.Object{newDeployment(3), madeBy("sized", 10)},
+			`Deployment "shop" belongs to MultidimPodAutoscaler "sized": name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds`},
+		"a FederatedHPA of a MultidimPodAutoscaler": {newCron(federated, setsBoth("r", "0 9 * * *", 7, 7)), []client.Object{madeBy("sized", 3)},
+			`FederatedHPA "shop" belongs to MultidimPodAutoscaler "sized": name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds`},
 	}
-	failed := s.cron().Status.ExecutionHistories[0].FailedExecutions
-	if len(failed) != 1 || !strings.HasPrefix(failed[0].Message, `Deployment "shop" is scaled by FederatedHPA "shop"`) || s.replicas() != 3 {
-		t.Errorf("replicas %d, failures %+v", s.replicas(), failed)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newSim(t, moment(t, "08:00"), append(tc.there, tc.object)...)
+			program := s.program()
+			for _, at := range []string{"08:00", "09:00", "09:01"} {
+				s.reconcileAt(program, at)
+				got := meta.FindStatusCondition(s.cron().Status.Conditions, v1alpha1.CronConflicting)
+				if got.Status != metav1.ConditionTrue || got.Message != tc.want {
+					t.Errorf("%s: condition %+v", at, got)
+				}
+			}
+			failed := s.cron().Status.ExecutionHistories[0].FailedExecutions
+			if len(failed) != 1 || failed[0].Message != tc.want || s.replicas() != 3 {
+				t.Errorf("replicas %d, failures %+v", s.replicas(), failed)
+			}
+		})
 	}
+}
+
+// madeBy is a FederatedHPA that a MultidimPodAutoscaler made.
+func madeBy(owner string, most int32) *v1alpha1.FederatedHPA {
+	f := newFederatedHPA(1, most)
+	f.OwnerReferences = []metav1.OwnerReference{{APIVersion: multidim.APIVersion, Kind: multidim.Kind, Name: owner, Controller: new(true)}}
+	return f
 }
 
 // targetFound returns what the status says of the target.
@@ -153,34 +190,47 @@ func targetFound(object *v1alpha1.CronFederatedHPA) bool {
 	return meta.IsStatusConditionTrue(object.Status.Conditions, v1alpha1.CronTargetFound)
 }
 
-// A FederatedHPA is set as a Deployment is; one that is not there is awaited.
-func TestBoundsOfAFederatedHPA(t *testing.T) {
-	s := newSim(t, moment(t, "08:00"), newCron(federated, setsBoth("r", "0 9 * * *", 20, 30)))
+// An autoscaler is set as a Deployment is; one that is not there is awaited.
+func TestBoundsOfAnAutoscaler(t *testing.T) {
+	for _, ref := range autoscalers() {
+		t.Run(ref.Kind, func(t *testing.T) {
+			s := newSim(t, moment(t, "08:00"), newCron(ref, setsBoth("r", "0 9 * * *", 20, 30)))
+			program := s.program()
+			s.reconcileAt(program, "08:00")
+			if wait := s.reconcileAt(program, "09:00"); wait != time.Second+margin {
+				t.Errorf("tries again in %v", wait)
+			}
+			if targetFound(s.cron()) {
+				t.Error("the target is said to be there")
+			}
+			s.store.put(newTarget(ref.Kind, 1, 10))
+			s.reconcileAt(program, "09:00:05")
+			object, _ := s.target()
+			if bounds := cronplan.BoundsIn(object); **bounds.Min != 20 || *bounds.Max != 30 || !targetFound(s.cron()) {
+				t.Errorf("bounds %d and %d, conditions %+v", **bounds.Min, *bounds.Max, s.cron().Status.Conditions)
+			}
+		})
+	}
+}
+
+// A MultidimPodAutoscaler that has no bounds gets none, and is awaited as one that is not there.
+func TestMultidimWithoutBounds(t *testing.T) {
+	bare := newMultidim(1, 10)
+	bare.Spec.Constraints.Global = nil
+	s := newSim(t, moment(t, "08:00"), newCron(multidim, setsBoth("r", "0 9 * * *", 20, 30)), bare)
 	program := s.program()
-	reconcileAt := func(at string) time.Duration {
-		t.Helper()
-		s.clock.SetTime(moment(t, at))
-		wait, err := s.reconcile(program)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return wait
+	s.reconcileAt(program, "08:00")
+	if wait := s.reconcileAt(program, "09:00"); wait != time.Second+margin || targetFound(s.cron()) {
+		t.Errorf("again in %v, conditions %+v", wait, s.cron().Status.Conditions)
 	}
-	reconcileAt("08:00")
-	if wait := reconcileAt("09:00"); wait != time.Second+margin {
-		t.Errorf("tries again in %v", wait)
+	found := &v1alpha1.MultidimPodAutoscaler{}
+	if err := s.store.Get(t.Context(), client.ObjectKeyFromObject(bare), found); err != nil || found.Spec.Constraints.Global != nil {
+		t.Errorf("it has bounds now: %+v, %v", found.Spec.Constraints, err)
 	}
-	if targetFound(s.cron()) {
-		t.Error("the target is said to be there")
-	}
-	s.store.put(newFederatedHPA(1, 10))
-	reconcileAt("09:00:05")
-	found := &v1alpha1.FederatedHPA{}
-	if err := s.store.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, found); err != nil {
-		t.Fatal(err)
-	}
-	if *found.Spec.MinReplicas != 20 || found.Spec.MaxReplicas != 30 || !targetFound(s.cron()) {
-		t.Errorf("bounds %d and %d, conditions %+v", *found.Spec.MinReplicas, found.Spec.MaxReplicas, s.cron().Status.Conditions)
+	s.store.put(newMultidim(1, 10))
+	s.reconcileAt(program, "09:00:05")
+	if s.replicas() != 30 || !targetFound(s.cron()) {
+		t.Errorf("maxReplicas %d, conditions %+v", s.replicas(), s.cron().Status.Conditions)
 	}
 }
 
@@ -229,23 +279,28 @@ func TestWhomAnAutoscalerConcerns(t *testing.T) {
 	elsewhere.SetNamespace("other")
 	r := New(Options{Clock: clocktesting.NewFakePassiveClock(time.Now()),
 		Hub: fakeHub(t, named("of-workload", deployment),
-			named("of-fhpa", autoscalingv2.CrossVersionObjectReference{Kind: "FederatedHPA", Name: "bounds"}),
+			named("of-bounds", autoscalingv2.CrossVersionObjectReference{Kind: "FederatedHPA", Name: "bounds"}),
 			named("of-none", autoscalingv2.CrossVersionObjectReference{Name: "x"}), elsewhere)})
 	f := newFederatedHPA(1, 2)
 	f.Name = "bounds"
-	var got []string
-	for _, request := range r.concerned(t.Context(), f) {
-		got = append(got, request.Name)
+	m := newMultidim(1, 2)
+	m.Name = "bounds"
+	for _, autoscaler := range []client.Object{f, m} {
+		var got []string
+		for _, request := range r.concerned(t.Context(), autoscaler) {
+			got = append(got, request.Name)
+		}
+		if diff := cmp.Diff([]string{"of-workload", "of-bounds"}, got); diff != "" {
+			t.Errorf("%T (-want +got):\n%s", autoscaler, diff)
+		}
 	}
-	if diff := cmp.Diff([]string{"of-workload", "of-fhpa"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	moved, resized, going := f.DeepCopy(), f.DeepCopy(), f.DeepCopy()
+	moved, resized, going, made := f.DeepCopy(), f.DeepCopy(), f.DeepCopy(), f.DeepCopy()
 	moved.Spec.ScaleTargetRef.Name, resized.Spec.MaxReplicas, going.DeletionTimestamp = "y", 50, stamp(moment(t, "08:00"))
+	made.OwnerReferences = madeBy("sized", 2).OwnerReferences
 	for name, tc := range map[string]struct {
 		to   client.Object
 		want bool
-	}{"another target": {moved, true}, "other bounds": {resized, false}, "deletion": {going, true}} {
+	}{"another target": {moved, true}, "other bounds": {resized, false}, "deletion": {going, true}, "an owner": {made, true}} {
 		if got := comesOrGoes().Update(event.UpdateEvent{ObjectOld: f, ObjectNew: tc.to}); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
 
-// scaledBy names another autoscaler that sets the replicas of what the
-// rules set, or returns "".
+// scaledBy names another autoscaler that sets the replicas or the bounds of what
+// the rules set, or returns "".
 func scaledBy(ctx context.Context, hub client.Reader, object *v1alpha1.CronFederatedHPA) (string, error) {
 	ref := object.Spec.ScaleTargetRef
 	for _, list := range []client.ObjectList{&v1alpha1.FederatedHPAList{}, &autoscalingv2.HorizontalPodAutoscalerList{}} {

@@ -43,6 +43,7 @@ func (r *Reconciler) SetUp(manager ctrl.Manager, parallel int, timeout time.Dura
 		Named(Name).
 		For(&v1alpha1.CronFederatedHPA{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.FederatedHPA{}, concerned, builder.WithPredicates(comesOrGoes())).
+		Watches(&v1alpha1.MultidimPodAutoscaler{}, concerned, builder.WithPredicates(comesOrGoes())).
 		Watches(&autoscalingv2.HorizontalPodAutoscaler{}, concerned, builder.WithPredicates(comesOrGoes())).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: parallel,
@@ -70,7 +71,6 @@ func (r *Reconciler) concerned(ctx context.Context, autoscaler client.Object) []
 // comesOrGoes passes what changes who is whose autoscaler.
 func comesOrGoes() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return claims.Of(e.ObjectOld).Target != claims.Of(e.ObjectNew).Target ||
-			(e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil)
+		return claims.Of(e.ObjectOld) != claims.Of(e.ObjectNew)
 	}}
 }

@@ -3,7 +3,6 @@
 package cronfederatedhpa
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -185,6 +184,17 @@ func (s *sim) reconcile(r *Reconciler) (time.Duration, error) {
 	return result.RequeueAfter, err
 }
 
+// reconcileAt is one at a time, which must not fail.
+func (s *sim) reconcileAt(r *Reconciler, at string) time.Duration {
+	s.t.Helper()
+	s.clock.SetTime(moment(s.t, at))
+	wait, err := s.reconcile(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return wait
+}
+
 // cron is the object as the hub has it.
 func (s *sim) cron() *v1alpha1.CronFederatedHPA {
 	s.t.Helper()
@@ -207,18 +217,17 @@ func (s *sim) edit(change func(*v1alpha1.CronFederatedHPASpec)) {
 }
 
 // target returns what the rules set, and its number: the replicas of the Deployment,
-// or maxReplicas of the FederatedHPA.
+// or maxReplicas of the autoscaler.
 func (s *sim) target() (object client.Object, number *int32) {
 	s.t.Helper()
-	d, f := &appsv1.Deployment{}, &v1alpha1.FederatedHPA{}
-	object = d
-	if cronplan.TargetsFederatedHPA(s.cron()) {
-		object = f
-	}
-	if err := s.store.Get(s.t.Context(), client.ObjectKey{Namespace: "shop", Name: "shop"}, object); err != nil {
+	object = newTarget(s.cron().Spec.ScaleTargetRef.Kind, 0, 0)
+	if err := s.store.Get(s.t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 		s.t.Fatal(err)
 	}
-	return object, cmp.Or(d.Spec.Replicas, &f.Spec.MaxReplicas)
+	if d, is := object.(*appsv1.Deployment); is {
+		return d, d.Spec.Replicas
+	}
+	return object, cronplan.BoundsIn(object).Max
 }
 
 func (s *sim) replicas() int32 {
@@ -235,6 +244,23 @@ func (s *sim) scaleTo(n int32) {
 	if err := s.store.Update(s.t.Context(), object); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// newTarget is one of a kind: an autoscaler with these bounds, or a Deployment of as many replicas as the most.
+func newTarget(kind string, least, most int32) client.Object {
+	switch kind {
+	case federated.Kind:
+		return newFederatedHPA(least, most)
+	case multidim.Kind:
+		return newMultidim(least, most)
+	}
+	return newDeployment(most)
+}
+
+func newMultidim(least, most int32) *v1alpha1.MultidimPodAutoscaler {
+	m := &v1alpha1.MultidimPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop"}}
+	m.Spec.ScaleTargetRef, m.Spec.Constraints.Global = deployment, &v1alpha1.GlobalConstraints{MinReplicas: &least, MaxReplicas: most}
+	return m
 }
 
 func newDeployment(n int32) *appsv1.Deployment {

@@ -27,10 +27,10 @@ type target interface {
 	set(ctx context.Context, v cronplan.Values) error
 }
 
-// bounds are those of a FederatedHPA.
+// bounds are those of an autoscaler of ours.
 type bounds struct {
 	hub client.Writer
-	of  *v1alpha1.FederatedHPA
+	of  client.Object
 }
 
 func (b bounds) state() cronplan.Target { return cronplan.BoundsOf(b.of) }
@@ -38,13 +38,8 @@ func (b bounds) state() cronplan.Target { return cronplan.BoundsOf(b.of) }
 // set sends only what changes, so that fields which this program does not know
 // stay as they are.
 func (b bounds) set(ctx context.Context, v cronplan.Values) error {
-	after := b.of.DeepCopy()
-	if v[cronplan.MinReplicas] != nil {
-		after.Spec.MinReplicas = v[cronplan.MinReplicas]
-	}
-	if v[cronplan.MaxReplicas] != nil {
-		after.Spec.MaxReplicas = *v[cronplan.MaxReplicas]
-	}
+	after := b.of.DeepCopyObject().(client.Object)
+	cronplan.BoundsIn(after).Set(v)
 	patch := client.MergeFromWithOptions(b.of, client.MergeFromWithOptimisticLock{})
 	return b.hub.Patch(ctx, after, patch, client.FieldOwner(fieldManager))
 }
@@ -67,9 +62,12 @@ func (w workload) set(ctx context.Context, v cronplan.Values) error {
 	return err
 }
 
-// readBounds reads the FederatedHPA that the rules set.
+// readBounds reads the autoscaler whose bounds the rules set.
 func readBounds(ctx context.Context, hub client.Reader, writer client.Writer, object *v1alpha1.CronFederatedHPA) (target, error) {
-	found := &v1alpha1.FederatedHPA{}
+	var found client.Object = &v1alpha1.FederatedHPA{}
+	if object.Spec.ScaleTargetRef.Kind == v1alpha1.MultidimPodAutoscalerKind {
+		found = &v1alpha1.MultidimPodAutoscaler{}
+	}
 	key := client.ObjectKey{Namespace: object.Namespace, Name: object.Spec.ScaleTargetRef.Name}
 	if err := hub.Get(ctx, key, found); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 )
 
 // world is a sim, and what has to come of it by the dumb definition.
@@ -29,8 +29,11 @@ type duty struct {
 	value int32
 }
 
-// newWorld has a Deployment, or a FederatedHPA if that is what the rules set.
-func newWorld(t testing.TB, seed uint64, start time.Time, rules []dumb) *world {
+// newWorld has what the rules set: a Deployment or an autoscaler.
+func newWorld(t testing.TB, seed uint64, start time.Time, target autoscalingv2.CrossVersionObjectReference, rules []dumb) *world {
+	if target != deployment {
+		rules = ofAutoscaler(rules)
+	}
 	var specs []ruleSpec
 	w := &world{rules: rules, walked: start, hand: -1}
 	for _, r := range rules {
@@ -44,12 +47,9 @@ func newWorld(t testing.TB, seed uint64, start time.Time, rules []dumb) *world {
 		w.clocks = append(w.clocks, &wallClock{zone: zone})
 		w.clocks[len(w.clocks)-1].tick(start, r.show)
 	}
-	object, target := newCron(deployment, specs...), client.Object(newDeployment(100))
-	if rules[0].spec.TargetReplicas == nil {
-		object, target = newCron(federated, specs...), newFederatedHPA(1, 100)
-	}
+	object := newCron(target, specs...)
 	object.CreationTimestamp = *stamp(start)
-	w.sim = newSim(t, start, object, target)
+	w.sim = newSim(t, start, object, newTarget(target.Kind, 1, 100))
 	w.random = rand.New(rand.NewPCG(seed, 1))
 	w.program = []*Reconciler{w.sim.program()}
 	return w
@@ -225,7 +225,7 @@ func (w *world) justifies(place map[runKey]int) {
 // Weeks around the changes of the clocks of three zones, with nothing in the way.
 func TestWeeksOfRuns(t *testing.T) {
 	for _, begin := range []string{"2026-03-06 12:00", "2026-10-29 12:00"} {
-		w := newWorld(t, 1, moment(t, begin), dumbRules())
+		w := newWorld(t, 1, moment(t, begin), deployment, dumbRules())
 		w.lives(w.clock.Now().AddDate(0, 0, days(3, 21)), w.holds)
 		w.accounts()
 		if w.log.messages["superseded"] == 0 || len(w.log.gone) > 0 || len(w.log.messages) > 1 {

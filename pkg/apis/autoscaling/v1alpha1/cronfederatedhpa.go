@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CronFederatedHPA sets the replicas of a workload, or the bounds of a FederatedHPA, at given times. A time that passed
-// while the controller was away is caught up once it is back: of several, only the latest values are applied.
+// CronFederatedHPA sets the replicas of a workload, or the bounds of a FederatedHPA or MultidimPodAutoscaler, at given times. A
+// time that passed while the controller was away is caught up once it is back: of several, only the latest values are applied.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -47,15 +47,17 @@ type CronFederatedHPAList struct {
 
 // CronFederatedHPASpec is a target, and the rules for it.
 //
-// +kubebuilder:validation:XValidation:rule="self.scaleTargetRef.kind != 'FederatedHPA' || (has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1')",fieldPath=".scaleTargetRef.apiVersion",message="must be autoscaling.karmada.io/v1alpha1 if kind is FederatedHPA"
-// +kubebuilder:validation:XValidation:rule="!has(self.scaleTargetRef.apiVersion) || self.scaleTargetRef.apiVersion != 'autoscaling.karmada.io/v1alpha1' || self.scaleTargetRef.kind == 'FederatedHPA'",fieldPath=".scaleTargetRef.kind",message="must be FederatedHPA if apiVersion is autoscaling.karmada.io/v1alpha1"
-// +kubebuilder:validation:XValidation:rule="!(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, has(r.targetMinReplicas) || has(r.targetMaxReplicas))",fieldPath=".rules",message="each rule must set targetMinReplicas, targetMaxReplicas or both, because the target is a FederatedHPA"
-// +kubebuilder:validation:XValidation:rule="!(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, !has(r.targetReplicas))",fieldPath=".rules",message="targetReplicas may not be set, because the target is a FederatedHPA: set targetMinReplicas and targetMaxReplicas"
-// +kubebuilder:validation:XValidation:rule="(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, has(r.targetReplicas))",fieldPath=".rules",message="each rule must set targetReplicas, because the target is not a FederatedHPA"
-// +kubebuilder:validation:XValidation:rule="(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, !has(r.targetMinReplicas) && !has(r.targetMaxReplicas))",fieldPath=".rules",message="targetMinReplicas and targetMaxReplicas may not be set, because the target is not a FederatedHPA: set targetReplicas"
+// +kubebuilder:validation:XValidation:rule="!(self.scaleTargetRef.kind in ['FederatedHPA', 'MultidimPodAutoscaler']) || (has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1')",fieldPath=".scaleTargetRef.apiVersion",message="must be autoscaling.karmada.io/v1alpha1 if kind is FederatedHPA or MultidimPodAutoscaler"
+// +kubebuilder:validation:XValidation:rule="!has(self.scaleTargetRef.apiVersion) || self.scaleTargetRef.apiVersion != 'autoscaling.karmada.io/v1alpha1' || self.scaleTargetRef.kind in ['FederatedHPA', 'MultidimPodAutoscaler']",fieldPath=".scaleTargetRef.kind",message="must be FederatedHPA or MultidimPodAutoscaler if apiVersion is autoscaling.karmada.io/v1alpha1"
+// +kubebuilder:validation:XValidation:rule="!(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, has(r.targetMinReplicas) || has(r.targetMaxReplicas))",fieldPath=".rules",message="each rule must set targetMinReplicas, targetMaxReplicas or both, because the target is an autoscaler"
+// +kubebuilder:validation:XValidation:rule="!(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, !has(r.targetReplicas))",fieldPath=".rules",message="targetReplicas may not be set, because the target is an autoscaler: set targetMinReplicas and targetMaxReplicas"
+// +kubebuilder:validation:XValidation:rule="(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, has(r.targetReplicas))",fieldPath=".rules",message="each rule must set targetReplicas, because the target is not an autoscaler"
+// +kubebuilder:validation:XValidation:rule="(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, !has(r.targetMinReplicas) && !has(r.targetMaxReplicas))",fieldPath=".rules",message="targetMinReplicas and targetMaxReplicas may not be set, because the target is not an autoscaler: set targetReplicas"
+// +kubebuilder:validation:XValidation:rule="self.scaleTargetRef.kind != 'MultidimPodAutoscaler' || self.rules.all(r, !has(r.targetMinReplicas) || r.targetMinReplicas != 0)",fieldPath=".rules",message="targetMinReplicas must be 1 or more, because the target is a MultidimPodAutoscaler"
 type CronFederatedHPASpec struct {
-	// scaleTargetRef is what the rules set: a FederatedHPA, or anything with a scale subresource, in the namespace of
-	// the CronFederatedHPA on the hub. A workload that a FederatedHPA governs is not to be named; name the FederatedHPA.
+	// scaleTargetRef is what the rules set: a FederatedHPA, a MultidimPodAutoscaler, or anything with a scale subresource, in
+	// the namespace of the CronFederatedHPA on the hub. A workload that a FederatedHPA governs is not to be named; name the
+	// FederatedHPA. Nor is one that a MultidimPodAutoscaler governs, nor its FederatedHPA; name the MultidimPodAutoscaler.
 	// Example: {apiVersion: autoscaling.karmada.io/v1alpha1, kind: FederatedHPA, name: shop}
 	// +required
 	ScaleTargetRef autoscalingv2.CrossVersionObjectReference `json:"scaleTargetRef"`
@@ -110,20 +112,21 @@ type CronFederatedHPARule struct {
 	Schedule string `json:"schedule"`
 
 	// targetReplicas is the number of replicas that the target is set to; 0 is allowed. Must be set if the target is not a
-	// FederatedHPA, and only then.
+	// FederatedHPA or MultidimPodAutoscaler, and only then.
 	// Example: 100
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	TargetReplicas *int32 `json:"targetReplicas,omitempty"`
 
-	// targetMinReplicas is the minReplicas that the FederatedHPA is set to. Absent: it is left as it is. 0 only if that
-	// FederatedHPA may have it.
+	// targetMinReplicas is the minReplicas that the FederatedHPA, or constraints.global of the MultidimPodAutoscaler, is set
+	// to. Absent: it is left as it is. 0 only if the target is a FederatedHPA that may have it.
 	// Example: 100
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	TargetMinReplicas *int32 `json:"targetMinReplicas,omitempty"`
 
-	// targetMaxReplicas is the maxReplicas that the FederatedHPA is set to. Absent: it is left as it is.
+	// targetMaxReplicas is the maxReplicas that the FederatedHPA, or constraints.global of the MultidimPodAutoscaler, is set
+	// to. Absent: it is left as it is.
 	// Example: 500
 	// +kubebuilder:validation:Minimum=1
 	// +optional
