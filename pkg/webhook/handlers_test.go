@@ -122,8 +122,8 @@ func decoded(t *testing.T, text []byte) (v any) {
 
 func TestValidation(t *testing.T) {
 	made := object[v1alpha1.FederatedHPA](t, fhpa("sized", "basket"))
-	made.OwnerReferences = []metav1.OwnerReference{{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "MultidimPodAutoscaler", Name: "sized",
-		Controller: new(true)}}
+	made.OwnerReferences = []metav1.OwnerReference{{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "MultidimPodAutoscaler",
+		Name: "sized", Controller: new(true)}}
 	hub := hubWith(t, object[v1alpha1.FederatedHPA](t, fhpa("first", "web")), hpa("shop", "stock", "api"), hpa("other", "stock", "cart"),
 		object[v1alpha1.MultidimPodAutoscaler](t, mpa("sized", "basket")), made)
 	broken := strings.NewReplacer("maxReplicas: 10", "maxReplicas: 0", "minReplicas: 1", "minReplicas: -1").Replace(fhpa("new", "cart"))
