@@ -428,7 +428,8 @@ func TestFewAreNamed(t *testing.T) {
 	}
 	want := "the workload is scaled there by HorizontalPodAutoscaler shop/h0, HorizontalPodAutoscaler shop/h1, HorizontalPodAutoscaler " +
 		"shop/h2, and 2 more: delete it, or take the cluster out of clusterAffinity; the workload is sized there by VerticalPodAutoscaler " +
-		"shop/v0, VerticalPodAutoscaler shop/v1, VerticalPodAutoscaler shop/v2: delete it or set its updateMode to Off, or take the cluster out of " +
+		"shop/v0, VerticalPodAutoscaler shop/v1, VerticalPodAutoscaler shop/v2: delete it or set its updateMode to Off, or take the cluster " +
+		"out of " +
 		"clusterAffinity"
 	if got := InTheWay(On(MultidimInMember(multidim("web"), "child"), others...)); got != want {
 		t.Errorf("got %q, want %q", got, want)

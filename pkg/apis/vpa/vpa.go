@@ -13,11 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kind and Resource are as manifests, and roles, name it.
-const Kind, Resource = "VerticalPodAutoscaler", "verticalpodautoscalers"
+const (
+	// Kind is how manifests name it.
+	Kind = "VerticalPodAutoscaler"
+	// Resource is how roles and paths do.
+	Resource = "verticalpodautoscalers"
 
-// modeOff only recommends.
-const modeOff = "Off"
+	modeOff = "Off" // it only recommends
+)
 
 // SchemeGroupVersion is the group with the version that is read.
 var SchemeGroupVersion = schema.GroupVersion{Group: "autoscaling.k8s.io", Version: "v1"}
@@ -64,18 +67,18 @@ func (s *Spec) UnmarshalJSON(data []byte) error {
 // DeepCopyObject implements [runtime.Object].
 func (v *VerticalPodAutoscaler) DeepCopyObject() runtime.Object {
 	out := *v
-	v.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	v.DeepCopyInto(&out.ObjectMeta)
 	return &out
 }
 
 // DeepCopyObject implements [runtime.Object].
 func (l *VerticalPodAutoscalerList) DeepCopyObject() runtime.Object {
 	out := *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
+	l.DeepCopyInto(&out.ListMeta)
 	out.Items = make([]VerticalPodAutoscaler, len(l.Items))
 	for i := range l.Items {
 		out.Items[i] = l.Items[i]
-		l.Items[i].ObjectMeta.DeepCopyInto(&out.Items[i].ObjectMeta)
+		l.Items[i].DeepCopyInto(&out.Items[i].ObjectMeta)
 	}
 	return &out
 }
