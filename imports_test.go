@@ -60,6 +60,7 @@ var rings = map[string]int{
 	"pkg/controllers/federatedhpa/distributed": 3,
 	"pkg/controllers/federatedhpa/record":      3,
 	"pkg/controllers/federatedhpa/sight":       3,
+	"pkg/controllers/multidim":                 3,
 	"pkg/metricsadapter":                       3,
 	"pkg/webhook":                              3,
 
@@ -102,6 +103,7 @@ var decisions = map[string][]string{
 	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "decide.go", "metric_status.go",
 		"situation.go",
 		"status.go", "step.go"},
+	"pkg/controllers/multidim": {"amounts.go", "conditions.go", "decide.go", "recommender.go", "sizing.go", "situation.go", "status.go", "summarize.go"},
 }
 
 // impure are the imports that rings 0 and 1, and decisions, do without, each with its reason. A path stands for all below it.

@@ -83,8 +83,11 @@ func (u *Use) confidence() float64 {
 	return min(float64(u.Last.Sub(u.First))/float64(day), float64(u.Samples)/day.Minutes())
 }
 
-// hold returns advice that asks for nothing less than the last did.
+// hold returns advice that asks for nothing less than the last did. The zero value is no advice.
 func (a Advice) hold(last Advice) Advice {
+	if last == (Advice{}) {
+		return a
+	}
 	for r := range a.Target {
 		a.Target[r] = max(a.Target[r], last.Target[r])
 		a.Lower[r] = max(a.Lower[r], last.Lower[r])

@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
-	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 )
 
@@ -33,7 +32,7 @@ func hubWith(t testing.TB, objects ...client.Object) client.Client {
 		t.Fatal(err)
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
-	for _, kind := range append(index.Kinds(), &v1alpha1.MultidimPodAutoscaler{}) {
+	for _, kind := range index.Kinds() {
 		builder = builder.WithIndex(kind, index.ByName, index.Names)
 	}
 	return builder.Build()

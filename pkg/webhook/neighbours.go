@@ -37,20 +37,11 @@ func aroundBounds(ctx context.Context, hub client.Reader, namespace, workload, n
 // target itself if that is an autoscaler.
 func ofCronFederatedHPA(ctx context.Context, hub client.Reader, namespace string, c *v1alpha1.CronFederatedHPA) (admission.Neighbours,
 	error) {
-	target := c.Spec.ScaleTargetRef
-	known, err := around(ctx, hub, namespace, target.Name)
-	if err != nil || target.Kind != v1alpha1.MultidimPodAutoscalerKind {
-		return known, err
-	}
-	var multidim v1alpha1.MultidimPodAutoscalerList
-	err = find(ctx, hub, &multidim, namespace, target.Name)
-	known.MultidimPodAutoscalers = pointers(multidim.Items)
-	return known, err
+	return around(ctx, hub, namespace, c.Spec.ScaleTargetRef.Name)
 }
 
 // ofMultidimPodAutoscaler is what bears on m: autoscalers of its workload, the rules
-// that set its bounds, and a FederatedHPA of its name. Those that do not name m learn
-// of it by the FederatedHPA that it makes: a hub need not serve the kind.
+// that set its bounds, and a FederatedHPA of its name.
 func ofMultidimPodAutoscaler(ctx context.Context, hub client.Reader, namespace string,
 	m *v1alpha1.MultidimPodAutoscaler) (admission.Neighbours, error) {
 	target := m.Spec.ScaleTargetRef.Name
@@ -58,11 +49,6 @@ func ofMultidimPodAutoscaler(ctx context.Context, hub client.Reader, namespace s
 	if err != nil {
 		return known, err
 	}
-	var multidim v1alpha1.MultidimPodAutoscalerList
-	if err := find(ctx, hub, &multidim, namespace, target); err != nil {
-		return known, err
-	}
-	known.MultidimPodAutoscalers = pointers(multidim.Items)
 	var named v1alpha1.FederatedHPAList
 	if err := find(ctx, hub, &named, namespace, m.Name); err != nil {
 		return known, err
@@ -78,14 +64,16 @@ func ofMultidimPodAutoscaler(ctx context.Context, hub client.Reader, namespace s
 func around(ctx context.Context, hub client.Reader, namespace, name string) (admission.Neighbours, error) {
 	var federated v1alpha1.FederatedHPAList
 	var crons v1alpha1.CronFederatedHPAList
+	var multidim v1alpha1.MultidimPodAutoscalerList
 	var hpas autoscalingv2.HorizontalPodAutoscalerList
-	for _, list := range []client.ObjectList{&federated, &crons, &hpas} {
+	for _, list := range []client.ObjectList{&federated, &crons, &multidim, &hpas} {
 		if err := find(ctx, hub, list, namespace, name); err != nil {
 			return admission.Neighbours{}, err
 		}
 	}
 	return admission.Neighbours{
-		FederatedHPAs: pointers(federated.Items), CronFederatedHPAs: pointers(crons.Items), HPAs: pointers(hpas.Items),
+		FederatedHPAs: pointers(federated.Items), CronFederatedHPAs: pointers(crons.Items),
+		MultidimPodAutoscalers: pointers(multidim.Items), HPAs: pointers(hpas.Items),
 	}, nil
 }
 

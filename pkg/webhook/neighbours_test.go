@@ -77,9 +77,7 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 	for seed := range uint64(60) {
 		c := newCrowd(t, rand.New(rand.NewPCG(seed, 0)))
 		hub := hubWith(t, c.objects()...)
-		all := admission.Neighbours{FederatedHPAs: c.federated, CronFederatedHPAs: c.crons, HPAs: c.hpas}
-		withMultidim := all
-		withMultidim.MultidimPodAutoscalers = c.multidim
+		all := admission.Neighbours{FederatedHPAs: c.federated, CronFederatedHPAs: c.crons, MultidimPodAutoscalers: c.multidim, HPAs: c.hpas}
 		for _, f := range c.federated {
 			known, err := ofFederatedHPA(t.Context(), hub, "shop", f)
 			if err != nil {
@@ -98,7 +96,7 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantFaults, wantWarnings := admission.ValidateMultidimPodAutoscaler(m, nil, withMultidim)
+			wantFaults, wantWarnings := admission.ValidateMultidimPodAutoscaler(m, nil, all)
 			faults, warnings := admission.ValidateMultidimPodAutoscaler(m, nil, known)
 			if diff := cmp.Diff(texts(wantFaults), texts(faults), sorted) + cmp.Diff(wantWarnings, warnings, sorted,
 				cmpopts.EquateEmpty()); diff != "" {
@@ -113,7 +111,7 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 			}
 			beside := all
 			if o.Spec.ScaleTargetRef.Kind == v1alpha1.MultidimPodAutoscalerKind {
-				beside = withMultidim
+				beside = all
 			}
 			_, wantWarnings := admission.ValidateCronFederatedHPA(o, nil, beside)
 			_, warnings := admission.ValidateCronFederatedHPA(o, nil, known)

@@ -54,16 +54,14 @@ func TestPeoplesManifestsApply(t *testing.T) {
 	}
 }
 
-// documents are those of the kinds that deploy/crds installs.
+// documents are the manifests of a file.
 func documents(t *testing.T, file string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(strings.Split(string(text), "\n---\n"), func(manifest string) bool {
-		return strings.Contains(manifest, "\nkind: "+v1alpha1.MultidimPodAutoscalerKind)
-	})
+	return strings.Split(string(text), "\n---\n")
 }
 
 func kindOf(t *testing.T, manifest string) string {

@@ -58,11 +58,7 @@ func load(t *testing.T) []*admissiontest.Case {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Nothing works on a MultidimPodAutoscaler yet, so deploy/crds does not install the kind.
-	isMultidim := func(m admissiontest.Manifest) bool { return m.Kind() == v1alpha1.MultidimPodAutoscalerKind }
-	return slices.DeleteFunc(cases, func(c *admissiontest.Case) bool {
-		return isMultidim(c.Manifest) || slices.ContainsFunc(c.Beside, isMultidim)
-	})
+	return cases
 }
 
 var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })

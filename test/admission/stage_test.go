@@ -27,7 +27,7 @@ type stage struct {
 func (s stage) setAll(t *testing.T, e *env, cases []*admissiontest.Case) {
 	t.Helper()
 	const open = `[{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema","value":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}]`
-	for _, crd := range []string{"federatedhpas", "cronfederatedhpas"} {
+	for _, crd := range []string{"federatedhpas", "cronfederatedhpas", "multidimpodautoscalers"} {
 		e.kubectl(t, "patch", "crd", crd+".autoscaling.karmada.io", "--type=json", "-p", open)
 	}
 	s.awaitSchema(t, false)
@@ -40,11 +40,11 @@ func (s stage) setAll(t *testing.T, e *env, cases []*admissiontest.Case) {
 	s.awaitSchema(t, true)
 }
 
-// awaitSchema returns when both kinds are judged by a schema, or by none.
+// awaitSchema returns when all kinds are judged by a schema, or by none.
 func (s stage) awaitSchema(t *testing.T, want bool) {
 	t.Helper()
 	await(t, func(ctx context.Context) error {
-		for _, kind := range []string{"FederatedHPA", "CronFederatedHPA"} {
+		for _, kind := range []string{"FederatedHPA", "CronFederatedHPA", "MultidimPodAutoscaler"} {
 			bad := map[string]any{"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": kind, "metadata": map[string]any{"name": "bad"},
 				"spec": "none"}
 			if _, err := s.client.try(ctx, "default", bad); (err != nil) != want {

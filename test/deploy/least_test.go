@@ -81,8 +81,10 @@ func TestControllersChangeLittle(t *testing.T) {
 		want      []string
 	}{
 		"on the hub": {"overlays/standalone", "fleetscale-controller-manager", []string{
-			"patch federatedhpas", "update federatedhpas/status", "update cronfederatedhpas/status", "update */scale", "create events",
-			"patch events",
+			"create federatedhpas", "patch federatedhpas", "delete federatedhpas", "patch multidimpodautoscalers",
+			"create multidimpodautoscalerhistories", "update multidimpodautoscalerhistories", "delete multidimpodautoscalerhistories",
+			"update federatedhpas/status", "update cronfederatedhpas/status", "update multidimpodautoscalers/status", "update */scale",
+			"create events", "patch events",
 		}},
 		"on Karmada": {"overlays/karmada/controller-manager", "fleetscale-controller-manager-placements", nil},
 		"in a member": {"member-write", "fleetscale-write", []string{

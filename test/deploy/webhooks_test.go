@@ -74,7 +74,8 @@ func TestWebhooksOfOverlays(t *testing.T) {
 		}
 		var want []string
 		if slices.Contains(hubs(), dir) {
-			want = []string{"/mutate-cronfederatedhpa", "/mutate-federatedhpa", "/validate-cronfederatedhpa", "/validate-federatedhpa"}
+			want = []string{"/mutate-cronfederatedhpa", "/mutate-federatedhpa", "/mutate-multidimpodautoscaler",
+				"/validate-cronfederatedhpa", "/validate-federatedhpa", "/validate-multidimpodautoscaler"}
 		}
 		if diff := gocmp.Diff(want, paths); diff != "" {
 			t.Errorf("%s: paths (-want +got):\n%s", dir, diff)

@@ -16,14 +16,14 @@ import (
 )
 
 // addCron adds the controller of CronFederatedHPAs.
-func addCron(manager ctrl.Manager, scales scale.ScalesGetter, hold func() error, synced func() bool, o *Options) error {
+func addCron(manager ctrl.Manager, p *parts, o *Options) error {
 	reconciler := cronfederatedhpa.New(cronfederatedhpa.Options{
 		Hub:      manager.GetClient(),
 		Live:     manager.GetAPIReader(),
-		Scales:   scales,
+		Scales:   p.scales,
 		Mapper:   manager.GetRESTMapper(),
 		TimeZone: o.Cron.TimeZone,
-		Hold:     hold,
+		Hold:     p.hold,
 		Clock:    clock.RealClock{},
 		Events:   manager.GetEventRecorder(program),
 		Metrics:  cronfederatedhpa.NewMetrics(ctrlmetrics.Registry),
@@ -31,7 +31,7 @@ func addCron(manager ctrl.Manager, scales scale.ScalesGetter, hold func() error,
 	if err := reconciler.SetUp(manager, o.Cron.Syncs, o.Hub.Timeout); err != nil {
 		return err
 	}
-	return readyWhen(manager, "cronfederatedhpas-known", synced)
+	return readyWhen(manager, "cronfederatedhpas-known", p.synced)
 }
 
 // newScales is a client of the scale subresource, in the form that costs least where a resource has it. A decision reads one each time.

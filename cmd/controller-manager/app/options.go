@@ -27,6 +27,7 @@ type Options struct {
 	Members   command.MemberOptions
 	Autoscale AutoscaleOptions
 	Cron      CronOptions
+	Multidim  MultidimOptions
 	Serving   ServingOptions
 	Logging   *logs.Options
 }
@@ -90,9 +91,10 @@ func NewOptions() *Options {
 				InitialReadinessDelay:   30 * time.Second,
 			},
 		},
-		Cron:    CronOptions{TimeZone: cmp.Or(os.Getenv("TZ"), "UTC"), Syncs: 10},
-		Serving: ServingOptions{MetricsBindAddress: ":8080", HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0"},
-		Logging: logs.NewOptions(),
+		Cron:     CronOptions{TimeZone: cmp.Or(os.Getenv("TZ"), "UTC"), Syncs: 10},
+		Multidim: newMultidimOptions(),
+		Serving:  ServingOptions{MetricsBindAddress: ":8080", HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0"},
+		Logging:  logs.NewOptions(),
 	}
 }
 
@@ -104,6 +106,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Members.AddFlags(sets.FlagSet("members"))
 	o.Autoscale.addFlags(&sets)
 	o.Cron.addFlags(&sets)
+	o.Multidim.addFlags(&sets)
 	o.Serving.addFlags(&sets)
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
 	return sets
@@ -183,6 +186,7 @@ func (o *Options) Validate() error {
 	}
 	errs = append(errs, o.Members.Validate()...)
 	errs = append(errs, o.Autoscale.validate()...)
+	errs = append(errs, o.Multidim.validate()...)
 	return errors.Join(errs...)
 }
 

@@ -21,7 +21,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
@@ -47,23 +46,14 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	scales, err := newScales(manager)
-	if err != nil {
-		return fmt.Errorf("preparing to scale: %w", err)
-	}
-	hold, err := addSchemaCheck(ctx, manager, o)
+	shared, err := newParts(ctx, manager, o)
 	if err != nil {
 		return err
 	}
-	synced, err := index.Watch(ctx, manager.GetCache())
-	if err != nil {
-		return fmt.Errorf("preparing to read autoscalers of the hub, whose CRDs are in deploy/crds: %w", err)
-	}
-	if err := addCron(manager, scales, hold, synced, o); err != nil {
-		return err
-	}
-	if err := addAutoscaler(manager, scales, hold, synced, o); err != nil {
-		return err
+	for _, add := range []func(ctrl.Manager, *parts, *Options) error{addCron, addAutoscaler, addMultidim} {
+		if err := add(manager, shared, o); err != nil {
+			return err
+		}
 	}
 	return manager.Start(ctx)
 }
@@ -99,10 +89,18 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 }
 
 // slim drops from what is cached who wrote which field, but not who wrote an object's status, and when: nobody else should.
-// Nor does it of a FederatedHPA that may have lost its mode, which nothing else tells.
+// Nor does it of a FederatedHPA that may have lost its mode, or of a MultidimPodAutoscaler for which others recommend: nothing else
+// tells.
 func slim(object any) (any, error) {
-	if f, is := object.(*v1alpha1.FederatedHPA); is && served.MayBeCut(f) {
-		return object, nil
+	switch o := object.(type) {
+	case *v1alpha1.FederatedHPA:
+		if served.MayBeCut(o) {
+			return object, nil
+		}
+	case *v1alpha1.MultidimPodAutoscaler:
+		if len(o.Spec.Recommenders) > 0 {
+			return object, nil
+		}
 	}
 	accessor, err := meta.Accessor(object)
 	if err != nil {

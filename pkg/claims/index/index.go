@@ -20,10 +20,11 @@ import (
 // ByName is the field that it is asked by.
 const ByName = "names"
 
-// Kinds returns those that may have a claim on a workload, of those that deploy/crds installs. Of a MultidimPodAutoscaler the
-// FederatedHPA that it makes is seen.
+// Kinds returns those that may have a claim on a workload.
 func Kinds() []client.Object {
-	return []client.Object{&v1alpha1.FederatedHPA{}, &v1alpha1.CronFederatedHPA{}, &autoscalingv2.HorizontalPodAutoscaler{}}
+	return []client.Object{
+		&v1alpha1.FederatedHPA{}, &v1alpha1.CronFederatedHPA{}, &v1alpha1.MultidimPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscaler{},
+	}
 }
 
 // Names returns what an autoscaler is found by: the name of what it scales; one whose bounds rules may set, by its own name too.

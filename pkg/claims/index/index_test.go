@@ -70,7 +70,8 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"*v1alpha1.FederatedHPA by names", "*v1alpha1.CronFederatedHPA by names", "*v2.HorizontalPodAutoscaler by names"}
+	want := []string{"*v1alpha1.FederatedHPA by names", "*v1alpha1.CronFederatedHPA by names", "*v1alpha1.MultidimPodAutoscaler by names",
+		"*v2.HorizontalPodAutoscaler by names"}
 	if diff := cmp.Diff(want, k.indexed); diff != "" {
 		t.Errorf("indexed (-want +got):\n%s", diff)
 	}

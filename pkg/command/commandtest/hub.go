@@ -70,7 +70,7 @@ func (h *Hub) note(agent string) {
 func kinds(path string) any {
 	served := map[string][]string{
 		"autoscaling/v2":                  {"HorizontalPodAutoscaler"},
-		"autoscaling.karmada.io/v1alpha1": {"FederatedHPA", "CronFederatedHPA"},
+		"autoscaling.karmada.io/v1alpha1": {"FederatedHPA", "CronFederatedHPA", "MultidimPodAutoscaler", "MultidimPodAutoscalerHistory"},
 	}
 	switch path {
 	case "/api":

@@ -116,7 +116,7 @@ func (c *Checker) ask(ctx context.Context) (url string, faults map[string]error,
 // admit says once that the hub cannot be asked. That is no finding.
 func (c *Checker) admit(ctx context.Context, err error) {
 	if !c.silent {
-		klog.FromContext(ctx).Info("Could not read the hub's schema of FederatedHPA and CronFederatedHPA", "reason", err.Error())
+		klog.FromContext(ctx).Info("Could not read the hub's schema of autoscaling.karmada.io/v1alpha1", "reason", err.Error())
 	}
 	c.silent = true
 	if c.url == "" {
@@ -134,9 +134,9 @@ func (c *Checker) judge(ctx context.Context, faults map[string]error) {
 	logger := klog.FromContext(ctx)
 	switch {
 	case now != nil && (before == nil || before.Error() != now.Error()):
-		logger.Error(now, "Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is reconciled")
+		logger.Error(now, "Hub does not serve our schema of autoscaling.karmada.io/v1alpha1, so nothing is reconciled")
 	case now == nil && before != nil:
-		logger.Info("Hub serves our schema of FederatedHPA and CronFederatedHPA")
+		logger.Info("Hub serves our schema of autoscaling.karmada.io/v1alpha1")
 	}
 }
 

@@ -71,14 +71,15 @@ func checkErr(t *testing.T, when string, c *Checker, want string) {
 	}
 }
 
-func checkMetric(t *testing.T, c *Checker, federated, cron int) {
+func checkMetric(t *testing.T, c *Checker, federated, cron, multidim int) {
 	t.Helper()
 	want := fmt.Sprintf(`
 # HELP fleetscale_schema_ours 1 if the hub keeps every field of the kind that fleetscale reads and writes, 0 if it drops some or does not serve the kind.
 # TYPE fleetscale_schema_ours gauge
 fleetscale_schema_ours{kind="CronFederatedHPA"} %d
 fleetscale_schema_ours{kind="FederatedHPA"} %d
-`, cron, federated)
+fleetscale_schema_ours{kind="MultidimPodAutoscaler"} %d
+`, cron, federated, multidim)
 	if err := testutil.CollectAndCompare(c.options.Metrics.ours, strings.NewReader(want)); err != nil {
 		t.Error(err)
 	}
@@ -95,19 +96,19 @@ func TestCheckerFollowsTheHub(t *testing.T) {
 
 	checkLines(t, "no kinds", check(),
 		`"error"="the hub does not serve FederatedHPA of autoscaling.karmada.io/v1alpha1; the hub does not serve CronFederatedHPA of`)
-	checkMetric(t, c, 0, 0)
+	checkMetric(t, c, 0, 0, 0)
 	checkLines(t, "still no kinds", check())
 
 	h.serve(t, ours(t))
-	checkLines(t, "ours", check(), `"msg"="Hub serves our schema of FederatedHPA and CronFederatedHPA"`)
+	checkLines(t, "ours", check(), `"msg"="Hub serves our schema of autoscaling.karmada.io/v1alpha1"`)
 	checkErr(t, "ours", c, "")
-	checkMetric(t, c, 1, 1)
+	checkMetric(t, c, 1, 1, 1)
 
 	h.serve(t, karmadas(t))
 	checkLines(t, "Karmada was upgraded", check(),
-		`"Hub does not serve our schema of FederatedHPA and CronFederatedHPA, so nothing is reconciled"`)
+		`"Hub does not serve our schema of autoscaling.karmada.io/v1alpha1, so nothing is reconciled"`)
 	checkErr(t, "Karmada was upgraded", c, lacking)
-	checkMetric(t, c, 0, 0)
+	checkMetric(t, c, 0, 0, 1)
 	checkLines(t, "still Karmada's", check())
 	h.serve(t, karmadas(t))
 	checkLines(t, "Karmada's again", check())
@@ -116,12 +117,13 @@ func TestCheckerFollowsTheHub(t *testing.T) {
 	at(half, "components", "schemas")["io.karmada.autoscaling.v1alpha1.CronFederatedHPA"] = schemaOf(karmadas(t), "CronFederatedHPA")
 	h.serve(t, half)
 	checkLines(t, "half fixed", check(), `"error"="the hub drops fields of CronFederatedHPA: `)
-	checkMetric(t, c, 1, 0)
+	checkMetric(t, c, 1, 0, 1)
 
 	h.text = nil
 	check()
 	checkErr(t, "the kinds are gone", c, "the hub does not serve FederatedHPA of autoscaling.karmada.io/v1alpha1; "+
-		"the hub does not serve CronFederatedHPA of autoscaling.karmada.io/v1alpha1; "+advice)
+		"the hub does not serve CronFederatedHPA of autoscaling.karmada.io/v1alpha1; "+
+		"the hub does not serve MultidimPodAutoscaler of autoscaling.karmada.io/v1alpha1; "+advice)
 }
 
 func TestCheckerReadsADocumentOnce(t *testing.T) {
@@ -142,7 +144,7 @@ func TestCheckerOfASilentHub(t *testing.T) {
 	check := watch(t, c)
 	const silent = "reading the hub's schema of autoscaling.karmada.io/v1alpha1: connection refused"
 	checkLines(t, "silent from the beginning", check(),
-		`"msg"="Could not read the hub's schema of FederatedHPA and CronFederatedHPA" "reason"="`+silent)
+		`"msg"="Could not read the hub's schema of autoscaling.karmada.io/v1alpha1" "reason"="`+silent)
 	checkErr(t, "silent from the beginning", c, silent)
 	if n := testutil.CollectAndCount(c.options.Metrics.ours); n != 0 {
 		t.Errorf("%d series without a finding", n)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package served knows whether the hub's FederatedHPA and CronFederatedHPA are
+// Package served knows whether the hub's kinds of autoscaling.karmada.io are
 // ours alone, and so whether it is safe to act on them.
 //
 //	Checker  does the hub keep every field that we read and write? Karmada has
-//	         both kinds too, with fewer fields; where an upgrade of Karmada
+//	         two of them too, with fewer fields; where an upgrade of Karmada
 //	         brings its CustomResourceDefinitions back, the hub drops the rest
 //	         of each object, on reading as well, and a FederatedHPA of one mode
 //	         looks like one of the other.

@@ -35,6 +35,7 @@ func kinds() []kind {
 	return []kind{
 		{v1alpha1.FederatedHPAKind, reflect.TypeFor[v1alpha1.FederatedHPA]()},
 		{v1alpha1.CronFederatedHPAKind, reflect.TypeFor[v1alpha1.CronFederatedHPA]()},
+		{v1alpha1.MultidimPodAutoscalerKind, reflect.TypeFor[v1alpha1.MultidimPodAutoscaler]()},
 	}
 }
 

@@ -36,7 +36,8 @@ func at(o object, names ...string) object {
 func ours(t *testing.T) object {
 	t.Helper()
 	document := object{"openapi": "3.0.0", "info": object{"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}, "paths": object{}}
-	for kind, plural := range map[string]string{"FederatedHPA": "federatedhpas", "CronFederatedHPA": "cronfederatedhpas"} {
+	for kind, plural := range map[string]string{"FederatedHPA": "federatedhpas", "CronFederatedHPA": "cronfederatedhpas",
+		"MultidimPodAutoscaler": "multidimpodautoscalers"} {
 		text, err := os.ReadFile("../../../deploy/crds/autoscaling.karmada.io_" + plural + ".yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -53,8 +54,8 @@ func ours(t *testing.T) object {
 	return document
 }
 
-// karmadas is the document of a hub that has Karmada's kinds, as an API server
-// writes it, without its paths, its texts and what bounds values.
+// karmadas is the document of a hub that has Karmada's kinds in the place of two of
+// ours, as an API server writes it, without its paths, its texts and what bounds values.
 func karmadas(t *testing.T) object {
 	t.Helper()
 	text, err := os.ReadFile("testdata/karmada.json")
@@ -65,6 +66,8 @@ func karmadas(t *testing.T) object {
 	if err := json.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
+	const multidim = "MultidimPodAutoscaler"
+	at(document, "components", "schemas")["io.karmada.autoscaling.v1alpha1."+multidim] = schemaOf(ours(t), multidim)
 	return document
 }
 

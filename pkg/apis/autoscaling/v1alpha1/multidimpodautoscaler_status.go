@@ -62,7 +62,7 @@ type MultidimPodAutoscalerStatus struct {
 	// while another autoscaler governs the same workload, or the spec cannot be carried out. GoalHiddenByLimit is True while a
 	// limit keeps the use of a resource so near its goal that more load would not show. Acting is False while spec.mode is
 	// Observe or Paused. AbleToScale, ScalingActive and ScalingLimited are those of the FederatedHPA.
-	// Example: [{type: RecommendationProvided, status: "True", reason: AsWritten, message: "", lastTransitionTime: "2027-03-01T09:30:00Z"}]
+	// Example: [{type: RecommendationProvided, status: "True", reason: Recommended, message: "", lastTransitionTime: "2027-03-01T09:30:00Z"}]
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
@@ -153,7 +153,10 @@ type Cap struct {
 	// +required
 	Resource corev1.ResourceName `json:"resource"`
 
-	// reason is the bound: MinAllowed, MaxAllowed, Goal, Limit, LimitRange, Quota or Node.
+	// reason is the bound. MinAllowed and MaxAllowed: of the spec. GoalFloor: what a goal lets a Pod use before the fleet grows.
+	// GoalLimit: a limit that follows the request would hide that. Limit: of the template. LimitRangeMin, LimitRangeMax,
+	// MaxLimitRequestRatio and Quota: of the namespace. LargestNode: no node is larger. With the last two nothing is
+	// recommended. GoalHiddenByLimit: a limit of the template hides what a goal measures. NothingLegal: no size is admitted.
 	// Example: MaxAllowed
 	// +kubebuilder:validation:MaxLength=63
 	// +required

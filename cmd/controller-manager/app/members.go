@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	clientrecord "k8s.io/client-go/tools/record"
+	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/members/capacity"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/registration"
+)
+
+// addMembers adds what sees the members.
+func addMembers(manager ctrl.Manager, o *Options) (*workload.Members, error) {
+	registry, err := addRegistry(manager, o)
+	if err != nil {
+		return nil, err
+	}
+	hub, err := dynamic.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to read Karmada's summaries: %w", err)
+	}
+	store := pods.New(pods.Options{})
+	rooms := capacity.New(capacity.Options{Pods: store, Hub: hub, Timeout: o.Members.Timeout})
+	members := workload.NewMembers(registry, store, rooms)
+	for _, run := range []func(context.Context) error{store.Run, rooms.Run, members.Run} {
+		if err := manager.Add(everywhere(run)); err != nil {
+			return nil, err
+		}
+	}
+	return members, nil
+}
+
+// addRegistry adds what knows the members. A replica that waits to become leader knows them too.
+func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
+	hub, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to read registrations: %w", err)
+	}
+	hubDynamic, err := dynamic.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to read registrations: %w", err)
+	}
+	broadcaster := clientrecord.NewBroadcaster()
+	registry := member.New(o.Members.Registry(member.Options{
+		Hub:           hub,
+		HubDynamic:    hubDynamic,
+		Registrations: registration.Options{Access: registration.Write},
+		Connections:   connection.Options{UserAgent: manager.GetConfig().UserAgent},
+		Recorder:      broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program}),
+		Metrics:       member.NewMetrics(ctrlmetrics.Registry),
+	}))
+	err = manager.Add(everywhere(func(ctx context.Context) error {
+		defer broadcaster.Shutdown()
+		broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: hub.CoreV1().Events("")})
+		return registry.Run(ctx)
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return registry, manager.AddReadyzCheck("members-known",
+		command.ReadyCheck("members-known", func(*http.Request) error { return registry.Settled() }))
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
+	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// MultidimOptions are those of MultidimPodAutoscalers.
+type MultidimOptions struct {
+	Syncs                           int
+	Period, SavePeriod              time.Duration
+	PodMinimumCPU, PodMinimumMemory resource.QuantityValue
+	NodeHeadroom                    int
+	PriceCPUHour, PriceGiBHour      float64
+}
+
+func newMultidimOptions() MultidimOptions {
+	return MultidimOptions{
+		Syncs: 10, Period: time.Minute, SavePeriod: 10 * time.Minute, NodeHeadroom: 10,
+		PodMinimumCPU: quantity("25m"), PodMinimumMemory: quantity("250Mi"),
+	}
+}
+
+func quantity(text string) resource.QuantityValue {
+	return resource.QuantityValue{Quantity: resource.MustParse(text)}
+}
+
+func (o *MultidimOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	fs := sets.FlagSet("sizing")
+	fs.IntVar(&o.Syncs, "concurrent-mpa-syncs", o.Syncs, "Number of MultidimPodAutoscalers that are reconciled concurrently.")
+	fs.DurationVar(&o.Period, "vertical-period", o.Period, "Interval at which each MultidimPodAutoscaler is reconciled.")
+	fs.DurationVar(&o.SavePeriod, "history-save-period", o.SavePeriod,
+		"Interval at which what containers used is saved on the hub. A process that is killed loses as much.")
+	fs.Var(&o.PodMinimumCPU, "pod-minimum-cpu", "The least cpu that is recommended for a Pod, all its sized containers together.")
+	fs.Var(&o.PodMinimumMemory, "pod-minimum-memory", "The least memory that is recommended for a Pod, all its sized containers together.")
+	fs.IntVar(&o.NodeHeadroom, "node-headroom", o.NodeHeadroom,
+		"How many percent of the largest node of a cluster a recommended size leaves to others, from 0 to 99.")
+	fs.Float64Var(&o.PriceCPUHour, "price-cpu-hour", o.PriceCPUHour, "What a core costs in an hour, for clusters whose registration does "+
+		"not say so. Costs are shown where this and --price-gib-hour are known.")
+	fs.Float64Var(&o.PriceGiBHour, "price-gib-hour", o.PriceGiBHour, "What a GiB of memory costs in an hour, for clusters whose "+
+		"registration does not say so.")
+}
+
+func (o *MultidimOptions) validate() (errs []error) {
+	if o.Syncs < 1 {
+		errs = append(errs, fmt.Errorf("--concurrent-mpa-syncs: must be 1 or more, got %d", o.Syncs))
+	}
+	if o.Period < time.Second {
+		errs = append(errs, fmt.Errorf("--vertical-period: must be 1s or more, got %v", o.Period))
+	}
+	if o.SavePeriod < time.Second {
+		errs = append(errs, fmt.Errorf("--history-save-period: must be 1s or more, got %v", o.SavePeriod))
+	}
+	if o.NodeHeadroom < 0 || o.NodeHeadroom > 99 {
+		errs = append(errs, fmt.Errorf("--node-headroom: must be from 0 to 99, got %d", o.NodeHeadroom))
+	}
+	for _, least := range []struct {
+		flag string
+		of   resource.QuantityValue
+	}{{"--pod-minimum-cpu", o.PodMinimumCPU}, {"--pod-minimum-memory", o.PodMinimumMemory}} {
+		if least.of.Sign() < 0 {
+			errs = append(errs, fmt.Errorf("%s: must be 0 or more, got %v", least.flag, &least.of))
+		}
+	}
+	for _, price := range []struct {
+		flag string
+		of   float64
+	}{{"--price-cpu-hour", o.PriceCPUHour}, {"--price-gib-hour", o.PriceGiBHour}} {
+		if !(price.of >= 0) || math.IsInf(price.of, 0) {
+			errs = append(errs, fmt.Errorf("%s: must be 0 or more, got %v", price.flag, price.of))
+		}
+	}
+	return errs
+}
+
+// addMultidim adds the controller of MultidimPodAutoscalers, and what saves what it learns. What it saved is read from the hub
+// itself: a cache would hold it all.
+func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
+	store := history.New(struct {
+		client.Reader
+		client.Writer
+	}{manager.GetAPIReader(), manager.GetClient()}, o.Multidim.SavePeriod)
+	if err := manager.Add(ctrlmanager.RunnableFunc(store.Run)); err != nil {
+		return err
+	}
+	reconciler := multidim.New(multidim.Options{
+		Hub:     manager.GetClient(),
+		Live:    manager.GetAPIReader(),
+		Scales:  p.scales,
+		Fleet:   p.fleet,
+		Uses:    p.metrics,
+		History: store,
+		Hold:    p.holdFleet,
+		Period:  o.Multidim.Period,
+		Sizing: multidim.Sizing{
+			PodMinimum: sizes.Amounts{o.Multidim.PodMinimumCPU.MilliValue(), o.Multidim.PodMinimumMemory.Value()},
+			Headroom:   int64(o.Multidim.NodeHeadroom),
+			Price:      sizes.Price{Core: o.Multidim.PriceCPUHour, GiB: o.Multidim.PriceGiBHour},
+		},
+		Clock:   clock.RealClock{},
+		Events:  manager.GetEventRecorder(program),
+		Metrics: multidim.NewMetrics(ctrlmetrics.Registry),
+	})
+	if err := reconciler.SetUp(manager, o.Multidim.Syncs, o.Hub.Timeout); err != nil {
+		return err
+	}
+	return readyWhen(manager, "multidimpodautoscalers-known", p.synced)
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"k8s.io/client-go/scale"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
+)
+
+// parts are what the controllers share.
+type parts struct {
+	scales  scale.ScalesGetter
+	fleet   *selection.Reader
+	metrics *hubmetrics.Client
+	// hold is why nothing may be done now; nil: something may.
+	hold func() error
+	// synced reports whether the hub has told all autoscalers.
+	synced func() bool
+}
+
+// holdFleet is hold for those who need to know all clusters.
+func (p *parts) holdFleet() error { return cmp.Or(p.hold(), p.fleet.Fleet.Settled()) }
+
+func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, error) {
+	scales, err := newScales(manager)
+	if err != nil {
+		return nil, fmt.Errorf("preparing to scale: %w", err)
+	}
+	hold, err := addSchemaCheck(ctx, manager, o)
+	if err != nil {
+		return nil, err
+	}
+	synced, err := index.Watch(ctx, manager.GetCache())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to read autoscalers of the hub, whose CRDs are in deploy/crds: %w", err)
+	}
+	members, err := addMembers(manager, o)
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := hubmetrics.New(manager.GetConfig(), manager.GetRESTMapper(), hubmetrics.NewMetrics(ctrlmetrics.Registry))
+	if err != nil {
+		return nil, err
+	}
+	fleet := &selection.Reader{
+		Fleet: members, Placements: placement.NewKarmada(manager.GetClient(), clock.RealClock{}), Timeout: o.Members.Timeout,
+	}
+	return &parts{scales: scales, fleet: fleet, metrics: metrics, hold: hold, synced: synced}, nil
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/goals"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/summary"
+)
+
+// Reasons of conditions.
+const (
+	reasonRecommended       = "Recommended"
+	reasonHeld              = "Held"
+	reasonLearning          = "Learning"
+	reasonNothingSized      = "NothingSized"
+	reasonNoClusters        = "NoClusters"
+	reasonInvalidSpec       = "InvalidSpec"
+	reasonTargetNotFound    = "TargetNotFound"
+	reasonNoHistory         = "HistoryUnavailable"
+	reasonUnmeasured        = "MetricsUnavailable"
+	reasonRefused           = "RecommendationRefused"
+	reasonStale             = "RecommendationStale"
+	reasonAnotherAutoscaler = "AnotherAutoscaler"
+	reasonShortHistory      = "ShortHistory"
+	reasonLongHistory       = "LongHistory"
+	reasonSupported         = "Supported"
+	reasonNotTheOwner       = "NotTheOwner"
+	reasonNotWritten        = "FederatedHPANotWritten"
+	reasonLimitsSuffice     = "LimitsSuffice"
+)
+
+const (
+	// staleAfter is how old a recommendation becomes before it is said to be.
+	staleAfter = 10 * time.Minute
+	// confidentAfter is how much history is enough.
+	confidentAfter = 24 * time.Hour
+)
+
+var errStale = errors.New("the recommendation is old")
+
+// condition is one that a status should have.
+type condition struct {
+	kind            string
+	is              bool
+	reason, message string
+	// quiet: it is as it should be, and left out where it always was.
+	quiet bool
+}
+
+// conditions are those of the status; what they say of sizes rests on what it says.
+func (p *plan) conditions(s *v1alpha1.MultidimPodAutoscalerStatus) []metav1.Condition {
+	all := s.Conditions
+	list := []condition{p.acting(), p.unsupported()}
+	if p.Object.Spec.Mode != v1alpha1.ModePaused {
+		list = append(list, p.provided(s), p.hidden())
+		if recommender(p.Object) == "" {
+			list = append(list, p.unsure())
+		}
+	}
+	for _, c := range list {
+		status := metav1.ConditionFalse
+		if c.quiet && meta.FindStatusCondition(all, c.kind) == nil {
+			continue
+		}
+		if c.is {
+			status = metav1.ConditionTrue
+		}
+		set(&all, metav1.Condition{Type: c.kind, Status: status, Reason: c.reason, Message: c.message}, p)
+	}
+	if recommender(p.Object) != "" {
+		meta.RemoveStatusCondition(&all, v1alpha1.MultidimLowConfidence)
+	}
+	p.passOn(&all)
+	return all
+}
+
+func set(all *[]metav1.Condition, c metav1.Condition, p *plan) {
+	c.ObservedGeneration = p.Object.Generation
+	c.LastTransitionTime = metav1.Time{Time: p.Now}
+	c.Message = summary.Brief(c.Message, summary.LongestCondition)
+	meta.SetStatusCondition(all, c)
+}
+
+// passedOn are the conditions that are those of the FederatedHPA.
+var passedOn = []autoscalingv2.HorizontalPodAutoscalerConditionType{
+	autoscalingv2.AbleToScale, autoscalingv2.ScalingActive, autoscalingv2.ScalingLimited,
+}
+
+func (p *plan) passOn(all *[]metav1.Condition) {
+	ours := p.owns()
+	for _, kind := range passedOn {
+		if !ours {
+			meta.RemoveStatusCondition(all, string(kind))
+			continue
+		}
+		for _, c := range p.child.Status.Conditions {
+			if c.Type == kind && c.Reason != "" {
+				set(all, metav1.Condition{Type: string(kind), Status: metav1.ConditionStatus(c.Status), Reason: c.Reason, Message: c.Message}, p)
+			}
+		}
+	}
+}
+
+func (p *plan) acting() condition {
+	switch p.Object.Spec.Mode {
+	case v1alpha1.ModeObserve:
+		return condition{kind: v1alpha1.MultidimActing, reason: string(v1alpha1.ModeObserve), message: "spec.mode is Observe: no workload is written"}
+	case v1alpha1.ModePaused:
+		return condition{kind: v1alpha1.MultidimActing, reason: string(v1alpha1.ModePaused), message: "spec.mode is Paused: nothing is decided"}
+	}
+	return condition{v1alpha1.MultidimActing, true, string(v1alpha1.ModeActive), "what is decided is carried out", true}
+}
+
+// provided is whether there is a recommendation.
+func (p *plan) provided(s *v1alpha1.MultidimPodAutoscalerStatus) condition {
+	c := condition{kind: v1alpha1.MultidimRecommendationProvided}
+	name := recommender(p.Object)
+	switch {
+	case p.unselected != nil:
+		c.reason, c.message = reasonInvalidSpec, p.unselected.Error()
+	case len(p.clusters) == 0:
+		c.reason, c.message = reasonNoClusters, "no registered cluster is selected: compare spec.clusterAffinity with the registrations"
+	case p.untold != nil:
+		c.reason, c.message = reasonTargetNotFound, p.untold.Error()
+	case errors.Is(p.unlearned, errStale):
+		c.reason, c.message = reasonStale, p.unlearned.Error()
+	case p.unlearned != nil && name != "":
+		c.reason, c.message = reasonRefused, p.unlearned.Error()
+	case p.unlearned != nil:
+		c.reason, c.message = reasonNoHistory, p.unlearned.Error()
+	case name == "" && len(p.advice) == 0:
+		c.reason, c.message = reasonNothingSized, "no container is sized: constraints leave none"
+	case s.Recommendation == nil && p.unmeasured != nil:
+		c.reason, c.message = reasonUnmeasured, p.unmeasured.Error()
+	case s.Recommendation == nil && name != "":
+		c.reason, c.message = reasonLearning, fmt.Sprintf("%q has not written status.recommendation yet", name)
+	case s.Recommendation == nil:
+		c.reason, c.message = reasonLearning, "no use of the workload's containers has been measured yet"
+	case s.Recommendation.At != nil && p.Now.Sub(s.Recommendation.At.Time) > staleAfter && p.unmeasured != nil:
+		c.reason, c.message = reasonStale, p.unmeasured.Error()
+	case p.held():
+		c.is, c.reason = true, reasonHeld
+		c.message = "nothing becomes less while clusters are silent: " + strings.Join(p.silentNames(), ", ")
+	default:
+		c.is, c.reason, c.message = true, reasonRecommended, "from what containers used in all clusters"
+	}
+	if c.is && name != "" {
+		c.reason, c.message = reasonRecommended, fmt.Sprintf("as %q recommends", name)
+	}
+	return c
+}
+
+func (in *situation) silentNames() (names []string) {
+	for i := range in.clusters {
+		if in.clusters[i].silent() != nil {
+			names = append(names, in.clusters[i].name)
+		}
+	}
+	return names
+}
+
+// unsure is whether little is known of a container.
+func (p *plan) unsure() condition {
+	c := condition{kind: v1alpha1.MultidimLowConfidence, reason: reasonLongHistory, message: "there is history of a day or more"}
+	for _, a := range p.advice {
+		known := min(time.Duration(a.Samples)*time.Minute, p.Now.Sub(a.First))
+		if a.Samples == 0 {
+			known = 0
+		}
+		if known < confidentAfter {
+			c.is, c.reason = true, reasonShortHistory
+			c.message = fmt.Sprintf("container %q has been measured for %v of the %v after which little changes", a.Container, known.Round(time.Minute), confidentAfter)
+			return c
+		}
+	}
+	return c
+}
+
+// unsupported is whether something is in the way of what the spec asks for.
+func (p *plan) unsupported() condition {
+	c := condition{kind: v1alpha1.MultidimConfigUnsupported, is: true}
+	faults := slices.DeleteFunc(slices.Clone(p.goals.Faults), func(f goals.Fault) bool { return f.Reason == goals.HiddenByLimit })
+	inClusters := p.inClusters()
+	var invalid *selection.SpecError
+	switch {
+	case len(p.claims) > 0:
+		c.reason, c.message = reasonAnotherAutoscaler, p.claims[0].AtWork()
+	case p.stranger():
+		c.reason, c.message = reasonNotTheOwner, fmt.Sprintf("FederatedHPA %q is not this object's: delete it, or give this object another name",
+			p.Object.Name)
+	case p.childErr != nil:
+		c.reason, c.message = reasonNotWritten, p.childErr.Error()
+	case errors.As(p.unselected, &invalid):
+		c.reason, c.message = reasonInvalidSpec, p.unselected.Error()
+	case len(faults) > 0:
+		c.reason, c.message = faults[0].Reason, faults[0].Message
+	case len(inClusters) > 0:
+		c.reason, c.message = reasonAnotherAutoscaler, strings.Join(inClusters, "; ")
+	default:
+		c.is, c.reason, c.message, c.quiet = false, reasonSupported, "nothing is in the way of what the spec asks for", true
+	}
+	return c
+}
+
+func (p *plan) inClusters() (all []string) {
+	for i := range p.clusters {
+		if others := p.clusters[i].others; len(others) > 0 {
+			all = append(all, fmt.Sprintf("cluster %s: %s", p.clusters[i].name, claims.InTheWay(others)))
+		}
+	}
+	return all
+}
+
+// hidden is whether a limit hides what a goal measures.
+func (p *plan) hidden() condition {
+	for _, f := range p.goals.Faults {
+		if f.Reason == goals.HiddenByLimit {
+			return condition{kind: v1alpha1.MultidimGoalHiddenByLimit, is: true, reason: goals.HiddenByLimit, message: f.Message}
+		}
+	}
+	return condition{v1alpha1.MultidimGoalHiddenByLimit, false, reasonLimitsSuffice, "no limit hides what a goal measures", true}
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
+)
+
+// patience multiplies the timeout of members for the hub's metrics API, which may have to wait for members first.
+const patience = 2
+
+// onHub returns the FederatedHPA of the object's name, and the claims of others. Both come from a cache, which fails only if it
+// was not set up, and then nothing runs.
+func (r *Reconciler) onHub(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler) (*v1alpha1.FederatedHPA, []claims.Claim) {
+	child := &v1alpha1.FederatedHPA{}
+	if r.Hub.Get(ctx, client.ObjectKeyFromObject(object), child) != nil {
+		child = nil
+	}
+	asker := claims.Of(object)
+	named := []client.ListOption{client.InNamespace(object.Namespace), client.MatchingFields{index.ByName: object.Spec.ScaleTargetRef.Name}}
+	var federated v1alpha1.FederatedHPAList
+	var local autoscalingv2.HorizontalPodAutoscalerList
+	var multidim v1alpha1.MultidimPodAutoscalerList
+	_, _, _ = r.Hub.List(ctx, &federated, named...), r.Hub.List(ctx, &local, named...), r.Hub.List(ctx, &multidim, named...)
+	federated.Items = slices.DeleteFunc(federated.Items, func(f v1alpha1.FederatedHPA) bool {
+		return claims.Of(&f).Kind == v1alpha1.MultidimPodAutoscalerKind // who made it is seen too
+	})
+	return child, slices.Concat(claims.On(asker, pointers(federated.Items)...), claims.On(asker, pointers(local.Items)...),
+		claims.Prior(object, pointers(multidim.Items)...))
+}
+
+func pointers[T any](list []T) []*T {
+	all := make([]*T, len(list))
+	for i := range list {
+		all[i] = &list[i]
+	}
+	return all
+}
+
+// gather collects what a decision needs to know of the fleet. What is not available is noted as such. As long as nothing
+// changes, it asks the hub once, and no member.
+func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) {
+	all, _, err := r.Fleet.Select(ctx, selection.Workload{
+		Namespace: in.Object.Namespace, Target: in.Object.Spec.ScaleTargetRef, Affinity: in.Object.Spec.ClusterAffinity, InMembers: true,
+	})
+	if in.unselected = err; err != nil {
+		return
+	}
+	for _, c := range all {
+		if c.Selected {
+			in.clusters = append(in.clusters, cluster{Cluster: c.Member, name: c.Facts.Name})
+		}
+	}
+	if in.template, in.untold = r.templateOf(ctx, in, &memory.workload); in.untold != nil {
+		return
+	}
+	workload.Each(ctx, r.Fleet.Timeout, in.clusters, func(ctx context.Context, c *cluster) { c.read(ctx, in) })
+	in.unmeasured = r.measure(ctx, in)
+	memory.workload.compare(in.clusters)
+}
+
+// read reads what is known of a cluster: nearly always without asking it.
+func (c *cluster) read(ctx context.Context, in *situation) {
+	namespace := in.Object.Namespace
+	c.pods = c.SizedPods(ctx, namespace, in.template.selector)
+	c.limits = c.LimitRanges(ctx, namespace)
+	c.nodes = c.LargestNodes(ctx, in.template.PodTemplateSpec)
+	c.quota = c.QuotaLeft(ctx, namespace, in.template.PodTemplateSpec, c.pods.Pods)
+	c.others = in.othersIn(c.Autoscalers(ctx, namespace), c.VPAs(ctx, namespace))
+}
+
+// othersIn are the claims of others on the workload in a cluster.
+func (in *situation) othersIn(autoscalers workload.Autoscalers, vpas workload.VPAs) []claims.Claim {
+	own := types.UID("")
+	if in.owns() {
+		own = in.child.UID
+	}
+	asker := claims.MultidimInMember(in.Object, own)
+	return slices.Concat(claims.On(asker, autoscalers.Objects...), claims.On(asker, vpas.Objects...))
+}
+
+// measure asks what the Pods use.
+func (r *Reconciler) measure(ctx context.Context, in *situation) error {
+	if len(in.clusters) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience*r.Fleet.Timeout)
+	defer cancel()
+	question := hubmetrics.Question{Namespace: in.Object.Namespace, Selector: in.template.selector}
+	clustersOf := map[string][]string{}
+	for i := range in.clusters {
+		c := &in.clusters[i]
+		question.Clusters = append(question.Clusters, c.name)
+		for n := range c.pods.Pods {
+			name := c.pods.Pods[n].Name
+			clustersOf[name] = append(clustersOf[name], c.name)
+		}
+	}
+	question.ClustersOf = func(pod string) []string { return clustersOf[pod] }
+	uses, err := r.Uses.Uses(ctx, question)
+	for i := range uses { // in name order, as the clusters
+		in.clusters[i].uses = uses[i]
+	}
+	if err != nil {
+		return fmt.Errorf("asking what the Pods use: %w", err)
+	}
+	return nil
+}

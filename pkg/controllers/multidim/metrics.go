@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// Metrics are what is recommended, and what comes of it; cpu in cores, memory in bytes. Series of an object go with it. Labels:
+// bound is target, lower, upper or uncapped; result is added, repeated or ignored.
+type Metrics struct {
+	durations prometheus.Histogram
+	kills     *prometheus.CounterVec
+	samples   *prometheus.CounterVec
+
+	mu      sync.Mutex
+	objects map[client.ObjectKey][]prometheus.Metric // the gauges of each
+}
+
+const namespace, subsystem = "fleetscale", "mpa"
+
+var (
+	recommendedDesc = gauge("recommendation", "What a container should request, in cores or bytes.", "container", "resource", "bound")
+	requestedDesc   = gauge("requested", "What the Pods of a cluster request together, in cores or bytes.", "cluster", "resource")
+	savingsDesc     = gauge("savings", "What all Pods would request less if they had the recommended size, in cores or bytes; negative if more.",
+		"resource")
+)
+
+func gauge(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, append([]string{"namespace", "name"}, labels...), nil)
+}
+
+// NewMetrics registers on reg, so two instances never share state.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}, labels)
+	}
+	m := &Metrics{
+		durations: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "reconcile_duration_seconds",
+			Help: "Duration of a reconcile of a MultidimPodAutoscaler.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
+		}),
+		kills:   counter("ooms_total", "Containers that were killed for want of memory.", "namespace", "name"),
+		samples: counter("samples_total", "Samples of what containers used, by what became of them.", "result"),
+		objects: map[client.ObjectKey][]prometheus.Metric{},
+	}
+	reg.MustRegister(m.durations, m.kills, m.samples, m)
+	return m
+}
+
+// Describe implements [prometheus.Collector].
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{recommendedDesc, requestedDesc, savingsDesc} {
+		to <- desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, gauges := range m.objects {
+		for _, g := range gauges {
+			to <- g
+		}
+	}
+}
+
+func (m *Metrics) reconciled(p *plan, took time.Duration) {
+	m.durations.Observe(took.Seconds())
+	for _, f := range p.fed {
+		m.samples.WithLabelValues("added").Add(float64(f.Samples))
+		m.samples.WithLabelValues("repeated").Add(float64(f.Repeats))
+		m.samples.WithLabelValues("ignored").Add(float64(f.Ignored))
+		m.kills.WithLabelValues(p.Object.Namespace, p.Object.Name).Add(float64(len(f.Kills)))
+	}
+}
+
+// says shows what a status says.
+func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus) {
+	if p.advice == nil {
+		return // as it was
+	}
+	g := gauges{of: []string{p.Object.Namespace, p.Object.Name}}
+	for _, c := range containersOf(s.Recommendation) {
+		for bound, size := range map[string]v1alpha1.Size{
+			"target": c.Target, "lower": c.LowerBound, "upper": c.UpperBound, "uncapped": c.UncappedTarget,
+		} {
+			g.add(recommendedDesc, amountsOf(size), func(resource string) []string { return []string{c.ContainerName, resource, bound} })
+		}
+	}
+	for i := range p.sized.clusters {
+		g.add(requestedDesc, p.sized.clusters[i].savings.Requested, func(resource string) []string { return []string{p.clusters[i].name, resource} })
+	}
+	if s.Savings != nil {
+		g.add(savingsDesc, p.sized.savings.Less(), func(resource string) []string { return []string{resource} })
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.objects[client.ObjectKeyFromObject(p.Object)] = g.all
+}
+
+// gauges are those of one object.
+type gauges struct {
+	of  []string
+	all []prometheus.Metric
+}
+
+// add adds the amounts of all resources, in cores and bytes.
+func (g *gauges) add(desc *prometheus.Desc, a sizes.Amounts, labels func(resource string) []string) {
+	for r, name := range resourceNames {
+		if a[r] == sizes.None {
+			continue
+		}
+		value := float64(a[r])
+		if sizes.Resource(r) == sizes.CPU {
+			value /= 1000
+		}
+		g.all = append(g.all, prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, slices.Concat(g.of, labels(string(name)))...))
+	}
+}
+
+func (m *Metrics) forget(key client.ObjectKey) {
+	m.kills.DeleteLabelValues(key.Namespace, key.Name)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.objects, key)
+}

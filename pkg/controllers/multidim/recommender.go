@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// foreignStaleAfter is how old what another recommender wrote may be.
+const foreignStaleAfter = 5 * time.Minute
+
+// recommender is who recommends instead of us, or "".
+func recommender(object *v1alpha1.MultidimPodAutoscaler) string {
+	if len(object.Spec.Recommenders) == 0 {
+		return ""
+	}
+	return object.Spec.Recommenders[0].Name
+}
+
+// adopt takes what another recommender wrote for advice. It is refused whole if anything in it is wrong: who wrote it, or when, or
+// what. Nothing written is no advice.
+func (in *situation) adopt() ([]history.Advice, error) {
+	r := in.Object.Status.Recommendation
+	if r == nil {
+		return []history.Advice{}, nil
+	}
+	if err := in.genuine(r); err != nil {
+		return nil, err
+	}
+	advice := make([]history.Advice, 0, len(r.Containers))
+	for i := range r.Containers {
+		c := &r.Containers[i]
+		if err := in.sensible(c); err != nil {
+			return nil, fmt.Errorf("status.recommendation.containers[%d]: %w", i, err)
+		}
+		target, lower, upper := amountsOf(c.Target), amountsOf(c.LowerBound), amountsOf(c.UpperBound)
+		for k := range resourceNames {
+			fill(&lower[k], target[k])
+			fill(&upper[k], target[k])
+		}
+		advice = append(advice, history.Advice{Container: c.ContainerName, Fleet: sizes.Advice{Target: target, Lower: lower, Upper: upper}})
+	}
+	return advice, nil
+}
+
+// genuine is nil if the recommendation was written by the recommender of the spec, and not long ago.
+func (in *situation) genuine(r *v1alpha1.SizeRecommendation) error {
+	name := recommender(in.Object)
+	for _, writer := range writersOf(in.Object.ManagedFields) {
+		if writer != name {
+			return fmt.Errorf("status.recommendation was written by %q, and spec.recommenders names %q", writer, name)
+		}
+	}
+	switch {
+	case r.At == nil:
+		return fmt.Errorf("status.recommendation.at is missing: %q has to renew it with each recommendation", name)
+	case in.Now.Sub(r.At.Time) > foreignStaleAfter:
+		return fmt.Errorf("%w: %q wrote its last one at %s", errStale, name, r.At.UTC().Format(time.RFC3339))
+	case r.At.After(in.Now.Add(foreignStaleAfter)):
+		return fmt.Errorf("status.recommendation.at is in the future: correct the clock of %q", name)
+	}
+	return nil
+}
+
+// writersOf are the managers who wrote a part of status.recommendation.
+func writersOf(fields []metav1.ManagedFieldsEntry) (all []string) {
+	for _, entry := range fields {
+		var owned struct {
+			Status map[string]json.RawMessage `json:"f:status"`
+		}
+		if entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) != nil {
+			continue
+		}
+		if _, wrote := owned.Status["f:recommendation"]; wrote {
+			all = append(all, entry.Manager)
+		}
+	}
+	return all
+}
+
+// sensible is nil if the recommendation for a container can be used.
+func (in *situation) sensible(c *v1alpha1.ContainerRecommendation) error {
+	if !slices.ContainsFunc(in.template.Spec.Containers, func(k corev1.Container) bool { return k.Name == c.ContainerName }) {
+		return fmt.Errorf("the workload has no container %q", c.ContainerName)
+	}
+	allowed := in.Object.Spec.Container(c.ContainerName).Requests
+	for _, name := range resourceNames {
+		target := c.Target.Of(name)
+		if target == nil {
+			continue
+		}
+		for _, bound := range []struct {
+			of    *resource.Quantity
+			least bool
+			what  string
+		}{
+			{resource.NewQuantity(0, resource.DecimalSI), true, "nothing"},
+			{allowed.MinAllowed.Of(name), true, "minAllowed"}, {allowed.MaxAllowed.Of(name), false, "maxAllowed"},
+			{c.LowerBound.Of(name), true, "its lowerBound"}, {c.UpperBound.Of(name), false, "its upperBound"},
+		} {
+			switch {
+			case bound.of == nil:
+			case bound.least && target.Cmp(*bound.of) < 0, bound.least && bound.of.IsZero() && target.IsZero():
+				return fmt.Errorf("target.%s is %v, which is not more than %s", name, target, bound.what)
+			case !bound.least && target.Cmp(*bound.of) > 0:
+				return fmt.Errorf("target.%s is %v, which is more than %s, %v", name, target, bound.what, bound.of)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/scale"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
+	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// soon is the delay of the next reconcile where something is awaited, or another was faster.
+const soon = time.Second
+
+// Options configure a [Reconciler].
+type Options struct {
+	// Hub reads autoscalers from a cache, and writes.
+	Hub client.Client
+	// Live reads workloads from the hub's API server itself.
+	Live client.Reader
+	// Scales reads the scale subresource of workloads whose spec has no selector.
+	Scales  scale.ScalesGetter
+	Fleet   *selection.Reader
+	Uses    Uses
+	History *history.Store
+	// Hold is why nothing may be done now; nil: something may.
+	Hold func() error
+	// Period is the time between two reconciles of an object.
+	Period  time.Duration
+	Sizing  Sizing
+	Clock   clock.PassiveClock
+	Events  events.EventRecorder
+	Metrics *Metrics
+}
+
+// Sizing is how sizes are decided, besides what the objects say.
+type Sizing struct {
+	// PodMinimum is the least that a Pod requests, all its sized containers together.
+	PodMinimum sizes.Amounts
+	// Headroom is how many percent of the largest node are left to others.
+	Headroom int64
+	// Price is of clusters whose registration states none. 0: it is not known.
+	Price sizes.Price
+}
+
+// Uses asks the hub for what all containers of a workload use.
+type Uses interface {
+	Uses(ctx context.Context, question hubmetrics.Question) ([]hubmetrics.ClusterUses, error)
+}
+
+// Reconciler reconciles MultidimPodAutoscalers.
+type Reconciler struct {
+	Options
+	memories perobject.Store[memory]
+}
+
+// memory is what is known of one object from one reconcile to the next. What must outlive the program is in its status, and in
+// its history.
+type memory struct {
+	workload workloadMemory
+	last     map[string]lastAdvice // by container
+	written  time.Time             // when the status was; zero if not by this process
+}
+
+// lastAdvice is what was advised before: nothing becomes less while a cluster is silent.
+type lastAdvice struct {
+	fleet    sizes.Advice
+	clusters map[string]sizes.Advice
+}
+
+// New returns a reconciler, to be called by one leader at a time.
+func New(o Options) *Reconciler {
+	r := &Reconciler{Options: o}
+	r.memories.Dropped = func(key client.ObjectKey, _ *memory) {
+		r.History.Forget(key.Namespace, key.Name)
+		r.Metrics.forget(key)
+	}
+	return r
+}
+
+// Reconcile recommends sizes for one workload, and keeps the FederatedHPA that scales it in step with the goals. An error is
+// returned, not logged; it was reported in the status.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if r.Hold() != nil {
+		return reconcile.Result{RequeueAfter: soon}, nil
+	}
+	object := &v1alpha1.MultidimPodAutoscaler{}
+	err := r.Hub.Get(ctx, request.NamespacedName, object)
+	if apierrors.IsNotFound(err) || err == nil && object.DeletionTimestamp != nil {
+		r.memories.Forget(request.NamespacedName)
+		return reconcile.Result{}, nil // what it owns goes with it, and Pods keep their sizes
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	v1alpha1.DefaultMultidimPodAutoscaler(object)
+	return r.again(r.reconcile(ctx, object, r.memories.Of(object)))
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler, memory *memory) error {
+	started := r.Clock.Now()
+	in := situation{Object: object, Now: started, Sizing: r.Sizing}
+	in.child, in.claims = r.onHub(ctx, object)
+	if object.Spec.Mode != v1alpha1.ModePaused {
+		r.gather(ctx, &in, memory)
+		r.learn(ctx, &in, memory)
+	}
+	p := decide(in)
+	p.childErr = r.apply(ctx, &p)
+	err := cmp.Or(r.record(ctx, &p, memory), p.childErr)
+	r.Metrics.reconciled(&p, r.Clock.Since(started))
+	return err
+}
+
+// again requeues after one period, but at once where the object was changed meanwhile.
+func (r *Reconciler) again(err error) (reconcile.Result, error) {
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: soon}, nil
+	case err != nil:
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: r.Period}, nil
+}

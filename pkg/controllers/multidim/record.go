@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+	"github.com/fleetscale/fleetscale/pkg/summary"
+)
+
+// Reasons of Events.
+const (
+	eventRecommended = "Recommended"
+	eventOOMKilled   = "OOMKilled"
+	eventRefused     = "RecommendationRefused"
+	eventHidden      = "GoalHiddenByLimit"
+	eventAnother     = "AnotherAutoscaler"
+	eventNotWritten  = "FederatedHPANotWritten"
+)
+
+// record writes the status, if more has changed than what changes all the time, or that is old; and tells the object's owner what is new.
+func (r *Reconciler) record(ctx context.Context, p *plan, memory *memory) error {
+	before, after := &p.Object.Status, p.status()
+	r.Metrics.says(p, &after)
+	if !equality.Semantic.DeepEqual(steady(before), steady(&after)) ||
+		p.Now.Sub(memory.written) >= renewAfter && !equality.Semantic.DeepEqual(before, &after) {
+		written := p.Object.DeepCopy()
+		written.Status = after
+		if err := r.Hub.Status().Update(ctx, written, client.FieldOwner(FieldManager)); err != nil {
+			if apierrors.IsConflict(err) {
+				return err
+			}
+			return fmt.Errorf("writing the status: %w", err)
+		}
+		memory.written = p.Now
+	}
+	for _, e := range p.news(before, &after) {
+		r.Events.Eventf(p.Object, nil, e.kind, e.reason, "Recommend", "%s", summary.Brief(e.message, summary.LongestNote))
+	}
+	return nil
+}
+
+// steady is a status without what changes all the time.
+func steady(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutoscalerStatus {
+	bare := s.DeepCopy()
+	bare.CurrentMetrics = nil
+	bare.Recommendation = targets(s.Recommendation)
+	for i := range bare.Clusters {
+		bare.Clusters[i].Recommendation = targets(bare.Clusters[i].Recommendation)
+	}
+	for i := range bare.Conditions {
+		if bare.Conditions[i].Type == v1alpha1.MultidimLowConfidence {
+			bare.Conditions[i].Message = "" // how long there is history
+		}
+	}
+	return bare
+}
+
+// news is one Event.
+type news struct{ kind, reason, message string }
+
+// news are what the owner is told.
+func (p *plan) news(before, after *v1alpha1.MultidimPodAutoscalerStatus) (all []news) {
+	if before.Recommendation == nil && after.Recommendation != nil {
+		all = append(all, news{corev1.EventTypeNormal, eventRecommended, recommended(after.Recommendation)})
+	}
+	for _, f := range p.fed {
+		if len(f.Kills) > 0 {
+			all = append(all, news{corev1.EventTypeWarning, eventOOMKilled, killed(f)})
+		}
+	}
+	if p.childErr != nil && !apierrors.IsConflict(p.childErr) {
+		all = append(all, news{corev1.EventTypeWarning, eventNotWritten, p.childErr.Error()})
+	}
+	for _, of := range []struct {
+		condition, reason, event string
+		is                       metav1.ConditionStatus
+	}{
+		{v1alpha1.MultidimRecommendationProvided, reasonRefused, eventRefused, metav1.ConditionFalse},
+		{v1alpha1.MultidimGoalHiddenByLimit, v1alpha1.MultidimGoalHiddenByLimit, eventHidden, metav1.ConditionTrue},
+		{v1alpha1.MultidimConfigUnsupported, reasonAnotherAutoscaler, eventAnother, metav1.ConditionTrue},
+	} {
+		was, is := meta.FindStatusCondition(before.Conditions, of.condition), meta.FindStatusCondition(after.Conditions, of.condition)
+		if is != nil && is.Status == of.is && is.Reason == of.reason && (was == nil || was.Reason != is.Reason) {
+			all = append(all, news{corev1.EventTypeWarning, of.event, is.Message})
+		}
+	}
+	return all
+}
+
+func recommended(r *v1alpha1.SizeRecommendation) string {
+	var words []string
+	for i := range r.Containers {
+		c := &r.Containers[i]
+		var each []string
+		for k, name := range resourceNames {
+			if amount := amountsOf(c.Target)[k]; amount >= 0 {
+				each = append(each, short(sizes.Resource(k), amount)+" "+string(name))
+			}
+		}
+		words = append(words, fmt.Sprintf("container %s: %s", c.ContainerName, strings.Join(each, ", ")))
+	}
+	return "the first recommendation: " + strings.Join(words, "; ")
+}
+
+func killed(f history.Fed) string {
+	first := f.Kills[0]
+	text := fmt.Sprintf("cluster %s: container %s of Pod %s was killed for want of memory", f.Cluster, first.Container, first.Pod)
+	if n := len(f.Kills) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more", n)
+	}
+	return text + "; more is recommended for it"
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/members/capacity"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
+)
+
+// situation is what one reconcile knows. What was not read is nil.
+type situation struct {
+	Object *v1alpha1.MultidimPodAutoscaler // with its defaults
+	Now    time.Time
+	Sizing
+
+	// child is the FederatedHPA of the object's name, whoever made it.
+	child *v1alpha1.FederatedHPA
+	// claims are those of others on the workload, on the hub.
+	claims []claims.Claim
+	// clusters are those that the object selects, in name order; unselected is why they are not known.
+	clusters   []cluster
+	unselected error
+	// template is what the workload makes Pods of; untold is why that is not known.
+	template *template
+	untold   error
+	// unmeasured is why the hub's metrics API said nothing.
+	unmeasured error
+	// fed and advice are what became of what was used; unlearned is why there is none.
+	fed       []history.Fed
+	advice    []history.Advice
+	unlearned error
+}
+
+// template is what a workload makes Pods of, and how they are found.
+type template struct {
+	*corev1.PodTemplateSpec
+	selector labels.Selector
+}
+
+// cluster is what is known of one cluster.
+type cluster struct {
+	workload.Cluster
+	name   string
+	others []claims.Claim // on the workload, there
+	pods   pods.SizedListing
+	uses   hubmetrics.ClusterUses
+	limits capacity.LimitRanges
+	nodes  capacity.LargestNodes
+	quota  capacity.QuotaLeft
+}
+
+// silent is why it is not known what the cluster's Pods use, or which there are; nil: it is.
+func (c *cluster) silent() *fleet.Silence {
+	switch {
+	case c.pods.Silent != nil:
+		return c.pods.Silent
+	case c.uses.Silence != nil:
+		return c.uses.Silence
+	case !c.pods.Known:
+		return &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "its Pods have not been listed yet"}
+	case c.uses.Outcome == hubmetrics.Absent:
+		return &fleet.Silence{Reason: reasonNoMetrics, Detail: "it does not serve metrics.k8s.io"}
+	case c.uses.Outcome != hubmetrics.Answered:
+		return &fleet.Silence{Reason: reasonNoMetrics, Detail: "the hub's metrics API does not know it"}
+	}
+	return nil
+}
+
+// reasonNoMetrics is of a cluster in which nothing is measured.
+const reasonNoMetrics fleet.Reason = "NoMetrics"
+
+// running are the Pods that count.
+func (c *cluster) running() []pods.SizedPod {
+	all := make([]pods.SizedPod, 0, len(c.pods.Pods))
+	for _, p := range c.pods.Pods {
+		if !p.Terminating && p.Phase != corev1.PodFailed && p.Phase != corev1.PodSucceeded {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// owns reports whether the FederatedHPA is the object's own.
+func (in *situation) owns() bool {
+	return in.child != nil && metav1.IsControlledBy(in.child, in.Object)
+}
+
+// held reports whether a cluster is silent, so that nothing becomes less.
+func (in *situation) held() bool {
+	for i := range in.clusters {
+		if in.clusters[i].silent() != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/goals"
+	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/members/capacity"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// goalsOf is what the goals come to for the template, and what they have each of its containers be given at least.
+func (in *situation) goalsOf() (goals.Result, []goals.Share) {
+	spec, containers := in.sizable(), in.template.containers()
+	result := goals.Child(spec, containers)
+	shares := goals.Shares(spec, containers, result.Floors)
+	if minimum := spec.Constraints.Global; minimum == nil || !goals.Reserves(in.wantedReplicas(), *minimum.MinReplicas, goals.Pressure{}) {
+		for i := range shares {
+			shares[i].Request = goals.Amounts{}
+		}
+	}
+	return result, shares
+}
+
+// sizable is the spec with containers that are never sized taken out: those that initialize a Pod and run on.
+func (in *situation) sizable() *v1alpha1.MultidimPodAutoscalerSpec {
+	spec := &in.Object.Spec
+	var off []v1alpha1.ContainerConstraint
+	for _, c := range in.template.Spec.InitContainers {
+		off = append(off, v1alpha1.ContainerConstraint{Name: c.Name, Mode: v1alpha1.ContainerOff})
+	}
+	if len(off) == 0 {
+		return spec
+	}
+	copied := *spec
+	copied.Constraints.Container = slices.Concat(slices.DeleteFunc(slices.Clone(spec.Constraints.Container),
+		func(c v1alpha1.ContainerConstraint) bool {
+			return slices.ContainsFunc(off, func(o v1alpha1.ContainerConstraint) bool { return o.Name == c.Name })
+		}), off)
+	return &copied
+}
+
+// wantedReplicas are those that the goals call for.
+func (in *situation) wantedReplicas() int32 {
+	if in.child == nil {
+		return 0
+	}
+	return in.child.Status.DesiredReplicas
+}
+
+// containers are those that run as long as the Pod, the regular ones first.
+func (t *template) containers() []goals.Container {
+	var all []goals.Container
+	for _, c := range slices.Concat(t.Spec.Containers, t.sidecars()) {
+		all = append(all, goals.Container{
+			Name: c.Name, Requests: toGoals(amountsIn(c.Resources.Requests)), Limits: toGoals(amountsIn(c.Resources.Limits)),
+		})
+	}
+	return all
+}
+
+// sidecars initialize the Pod, and run on.
+func (t *template) sidecars() (all []corev1.Container) {
+	for _, c := range t.Spec.InitContainers {
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// sizes returns what the containers should have, for the fleet and in each cluster, and what that would save.
+func (in *situation) sizes(shares []goals.Share) sized {
+	s := sized{
+		fleet:    sizes.CapAll(in.admitted(nil, shares, func(a *history.Advice) sizes.Advice { return a.Fleet }), sizes.Unlimited()),
+		clusters: make([]sizedCluster, len(in.clusters)), priced: true,
+	}
+	for i := range in.clusters {
+		c := &in.clusters[i]
+		template := in.admitted(&c.limits, shares, func(a *history.Advice) sizes.Advice { return in.adviceIn(a, c.name) })
+		s.clusters[i] = c.compare(fitting(template, c.room(in), c.nodes.Nodes), in.Price)
+		s.add(&s.clusters[i])
+	}
+	return s
+}
+
+// compare says how the Pods of a cluster differ from what they should be.
+func (c *cluster) compare(all []sizes.Size, otherwise sizes.Price) sizedCluster {
+	running := c.running()
+	s := sizedCluster{sizes: all, pods: len(running)}
+	price, priced := sizes.PriceOf(c.Prices().CPUHour, c.Prices().GiBHour, otherwise)
+	s.priced = priced
+	asPods := make([]sizes.Running, len(running))
+	for i, p := range running {
+		asPods[i] = runningOf(&p, all)
+		if asPods[i].AsAdvised() {
+			s.fitting++
+		}
+	}
+	s.savings = sizes.SavingsOf(asPods, price)
+	return s
+}
+
+func runningOf(p *pods.SizedPod, all []sizes.Size) sizes.Running {
+	r := sizes.Running{Name: p.Name, Containers: make([]sizes.RunningContainer, 0, len(p.Containers))}
+	for _, c := range p.Containers {
+		k := sizes.RunningContainer{Name: c.Name, Size: sizes.Size{Advice: nothing()}}
+		k.Requests, k.Limits = ofPods(c.Requests), ofPods(c.Limits)
+		if n := slices.IndexFunc(all, func(s sizes.Size) bool { return s.Name == c.Name }); n >= 0 {
+			k.Size = all[n]
+		}
+		r.Containers = append(r.Containers, k)
+	}
+	return r
+}
+
+func (s *sized) add(c *sizedCluster) {
+	s.savings = s.savings.Add(c.savings)
+	s.pods, s.fitting = s.pods+c.pods, s.fitting+c.fitting
+	s.priced = s.priced && (c.priced || c.pods == 0)
+}
+
+// adviceIn is what is advised for a cluster.
+func (in *situation) adviceIn(a *history.Advice, cluster string) sizes.Advice {
+	if in.Object.Spec.Scope == v1alpha1.ScopePerCluster {
+		for _, own := range a.Clusters {
+			if own.Cluster == cluster {
+				return own.Advice
+			}
+		}
+	}
+	return a.Fleet
+}
+
+// admitted is the template as a cluster admits it, and what is advised for it. No limits: as it is written.
+func (in *situation) admitted(limits *capacity.LimitRanges, shares []goals.Share,
+	advised func(*history.Advice) sizes.Advice) sizes.Template {
+	spec := &in.Object.Spec
+	t := sizes.Template{Fixed: in.template.fixed(), Guaranteed: true}
+	for i, c := range in.template.Spec.Containers {
+		entry := spec.Container(c.Name)
+		k := sizes.Container{
+			Name: c.Name, Resources: resourcesOf(c.Resources, limits), Advice: nothing(),
+			MinAllowed: amountsOf(entry.Requests.MinAllowed), MaxAllowed: amountsOf(entry.Requests.MaxAllowed),
+			GoalFloor: ofGoals(shares[i].Request), GoalLimit: ofGoals(shares[i].Limit),
+		}
+		for r, name := range resourceNames {
+			k.LimitsFollow[r] = spec.SizesLimits(c.Name, name)
+		}
+		if n := slices.IndexFunc(in.advice, func(a history.Advice) bool { return a.Container == c.Name }); n >= 0 {
+			k.Advice = in.controlled(c.Name, advised(&in.advice[n]))
+		}
+		t.Guaranteed = t.Guaranteed && guaranteed(k.Resources)
+		t.Containers = append(t.Containers, k)
+	}
+	for _, c := range in.template.Spec.InitContainers {
+		t.Guaranteed = t.Guaranteed && guaranteed(resourcesOf(c.Resources, limits))
+	}
+	return t
+}
+
+// controlled leaves of the advice what is sized.
+func (in *situation) controlled(container string, a sizes.Advice) sizes.Advice {
+	for r, name := range resourceNames {
+		if !in.Object.Spec.Sized(container, name) {
+			a.Target[r], a.Lower[r], a.Upper[r] = sizes.None, sizes.None, sizes.None
+		}
+	}
+	return a
+}
+
+func nothing() sizes.Advice {
+	return sizes.Advice{Target: noAmounts(), Lower: noAmounts(), Upper: noAmounts()}
+}
+
+// resourcesOf are those of a container as an API server stores it: a request that is not set is as the limit; and what is still
+// not set is as the LimitRanges of the namespace have it.
+func resourcesOf(written corev1.ResourceRequirements, limits *capacity.LimitRanges) sizes.Resources {
+	has := sizes.Resources{Requests: amountsIn(written.Requests), Limits: amountsIn(written.Limits)}
+	for r := range resourceNames {
+		fill(&has.Requests[r], has.Limits[r])
+		if limits != nil && limits.Known {
+			fill(&has.Limits[r], ofPods(limits.DefaultLimits)[r])
+			fill(&has.Requests[r], ofPods(limits.DefaultRequests)[r])
+		}
+	}
+	return has
+}
+
+// guaranteed reports whether a container is one of a Pod of that quality of service.
+func guaranteed(has sizes.Resources) bool {
+	for r := range resourceNames {
+		if has.Limits[r] <= 0 || has.Requests[r] != has.Limits[r] {
+			return false
+		}
+	}
+	return true
+}
+
+func fill(amount *int64, otherwise int64) {
+	if *amount < 0 {
+		*amount = otherwise
+	}
+}
+
+// fixed is what is requested, and limited, by all that is not sized with the containers.
+func (t *template) fixed() sizes.Resources {
+	overhead := amountsIn(t.Spec.Overhead)
+	fixed := sizes.Resources{Requests: overhead, Limits: overhead}
+	for _, c := range t.sidecars() {
+		has := resourcesOf(c.Resources, nil)
+		for r := range resourceNames {
+			add(&fixed.Requests[r], has.Requests[r])
+			add(&fixed.Limits[r], has.Limits[r])
+		}
+	}
+	return fixed
+}
+
+func add(sum *int64, amount int64) {
+	if amount >= 0 {
+		*sum = max(0, *sum) + amount
+	}
+}
+
+// room is what bounds sizes in the cluster, besides its nodes.
+func (c *cluster) room(in *situation) sizes.Room {
+	room := sizes.Unlimited()
+	if c.limits.Known {
+		room.Container, room.Pod = rulesOf(c.limits.Container), rulesOf(c.limits.Pod)
+	}
+	if c.quota.Known {
+		replicas := int64(max(1, len(c.running()), in.assigned(c.name)))
+		room.Quota = sizes.Resources{Requests: shareOf(c.quota.Requests, replicas), Limits: shareOf(c.quota.Limits, replicas)}
+	}
+	room.Headroom = in.Headroom
+	return room
+}
+
+// assigned is how many replicas the cluster is to run, as far as that is known.
+func (in *situation) assigned(cluster string) int {
+	if in.child == nil {
+		return 0
+	}
+	for i := range in.child.Status.Clusters {
+		if c := &in.child.Status.Clusters[i]; c.Name == cluster && c.AssignedReplicas != nil {
+			return int(*c.AssignedReplicas)
+		}
+	}
+	return 0
+}
+
+func rulesOf(l capacity.LimitRange) sizes.LimitRange {
+	return sizes.LimitRange{Min: ofPods(l.Min), Max: ofPods(l.Max), MaxRatio: sizes.Amounts{l.MaxRatio.CPU, l.MaxRatio.Memory}}
+}
+
+func shareOf(left pods.Resources, replicas int64) sizes.Amounts {
+	share := ofPods(left)
+	for r := range resourceNames {
+		if share[r] >= 0 {
+			share[r] /= replicas
+		}
+	}
+	return share
+}
+
+// fitting caps sizes such that one of the nodes can run the Pod: the one that cuts least.
+func fitting(t sizes.Template, room sizes.Room, nodes []pods.Resources) []sizes.Size {
+	if len(nodes) == 0 {
+		return sizes.CapAll(t, room)
+	}
+	var best []sizes.Size
+	most := -1.0
+	for _, node := range nodes {
+		room.Node = ofPods(node)
+		all := sizes.CapAll(t, room)
+		if left := leftOf(all); left > most {
+			best, most = all, left
+		}
+	}
+	return best
+}
+
+// leftOf is what bounds leave of the targets: of each resource a part between 0 and 1, and more where they are raised.
+func leftOf(all []sizes.Size) (left float64) {
+	for r := range resourceNames {
+		var advised, capped int64
+		for _, s := range all {
+			advised, capped = advised+max(0, s.Uncapped[r]), capped+max(0, s.Target[r])
+		}
+		left += float64(capped) / float64(max(1, advised))
+	}
+	return left
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+	"github.com/fleetscale/fleetscale/pkg/summary"
+)
+
+// renewAfter is how old a status becomes while only what always changes has changed: bounds, metrics, and when it was so.
+const renewAfter = 10 * time.Minute
+
+// status returns what the object is to say.
+func (p *plan) status() v1alpha1.MultidimPodAutoscalerStatus {
+	s := *p.Object.Status.DeepCopy()
+	s.ObservedGeneration = &p.Object.Generation
+	if p.Object.Spec.Mode != v1alpha1.ModePaused {
+		p.reportSizes(&s)
+		p.reportClusters(&s)
+	}
+	p.reportReplicas(&s)
+	s.Conditions = p.conditions(&s)
+	s.Summary = p.summarize(&s)
+	return s
+}
+
+// reportSizes says what is recommended, and what it would save. What cannot be said now stays as it was.
+func (p *plan) reportSizes(s *v1alpha1.MultidimPodAutoscalerStatus) {
+	if p.advice == nil {
+		return
+	}
+	if recommender(p.Object) == "" {
+		s.Recommendation = p.recommendation(p.sized.fleet, p.Object.Status.Recommendation)
+	}
+	if s.Savings = nil; s.Recommendation != nil {
+		s.Savings = savingsOf(p.sized.savings, p.sized.priced)
+	}
+}
+
+// recommendation is nil while nothing is known of any container.
+func (p *plan) recommendation(all []sizes.Size, before *v1alpha1.SizeRecommendation) *v1alpha1.SizeRecommendation {
+	r := &v1alpha1.SizeRecommendation{}
+	for _, size := range all {
+		if size.Uncapped == noAmounts() {
+			continue
+		}
+		c := v1alpha1.ContainerRecommendation{
+			ContainerName: size.Name, Target: sizeOf(size.Target), LowerBound: sizeOf(size.Lower), UpperBound: sizeOf(size.Upper),
+			UncappedTarget: sizeOf(size.Uncapped),
+		}
+		for _, by := range size.CappedBy {
+			c.CappedBy = append(c.CappedBy, v1alpha1.Cap{Resource: resourceNames[by.Resource], Reason: string(by.Reason)})
+		}
+		r.Containers = append(r.Containers, c)
+	}
+	if len(r.Containers) == 0 {
+		return nil
+	}
+	slices.SortFunc(r.Containers, func(a, b v1alpha1.ContainerRecommendation) int {
+		return strings.Compare(a.ContainerName, b.ContainerName)
+	})
+	r.Since, r.At = &metav1.Time{Time: p.Now}, &metav1.Time{Time: p.Now}
+	if before != nil && before.Since != nil && equality.Semantic.DeepEqual(targets(before), targets(r)) {
+		r.Since = before.Since
+	}
+	if before != nil && p.unmeasured != nil {
+		r.At = before.At // nothing was learned
+	}
+	return r
+}
+
+// targets are what is recommended, and why, without what changes all the time.
+func targets(r *v1alpha1.SizeRecommendation) *v1alpha1.SizeRecommendation {
+	if r == nil {
+		return nil
+	}
+	bare := r.DeepCopy()
+	bare.At, bare.Since = nil, nil
+	for i := range bare.Containers {
+		bare.Containers[i].LowerBound, bare.Containers[i].UpperBound = v1alpha1.Size{}, v1alpha1.Size{}
+	}
+	return bare
+}
+
+func savingsOf(s sizes.Savings, priced bool) *v1alpha1.Savings {
+	savings := &v1alpha1.Savings{Requested: sizeOf(s.Requested), Recommended: sizeOf(s.Advised), Saved: differenceOf(s.Less())}
+	if priced {
+		savings.CostPerHour = strconv.FormatFloat(s.Money, 'f', 4, 64)
+	}
+	return savings
+}
+
+// reportClusters says how each cluster takes part. Where it is not known which do, that stays as it was.
+func (p *plan) reportClusters(s *v1alpha1.MultidimPodAutoscalerStatus) {
+	if p.unselected != nil {
+		return
+	}
+	all := make([]v1alpha1.MultidimClusterStatus, 0, min(len(p.clusters), summary.MostClusters))
+	for i := range p.clusters[:cap(all)] {
+		c := v1alpha1.MultidimClusterStatus{Name: p.clusters[i].name, State: v1alpha1.ClusterActive}
+		if before := slices.IndexFunc(s.Clusters, func(b v1alpha1.MultidimClusterStatus) bool { return b.Name == c.Name }); before >= 0 {
+			c.Pods, c.AsRecommended = s.Clusters[before].Pods, s.Clusters[before].AsRecommended
+			c.Recommendation, c.Savings = s.Clusters[before].Recommendation, s.Clusters[before].Savings
+		}
+		if p.template != nil {
+			p.reportCluster(&c, i, s.Recommendation)
+		}
+		c.Reason, c.Message = summary.Brief(c.Reason, summary.LongestReason), summary.Brief(c.Message, summary.LongestMessage)
+		all = append(all, c)
+	}
+	s.Clusters = all
+}
+
+func (p *plan) reportCluster(s *v1alpha1.MultidimClusterStatus, i int, ofFleet *v1alpha1.SizeRecommendation) {
+	c, sized := &p.clusters[i], &p.sized.clusters[i]
+	switch silence := c.silent(); {
+	case silence != nil:
+		s.State, s.Reason, s.Message = v1alpha1.ClusterUnreachable, string(silence.Reason), silence.Detail
+	case len(c.others) > 0:
+		s.State, s.Reason, s.Message = v1alpha1.ClusterConflict, reasonAnotherAutoscaler, claims.InTheWay(c.others)
+	default:
+		s.Reason, s.Message = c.unbounded()
+	}
+	if c.pods.Known {
+		s.Pods = new(int32(sized.pods))
+	}
+	if p.advice == nil || ofFleet == nil {
+		return
+	}
+	own := p.recommendation(sized.sizes, s.Recommendation)
+	s.Recommendation = nil
+	if own != nil && !equality.Semantic.DeepEqual(targets(own), targets(ofFleet)) {
+		s.Recommendation = own
+	}
+	if c.pods.Known {
+		s.AsRecommended, s.Savings = new(int32(sized.fitting)), savingsOf(sized.savings, sized.priced)
+	}
+}
+
+// unbounded says what is not known that may bound sizes in the cluster.
+func (c *cluster) unbounded() (reason, message string) {
+	for _, unknown := range []struct {
+		known bool
+		why   *fleet.Silence
+		of    string
+	}{{c.limits.Known, c.limits.Unknown, "LimitRanges"}, {c.nodes.Known, c.nodes.Unknown, "nodes"}, {c.quota.Known, c.quota.Unknown, "ResourceQuotas"}} {
+		if !unknown.known && unknown.why != nil {
+			return string(unknown.why.Reason), "its " + unknown.of + " do not bound what is recommended: " + unknown.why.Detail
+		}
+	}
+	return "", ""
+}
+
+// reportReplicas says what the FederatedHPA does; without one, Pods are counted.
+func (p *plan) reportReplicas(s *v1alpha1.MultidimPodAutoscalerStatus) {
+	if p.owns() {
+		of := &p.child.Status
+		s.LastScaleTime, s.CurrentReplicas, s.DesiredReplicas = of.LastScaleTime, of.CurrentReplicas, of.DesiredReplicas
+		s.CurrentMetrics = p.utilizations(of.CurrentMetrics)
+		return
+	}
+	s.LastScaleTime, s.CurrentMetrics = nil, nil
+	if p.template != nil {
+		s.CurrentReplicas = int32(p.sized.pods)
+	}
+	s.DesiredReplicas = s.CurrentReplicas
+}
+
+// utilizations adds to what the FederatedHPA measures how much that is of the base, where the goal is a utilization.
+func (p *plan) utilizations(measured []autoscalingv2.MetricStatus) []autoscalingv2.MetricStatus {
+	if p.Object.Spec.Goals == nil || len(measured) != len(p.Object.Spec.Goals.Metrics) || len(measured) != len(p.child.Spec.Metrics) {
+		return measured
+	}
+	all := make([]autoscalingv2.MetricStatus, len(measured))
+	for i := range measured {
+		measured[i].DeepCopyInto(&all[i])
+		current := currentOf(&all[i])
+		goal, translated := targetOf(&p.Object.Spec.Goals.Metrics[i]), targetOf(&p.child.Spec.Metrics[i])
+		if current.AverageValue == nil || goal.AverageUtilization == nil || translated.AverageValue == nil ||
+			translated.AverageValue.MilliValue() <= 0 {
+			continue
+		}
+		used := float64(current.AverageValue.MilliValue()) / float64(translated.AverageValue.MilliValue())
+		current.AverageUtilization = new(int32(min(used*float64(*goal.AverageUtilization), math.MaxInt32)))
+	}
+	return all
+}
+
+// currentOf is what a resource was measured at; of other metrics it says nothing.
+func currentOf(m *autoscalingv2.MetricStatus) *autoscalingv2.MetricValueStatus {
+	switch {
+	case m.Resource != nil:
+		return &m.Resource.Current
+	case m.ContainerResource != nil:
+		return &m.ContainerResource.Current
+	}
+	return &autoscalingv2.MetricValueStatus{}
+}
+
+// targetOf is the goal of a resource; of other metrics it says nothing.
+func targetOf(m *autoscalingv2.MetricSpec) autoscalingv2.MetricTarget {
+	switch {
+	case m.Resource != nil:
+		return m.Resource.Target
+	case m.ContainerResource != nil:
+		return m.ContainerResource.Target
+	}
+	return autoscalingv2.MetricTarget{}
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+const mebibyte = 1 << 20
+
+// summarize is the status in a few words.
+func (p *plan) summarize(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutoscalerSummary {
+	ref := p.Object.Spec.ScaleTargetRef
+	short := &v1alpha1.MultidimPodAutoscalerSummary{Target: ref.Kind + "/" + ref.Name, State: p.state(s)}
+	if before := p.Object.Status.Summary; before != nil {
+		short.Sized, short.CPU, short.Memory, short.Savings = before.Sized, before.CPU, before.Memory, before.Savings
+	}
+	if p.advice == nil {
+		return short // as it was
+	}
+	short.Sized, short.CPU, short.Memory, short.Savings = "", "", "", ""
+	if s.Recommendation == nil {
+		return short
+	}
+	short.Sized = fmt.Sprintf("%d/%d", p.sized.fitting, p.sized.pods)
+	short.CPU, short.Memory = p.change(sizes.CPU), p.change(sizes.Memory)
+	short.Savings = inWords(p.sized.savings, p.sized.priced)
+	return short
+}
+
+// change is what a Pod requests, and should.
+func (p *plan) change(r sizes.Resource) string {
+	if p.sized.pods == 0 {
+		return ""
+	}
+	from, to := p.sized.savings.Requested[r]/int64(p.sized.pods), p.sized.savings.Advised[r]/int64(p.sized.pods)
+	return short(r, from) + " -> " + short(r, to)
+}
+
+// short is an amount with few digits: of memory whole mebibytes.
+func short(r sizes.Resource, amount int64) string {
+	if r == sizes.CPU {
+		return resource.NewMilliQuantity(amount, resource.DecimalSI).String()
+	}
+	whole := (amount + mebibyte/2) / mebibyte
+	return resource.NewQuantity(whole*mebibyte, resource.BinarySI).String()
+}
+
+func inWords(s sizes.Savings, priced bool) string {
+	less := s.Less()
+	words := []string{short(sizes.CPU, less[sizes.CPU]) + " cpu", short(sizes.Memory, less[sizes.Memory])}
+	if priced {
+		words = append(words, fmt.Sprintf("%.2f/h", s.Money))
+	}
+	return strings.Join(words, ", ")
+}
+
+// state is what the object is doing, in one word.
+func (p *plan) state(s *v1alpha1.MultidimPodAutoscalerStatus) v1alpha1.MultidimPodAutoscalerState {
+	provided := meta.FindStatusCondition(s.Conditions, v1alpha1.MultidimRecommendationProvided)
+	switch {
+	case p.Object.Spec.Mode == v1alpha1.ModePaused:
+		return v1alpha1.MultidimPaused
+	case meta.IsStatusConditionTrue(s.Conditions, v1alpha1.MultidimConfigUnsupported):
+		return v1alpha1.MultidimFailing
+	case provided != nil && provided.Status == metav1.ConditionFalse && provided.Reason == reasonNothingSized && p.Object.Spec.Goals != nil:
+		// it is there for its goals
+	case provided != nil && provided.Status == metav1.ConditionFalse && provided.Reason != reasonLearning:
+		return v1alpha1.MultidimFailing
+	case p.Object.Spec.Mode == v1alpha1.ModeObserve:
+		return v1alpha1.MultidimObserving
+	case provided == nil || provided.Status == metav1.ConditionFalse:
+		return v1alpha1.MultidimLearning
+	case provided.Reason == reasonHeld:
+		return v1alpha1.MultidimHeld
+	}
+	if p.Object.Spec.Mode == v1alpha1.ModeObserve {
+		return v1alpha1.MultidimObserving
+	}
+	return v1alpha1.MultidimActive
+}
