@@ -5,7 +5,6 @@ package admission_test
 import (
 	"flag"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 

@@ -87,6 +87,7 @@ func federatedFlags() []string {
 	return []string{
 		"--sync-period=" + syncPeriod.String(),
 		"--downscale-stabilization=" + downWindow.String(),
+		"--vertical-period=" + verticalPeriod.String(), "--history-save-period=5s",
 		"--cpu-initialization-period=1s",
 		"--initial-readiness-delay=1s",
 		"--member-timeout=" + memberTimeout.String(),

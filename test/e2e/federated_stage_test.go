@@ -55,8 +55,8 @@ func (s *stage) explain() {
 	if !s.t.Failed() {
 		return
 	}
-	said, _ := s.Ask(afterwards(s.t), "-n", s.ns, "get", "fhpa", "-o", "yaml", "--show-managed-fields=false")
-	s.t.Logf("FederatedHPAs:\n%s", said.Stdout[:min(len(said.Stdout), 3*shownLog)])
+	said, _ := s.Ask(afterwards(s.t), "-n", s.ns, "get", "mpa,fhpa", "-o", "yaml", "--show-managed-fields=false")
+	s.t.Logf("Autoscalers:\n%s", said.Stdout[:min(len(said.Stdout), 3*shownLog)])
 	said, _ = s.Ask(afterwards(s.t), "-n", s.ns, "events")
 	s.t.Logf("Events:\n%s", said.Stdout)
 	for _, r := range s.pair {

@@ -27,6 +27,8 @@ func TestFederated(t *testing.T) {
 		"fed-parity":    (*stage).decidesAsKubernetes,
 		"fed-mode":      (*stage).observesFirst,
 		"fed-many":      (*stage).manyAtOnce,
+		"fed-sizes":     (*stage).recommendsSizes,
+		"fed-goals":     (*stage).goalsScale,
 	})
 	f.sideBySide(t, map[string]func(*stage){
 		"fed-frozen": (*stage).frozenAtHighLoad,
