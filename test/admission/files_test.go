@@ -71,7 +71,7 @@ func (e *env) writePair(t *testing.T, dir string) (certFile, keyFile string) {
 func (e *env) trust(t *testing.T, authority []byte) {
 	t.Helper()
 	patch := "["
-	for i := range 2 {
+	for i := range 3 {
 		patch += fmt.Sprintf(`{"op":"add","path":"/webhooks/%d/clientConfig/caBundle","value":%q},`, i,
 			base64.StdEncoding.EncodeToString(authority))
 	}

@@ -91,11 +91,32 @@ func (s stage) put(t *testing.T, namespace string, m admissiontest.Manifest) err
 		object.SetDeletionTimestamp(nil)
 		object.SetFinalizers([]string{"example.com/wait"})
 	}
+	s.own(t, object)
 	of := s.client.of(namespace, object.Object)
 	if _, err := of.Create(t.Context(), object, metav1.CreateOptions{}); err != nil || !deleted {
 		return err
 	}
 	return of.Delete(t.Context(), object.GetName(), metav1.DeleteOptions{})
+}
+
+// own has an object's owner be there: what an owner leaves behind is deleted. It governs another workload.
+func (s stage) own(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	owners := object.GetOwnerReferences()
+	for i := range owners {
+		owner := map[string]any{"apiVersion": owners[i].APIVersion, "kind": owners[i].Kind, "metadata": map[string]any{"name": owners[i].Name},
+			"spec": map[string]any{"scaleTargetRef": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "elsewhere"}}}
+		of := s.client.of(object.GetNamespace(), owner)
+		made, err := of.Create(t.Context(), &unstructured.Unstructured{Object: owner}, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			made, err = of.Get(t.Context(), owners[i].Name, metav1.GetOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		owners[i].UID = made.GetUID()
+	}
+	object.SetOwnerReferences(owners)
 }
 
 // play has the hub answer the case.
