@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if *table {
 		printTable()
+		printPicture()
 		return
 	}
 	switch {

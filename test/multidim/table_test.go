@@ -78,6 +78,24 @@ func printTable() {
 	}
 }
 
+// printPicture draws how many replicas run for the same four cores, hour by hour, in three days.
+func printPicture() {
+	const hours, each = 72, 2
+	fmt.Printf("\nReplicas for 4 cores, in %d hours; a column for %d hours, a full one is 40:\n\n", hours, each)
+	for _, d := range []struct {
+		name string
+		design
+	}{{"live base", naive}, {"ours", ours}} {
+		r := run(known(steady(4), hours/24, 0), d.design)
+		bars := []rune("▁▂▃▄▅▆▇█")
+		line := ""
+		for at := each * int(time.Hour/tick); at <= len(r.replicas); at += each * int(time.Hour/tick) {
+			line += string(bars[(r.replicas[at-1]*len(bars)-1)/40])
+		}
+		fmt.Printf("%-10s %2d %s %d\n", d.name, r.replicas[0], line, r.replicas[len(r.replicas)-1])
+	}
+}
+
 // atLeast is the load, but never less than so many cores.
 func (l load) atLeast(cores float64) load {
 	return func(at time.Duration) float64 { return max(cores, l(at)) }
