@@ -119,6 +119,34 @@ func Load(c Checkpoint, now time.Time) (*Use, error) {
 	return &Use{cpu: cpu, memory: memory, First: c.FirstSampleStart.Time, Last: c.LastSampleStart.Time, Samples: c.TotalSamplesCount}, nil
 }
 
+// Normalize has what others saw weigh no more than if it had been seen here: VPA gives samples of CPU the weight of what is
+// requested, and who wrote a checkpoint could have given them any.
+func (u *Use) Normalize() {
+	minutes := int(u.Last.Sub(u.First)/time.Minute) + 1
+	samples := min(u.Samples, mostTogether*minutes)
+	u.cpu.lighten(sampleWeight*float64(samples), u.First, u.Last)
+	u.memory.lighten(float64(samples), u.First, u.Last) // each may have been the highest of its container
+}
+
+// mostTogether is how many containers of one name may have been seen together in a cluster.
+const mostTogether = 10_000
+
+// lighten bounds the weight by that of samples which weigh so much together, and were taken evenly between two times.
+func (h *histogram) lighten(weight float64, from, to time.Time) {
+	begin, end := from.Sub(midnight(h.day)).Hours()/halfLife.Hours(), to.Sub(midnight(h.day)).Hours()/halfLife.Hours()
+	mean := math.Exp2(end)
+	if long := end - begin; long > 1.0/24 {
+		mean *= -math.Expm1(-long*math.Ln2) / (long * math.Ln2)
+	}
+	if most := weight * mean; h.total > most {
+		for i := range h.weights {
+			h.weights[i] *= most / h.total
+		}
+		h.total = most
+		h.shrink()
+	}
+}
+
 func text(t metav1.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func (h *histogram) save() HistogramCheckpoint {

@@ -223,3 +223,48 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// What others saw weighs as if it had been seen here, whatever they say that it weighs.
+func TestNormalize(t *testing.T) {
+	begin := time.Date(2026, 11, 14, 3, 0, 0, 0, time.UTC)
+	seen := func() *Use {
+		var u Use
+		var i Instance
+		for n := range 8 * 24 * 60 {
+			i.Add(&u, Sample{Amounts: Amounts{int64(100 + n%50), gi}, At: begin.Add(time.Duration(n) * time.Minute)})
+		}
+		return &u
+	}
+	ours := seen()
+	for name, by := range map[string]float64{"as ours": 1, "for Pods of 20 cores": 200, "out of malice": 1e30} {
+		other := seen()
+		for _, h := range []*histogram{&other.cpu, &other.memory} {
+			for n := range h.weights {
+				h.weights[n] *= by
+			}
+			h.total *= by
+		}
+		other.Normalize()
+		if ratio := other.cpu.total / ours.cpu.total; ratio < 0.99 || ratio > 1.01 {
+			t.Errorf("%s: a sample of cpu weighs %g times what ours does", name, ratio)
+		}
+		if ratio := other.memory.total / ours.memory.total; ratio > 24*60*1.5 {
+			t.Errorf("%s: a peak of memory weighs %g times what ours does", name, ratio)
+		}
+		both, o := *seen(), Options{Percentile: [2]int{90, 90}, Margin: 15, Containers: 1}
+		both.Merge(other)
+		if alone, together := ours.Advise(o), both.Advise(o); alone.Target != together.Target {
+			t.Errorf("%s: beside ours, %v is advised, want %v", name, together.Target, alone.Target)
+		}
+	}
+	empty := Use{Samples: 0, First: begin, Last: begin}
+	empty.cpu.add(3, 7, begin)
+	if empty.Normalize(); empty.cpu.total != 0 {
+		t.Errorf("no samples weigh %g", empty.cpu.total)
+	}
+	crowd := Use{Samples: math.MaxInt, First: begin, Last: begin.Add(time.Hour)}
+	crowd.cpu.add(3, 1e50, begin)
+	if crowd.Normalize(); crowd.cpu.total > 1e6 {
+		t.Errorf("an hour of samples weighs %g", crowd.cpu.total)
+	}
+}

@@ -19,6 +19,9 @@ const (
 	// Resource is how roles and paths do.
 	Resource = "verticalpodautoscalers"
 
+	// Checkpoints is how roles and paths name what it has learned.
+	Checkpoints = "verticalpodautoscalercheckpoints"
+
 	modeOff = "Off" // it only recommends
 )
 

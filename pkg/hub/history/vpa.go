@@ -19,7 +19,7 @@ type VPACheckpoint struct {
 	Use            *sizes.Use
 }
 
-// FromVPA reads a VerticalPodAutoscalerCheckpoint of version v3.
+// FromVPA reads a VerticalPodAutoscalerCheckpoint of version v3. It weighs no more than what is measured here.
 func FromVPA(object *unstructured.Unstructured, now time.Time) (VPACheckpoint, error) {
 	var c VPACheckpoint
 	text, err := json.Marshal(object.Object)
@@ -33,6 +33,9 @@ func FromVPA(object *unstructured.Unstructured, now time.Time) (VPACheckpoint, e
 	if err = json.Unmarshal(text, &stored); err == nil {
 		c.VPA, c.Container = stored.Spec.VPAObjectName, stored.Spec.ContainerName
 		c.Use, err = sizes.Load(stored.Status, now)
+	}
+	if err == nil {
+		c.Use.Normalize()
 	}
 	if err != nil {
 		return VPACheckpoint{}, fmt.Errorf("VerticalPodAutoscalerCheckpoint %s/%s of container %q: %w",

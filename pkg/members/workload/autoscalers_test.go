@@ -163,11 +163,12 @@ func TestSilentClusters(t *testing.T) {
 			_, scaleErr := c.Scale(ctx, "shop", web)
 			_, getErr := c.Get(ctx, "shop", web)
 			_, applyErr := c.Apply(ctx, autoscaler())
+			_, checkpointErr := c.VPACheckpoints(ctx, "shop")
 			hpa := autoscaler()
 			hpa.UID = "u"
 			for call, err := range map[string]error{
 				"Scale": scaleErr, "SetScale": c.SetScale(ctx, web, nil), "Get": getErr, "Create": c.Create(ctx, deployment()),
-				"Remove": c.Remove(ctx, deployment()), "Apply": applyErr, "Delete": c.Delete(ctx, hpa),
+				"Remove": c.Remove(ctx, deployment()), "Apply": applyErr, "VPACheckpoints": checkpointErr, "Delete": c.Delete(ctx, hpa),
 			} {
 				same(t, "error of "+call, "silence: "+string(reason), told(err))
 			}

@@ -69,6 +69,9 @@ type Cluster interface {
 	Autoscalers(ctx context.Context, namespace string) Autoscalers
 	// VPAs are the VerticalPodAutoscalers of the namespace.
 	VPAs(ctx context.Context, namespace string) VPAs
+	// VPACheckpoints reads what the VerticalPodAutoscalers of the namespace have learned, as it is stored. It asks the cluster each
+	// time.
+	VPACheckpoints(ctx context.Context, namespace string) ([]unstructured.Unstructured, error)
 	// Apply makes or changes a HorizontalPodAutoscaler of ours, whoever wrote its fields, and returns what is stored. Metadata
 	// other than name, namespace, labels and annotations is ignored. It is an error if there is one of that name which was
 	// neither made by us nor given to us, and one without [v1alpha1.ManagedByLabel] is not made.

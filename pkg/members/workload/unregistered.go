@@ -87,6 +87,10 @@ func (u unregistered) Autoscalers(context.Context, string) Autoscalers {
 
 func (u unregistered) VPAs(context.Context, string) VPAs { return VPAs{Silence: u.Silence()} }
 
+func (u unregistered) VPACheckpoints(context.Context, string) ([]unstructured.Unstructured, error) {
+	return nil, u.Silence()
+}
+
 func (u unregistered) Apply(context.Context, *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	return nil, u.Silence()
 }

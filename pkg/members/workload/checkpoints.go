@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+)
+
+// VPACheckpoints implements [Cluster].
+func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (all []unstructured.Unstructured, err error) {
+	if silence := c.Silence(); silence != nil {
+		return nil, silence
+	}
+	var length mirror.Length
+	for next, more := "", true; more; more = next != "" {
+		request := resourcesAt(c.Client().Get(), vpa.SchemeGroupVersion.WithResource(vpa.Checkpoints), namespace).
+			Param("limit", strconv.Itoa(pageSize))
+		if next != "" {
+			request.Param("continue", next)
+		}
+		answer, err := answerTo(ctx, request)
+		if err != nil {
+			return nil, fmt.Errorf("listing %s in namespace %q: %w", vpa.Checkpoints, namespace, err)
+		}
+		page, err := connection.Decode(ctx, c.Reading(), func() (*unstructured.UnstructuredList, error) {
+			page := &unstructured.UnstructuredList{}
+			return page, page.UnmarshalJSON(answer)
+		})
+		if err == nil {
+			err = length.Add(next, page.GetContinue(), len(page.Items), len(answer))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing %s in namespace %q: %w", vpa.Checkpoints, namespace, err)
+		}
+		all, next = append(all, page.Items...), page.GetContinue()
+	}
+	return all, nil
+}

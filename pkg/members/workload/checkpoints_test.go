@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import "testing"
+
+// What VerticalPodAutoscalers have learned is read page by page; where that is not possible, it is said why.
+func TestVPACheckpoints(t *testing.T) {
+	const path = "GET /apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalercheckpoints"
+	page := func(next, name string) string {
+		return `{"kind":"VerticalPodAutoscalerCheckpointList","apiVersion":"autoscaling.k8s.io/v1","metadata":{"continue":"` + next +
+			`"},"items":[{"kind":"VerticalPodAutoscalerCheckpoint","apiVersion":"autoscaling.k8s.io/v1","metadata":{"name":"` + name + `"}}]}`
+	}
+	s := newServer(t, "v2")
+	s.says(path, 200, page("more", "web-app"))
+	s.says(path+" more", 200, page("", "web-log"))
+	all, err := s.join(t).VPACheckpoints(t.Context(), "shop")
+	if err != nil || len(all) != 2 || all[0].GetName() != "web-app" || all[1].GetName() != "web-log" {
+		t.Errorf("%v, %v", all, err)
+	}
+	s = newServer(t, "v2")
+	s.says(path, 200, page("same", "web-app"))
+	s.says(path+" same", 200, page("same", "web-app"))
+	if _, err := s.join(t).VPACheckpoints(t.Context(), "shop"); err == nil {
+		t.Error("a list that never ends is read")
+	}
+}
