@@ -113,7 +113,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler, memory *memory) error {
 	started := r.Clock.Now()
 	in := situation{Object: object, Now: started, Sizing: r.Sizing}
-	in.child, in.claims = r.onHub(ctx, object)
+	r.onHub(ctx, &in)
 	if object.Spec.Mode != v1alpha1.ModePaused {
 		r.gather(ctx, &in, memory)
 		r.learn(ctx, &in, memory)

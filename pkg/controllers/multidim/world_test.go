@@ -363,3 +363,10 @@ func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
 }
 
 func toText(v any) string { return fmt.Sprint(v) }
+
+// defaulted is the object as it is reconciled.
+func (w *world) defaulted() *v1alpha1.MultidimPodAutoscaler {
+	m := w.object()
+	v1alpha1.DefaultMultidimPodAutoscaler(m)
+	return m
+}
