@@ -67,13 +67,13 @@ func (r *Reconciler) create(ctx context.Context, p *plan) error {
 	return nil
 }
 
-// remove deletes the FederatedHPA of an object that has no goals any more. The workload keeps its replicas.
+// remove deletes the FederatedHPA of an object that has no goals, or not the workload. That keeps its replicas.
 func (r *Reconciler) remove(ctx context.Context, child *v1alpha1.FederatedHPA) error {
 	err := r.Hub.Delete(ctx, child, client.Preconditions{UID: &child.UID})
 	if client.IgnoreNotFound(err) != nil {
 		return wrap("deleting", child, err)
 	}
-	klog.FromContext(ctx).Info("Deleted the FederatedHPA, as there are no goals", "federatedhpa", klog.KObj(child))
+	klog.FromContext(ctx).Info("Deleted the FederatedHPA, as there are no goals, or another has the workload", "federatedhpa", klog.KObj(child))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -201,7 +202,7 @@ func (p *plan) unsupported() condition {
 	case p.stranger():
 		c.reason, c.message = reasonNotTheOwner, fmt.Sprintf("FederatedHPA %q is not this object's: delete it, or give this object another name",
 			p.Object.Name)
-	case p.childErr != nil:
+	case p.childErr != nil && !apierrors.IsConflict(p.childErr): // which comes again at once
 		c.reason, c.message = reasonNotWritten, p.childErr.Error()
 	case errors.As(p.unselected, &invalid):
 		c.reason, c.message = reasonInvalidSpec, p.unselected.Error()

@@ -50,22 +50,22 @@ func decide(in situation) plan {
 	return p
 }
 
-// decideChild decides what becomes of the FederatedHPA. It stays as it is where it is not ours, or another autoscaler is in the
-// way.
+// decideChild decides what becomes of the FederatedHPA. One that is not ours, or is being deleted, stays as it is. Where another
+// autoscaler is in the way, or the goals cannot be told, ours only follows the mode. It goes with the goals, and where an older
+// MultidimPodAutoscaler has the workload: two that count the same Pods would wait for each other.
 func (p *plan) decideChild() {
-	spec := &p.Object.Spec
-	ours := p.owns()
+	spec, ours := &p.Object.Spec, p.owns()
+	active := spec.Mode != v1alpha1.ModeObserve && spec.Mode != v1alpha1.ModePaused
+	claimed := len(p.claims) > 0
 	switch {
-	case p.child != nil && !ours, p.Object.Spec.Mode != v1alpha1.ModePaused && len(p.claims) > 0:
-	case spec.Goals == nil:
-		p.removes = ours && p.child.DeletionTimestamp == nil && spec.Mode != v1alpha1.ModeObserve && spec.Mode != v1alpha1.ModePaused
-	case spec.Mode == v1alpha1.ModePaused:
-		if ours {
-			p.wants = p.child.Spec.DeepCopy()
-			p.wants.Mode = spec.Mode
-		}
-	default:
+	case p.child != nil && (!ours || p.child.DeletionTimestamp != nil):
+	case active && (spec.Goals == nil || p.yields):
+		p.removes = ours
+	case spec.Mode != v1alpha1.ModePaused && !claimed && p.goals.Spec != nil:
 		p.wants = p.goals.Spec
+	case ours:
+		p.wants = p.child.Spec.DeepCopy()
+		p.wants.Mode = spec.Mode
 	}
 }
 

@@ -22,12 +22,12 @@ import (
 // patience multiplies the timeout of members for the hub's metrics API, which may have to wait for members first.
 const patience = 2
 
-// onHub returns the FederatedHPA of the object's name, and the claims of others. Both come from a cache, which fails only if it
+// onHub reads the FederatedHPA of the object's name, and the claims of others. Both come from a cache, which fails only if it
 // was not set up, and then nothing runs.
-func (r *Reconciler) onHub(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler) (*v1alpha1.FederatedHPA, []claims.Claim) {
-	child := &v1alpha1.FederatedHPA{}
-	if r.Hub.Get(ctx, client.ObjectKeyFromObject(object), child) != nil {
-		child = nil
+func (r *Reconciler) onHub(ctx context.Context, in *situation) {
+	object, child := in.Object, &v1alpha1.FederatedHPA{}
+	if r.Hub.Get(ctx, client.ObjectKeyFromObject(object), child) == nil {
+		in.child = child
 	}
 	asker := claims.Of(object)
 	named := []client.ListOption{client.InNamespace(object.Namespace), client.MatchingFields{index.ByName: object.Spec.ScaleTargetRef.Name}}
@@ -38,8 +38,9 @@ func (r *Reconciler) onHub(ctx context.Context, object *v1alpha1.MultidimPodAuto
 	federated.Items = slices.DeleteFunc(federated.Items, func(f v1alpha1.FederatedHPA) bool {
 		return claims.Of(&f).Kind == v1alpha1.MultidimPodAutoscalerKind // who made it is seen too
 	})
-	return child, slices.Concat(claims.On(asker, pointers(federated.Items)...), claims.On(asker, pointers(local.Items)...),
-		claims.Prior(object, pointers(multidim.Items)...))
+	prior := claims.Prior(object, pointers(multidim.Items)...)
+	in.claims = slices.Concat(claims.On(asker, pointers(federated.Items)...), claims.On(asker, pointers(local.Items)...), prior)
+	in.yields = len(prior) > 0
 }
 
 func pointers[T any](list []T) []*T {

@@ -25,7 +25,7 @@ func (r *Reconciler) learn(ctx context.Context, in *situation, memory *memory) {
 		in.advice, in.unlearned = in.adopt()
 		return
 	}
-	owner := history.Owner{Namespace: in.Object.Namespace, Name: in.Object.Name, UID: in.Object.UID}
+	owner := history.Owner{Namespace: in.Object.Namespace, Name: in.Object.Name, UID: in.Object.UID, Workload: workloadOf(in.Object)}
 	first := memory.last == nil
 	loaded, err := r.History.Load(ctx, owner, in.Now)
 	if err == nil && first && len(loaded.Faults) > 0 {
@@ -52,6 +52,9 @@ func (in *situation) pass() history.Pass {
 		c := &in.clusters[i]
 		p.Uses[i], p.Pods[c.name] = c.uses, c.pods
 		p.Uses[i].Cluster = c.name
+	}
+	for i := range in.template.Spec.Containers {
+		p.Containers = append(p.Containers, in.template.Spec.Containers[i].Name)
 	}
 	return p
 }

@@ -32,7 +32,7 @@ func recommender(object *v1alpha1.MultidimPodAutoscaler) string {
 // what. Nothing written is no advice.
 func (in *situation) adopt() ([]history.Advice, error) {
 	r := in.Object.Status.Recommendation
-	if r == nil {
+	if r == nil || in.isOurs() {
 		return []history.Advice{}, nil
 	}
 	if err := in.genuine(r); err != nil {
@@ -54,15 +54,23 @@ func (in *situation) adopt() ([]history.Advice, error) {
 	return advice, nil
 }
 
+// isOurs reports whether a part of the recommendation is from before another was to recommend. As long as that is there, whoever
+// writes the same values does not become their writer.
+func (in *situation) isOurs() bool {
+	return recommender(in.Object) != FieldManager && slices.Contains(writersOf(in.Object.ManagedFields), FieldManager)
+}
+
 // genuine is nil if the recommendation was written by the recommender of the spec, and not long ago.
 func (in *situation) genuine(r *v1alpha1.SizeRecommendation) error {
-	name := recommender(in.Object)
-	for _, writer := range writersOf(in.Object.ManagedFields) {
+	name, writers := recommender(in.Object), writersOf(in.Object.ManagedFields)
+	for _, writer := range writers {
 		if writer != name {
 			return fmt.Errorf("status.recommendation was written by %q, and spec.recommenders names %q", writer, name)
 		}
 	}
 	switch {
+	case len(writers) == 0:
+		return fmt.Errorf("metadata.managedFields does not say who wrote status.recommendation: %q has to write it once more", name)
 	case r.At == nil:
 		return fmt.Errorf("status.recommendation.at is missing: %q has to renew it with each recommendation", name)
 	case in.Now.Sub(r.At.Time) > foreignStaleAfter:
@@ -100,23 +108,25 @@ func (in *situation) sensible(c *v1alpha1.ContainerRecommendation) error {
 		if target == nil {
 			continue
 		}
-		for _, bound := range []struct {
-			of    *resource.Quantity
-			least bool
-			what  string
-		}{
-			{resource.NewQuantity(0, resource.DecimalSI), true, "nothing"},
-			{allowed.MinAllowed.Of(name), true, "minAllowed"}, {allowed.MaxAllowed.Of(name), false, "maxAllowed"},
-			{c.LowerBound.Of(name), true, "its lowerBound"}, {c.UpperBound.Of(name), false, "its upperBound"},
-		} {
-			switch {
-			case bound.of == nil:
-			case bound.least && target.Cmp(*bound.of) < 0, bound.least && bound.of.IsZero() && target.IsZero():
-				return fmt.Errorf("target.%s is %v, which is not more than %s", name, target, bound.what)
-			case !bound.least && target.Cmp(*bound.of) > 0:
-				return fmt.Errorf("target.%s is %v, which is more than %s, %v", name, target, bound.what, bound.of)
+		if target.Sign() <= 0 {
+			return fmt.Errorf("target.%s is %v, which is not more than nothing", name, target)
+		}
+		for _, least := range []limit{{allowed.MinAllowed.Of(name), "minAllowed"}, {c.LowerBound.Of(name), "its lowerBound"}} {
+			if least.of != nil && target.Cmp(*least.of) < 0 {
+				return fmt.Errorf("target.%s is %v, which is less than %s, %v", name, target, least.what, least.of)
+			}
+		}
+		for _, most := range []limit{{allowed.MaxAllowed.Of(name), "maxAllowed"}, {c.UpperBound.Of(name), "its upperBound"}} {
+			if most.of != nil && target.Cmp(*most.of) > 0 {
+				return fmt.Errorf("target.%s is %v, which is more than %s, %v", name, target, most.what, most.of)
 			}
 		}
 	}
 	return nil
+}
+
+// limit is a bound of a target; nil: there is none.
+type limit struct {
+	of   *resource.Quantity
+	what string
 }

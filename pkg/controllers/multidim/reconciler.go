@@ -70,6 +70,7 @@ type Reconciler struct {
 // memory is what is known of one object from one reconcile to the next. What must outlive the program is in its status, and in
 // its history.
 type memory struct {
+	of       string // the workload
 	workload workloadMemory
 	last     map[string]lastAdvice // by container
 	written  time.Time             // when the status was; zero if not by this process
@@ -107,13 +108,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	v1alpha1.DefaultMultidimPodAutoscaler(object)
-	return r.again(r.reconcile(ctx, object, r.memories.Of(object)))
+	memory := r.memories.Of(object)
+	if of := workloadOf(object); memory.of != of {
+		memory.of, memory.workload, memory.last = of, workloadMemory{}, nil
+	}
+	if s := object.Status.Summary; s != nil && s.Target != memory.of {
+		object.Status = v1alpha1.MultidimPodAutoscalerStatus{Conditions: object.Status.Conditions} // it speaks of another workload
+	}
+	return r.again(r.reconcile(ctx, object, memory))
+}
+
+// workloadOf names what the object is for.
+func workloadOf(object *v1alpha1.MultidimPodAutoscaler) string {
+	return object.Spec.ScaleTargetRef.Kind + "/" + object.Spec.ScaleTargetRef.Name
 }
 
 func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler, memory *memory) error {
 	started := r.Clock.Now()
 	in := situation{Object: object, Now: started, Sizing: r.Sizing}
-	in.child, in.claims = r.onHub(ctx, object)
+	r.onHub(ctx, &in)
 	if object.Spec.Mode != v1alpha1.ModePaused {
 		r.gather(ctx, &in, memory)
 		r.learn(ctx, &in, memory)

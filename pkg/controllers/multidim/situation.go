@@ -29,6 +29,8 @@ type situation struct {
 	child *v1alpha1.FederatedHPA
 	// claims are those of others on the workload, on the hub.
 	claims []claims.Claim
+	// yields: one of them is of an older MultidimPodAutoscaler.
+	yields bool
 	// clusters are those that the object selects, in name order; unselected is why they are not known.
 	clusters   []cluster
 	unselected error

@@ -48,7 +48,7 @@ func (in *situation) sizable() *v1alpha1.MultidimPodAutoscalerSpec {
 
 // wantedReplicas are those that the goals call for.
 func (in *situation) wantedReplicas() int32 {
-	if in.child == nil {
+	if !in.owns() {
 		return 0
 	}
 	return in.child.Status.DesiredReplicas
@@ -245,7 +245,7 @@ func (c *cluster) room(in *situation) sizes.Room {
 
 // assigned is how many replicas the cluster is to run, as far as that is known.
 func (in *situation) assigned(cluster string) int {
-	if in.child == nil {
+	if !in.owns() {
 		return 0
 	}
 	for i := range in.child.Status.Clusters {

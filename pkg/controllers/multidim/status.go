@@ -42,8 +42,11 @@ func (p *plan) reportSizes(s *v1alpha1.MultidimPodAutoscalerStatus) {
 	if p.advice == nil {
 		return
 	}
-	if recommender(p.Object) == "" {
+	switch {
+	case recommender(p.Object) == "":
 		s.Recommendation = p.recommendation(p.sized.fleet, p.Object.Status.Recommendation)
+	case p.isOurs():
+		s.Recommendation = nil
 	}
 	if s.Savings = nil; s.Recommendation != nil {
 		s.Savings = savingsOf(p.sized.savings, p.sized.priced)

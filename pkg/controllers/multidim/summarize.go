@@ -18,8 +18,7 @@ const mebibyte = 1 << 20
 
 // summarize is the status in a few words.
 func (p *plan) summarize(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutoscalerSummary {
-	ref := p.Object.Spec.ScaleTargetRef
-	short := &v1alpha1.MultidimPodAutoscalerSummary{Target: ref.Kind + "/" + ref.Name, State: p.state(s)}
+	short := &v1alpha1.MultidimPodAutoscalerSummary{Target: workloadOf(p.Object), State: p.state(s)}
 	if before := p.Object.Status.Summary; before != nil {
 		short.Sized, short.CPU, short.Memory, short.Savings = before.Sized, before.CPU, before.Memory, before.Savings
 	}

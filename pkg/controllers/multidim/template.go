@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,12 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // rereadAfter is how long a template holds while nothing shows that it changed.
@@ -118,6 +122,9 @@ func parse(found *unstructured.Unstructured, scale func() (string, error)) (*tem
 	if err != nil {
 		return nil, err
 	}
+	if err := sound(&spec.Spec); err != nil {
+		return nil, fmt.Errorf("spec.template of %s %q: %w", found.GetKind(), found.GetName(), err)
+	}
 	t := &template{PodTemplateSpec: spec}
 	if t.selector = selectorOf(found); !t.selector.Empty() {
 		return t, nil
@@ -133,6 +140,27 @@ func parse(found *unstructured.Unstructured, scale func() (string, error)) (*tem
 		return nil, fmt.Errorf("reading which Pods belong to the workload: %w", err)
 	}
 	return t, nil
+}
+
+// mostContainers are so many that a recommendation holds.
+const mostContainers = 100
+
+// sound is nil if an API server would make Pods of it, whatever the workload's own lets pass: what is recommended has to be stored.
+func sound(spec *corev1.PodSpec) error {
+	if n := len(spec.Containers); n > mostContainers {
+		return fmt.Errorf("it has %d containers, and at most %d can be sized", n, mostContainers)
+	}
+	known := map[string]bool{}
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		if faults := validation.IsDNS1123Label(c.Name); len(faults) > 0 {
+			return fmt.Errorf("a container has the name %q: %s", summary.Brief(c.Name, 2*validation.DNS1123LabelMaxLength), faults[0])
+		}
+		if known[c.Name] {
+			return fmt.Errorf("two containers have the name %q", c.Name)
+		}
+		known[c.Name] = true
+	}
+	return nil
 }
 
 // selectorOf is empty for what is no selector.

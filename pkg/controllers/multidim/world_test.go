@@ -68,6 +68,7 @@ type world struct {
 	asked    int   // of it
 	events   *events.FakeRecorder
 	store    *history.Store
+	owners   owners
 	*Reconciler
 }
 
@@ -178,7 +179,17 @@ func (w *world) restart() {
 		},
 		SubResourceUpdate: func(ctx context.Context, hub client.Client, _ string, object client.Object, o ...client.SubResourceUpdateOption) error {
 			w.requests = append(w.requests, "status "+kindOf(object))
+			if m, is := object.(*v1alpha1.MultidimPodAutoscaler); is {
+				w.owners = w.owners.update(FieldManager, m.Status.Recommendation)
+			}
 			return hub.Status().Update(ctx, object, o...)
+		},
+		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, into client.Object, o ...client.GetOption) error {
+			err := hub.Get(ctx, key, into, o...)
+			if m, is := into.(*v1alpha1.MultidimPodAutoscaler); is && err == nil {
+				m.ManagedFields = w.owners.entries()
+			}
+			return err
 		},
 	})
 	w.store = history.New(w.hub, 10*time.Minute)
@@ -363,3 +374,10 @@ func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
 }
 
 func toText(v any) string { return fmt.Sprint(v) }
+
+// defaulted is the object as it is reconciled.
+func (w *world) defaulted() *v1alpha1.MultidimPodAutoscaler {
+	m := w.object()
+	v1alpha1.DefaultMultidimPodAutoscaler(m)
+	return m
+}

@@ -33,7 +33,7 @@ func newWorkloads(n int) []workload {
 	all := make([]workload, n)
 	for w := range all {
 		name := fmt.Sprintf("checkout-%04d", w)
-		all[w] = workload{owner: Owner{"shop", name, "u"}, mean: sizes.Amounts{50 + r.Int64N(4000), 50*mi + r.Int64N(8*gi)}}
+		all[w] = workload{owner: Owner{"shop", name, "u", "Deployment/web"}, mean: sizes.Amounts{50 + r.Int64N(4000), 50*mi + r.Int64N(8*gi)}}
 		for _, cluster := range benchClusters {
 			var seen []pod
 			for i := range benchEach {

@@ -20,6 +20,8 @@ type Pass struct {
 	Uses []hubmetrics.ClusterUses
 	// Pods are those of the workload, by cluster.
 	Pods map[string]pods.SizedListing
+	// Containers are those of the workload. Of others, which a cluster may make up, nothing new is kept. Nil: all are its own.
+	Containers []string
 }
 
 // Fed is what became of a pass in one cluster.
@@ -55,6 +57,7 @@ func (m *memory) feed(p Pass) []Fed {
 		s.asked = false
 	}
 	room := m.room()
+	room.containers = p.Containers
 	all := make([]Fed, 0, len(p.Uses))
 	for _, u := range sorted(p.Uses, byCluster) {
 		s := m.shareOf(u.Cluster)
@@ -77,15 +80,22 @@ func (m *memory) feed(p Pass) []Fed {
 }
 
 // room is how much more may be kept of an object.
-type room struct{ uses, instances int }
+type room struct {
+	uses, instances int
+	containers      []string // as in a Pass
+}
 
 func (m *memory) room() room {
-	left := room{mostUses, mostInstances}
+	left := room{uses: mostUses, instances: mostInstances}
 	for _, s := range m.shares {
 		left.uses -= len(s.containers)
 		left.instances -= len(s.instances)
 	}
 	return left
+}
+
+func (r *room) admits(container string) bool {
+	return r.containers == nil || slices.Contains(r.containers, container)
 }
 
 // shareOf is that of a cluster. It is made if there is none.

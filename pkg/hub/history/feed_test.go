@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
@@ -243,7 +244,7 @@ func TestBounds(t *testing.T) {
 
 	objects := New(newHub(t), time.Minute)
 	for n := range mostObjects + 1 {
-		_, err := objects.of(Owner{"shop", of(n, 0, 0).name, "u"})
+		_, err := objects.of(Owner{"shop", of(n, 0, 0).name, "u", ""})
 		if full := err != nil; full != (n == mostObjects) {
 			t.Fatalf("object %d: %v", n, err)
 		}
@@ -266,5 +267,61 @@ func TestManyKillsAtOnce(t *testing.T) {
 	}
 	if fed = feed(t, s, at(time.Minute).saw("east", killed[1:]...)); len(fed[0].Kills) != 0 {
 		t.Errorf("%d kills are counted again", len(fed[0].Kills))
+	}
+}
+
+// Of a container that is not the workload's nothing is kept, whoever tells of it: names are saved, and the hub refuses some.
+func TestForeignContainers(t *testing.T) {
+	s := started(t, newHub(t), noon)
+	killed := of(2, 100, gi)
+	killed.killed = noon
+	p := at(0).saw("east", of(1, 100, gi), killed)
+	for _, name := range []string{strings.Repeat("x", 64), "NOT A NAME", ""} {
+		p.Uses[0].Pods[0].Containers = append(p.Uses[0].Pods[0].Containers, hubmetrics.ContainerUse{Name: name, MilliCPU: 1, Memory: 1})
+		l := p.Pods["east"]
+		l.Pods[1].OOMKills = append(l.Pods[1].OOMKills, pods.OOMKill{Container: name, Restarts: 1})
+	}
+	p.Containers = []string{"app"}
+	if diff := cmp.Diff([]Fed{{Cluster: "east", Samples: 2, Kills: []Kill{{"web-2", "app"}}}}, feed(t, s, p)); diff != "" {
+		t.Errorf("fed (-want +got):\n%s", diff)
+	}
+	m, err := s.of(web())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(m.shares[0].containers); n != 1 || m.room().uses != mostUses-1 {
+		t.Errorf("%d containers are kept, with room for %d", n, m.room().uses)
+	}
+}
+
+// Once its owner names another workload, nothing is known of that, and what was saved of the other is overwritten.
+func TestAnotherWorkload(t *testing.T) {
+	hub := newHub(t)
+	s := started(t, hub, noon)
+	feed(t, s, at(0).saw("east", of(1, 100, gi)))
+	s.saveAll(t.Context(), noon, true)
+	other := web()
+	other.Workload = "Deployment/other"
+	for name, next := range map[string]*Store{"in the same process": s, "in the next": New(hub, time.Minute)} {
+		loaded, err := next.Load(t.Context(), other, noon)
+		if err != nil || loaded.Containers != 0 || len(loaded.Faults) > 0 {
+			t.Errorf("%s: %+v, %v", name, loaded, err)
+		}
+		if _, err := next.Feed(web(), at(time.Minute)); err == nil {
+			t.Errorf("%s: the first is still fed", name)
+		}
+	}
+	if _, err := s.Feed(other, at(time.Minute).saw("east", of(1, 200, gi), of(2, 200, gi))); err != nil {
+		t.Fatal(err)
+	}
+	s.saveAll(t.Context(), noon.Add(time.Hour), true)
+	next := New(hub, time.Minute)
+	loaded, err := next.Load(t.Context(), other, noon)
+	if err != nil || loaded.Containers != 1 || len(loaded.Faults) > 0 {
+		t.Errorf("%+v, %v", loaded, err)
+	}
+	var all v1alpha1.MultidimPodAutoscalerHistoryList
+	if err := hub.List(t.Context(), &all); err != nil || len(all.Items) != 1 || all.Items[0].Status.Containers[0].TotalSamplesCount != 2 {
+		t.Errorf("%+v, %v", all.Items, err)
 	}
 }

@@ -27,7 +27,7 @@ const (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-func web() Owner { return Owner{"shop", "web", "u1"} }
+func web() Owner { return Owner{"shop", "web", "u1", "Deployment/web"} }
 
 // newHub is a hub that stores the objects.
 func newHub(t testing.TB, objects ...client.Object) client.WithWatch {

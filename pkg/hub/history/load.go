@@ -147,8 +147,11 @@ func (s *Store) listPage(ctx context.Context, page *v1alpha1.MultidimPodAutoscal
 	return s.hub.List(ctx, page, options...)
 }
 
-// take reads one part. If anything in it cannot be read, it is not overwritten.
+// take reads one part. If anything in it cannot be read, it is not overwritten; if it is of another workload, it is.
 func (r *reading) take(h *v1alpha1.MultidimPodAutoscalerHistory) {
+	if of, told := h.Annotations[workloadAnnotation]; told && of != r.owner.Workload {
+		h.Status = v1alpha1.MultidimPodAutoscalerHistoryStatus{}
+	}
 	var first error
 	bad := 0
 	for i := range h.Status.Containers {

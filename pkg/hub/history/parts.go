@@ -22,6 +22,9 @@ const (
 	longestPrefix = 240                               // of the name of a part: the place follows
 )
 
+// workloadAnnotation says what workload a part is of.
+const workloadAnnotation = "fleetscale.io/workload"
+
 // stored is what the hub holds of a history.
 type stored struct {
 	parts []part
@@ -105,7 +108,8 @@ func (p part) object(o Owner, place, parts int, containers []v1alpha1.ContainerH
 	return &v1alpha1.MultidimPodAutoscalerHistory{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: o.Namespace, Name: p.name, UID: p.uid, ResourceVersion: p.version,
-			Labels: map[string]string{v1alpha1.ManagedByLabel: string(o.UID)},
+			Labels:      map[string]string{v1alpha1.ManagedByLabel: string(o.UID)},
+			Annotations: map[string]string{workloadAnnotation: o.Workload},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: v1alpha1.MultidimPodAutoscalerKind,
 				Name: o.Name, UID: o.UID, Controller: &isController,

@@ -83,6 +83,9 @@ func (s *share) measure(at time.Time, measured []hubmetrics.PodUses, room *room,
 			}
 			place := next
 			if next == known || !s.instances[next].is(p.Name, c.Name) {
+				if !room.admits(c.Name) {
+					continue
+				}
 				if place = s.append(p.Name, c.Name, at, room); place < 0 {
 					f.Ignored++
 					continue
@@ -140,7 +143,7 @@ func (s *share) noteKills(at time.Time, listed []pods.SizedPod, measured []hubme
 		for _, kill := range p.OOMKills {
 			place, found := search(s.instances, p.Name, kill.Container)
 			if !found {
-				continue // there was no room
+				continue // there was no room, or it does not count
 			}
 			i := &s.instances[place]
 			i.seen = at.Unix()
@@ -159,7 +162,7 @@ func (s *share) meetKilled(at time.Time, listed []pods.SizedPod, room *room, f *
 	for n := range listed {
 		for _, kill := range listed[n].OOMKills {
 			if _, found := search(s.instances[:known], listed[n].Name, kill.Container); !found &&
-				s.append(listed[n].Name, kill.Container, at, room) < 0 {
+				room.admits(kill.Container) && s.append(listed[n].Name, kill.Container, at, room) < 0 {
 				f.Ignored++
 			}
 		}

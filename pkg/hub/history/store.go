@@ -31,10 +31,12 @@ type Hub interface {
 	client.Writer
 }
 
-// Owner is the MultidimPodAutoscaler that a history belongs to.
+// Owner is the MultidimPodAutoscaler that a history belongs to, and the workload that it names: once it names another, nothing is
+// known of that.
 type Owner struct {
 	Namespace, Name string
 	UID             types.UID
+	Workload        string
 }
 
 func (o Owner) String() string { return "MultidimPodAutoscaler " + o.Namespace + "/" + o.Name }
@@ -81,7 +83,7 @@ func (s *Store) Forget(namespace, name string) {
 }
 
 // locked returns the memory of the owner, to be unlocked by the caller. It is an error if it has not been loaded, or is that of
-// an earlier object of the same name.
+// an earlier object of the same name, or of another workload.
 func (s *Store) locked(owner Owner) (*memory, error) {
 	m := s.find(owner)
 	if m == nil {
@@ -101,7 +103,7 @@ func errNotLoaded(why error) error { return fmt.Errorf("its history has not been
 func (s *Store) find(owner Owner) *memory {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.byKey[owner.key()]; m != nil && m.owner.UID == owner.UID {
+	if m := s.byKey[owner.key()]; m != nil && m.owner == owner {
 		return m
 	}
 	return nil
@@ -112,7 +114,7 @@ func (s *Store) of(owner Owner) (*memory, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	former, known := s.byKey[owner.key()]
-	if known && former.owner.UID == owner.UID {
+	if known && former.owner == owner {
 		return former, nil
 	}
 	if !known && len(s.byKey) >= mostObjects {

@@ -82,6 +82,7 @@ func TestSave(t *testing.T) {
 	want := v1alpha1.MultidimPodAutoscalerHistory{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "shop", Name: "web-0", Labels: map[string]string{"fleetscale.io/managed-by": "u1"},
+			Annotations: map[string]string{"fleetscale.io/workload": "Deployment/web"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "MultidimPodAutoscaler",
 				Name: "web", UID: "u1", Controller: &isController}},
 		},
@@ -590,7 +591,7 @@ func TestAllAtOnce(t *testing.T) {
 	for n := range 8 {
 		group.Go(func() {
 			for minute := range 50 {
-				owner := Owner{"shop", of(n, 0, 0).name, types.UID(fmt.Sprint(n, minute/20))}
+				owner := Owner{"shop", of(n, 0, 0).name, types.UID(fmt.Sprint(n, minute/20)), ""}
 				_, err := s.Load(t.Context(), owner, noon)
 				p := at(time.Duration(minute)*time.Minute).saw("east", of(1, 100, gi)).saw("west", of(1, 100, gi))
 				_, faults := s.Feed(owner, p)
