@@ -15,10 +15,11 @@ import (
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
-// The modes of a FederatedHPA, of which one is shown.
+// What can be shown: one of the modes of a FederatedHPA, or a MultidimPodAutoscaler.
 const (
 	central     = "central"
 	distributed = "distributed"
+	multidim    = "multidim"
 )
 
 // run gives the whole show of a mode, and leaves nothing behind unless it fails.
@@ -27,7 +28,7 @@ func run(ctx context.Context, out io.Writer, mode string) (err error) {
 	s := &stage{out: out}
 	acts := s.play(mode)
 	if acts == nil {
-		return fmt.Errorf("there is no mode %q to show: say %s or %s", mode, central, distributed)
+		return fmt.Errorf("there is no mode %q to show: say %s, %s or %s", mode, central, distributed, multidim)
 	}
 	if s.dir, err = os.MkdirTemp("", "fleetscale-demo-"); err != nil {
 		return fmt.Errorf("making a folder for the demo: %w", err)
@@ -69,6 +70,10 @@ func (s *stage) play(mode string) []func(context.Context) error {
 		}
 	case distributed:
 		return []func(context.Context) error{s.startThree, s.enlist, s.split, s.scale, s.loseHub, s.regainHub, s.fill}
+	case multidim:
+		return []func(context.Context) error{
+			s.startTwo, s.join, s.price, s.recommend, s.grow, s.aim, s.bound, s.holdSizes, s.release,
+		}
 	}
 	return nil
 }
