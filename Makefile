@@ -57,7 +57,7 @@ build: need-go ## Build the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
 
 .PHONY: demo
-demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; MODE=distributed splits one among three
+demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; MODE=distributed splits one among three, MODE=multidim recommends sizes
 	$(GO) -C test run ./cmd/demo $(if $(MODE),-mode=$(MODE))
 
 .PHONY: lab-up

@@ -5,12 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
@@ -50,19 +46,15 @@ spec:
 func (s *stage) deploy(ctx context.Context) error {
 	s.title("The same workloads in both clusters")
 	s.say("A Deployment cart and a StatefulSet web. Both clusters get a pod web-0; west has more to do.")
-	file := filepath.Join(s.dir, "shop.yaml")
-	if err := os.WriteFile(file, []byte(workloads), 0o644); err != nil {
-		return fmt.Errorf("writing the workloads: %w", err)
+	if err := s.createNamespace(ctx); err != nil {
+		return err
 	}
 	load := map[string]string{east: "120m", west: "340m"}
-	for _, member := range s.fleet.Members() {
-		if err := s.fleet.CreateNamespace(ctx, member, shop); err != nil {
+	for _, cluster := range []string{east, west} {
+		if err := s.use(ctx, load[cluster], cluster); err != nil {
 			return err
 		}
-		if err := member.SetUsage(ctx, lab.Usage{Namespace: shop, CPU: new(resource.MustParse(load[member.Name]))}); err != nil {
-			return err
-		}
-		if err := s.show(ctx, shows("cart", "web"), "--context", member.Name, "-n", shop, "apply", "-f", file); err != nil {
+		if err := s.apply(ctx, cluster, shop, "shop", workloads); err != nil {
 			return err
 		}
 	}
@@ -124,65 +116,37 @@ func (s *stage) tellApart(ctx context.Context) error {
 		return err
 	}
 	s.say("The cluster can be selected like a label:")
-	return s.show(ctx, func(said fixture.Said) error {
-		if err := shows("web-0")(said); err != nil {
-			return err
-		}
-		return hides(west)(said)
-	}, "get", "podmetrics", "-n", shop, "-l", "fleetscale.io/cluster="+east)
+	return s.show(ctx, each(shows("web-0"), hides(west)), "get", "podmetrics", "-n", shop, "-l", "fleetscale.io/cluster="+east)
 }
 
 // freeze shows what a cluster that hangs does to the others: nothing.
 func (s *stage) freeze(ctx context.Context) error {
 	s.title("West hangs")
 	s.say("Its API server keeps its connections and answers nothing (SIGSTOP).")
-	member, err := s.fleet.Cluster(west)
-	if err != nil {
-		return err
-	}
 	before, err := s.fleet.Ask(ctx, top("hub")...)
 	if err != nil {
 		return err
 	}
-	if err := member.Freeze(); err != nil {
+	if err := s.onWest((*lab.Cluster).Freeze); err != nil {
 		return err
 	}
 	s.say("Namespaces that somebody asks for are answered from memory. Nobody has to wait, and for a minute nothing is missing:")
-	same := func(said fixture.Said) error {
-		if err := hides("Warning")(said); err != nil {
-			return err
-		}
-		return sameNames(said.Stdout, before.Stdout)
-	}
-	if err := s.show(ctx, same, "top", "pods", "-n", shop); err != nil {
+	same := func(said fixture.Said) error { return sameNames(said.Stdout, before.Stdout) }
+	if err := s.show(ctx, each(hides("Warning"), same), "top", "pods", "-n", shop); err != nil {
 		return err
 	}
 	s.say("All namespaces at once are asked of the members. West's part is missing, and that is said:")
-	return s.show(ctx, func(said fixture.Said) error {
-		if err := shows("Warning", west, "1 of 2 clusters did not answer")(said); err != nil {
-			return err
-		}
-		return countRows(said.Stdout, 3)
-	}, "top", "pods", "-A")
+	return s.show(ctx, each(shows("Warning", west, "1 of 2 clusters did not answer"), lists(3)), "top", "pods", "-A")
 }
 
 // thaw shows that the fleet is whole again by itself.
 func (s *stage) thaw(ctx context.Context) error {
 	s.title("West is back")
 	s.say("It continues where it stopped (SIGCONT). Nothing else has to be done:")
-	member, err := s.fleet.Cluster(west)
-	if err != nil {
+	if err := s.onWest((*lab.Cluster).Thaw); err != nil {
 		return err
 	}
-	if err := member.Thaw(); err != nil {
-		return err
-	}
-	return s.show(ctx, func(said fixture.Said) error {
-		if err := hides("Warning")(said); err != nil {
-			return err
-		}
-		return countRows(said.Stdout, 6)
-	}, "top", "pods", "-A")
+	return s.show(ctx, each(hides("Warning"), lists(6)), "top", "pods", "-A")
 }
 
 // rows are the lines of a table without its header and without padding, in order.

@@ -5,11 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
@@ -36,11 +32,7 @@ func (s *stage) autoscale(ctx context.Context) error {
 		return err
 	}
 	s.say("The pods of cart use 230m on average, seen over both clusters. This wants 150m, and no more than 8 pods:")
-	file := filepath.Join(s.dir, "cart.yaml")
-	if err := os.WriteFile(file, []byte(autoscaler), 0o644); err != nil {
-		return fmt.Errorf("writing the autoscaler: %w", err)
-	}
-	if err := s.show(ctx, shows("cart"), "-n", shop, "apply", "-f", file); err != nil {
+	if err := s.apply(ctx, "hub", shop, "cart", autoscaler); err != nil {
 		return err
 	}
 	s.say("It comes to 8 soon, and would want more:")
@@ -56,31 +48,6 @@ func (s *stage) autoscale(ctx context.Context) error {
 	return nil
 }
 
-// control has the hub act on FederatedHPAs.
-func (s *stage) control(ctx context.Context) error {
-	hub := s.fleet.Hub()
-	program, err := fixture.BuildControllers(ctx, s.dir, s.out)
-	if err != nil {
-		return err
-	}
-	for _, install := range []func(context.Context, *lab.Cluster) error{s.fleet.InstallKinds, s.fleet.InstallControllers} {
-		if err := install(ctx, hub); err != nil {
-			return err
-		}
-	}
-	for _, member := range s.fleet.Members() {
-		if err := s.fleet.JoinToScale(ctx, member); err != nil {
-			return err
-		}
-	}
-	if err := s.fleet.CreateNamespace(ctx, hub, shop); err != nil {
-		return err
-	}
-	_, err = s.fleet.StartControllers(ctx, hub, program, "controller-manager",
-		"--sync-period=3s", "--downscale-stabilization=10s", "--cpu-initialization-period=1s", "--initial-readiness-delay=1s")
-	return err
-}
-
 // hold shows that a cluster which cannot be seen costs nobody a pod.
 func (s *stage) hold(ctx context.Context) error {
 	s.title("West hangs, and east has little to do")
@@ -88,7 +55,7 @@ func (s *stage) hold(ctx context.Context) error {
 	if err := s.onWest((*lab.Cluster).Freeze); err != nil {
 		return err
 	}
-	if err := s.idle(ctx, east); err != nil {
+	if err := s.use(ctx, idle, east); err != nil {
 		return err
 	}
 	if err := s.show(ctx, autoscales("2 8 8", "1/2", "Held"), "-n", shop, "get", "fhpa"); err != nil {
@@ -105,28 +72,10 @@ func (s *stage) follow(ctx context.Context) error {
 	if err := s.onWest((*lab.Cluster).Thaw); err != nil {
 		return err
 	}
-	if err := s.idle(ctx, west); err != nil {
+	if err := s.use(ctx, idle, west); err != nil {
 		return err
 	}
 	return s.show(ctx, autoscales("2 8 2", "2/2"), "-n", shop, "get", "fhpa")
-}
-
-func (s *stage) onWest(do func(*lab.Cluster) error) error {
-	member, err := s.fleet.Cluster(west)
-	if err != nil {
-		return err
-	}
-	return do(member)
-}
-
-func (s *stage) idle(ctx context.Context, cluster string) error {
-	member, err := s.fleet.Cluster(cluster)
-	if err != nil {
-		return err
-	}
-	return s.await(ctx, "waiting for the cluster to take what its pods are to use", func(ctx context.Context) error {
-		return member.SetUsage(ctx, lab.Usage{Namespace: shop, CPU: new(resource.MustParse("20m"))})
-	})
 }
 
 // autoscales wants these words to be fields of the autoscaler's line; several in one are neighbours.

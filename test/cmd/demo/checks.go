@@ -37,11 +37,26 @@ func hides(words ...string) check {
 	}
 }
 
-func countRows(table string, want int) error {
-	if got := len(rows(table)); got != want {
-		return fmt.Errorf("%d pods and not %d in:\n%s", got, want, table)
+// each wants what all of the checks want.
+func each(checks ...check) check {
+	return func(said fixture.Said) error {
+		for _, promised := range checks {
+			if err := promised(said); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return nil
+}
+
+// lists wants a table of so many pods.
+func lists(pods int) check {
+	return func(said fixture.Said) error {
+		if got := len(rows(said.Stdout)); got != pods {
+			return fmt.Errorf("%d pods and not %d in:\n%s", got, pods, said.Stdout)
+		}
+		return nil
+	}
 }
 
 // equalRows wants two tables to be equal but for the order and padding of their lines.

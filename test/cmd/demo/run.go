@@ -15,26 +15,29 @@ import (
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
-// The modes of a FederatedHPA, of which one is shown.
+// What can be shown: one of the modes of a FederatedHPA, or a MultidimPodAutoscaler.
 const (
 	central     = "central"
 	distributed = "distributed"
+	multidim    = "multidim"
 )
 
 // run gives the whole show of a mode, and leaves nothing behind unless it fails.
 func run(ctx context.Context, out io.Writer, mode string) (err error) {
 	begin := time.Now()
-	if mode != central && mode != distributed {
-		return fmt.Errorf("there is no mode %q to show: say %s or %s", mode, central, distributed)
+	s := &stage{out: out}
+	acts := s.play(mode)
+	if acts == nil {
+		return fmt.Errorf("there is no mode %q to show: say %s, %s or %s", mode, central, distributed, multidim)
 	}
-	dir, err := os.MkdirTemp("", "fleetscale-demo-")
-	if err != nil {
+	if s.dir, err = os.MkdirTemp("", "fleetscale-demo-"); err != nil {
 		return fmt.Errorf("making a folder for the demo: %w", err)
 	}
-	s := &stage{out: out, dir: dir}
 	defer func() { err = s.leave(err, ctx.Err() != nil) }()
-	if err := s.play(ctx, mode); err != nil {
-		return err
+	for _, act := range acts {
+		if err := act(ctx); err != nil {
+			return err
+		}
 	}
 	s.say("That was all, in %v.", time.Since(begin).Round(time.Second))
 	return nil
@@ -57,24 +60,26 @@ func (s *stage) leave(err error, interrupted bool) error {
 	return err
 }
 
-func (s *stage) play(ctx context.Context, mode string) error {
-	acts := []func(context.Context) error{
-		s.start, s.join, s.deploy, s.compare, s.tellApart, s.sum, s.freeze, s.refuse, s.thaw,
-		s.autoscale, s.hold, s.follow,
-	}
-	if mode == distributed {
-		acts = []func(context.Context) error{s.startThree, s.enlist, s.split, s.scale, s.loseHub, s.regainHub, s.fill}
-	}
-	for _, act := range acts {
-		if err := act(ctx); err != nil {
-			return err
+// play returns what a mode shows; nil: there is no such mode.
+func (s *stage) play(mode string) []func(context.Context) error {
+	switch mode {
+	case central:
+		return []func(context.Context) error{
+			s.startTwo, s.join, s.deploy, s.compare, s.tellApart, s.sum, s.freeze, s.refuse, s.thaw,
+			s.autoscale, s.hold, s.follow,
+		}
+	case distributed:
+		return []func(context.Context) error{s.startThree, s.enlist, s.split, s.scale, s.loseHub, s.regainHub, s.fill}
+	case multidim:
+		return []func(context.Context) error{
+			s.startTwo, s.join, s.price, s.recommend, s.grow, s.aim, s.bound, s.holdSizes, s.release,
 		}
 	}
 	return nil
 }
 
-// start brings up the clusters and the adapter.
-func (s *stage) start(ctx context.Context) error {
+// startTwo brings up clusters of the same size, and builds the adapter.
+func (s *stage) startTwo(ctx context.Context) error {
 	s.title("A hub and two member clusters, east and west: real control planes, on this machine")
 	if err := s.prepare(ctx); err != nil {
 		return err
@@ -86,10 +91,13 @@ func (s *stage) start(ctx context.Context) error {
 	return s.up(ctx, program, lab.Member{Name: east}, lab.Member{Name: west})
 }
 
-// prepare has the programs of the clusters.
-func (s *stage) prepare(ctx context.Context) error {
+// prepare has the programs of the clusters, and the controller-manager.
+func (s *stage) prepare(ctx context.Context) (err error) {
 	s.say("Everything lives in %s and is deleted at the end. Ctrl-C ends it at any time.", s.dir)
-	_, err := lab.Build(ctx, s.out)
+	if _, err := lab.Build(ctx, s.out); err != nil {
+		return err
+	}
+	s.program, err = fixture.BuildControllers(ctx, s.dir, s.out)
 	return err
 }
 

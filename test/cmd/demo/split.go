@@ -7,11 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
@@ -65,12 +61,9 @@ spec:
 `
 
 // startThree brings up clusters of different size.
-func (s *stage) startThree(ctx context.Context) (err error) {
+func (s *stage) startThree(ctx context.Context) error {
 	s.title("A hub and three member clusters: real control planes, on this machine")
 	if err := s.prepare(ctx); err != nil {
-		return err
-	}
-	if s.program, err = fixture.BuildControllers(ctx, s.dir, s.out); err != nil {
 		return err
 	}
 	quick := []string{"--horizontal-pod-autoscaler-sync-period=3s"}
@@ -79,26 +72,13 @@ func (s *stage) startThree(ctx context.Context) (err error) {
 }
 
 // enlist has the hub know its members, and act on them.
-func (s *stage) enlist(ctx context.Context) (err error) {
+func (s *stage) enlist(ctx context.Context) error {
 	s.title("The hub learns of its members, and the controller-manager starts")
-	hub := s.fleet.Hub()
-	for _, install := range []func(context.Context, *lab.Cluster) error{s.fleet.InstallKinds, s.fleet.InstallControllers} {
-		if err := install(ctx, hub); err != nil {
-			return err
-		}
-	}
-	for _, member := range s.fleet.Members() {
-		if err := s.fleet.JoinToScale(ctx, member); err != nil {
-			return err
-		}
-	}
-	s.say("A member is a Secret with a kubeconfig, on the hub. Nothing is installed in the members:")
-	if err := s.show(ctx, shows(east, west, north), "-n", fixture.SystemNamespace, "get", "secrets", "-l",
-		"fleetscale.io/member=true"); err != nil {
+	if err := s.control(ctx); err != nil {
 		return err
 	}
-	s.controllers, err = s.fleet.StartControllers(ctx, hub, s.program, "controller-manager", "--sync-period=3s", "--member-probe-period=2s")
-	return err
+	s.say("A member is a Secret with a kubeconfig, on the hub. Nothing is installed in the members:")
+	return s.show(ctx, shows(east, west, north), "-n", fixture.SystemNamespace, "get", "secrets", "-l", "fleetscale.io/member=true")
 }
 
 // split shows how the bounds of one autoscaler become those of three.
@@ -106,10 +86,8 @@ func (s *stage) split(ctx context.Context) error {
 	s.title("One FederatedHPA, and an autoscaler in each cluster")
 	s.say("The hub has a Deployment cart, as a template: a hub runs no Pods. A node takes four of its Pods; east and west have one node, " +
 		"north has two.")
-	for _, cluster := range append(s.fleet.Members(), s.fleet.Hub()) {
-		if err := s.fleet.CreateNamespace(ctx, cluster, shop); err != nil {
-			return err
-		}
+	if err := s.createNamespace(ctx); err != nil {
+		return err
 	}
 	if err := s.apply(ctx, "hub", shop, "deployment", bigCart); err != nil {
 		return err
@@ -130,7 +108,7 @@ func (s *stage) split(ctx context.Context) error {
 func (s *stage) scale(ctx context.Context) error {
 	s.title("West gets four times the load")
 	s.say("Its own autoscaler sees to that, by its own metrics-server. (New Pods are measured twice before they count.)")
-	if err := s.burden(ctx, west); err != nil {
+	if err := s.use(ctx, busy, west); err != nil {
 		return err
 	}
 	if err := s.show(ctx, autoscales("1 4 4"), "--context", west, "-n", shop, "get", "hpa"); err != nil {
@@ -154,7 +132,7 @@ func (s *stage) loseHub(ctx context.Context) error {
 		return err
 	}
 	s.say("North continues:")
-	if err := s.burden(ctx, north); err != nil {
+	if err := s.use(ctx, busy, north); err != nil {
 		return err
 	}
 	return s.show(ctx, autoscales("1 4 4"), "--context", north, "-n", shop, "get", "hpa")
@@ -217,7 +195,7 @@ func (s *stage) fill(ctx context.Context) error {
 		return err
 	}
 	s.say("So three of the Pods that it wants find no node:")
-	if err := s.burden(ctx, east); err != nil {
+	if err := s.use(ctx, busy, east); err != nil {
 		return err
 	}
 	if err := s.show(ctx, shows("Pending"), "--context", east, "-n", shop, "get", "pods"); err != nil {
@@ -230,24 +208,6 @@ func (s *stage) fill(ctx context.Context) error {
 	s.say("An Event tells of each such step:")
 	return s.show(ctx, shows("MaximumSpilled"), "-n", shop, "get", "events", "-o",
 		"custom-columns=REASON:.reason,MESSAGE:.message", "--field-selector=involvedObject.kind=FederatedHPA")
-}
-
-// burden gives each Pod of a cluster four times the load that it should have.
-func (s *stage) burden(ctx context.Context, cluster string) error {
-	member, err := s.fleet.Cluster(cluster)
-	if err != nil {
-		return err
-	}
-	return member.SetUsage(ctx, lab.Usage{Namespace: shop, CPU: new(resource.MustParse("600m"))})
-}
-
-// apply shows how a manifest comes into a cluster.
-func (s *stage) apply(ctx context.Context, cluster, namespace, name, manifest string) error {
-	file := filepath.Join(s.dir, name+".yaml")
-	if err := os.WriteFile(file, []byte(manifest), 0o644); err != nil {
-		return fmt.Errorf("writing the manifest: %w", err)
-	}
-	return s.show(ctx, shows("created"), "--context", cluster, "-n", namespace, "apply", "-f", file)
 }
 
 // showRefusal shows that there is no answer.

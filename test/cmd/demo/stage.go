@@ -26,7 +26,7 @@ type stage struct {
 	dir   string
 	acts  int
 	fleet *fixture.Fleet // nil until the clusters are up
-	// program is the controller-manager's file, and controllers the one that runs, where the bounds are split.
+	// program is the controller-manager's file, and controllers the one that runs.
 	program     string
 	controllers *fixture.Controllers
 }
