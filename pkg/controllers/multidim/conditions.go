@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
@@ -183,7 +184,7 @@ func (p *plan) unsure() condition {
 		}
 		if known < confidentAfter {
 			c.is, c.reason = true, reasonShortHistory
-			c.message = fmt.Sprintf("container %q has been measured for %v of the %v after which little changes", a.Container, known.Round(time.Minute), confidentAfter)
+			c.message = fmt.Sprintf("container %q has been measured for %v of the %v after which little changes", a.Container, duration.HumanDuration(known), duration.HumanDuration(confidentAfter))
 			return c
 		}
 	}

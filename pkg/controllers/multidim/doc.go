@@ -4,7 +4,7 @@
 // period and whenever its spec, or the FederatedHPA that it owns, changes:
 //
 //	gather     which clusters count, what the workload's template says, its Pods, what they use, and what bounds sizes  gather.go
-//	learn      what was used becomes history, and history becomes advice                                               learn.go
+//	learn      what was used becomes history, and history becomes advice                                               learn.go, takeover.go
 //	decide     sizes, the FederatedHPA for the goals, savings, conditions: pure                                        decide.go
 //	apply      the FederatedHPA, if there are goals                                                                    child.go
 //	record     the status, Events and metrics                                                                          record.go

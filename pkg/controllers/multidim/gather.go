@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
@@ -80,17 +81,18 @@ func (c *cluster) read(ctx context.Context, in *situation) {
 	c.limits = c.LimitRanges(ctx, namespace)
 	c.nodes = c.LargestNodes(ctx, in.template.PodTemplateSpec)
 	c.quota = c.QuotaLeft(ctx, namespace, in.template.PodTemplateSpec, c.pods.Pods)
-	c.others = in.othersIn(c.Autoscalers(ctx, namespace), c.VPAs(ctx, namespace))
+	c.vpas = c.VPAs(ctx, namespace).Objects
+	c.others = in.othersIn(c.Autoscalers(ctx, namespace).Objects, c.vpas)
 }
 
 // othersIn are the claims of others on the workload in a cluster.
-func (in *situation) othersIn(autoscalers workload.Autoscalers, vpas workload.VPAs) []claims.Claim {
+func (in *situation) othersIn(autoscalers []*autoscalingv2.HorizontalPodAutoscaler, vpas []*vpa.VerticalPodAutoscaler) []claims.Claim {
 	own := types.UID("")
 	if in.owns() {
 		own = in.child.UID
 	}
 	asker := claims.MultidimInMember(in.Object, own)
-	return slices.Concat(claims.On(asker, autoscalers.Objects...), claims.On(asker, vpas.Objects...))
+	return slices.Concat(claims.On(asker, autoscalers...), claims.On(asker, vpas...))
 }
 
 // measure asks what the Pods use.

@@ -32,6 +32,7 @@ func (r *Reconciler) learn(ctx context.Context, in *situation, memory *memory) {
 		klog.FromContext(ctx).Error(errors.Join(loaded.Faults...), "Could not read all of the history; what is readable is used")
 	}
 	if err == nil {
+		r.takeOver(ctx, in, owner, memory)
 		in.fed, err = r.History.Feed(owner, in.pass())
 	}
 	if err == nil {

@@ -12,8 +12,10 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
@@ -46,7 +48,7 @@ func TestRecommends(t *testing.T) {
 	same(t, "recommendation", "app 126m 250Mi", recommendedFor(m.Status.Recommendation))
 	same(t, "since", noon, m.Status.Recommendation.Since.UTC())
 	same(t, "summary", &v1alpha1.MultidimPodAutoscalerSummary{Target: "Deployment/web", Sized: "0/4", CPU: "1 -> 126m",
-		Memory: "2Gi -> 250Mi", Savings: "3496m cpu, 7192Mi, 0.14/h", State: v1alpha1.MultidimActive}, m.Status.Summary)
+		Memory: "2Gi -> 250Mi", Savings: "3.496 cpu, 7Gi, 0.14/h", State: v1alpha1.MultidimActive}, m.Status.Summary)
 	same(t, "saved", "3496m", m.Status.Savings.Saved.CPU.String())
 	same(t, "cost", "0.1400", m.Status.Savings.CostPerHour[:6])
 	same(t, "replicas", []int32{4, 4}, []int32{m.Status.CurrentReplicas, m.Status.DesiredReplicas})
@@ -453,4 +455,36 @@ func TestOthers(t *testing.T) {
 			words(w.object(), v1alpha1.MultidimConfigUnsupported))
 		same(t, "its target", "other", w.child().Spec.ScaleTargetRef.Name)
 	})
+}
+
+// What a VerticalPodAutoscaler of a cluster has learned is used from the beginning.
+func TestTakesOver(t *testing.T) {
+	w := newWorld(t, object())
+	east := w.clusters["east"]
+	before := &vpa.VerticalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-vpa"}}
+	before.Spec.TargetRef, before.Spec.UpdatePolicy.UpdateMode = object().Spec.ScaleTargetRef, "Off"
+	east.vpas = []*vpa.VerticalPodAutoscaler{before}
+	checkpoint := func(of, container string) unstructured.Unstructured {
+		weights := map[string]any{"referenceTimestamp": "2026-11-22T00:00:00Z", "totalWeight": 231.5, "bucketWeights": map[string]any{"34": int64(10000)}}
+		return unstructured.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"namespace": "shop", "name": of + "-" + container},
+			"spec":     map[string]any{"vpaObjectName": of, "containerName": container},
+			"status": map[string]any{"version": "v3", "firstSampleStart": "2026-11-12T00:00:00Z", "lastSampleStart": "2026-11-22T11:59:00Z",
+				"totalSamplesCount": int64(15000), "cpuHistogram": weights, "memoryHistogram": weights},
+		}}
+	}
+	east.learned = []unstructured.Unstructured{checkpoint("web-vpa", "app"), checkpoint("web-vpa", "gone"), checkpoint("other", "app")}
+	w.pass(2)
+	m := w.object()
+	if cpu := m.Status.Recommendation.Containers[0].Target.CPU; cpu.Cmp(*quantity("900m")) < 0 {
+		t.Errorf("%v is recommended, which is not what was learned", cpu)
+	}
+	same(t, "low confidence", "False LongHistory: there is history of a day or more", words(m, v1alpha1.MultidimLowConfidence))
+	same(t, "unsupported: one that is Off is not in the way", "", words(m, v1alpha1.MultidimConfigUnsupported))
+	if told := w.told(); !slices.Contains(told, "Normal HistoryTakenOver cluster east: what VerticalPodAutoscaler web-vpa has learned of container app is used") {
+		t.Errorf("Events %q", told)
+	}
+	w.restart()
+	w.pass(3)
+	same(t, "questions to the cluster, by two processes", 2, east.asked)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -99,7 +98,7 @@ func writersOf(fields []metav1.ManagedFieldsEntry) (all []string) {
 
 // sensible is nil if the recommendation for a container can be used.
 func (in *situation) sensible(c *v1alpha1.ContainerRecommendation) error {
-	if !slices.ContainsFunc(in.template.Spec.Containers, func(k corev1.Container) bool { return k.Name == c.ContainerName }) {
+	if !in.template.has(c.ContainerName) {
 		return fmt.Errorf("the workload has no container %q", c.ContainerName)
 	}
 	allowed := in.Object.Spec.Container(c.ContainerName).Requests

@@ -73,6 +73,7 @@ type memory struct {
 	of       string // the workload
 	workload workloadMemory
 	last     map[string]lastAdvice // by container
+	seen     map[string]bool       // clusters from which others' learning was taken over, if there was any
 	written  time.Time             // when the status was; zero if not by this process
 }
 
@@ -110,7 +111,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	v1alpha1.DefaultMultidimPodAutoscaler(object)
 	memory := r.memories.Of(object)
 	if of := workloadOf(object); memory.of != of {
-		memory.of, memory.workload, memory.last = of, workloadMemory{}, nil
+		memory.of, memory.workload, memory.last, memory.seen = of, workloadMemory{}, nil, nil
 	}
 	if s := object.Status.Summary; s != nil && s.Target != memory.of {
 		object.Status = v1alpha1.MultidimPodAutoscalerStatus{Conditions: object.Status.Conditions} // it speaks of another workload

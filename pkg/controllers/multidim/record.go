@@ -23,6 +23,7 @@ import (
 // Reasons of Events.
 const (
 	eventRecommended = "Recommended"
+	eventTakenOver   = "HistoryTakenOver"
 	eventOOMKilled   = "OOMKilled"
 	eventRefused     = "RecommendationRefused"
 	eventHidden      = "GoalHiddenByLimit"
@@ -75,6 +76,9 @@ type news struct{ kind, reason, message string }
 func (p *plan) news(before, after *v1alpha1.MultidimPodAutoscalerStatus) (all []news) {
 	if before.Recommendation == nil && after.Recommendation != nil {
 		all = append(all, news{corev1.EventTypeNormal, eventRecommended, recommended(after.Recommendation)})
+	}
+	for _, what := range p.takenOver {
+		all = append(all, news{corev1.EventTypeNormal, eventTakenOver, what})
 	}
 	for _, f := range p.fed {
 		if len(f.Kills) > 0 {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
@@ -39,6 +40,8 @@ type situation struct {
 	untold   error
 	// unmeasured is why the hub's metrics API said nothing.
 	unmeasured error
+	// takenOver says what is used that others have learned.
+	takenOver []string
 	// fed and advice are what became of what was used; unlearned is why there is none.
 	fed       []history.Fed
 	advice    []history.Advice
@@ -56,6 +59,7 @@ type cluster struct {
 	workload.Cluster
 	name   string
 	others []claims.Claim // on the workload, there
+	vpas   []*vpa.VerticalPodAutoscaler
 	pods   pods.SizedListing
 	uses   hubmetrics.ClusterUses
 	limits capacity.LimitRanges

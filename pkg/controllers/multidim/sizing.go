@@ -65,6 +65,11 @@ func (t *template) containers() []goals.Container {
 	return all
 }
 
+// has reports whether a container of that name runs as long as the Pod, and is no sidecar.
+func (t *template) has(container string) bool {
+	return slices.ContainsFunc(t.Spec.Containers, func(c corev1.Container) bool { return c.Name == container })
+}
+
 // sidecars initialize the Pod, and run on.
 func (t *template) sidecars() (all []corev1.Container) {
 	for _, c := range t.Spec.InitContainers {

@@ -61,7 +61,7 @@ func (p *plan) recommendation(all []sizes.Size, before *v1alpha1.SizeRecommendat
 			continue
 		}
 		c := v1alpha1.ContainerRecommendation{
-			ContainerName: size.Name, Target: sizeOf(size.Target), LowerBound: sizeOf(size.Lower), UpperBound: sizeOf(size.Upper),
+			ContainerName: size.Name, Target: sizeOf(size.Target), LowerBound: sizeOf(size.Lower), UpperBound: sizeOf(bounding(size)),
 			UncappedTarget: sizeOf(size.Uncapped),
 		}
 		for _, by := range size.CappedBy {
@@ -83,6 +83,20 @@ func (p *plan) recommendation(all []sizes.Size, before *v1alpha1.SizeRecommendat
 		r.At = before.At // nothing was learned
 	}
 	return r
+}
+
+// vague is by how many times an upper bound is above the target where too little is known: after five minutes it is 289 times that.
+const vague = 1000
+
+// bounding is the upper bound, where that says something.
+func bounding(s sizes.Size) sizes.Amounts {
+	upper := s.Upper
+	for r := range resourceNames {
+		if upper[r]/vague >= s.Target[r] {
+			upper[r] = sizes.None
+		}
+	}
+	return upper
 }
 
 // targets are what is recommended, and why, without what changes all the time.

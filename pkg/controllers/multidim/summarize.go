@@ -4,6 +4,8 @@ package multidim
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -14,7 +16,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
-const mebibyte = 1 << 20
+const (
+	mebibyte = 1 << 20
+	gibibyte = 1 << 30
+)
 
 // summarize is the status in a few words.
 func (p *plan) summarize(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutoscalerSummary {
@@ -55,7 +60,10 @@ func short(r sizes.Resource, amount int64) string {
 
 func inWords(s sizes.Savings, priced bool) string {
 	less := s.Less()
-	words := []string{short(sizes.CPU, less[sizes.CPU]) + " cpu", short(sizes.Memory, less[sizes.Memory])}
+	words := []string{
+		strconv.FormatFloat(float64(less[sizes.CPU])/1000, 'f', -1, 64) + " cpu",
+		strconv.FormatFloat(math.Round(float64(less[sizes.Memory])/gibibyte*10)/10, 'f', -1, 64) + "Gi",
+	}
 	if priced {
 		words = append(words, fmt.Sprintf("%.2f/h", s.Money))
 	}

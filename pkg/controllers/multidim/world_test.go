@@ -86,7 +86,8 @@ type member struct {
 	prices  registration.Prices
 	hpas    []*autoscalingv2.HorizontalPodAutoscaler
 	vpas    []*vpa.VerticalPodAutoscaler
-	asked   int // for the workload
+	learned []unstructured.Unstructured // of the vpas
+	asked   int                         // for the workload
 }
 
 // pod has one container, app.
@@ -260,6 +261,11 @@ func (c *member) Autoscalers(context.Context, string) workload.Autoscalers {
 }
 func (c *member) VPAs(context.Context, string) workload.VPAs {
 	return workload.VPAs{Known: true, Objects: c.vpas}
+}
+
+func (c *member) VPACheckpoints(context.Context, string) ([]unstructured.Unstructured, error) {
+	c.asked++
+	return c.learned, nil
 }
 
 func (c *member) SizedPods(_ context.Context, _ string, selector labels.Selector) pods.SizedListing {

@@ -127,7 +127,7 @@ type ContainerRecommendation struct {
 	// +optional
 	LowerBound Size `json:"lowerBound,omitempty,omitzero"`
 
-	// upperBound is the request above which it wastes.
+	// upperBound is the request above which it wastes. Absent: too little is known to say.
 	// Example: {cpu: 900m, memory: 800Mi}
 	// +optional
 	UpperBound Size `json:"upperBound,omitempty,omitzero"`
