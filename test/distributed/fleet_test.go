@@ -109,7 +109,8 @@ func (f *fleet) restart() {
 	}
 	f.memories, f.recorder = &perobject.Store[distributed.Memory]{}, record.New(f.plant.hub(f.hub), recorder{f})
 	f.program = distributed.New(distributed.Options{
-		Live: f.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: f, Timeout: 5 * time.Second}, Clock: realClock{}}, Recorder: f.recorder, Ask: f,
+		Live: f.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: f, Timeout: 5 * time.Second}, Clock: realClock{}}, Recorder: f.recorder,
+		Ask:   f,
 		Grace: grace, Window: window, Tolerance: tolerance, Metrics: distributed.NewMetrics(prometheus.NewRegistry()),
 	})
 	f.judge.restarted()

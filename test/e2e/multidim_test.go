@@ -187,7 +187,8 @@ func (s *stage) goalsScale() {
 		return nil
 	})
 	s.becomes("it says how many there are, and of what goal", func(m *v1alpha1.MultidimPodAutoscaler) error {
-		if m.Status.CurrentReplicas != 6 || len(m.Status.CurrentMetrics) != 1 || m.Status.CurrentMetrics[0].Resource.Current.AverageUtilization == nil ||
+		if m.Status.CurrentReplicas != 6 || len(m.Status.CurrentMetrics) != 1 ||
+			m.Status.CurrentMetrics[0].Resource.Current.AverageUtilization == nil ||
 			*m.Status.CurrentMetrics[0].Resource.Current.AverageUtilization < 90 {
 			return fmt.Errorf("%d replicas, and metrics %+v", m.Status.CurrentReplicas, m.Status.CurrentMetrics)
 		}

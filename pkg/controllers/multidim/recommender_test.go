@@ -85,7 +85,7 @@ func (w *world) recommend(as string, r *v1alpha1.SizeRecommendation) {
 	}
 }
 
-// What is written before comes from whoever wrote it; another may take over, and give back.
+// What is written before comes from whoever wrote it; another may take over, and leave it to us again.
 func TestRecommenders(t *testing.T) {
 	w := newWorld(t, object())
 	provided := func() string { return words(w.object(), v1alpha1.MultidimRecommendationProvided) }

@@ -47,7 +47,7 @@ func TestUnsound(t *testing.T) {
 	}
 }
 
-// Once another workload is named, nothing is said of the former, neither by this process nor by the next, and it is learned anew.
+// Once another workload is named, nothing is said of the former, neither by this process nor by the next, and learning begins again.
 func TestAnotherWorkload(t *testing.T) {
 	for _, mode := range []v1alpha1.AutoscalingMode{"", v1alpha1.ModePaused} {
 		t.Run(string(mode), func(t *testing.T) {

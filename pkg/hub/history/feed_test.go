@@ -262,7 +262,8 @@ func TestManyKillsAtOnce(t *testing.T) {
 	p := at(0).saw("east", killed[1:]...)
 	p.Pods["east"].Pods[0].OOMKills = append(p.Pods["east"].Pods[0].OOMKills, p.Pods["east"].Pods[0].OOMKills...)
 	fed := feed(t, s, p.saw("west", killed[:2]...))
-	if got := []int{len(fed[0].Kills), fed[0].Ignored, len(fed[1].Kills), fed[1].Ignored}; !slices.Equal(got, []int{mostInstances - 1, 0, 1, 1}) {
+	if got := []int{len(fed[0].Kills), fed[0].Ignored, len(fed[1].Kills), fed[1].Ignored}; !slices.Equal(got,
+		[]int{mostInstances - 1, 0, 1, 1}) {
 		t.Errorf("kills and ignored of east, and of west: %v, want room for one of west", got)
 	}
 	if fed = feed(t, s, at(time.Minute).saw("east", killed[1:]...)); len(fed[0].Kills) != 0 {

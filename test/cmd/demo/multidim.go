@@ -26,7 +26,7 @@ spec:
     spec: {containers: [{name: shop, image: shop, resources: {requests: {cpu: 1, memory: 1Gi}}}]}
 `
 
-// sizer recommends what the Pods of shop should request. Without goals it leaves their number alone; with goals the hub divides
+// sizer recommends what the Pods of shop should request. Without goals their number stays as it is; with goals the hub divides
 // it among the clusters.
 const sizer = `apiVersion: autoscaling.karmada.io/v1alpha1
 kind: MultidimPodAutoscaler
@@ -81,7 +81,7 @@ func (s *stage) recommend(ctx context.Context) error {
 	if err := s.apply(ctx, "hub", shop, "sizer", sizer); err != nil {
 		return err
 	}
-	s.say("At first it knows of no use. (metrics-server measures a Pod twice before it tells of it: half a minute.)")
+	s.say("At first nothing has been measured. (metrics-server measures a Pod twice before it tells of it: half a minute.)")
 	if err := s.show(ctx, autoscales("Deployment/shop Off 6", "Learning"), sizing()...); err != nil {
 		return err
 	}
