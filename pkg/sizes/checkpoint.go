@@ -123,13 +123,13 @@ func Load(c Checkpoint, now time.Time) (*Use, error) {
 // requested, and who wrote a checkpoint could have given them any.
 func (u *Use) Normalize() {
 	minutes := int(u.Last.Sub(u.First)/time.Minute) + 1
-	samples := min(u.Samples, mostTogether*minutes)
+	samples := min(u.Samples, mostContainers*minutes)
 	u.cpu.lighten(sampleWeight*float64(samples), u.First, u.Last)
 	u.memory.lighten(float64(samples), u.First, u.Last) // each may have been the highest of its container
 }
 
-// mostTogether is how many containers of one name may have been seen together in a cluster.
-const mostTogether = 10_000
+// mostContainers is how many containers of one name may have been seen together in a cluster.
+const mostContainers = 10_000
 
 // lighten bounds the weight by that of samples which weigh so much together, and were taken evenly between two times.
 func (h *histogram) lighten(weight float64, from, to time.Time) {

@@ -44,8 +44,8 @@ func SavingsOf(pods []Running, price Price) (s Savings) {
 				if advised < 0 {
 					advised = requested
 				}
-				s.Requested[r] += requested
-				s.Advised[r] += advised
+				s.Requested[r] = plus(s.Requested[r], requested)
+				s.Advised[r] = plus(s.Advised[r], advised)
 			}
 		}
 	}
@@ -54,11 +54,17 @@ func SavingsOf(pods []Running, price Price) (s Savings) {
 	return s
 }
 
+// plus is the sum of two that are not negative, and at most what Pods of a whole fleet can have together.
+func plus(a, b int64) int64 { return min(a, mostTogether) + min(b, mostTogether-min(a, mostTogether)) }
+
+// mostTogether is 10,000 times most.
+const mostTogether = most * 10_000
+
 // Add adds the savings of other Pods.
 func (s Savings) Add(o Savings) Savings {
 	for r := range resources {
-		s.Requested[r] += o.Requested[r]
-		s.Advised[r] += o.Advised[r]
+		s.Requested[r] = plus(s.Requested[r], o.Requested[r])
+		s.Advised[r] = plus(s.Advised[r], o.Advised[r])
 	}
 	s.Money += o.Money
 	return s

@@ -2,7 +2,10 @@
 
 package sizes
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestSavings(t *testing.T) {
 	small, large := wanting("a", 50, 500), wanting("b", 300, 1000)
@@ -54,5 +57,24 @@ func TestPriceOfACluster(t *testing.T) {
 				t.Errorf("PriceOf = %+v, %t, want %+v, %t", got, known, tc.want, tc.known)
 			}
 		})
+	}
+}
+
+// Sums that no fleet has do not overflow.
+func TestSavingsDoNotOverflow(t *testing.T) {
+	huge := Savings{Requested: Amounts{math.MaxInt64, 1}, Advised: Amounts{1, math.MaxInt64}}
+	all := huge.Add(huge).Add(huge)
+	if want := (Amounts{mostTogether, 3}); all.Requested != want {
+		t.Errorf("requested %v, want %v", all.Requested, want)
+	}
+	if want := (Amounts{3, mostTogether}); all.Advised != want {
+		t.Errorf("advised %v, want %v", all.Advised, want)
+	}
+	pod := Running{Containers: []RunningContainer{
+		{Resources: Resources{Requests: Amounts{math.MaxInt64, 5}}, Size: Size{Advice: noAdvice()}},
+		{Resources: Resources{Requests: Amounts{math.MaxInt64, 6}}, Size: Size{Advice: noAdvice()}},
+	}}
+	if got := SavingsOf([]Running{pod}, Price{}); got.Requested != (Amounts{mostTogether, 11}) || got.Less() != (Amounts{}) {
+		t.Errorf("%+v", got)
 	}
 }

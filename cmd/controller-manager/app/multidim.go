@@ -4,7 +4,6 @@ package app
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -19,6 +18,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
+
+// mostPrice is that of registrations, too.
+const mostPrice = 1_000_000
 
 // MultidimOptions are those of MultidimPodAutoscalers.
 type MultidimOptions struct {
@@ -81,8 +83,8 @@ func (o *MultidimOptions) validate() (errs []error) {
 		flag string
 		of   float64
 	}{{"--price-cpu-hour", o.PriceCPUHour}, {"--price-gib-hour", o.PriceGiBHour}} {
-		if !(price.of >= 0) || math.IsInf(price.of, 0) {
-			errs = append(errs, fmt.Errorf("%s: must be 0 or more, got %v", price.flag, price.of))
+		if !(price.of >= 0 && price.of <= mostPrice) {
+			errs = append(errs, fmt.Errorf("%s: must be from 0 to %d, got %v", price.flag, mostPrice, price.of))
 		}
 	}
 	return errs

@@ -16,15 +16,25 @@ import (
 // resourceNames are by [sizes.Resource].
 var resourceNames = [...]corev1.ResourceName{sizes.CPU: corev1.ResourceCPU, sizes.Memory: corev1.ResourceMemory}
 
+// most is more than any Pod has, of cpu and of memory; sums of it are bounded by package sizes.
+const most = int64(1e14)
+
+func amountOf(q *resource.Quantity, scale resource.Scale) int64 {
+	if q.CmpInt64(most) > 0 {
+		return most
+	}
+	return min(most, q.ScaledValue(scale))
+}
+
 func noAmounts() sizes.Amounts { return sizes.Amounts{sizes.None, sizes.None} }
 
 func amountsOf(s v1alpha1.Size) sizes.Amounts {
 	a := noAmounts()
 	if s.CPU != nil {
-		a[sizes.CPU] = s.CPU.MilliValue()
+		a[sizes.CPU] = amountOf(s.CPU, resource.Milli)
 	}
 	if s.Memory != nil {
-		a[sizes.Memory] = s.Memory.Value()
+		a[sizes.Memory] = amountOf(s.Memory, 0)
 	}
 	return a
 }
@@ -33,15 +43,17 @@ func amountsOf(s v1alpha1.Size) sizes.Amounts {
 func amountsIn(list corev1.ResourceList) sizes.Amounts {
 	a := noAmounts()
 	if q, set := list[corev1.ResourceCPU]; set {
-		a[sizes.CPU] = q.MilliValue()
+		a[sizes.CPU] = amountOf(&q, resource.Milli)
 	}
 	if q, set := list[corev1.ResourceMemory]; set {
-		a[sizes.Memory] = q.Value()
+		a[sizes.Memory] = amountOf(&q, 0)
 	}
 	return a
 }
 
-func ofPods(r pods.Resources) sizes.Amounts { return sizes.Amounts{r.MilliCPU, r.Memory} }
+func ofPods(r pods.Resources) sizes.Amounts {
+	return sizes.Amounts{min(most, r.MilliCPU), min(most, r.Memory)}
+}
 
 // ofGoals has None for what is not stated.
 func ofGoals(a goals.Amounts) sizes.Amounts {

@@ -5,6 +5,7 @@ package multidim
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +43,8 @@ const (
 	reasonNotTheOwner       = "NotTheOwner"
 	reasonNotWritten        = "FederatedHPANotWritten"
 	reasonLimitsSuffice     = "LimitsSuffice"
+	reasonClustersUnknown   = "ClustersUnknown"
+	reasonTooMany           = "TooManyRecommendations"
 )
 
 const (
@@ -67,8 +70,11 @@ func (p *plan) conditions(s *v1alpha1.MultidimPodAutoscalerStatus) []metav1.Cond
 	all := s.Conditions
 	list := []condition{p.acting(), p.unsupported()}
 	if p.Object.Spec.Mode != v1alpha1.ModePaused {
-		list = append(list, p.provided(s), p.hidden())
-		if recommender(p.Object) == "" {
+		list = append(list, p.provided(s))
+		if p.template != nil {
+			list = append(list, p.hidden())
+		}
+		if recommender(p.Object) == "" && p.advice != nil {
 			list = append(list, p.unsure())
 		}
 	}
@@ -92,7 +98,7 @@ func (p *plan) conditions(s *v1alpha1.MultidimPodAutoscalerStatus) []metav1.Cond
 func set(all *[]metav1.Condition, c metav1.Condition, p *plan) {
 	c.ObservedGeneration = p.Object.Generation
 	c.LastTransitionTime = metav1.Time{Time: p.Now}
-	c.Message = summary.Brief(c.Message, summary.LongestCondition)
+	c.Message = summary.Brief(c.Message, summary.LongestMessage)
 	meta.SetStatusCondition(all, c)
 }
 
@@ -100,6 +106,9 @@ func set(all *[]metav1.Condition, c metav1.Condition, p *plan) {
 var passedOn = []autoscalingv2.HorizontalPodAutoscalerConditionType{
 	autoscalingv2.AbleToScale, autoscalingv2.ScalingActive, autoscalingv2.ScalingLimited,
 }
+
+// reasons are those that a condition of ours may have; a HorizontalPodAutoscaler's may have any.
+var reasons = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 func (p *plan) passOn(all *[]metav1.Condition) {
 	ours := p.owns()
@@ -109,7 +118,7 @@ func (p *plan) passOn(all *[]metav1.Condition) {
 			continue
 		}
 		for _, c := range p.child.Status.Conditions {
-			if c.Type == kind && c.Reason != "" {
+			if c.Type == kind && reasons.MatchString(c.Reason) && len(c.Reason) <= summary.LongestReason {
 				set(all, metav1.Condition{Type: string(kind), Status: metav1.ConditionStatus(c.Status), Reason: c.Reason, Message: c.Message}, p)
 			}
 		}
@@ -130,9 +139,12 @@ func (p *plan) acting() condition {
 func (p *plan) provided(s *v1alpha1.MultidimPodAutoscalerStatus) condition {
 	c := condition{kind: v1alpha1.MultidimRecommendationProvided}
 	name := recommender(p.Object)
+	var invalid *selection.SpecError
 	switch {
-	case p.unselected != nil:
+	case errors.As(p.unselected, &invalid):
 		c.reason, c.message = reasonInvalidSpec, p.unselected.Error()
+	case p.unselected != nil:
+		c.reason, c.message = reasonClustersUnknown, p.unselected.Error()
 	case len(p.clusters) == 0:
 		c.reason, c.message = reasonNoClusters, "no registered cluster is selected: compare spec.clusterAffinity with the registrations"
 	case p.untold != nil:

@@ -117,7 +117,7 @@ type gauges struct {
 // add adds the amounts of all resources, in cores and bytes.
 func (g *gauges) add(desc *prometheus.Desc, a sizes.Amounts, labels func(resource string) []string) {
 	for r, name := range resourceNames {
-		if a[r] == sizes.None {
+		if a[r] == sizes.None && desc != savingsDesc {
 			continue
 		}
 		value := float64(a[r])

@@ -99,15 +99,15 @@ func bounding(s sizes.Size) sizes.Amounts {
 	return upper
 }
 
-// targets are what is recommended, and why, without what changes all the time.
+// targets are what is recommended, without why, and what changes all the time.
 func targets(r *v1alpha1.SizeRecommendation) *v1alpha1.SizeRecommendation {
 	if r == nil {
 		return nil
 	}
-	bare := r.DeepCopy()
-	bare.At, bare.Since = nil, nil
-	for i := range bare.Containers {
-		bare.Containers[i].LowerBound, bare.Containers[i].UpperBound = v1alpha1.Size{}, v1alpha1.Size{}
+	bare := &v1alpha1.SizeRecommendation{}
+	for i := range r.Containers {
+		c := &r.Containers[i]
+		bare.Containers = append(bare.Containers, v1alpha1.ContainerRecommendation{ContainerName: c.ContainerName, Target: c.Target})
 	}
 	return bare
 }
@@ -120,12 +120,23 @@ func savingsOf(s sizes.Savings, priced bool) *v1alpha1.Savings {
 	return savings
 }
 
+// What clusters say of themselves is bounded together: the hub stores no object above 1.5 MiB, and who wrote which field of it takes as
+// much as what they say.
+const (
+	mostOwn      = 1000      // clusters, and what they recommend for a container of their own
+	leastOwn     = 100       // of these recommendations
+	mostWords    = 128 << 10 // bytes of messages
+	leastMessage = 128
+)
+
 // reportClusters says how each cluster takes part. Where it is not known which do, that stays as it was.
 func (p *plan) reportClusters(s *v1alpha1.MultidimPodAutoscalerStatus) {
 	if p.unselected != nil {
 		return
 	}
 	all := make([]v1alpha1.MultidimClusterStatus, 0, min(len(p.clusters), summary.MostClusters))
+	own := max(leastOwn, mostOwn-cap(all))
+	longest := min(summary.LongestMessage, max(leastMessage, mostWords/max(1, cap(all))))
 	for i := range p.clusters[:cap(all)] {
 		c := v1alpha1.MultidimClusterStatus{Name: p.clusters[i].name, State: v1alpha1.ClusterActive}
 		if before := slices.IndexFunc(s.Clusters, func(b v1alpha1.MultidimClusterStatus) bool { return b.Name == c.Name }); before >= 0 {
@@ -135,7 +146,12 @@ func (p *plan) reportClusters(s *v1alpha1.MultidimPodAutoscalerStatus) {
 		if p.template != nil {
 			p.reportCluster(&c, i, s.Recommendation)
 		}
-		c.Reason, c.Message = summary.Brief(c.Reason, summary.LongestReason), summary.Brief(c.Message, summary.LongestMessage)
+		if n := len(containersOf(c.Recommendation)); n <= own {
+			own -= n
+		} else if c.Recommendation = nil; c.Message == "" {
+			c.Reason, c.Message = reasonTooMany, "its own recommendation is left out, as the status would be too large"
+		}
+		c.Reason, c.Message = summary.Brief(c.Reason, leastMessage), summary.Brief(c.Message, longest)
 		all = append(all, c)
 	}
 	s.Clusters = all

@@ -59,7 +59,7 @@ var (
 
 // world is a hub with clusters, and the controller.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	clock    *clocktesting.FakePassiveClock
 	hub      client.WithWatch
 	requests []string // to the hub, but for reads from the cache
@@ -131,7 +131,7 @@ func deployment(cpu, memory string) *unstructured.Unstructured {
 }
 
 // newWorld has the clusters east and west, and two Pods in each that request a core and 2 GiB, and use a tenth of that.
-func newWorld(t *testing.T, m *v1alpha1.MultidimPodAutoscaler, others ...client.Object) *world {
+func newWorld(t testing.TB, m *v1alpha1.MultidimPodAutoscaler, others ...client.Object) *world {
 	t.Helper()
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(noon), clusters: map[string]*member{}, events: events.NewFakeRecorder(100)}
 	scheme := runtime.NewScheme()

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/summary"
+)
+
+// However many clusters there are, and however much they say, the hub can store the status.
+func TestManyClusters(t *testing.T) {
+	w := newWorld(t, object(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Scope = v1alpha1.ScopePerCluster }))
+	w.clusters = map[string]*member{}
+	long := &fleet.Silence{Reason: fleet.Reason(strings.Repeat("r", 2000)), Detail: strings.Repeat("x", 9000)}
+	for i := range summary.MostClusters + 1 {
+		c := &member{w: w, name: fmt.Sprintf("%s-%04d", strings.Repeat("c", 58), i), pods: []pod{
+			{fmt.Sprint("web-", i), int64(100 + 3000*(i%2)), 200 * mi, pods.Resources{MilliCPU: 1000, Memory: 2 * gi}, false}}}
+		if i%5 == 4 {
+			c.silence = long
+		}
+		w.clusters[c.name] = c
+	}
+	w.pass(1)
+	s := &w.object().Status
+	text, err := json.Marshal(s)
+	if err != nil || len(text) > 700<<10 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	same(t, "clusters", summary.MostClusters, len(s.Clusters))
+	own, left := 0, 0
+	for i := range s.Clusters {
+		if s.Clusters[i].Recommendation != nil {
+			own++
+		}
+		if s.Clusters[i].Reason == reasonTooMany {
+			left++
+		}
+	}
+	if own != leastOwn || left == 0 {
+		t.Errorf("%d clusters have a recommendation of their own, and of %d it is left out", own, left)
+	}
+	for _, c := range s.Conditions {
+		if len(c.Message) > summary.LongestMessage {
+			t.Errorf("%s has %d bytes", c.Type, len(c.Message))
+		}
+	}
+	w.told()
+	same(t, "requests when nothing changes", 0, len(withoutStatus(w.pass(1))))
+}
+
+// Few clusters say all.
+func TestFewClusters(t *testing.T) {
+	w := newWorld(t, object())
+	w.clusters["west"].silence = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: strings.Repeat("x", 4000)}
+	w.pass(1)
+	same(t, "message", 4000, len(w.object().Status.Clusters[1].Message))
+}
+
+// Since is when a target changed, and not what would have been recommended without bounds.
+func TestSince(t *testing.T) {
+	w := newWorld(t, object(func(m *v1alpha1.MultidimPodAutoscaler) {
+		m.Spec.Constraints.Container = []v1alpha1.ContainerConstraint{{Name: "*", Requests: v1alpha1.RequestBounds{
+			MaxAllowed: v1alpha1.Size{CPU: quantity("100m"), Memory: quantity("100Mi")}}}}
+	}))
+	w.pass(3)
+	w.use(3000, 2*gi)
+	w.pass(30)
+	r := w.object().Status.Recommendation
+	if r.Containers[0].UncappedTarget.CPU.Cmp(*quantity("1")) < 0 {
+		t.Errorf("uncapped: %v", r.Containers[0].UncappedTarget.CPU)
+	}
+	same(t, "since", noon, r.Since.UTC())
+	w.edit(func(m *v1alpha1.MultidimPodAutoscaler) {
+		m.Spec.Constraints.Container[0].Requests.MaxAllowed.CPU = quantity("200m")
+	})
+	now := w.clock.Now()
+	w.pass(1)
+	same(t, "since its target changed", now, w.object().Status.Recommendation.Since.UTC())
+}
+
+// What cannot be told now is said as it was before.
+func TestConditionsStay(t *testing.T) {
+	w := newWorld(t, object(withGoal))
+	limited := deployment("1", "2Gi")
+	container := limited.Object["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+	container["resources"].(map[string]any)["limits"] = map[string]any{"cpu": "1"}
+	if err := w.hub.Delete(t.Context(), deployment("1", "2Gi")); err != nil {
+		t.Fatal(err)
+	}
+	w.clusters["west"].web = limited
+	w.edit(func(m *v1alpha1.MultidimPodAutoscaler) {
+		m.Spec.Goals.Metrics[0].Resource.Target.AverageUtilization = new(int32(95))
+	})
+	w.pass(2)
+	hidden, unsure := words(w.object(), v1alpha1.MultidimGoalHiddenByLimit), words(w.object(), v1alpha1.MultidimLowConfidence)
+	if !strings.HasPrefix(hidden, "True ") || !strings.HasPrefix(unsure, "True ") {
+		t.Fatalf("hidden %q, unsure %q", hidden, unsure)
+	}
+	w.clusters["west"].web = nil
+	w.clock.SetTime(w.clock.Now().Add(rereadAfter))
+	w.pass(1)
+	m := w.object()
+	same(t, "hidden while the workload is gone", hidden, words(m, v1alpha1.MultidimGoalHiddenByLimit))
+	same(t, "unsure while the workload is gone", unsure, words(m, v1alpha1.MultidimLowConfidence))
+}
+
+// Why it is not known which clusters count is no fault of the spec, unless it is.
+func TestUnselected(t *testing.T) {
+	for want, err := range map[string]error{
+		"InvalidSpec": &selection.SpecError{Message: "spec.clusterAffinity: nonsense"}, "ClustersUnknown": errors.New("the hub does not answer"),
+	} {
+		p := plan{situation: situation{Object: object(), unselected: err}}
+		if got, want := p.provided(&p.Object.Status), (condition{kind: v1alpha1.MultidimRecommendationProvided, reason: want, message: err.Error()}); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
+
+// A condition of the FederatedHPA that the hub would refuse here is not passed on.
+func TestPassedOn(t *testing.T) {
+	w := newWorld(t, object(withGoal))
+	w.pass(1)
+	for reason, want := range map[string]bool{"Fine": true, "": false, "not fine": false, "fine:": false, "1": false, "a": true, "a:b,c_": true,
+		strings.Repeat("r", summary.LongestReason): true, strings.Repeat("r", summary.LongestReason+1): false} {
+		f := w.child()
+		f.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionTrue,
+			Reason: reason}}
+		p := plan{situation: situation{Object: w.object(), child: f, Now: time.Now()}}
+		p.Object.Status.Conditions = nil
+		p.passOn(&p.Object.Status.Conditions)
+		same(t, reason, want, len(p.Object.Status.Conditions) == 1)
+	}
+}
+
+// Amounts that no machine has are no other ones, and their sums are not negative.
+func TestHugeAmounts(t *testing.T) {
+	huge := corev1.ResourceList{"cpu": resource.MustParse("1e17"), "memory": resource.MustParse("9223372036854775807")}
+	same(t, "of a list", [2]int64{most, most}, [2]int64(amountsIn(huge)))
+	same(t, "of a size", [2]int64{most, most}, [2]int64(amountsOf(v1alpha1.Size{CPU: quantity("1e17"), Memory: quantity("1e30")})))
+	same(t, "of a core", int64(1000), amountsIn(corev1.ResourceList{"cpu": resource.MustParse("1")})[0])
+	w := newWorld(t, object())
+	for i := range w.clusters["east"].pods {
+		w.clusters["east"].pods[i].requests = pods.Resources{MilliCPU: math.MaxInt64, Memory: math.MaxInt64}
+	}
+	w.pass(1)
+	m := w.object()
+	same(t, "requested", "200000000002", m.Status.Savings.Requested.CPU.String())
+	if m.Status.Savings.Saved.Memory.Sign() <= 0 {
+		t.Errorf("saved %v", m.Status.Savings.Saved.Memory)
+	}
+}
