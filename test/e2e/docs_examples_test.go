@@ -44,6 +44,10 @@ func playsShown() map[string]func(*stage, shown) {
 		"examples/distributed-weighted.yaml": (*stage).shownByWeight,
 		"examples/cron-workload.yaml":        (*stage).shownRuleOfTheFleet,
 		"examples/cron-federatedhpa.yaml":    (*stage).shownRuleOfBounds,
+		"multidim.md 1":                      (*stage).shownSizes,
+		"multidim.md 2":                      (*stage).shownGoals,
+		"examples/multidim.yaml":             (*stage).shownSizes,
+		"examples/multidim-goals.yaml":       (*stage).shownGoals,
 	}
 }
 
@@ -74,7 +78,7 @@ func (f *federated) shownInDocs(t *testing.T) map[string]shown {
 	for _, page := range pages {
 		n := 0
 		for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(textOf(t, page), -1) {
-			if !regexp.MustCompile("(?m)^kind: (Cron)?FederatedHPA$").MatchString(block[1]) {
+			if !regexp.MustCompile("(?m)^kind: ((Cron)?FederatedHPA|MultidimPodAutoscaler)$").MatchString(block[1]) {
 				continue
 			}
 			x := readShown(t, block[1])
@@ -131,6 +135,12 @@ func (s *stage) deploys(x shown, replicas map[string]int) {
 		s.apply(cluster, strings.ReplaceAll(webOf(s.kind, n, cluster == "hub"), "web", x.target()))
 	}
 	metrics, _, _ := unstructured.NestedSlice(x.Object, "spec", "metrics")
+	if x.GetKind() == v1alpha1.MultidimPodAutoscalerKind {
+		metrics, _, _ = unstructured.NestedSlice(x.Object, "spec", "goals", "metrics")
+	}
+	if len(metrics) == 0 {
+		return
+	}
 	percent, found, _ := unstructured.NestedFieldNoCopy(metrics[0].(map[string]any), "resource", "target", "averageUtilization")
 	if !found {
 		return
@@ -219,6 +229,29 @@ func (s *stage) registration(member, verb, what string) {
 	if _, err := s.Ask(afterwards(s.t), "-n", "fleetscale-system", verb, "secret", member, "--overwrite", what); err != nil {
 		s.t.Error(err)
 	}
+}
+
+// What the Pods use is measured, and a size is recommended for all clusters; nothing is scaled.
+func (s *stage) shownSizes(x shown) {
+	s.uses(map[string]string{"member1": "50m", "member2": "50m", "member3": "50m"})
+	s.deploys(x, map[string]int{"member1": 1, "member2": 1, "member3": 1})
+	s.applyShown(x)
+	s.becomesOf(x.GetName(), "it recommends", recommendsCPU("50m", "100m"), states("LowConfidence=True/ShortHistory"))
+	s.runsOf(x.target(), "member1 1, member2 1, member3 1")
+}
+
+// The clusters are told their parts of the minimum, by a FederatedHPA whose target is an amount, and a size is recommended.
+func (s *stage) shownGoals(x shown) {
+	s.deploys(x, map[string]int{"member1": 1, "member2": 0, "member3": 0})
+	s.applyShown(x)
+	s.runsOf(x.target(), "member1 1, member2 1, member3 1")
+	s.comesTo(x.GetName(), "its target is an amount", isIn(v1alpha1.StateActive), func(f *v1alpha1.FederatedHPA) error {
+		if target := f.Spec.Metrics[0].Resource.Target; target.AverageValue == nil || target.AverageValue.String() != "60m" {
+			return fmt.Errorf("its target is %+v", target)
+		}
+		return nil
+	})
+	s.becomesOf(x.GetName(), "it recommends, and scales", recommendsCPU("60m", "100m"), states(active+"=True/ValidMetricFound"))
 }
 
 // soon has the first rule run at the next minute.

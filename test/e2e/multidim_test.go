@@ -45,9 +45,14 @@ func (s *stage) resize(patch string) {
 // becomes waits until the MultidimPodAutoscaler is as described.
 func (s *stage) becomes(what string, right ...func(*v1alpha1.MultidimPodAutoscaler) error) *v1alpha1.MultidimPodAutoscaler {
 	s.t.Helper()
+	return s.becomesOf("web", what, right...)
+}
+
+func (s *stage) becomesOf(name, what string, right ...func(*v1alpha1.MultidimPodAutoscaler) error) *v1alpha1.MultidimPodAutoscaler {
+	s.t.Helper()
 	m := &v1alpha1.MultidimPodAutoscaler{}
 	eventually(s.t, s.ns+": "+what, func(ctx context.Context) error {
-		object, err := s.multidims().Get(ctx, "web", metav1.GetOptions{})
+		object, err := s.multidims().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
