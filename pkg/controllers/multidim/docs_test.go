@@ -121,7 +121,8 @@ func TestDocumentedStatus(t *testing.T) {
 	w.clusters["west"].limits = limits
 	w.pass(1)
 	short := w.object().Status.Summary
-	row := strings.Join([]string{short.Target, "Off", "12", short.Sized, short.CPU, short.Memory, short.Savings, string(short.State), "1m"}, "   ")
+	row := strings.Join([]string{short.Target, "Off", "12", short.Sized, short.CPU, short.Memory, short.Savings, string(short.State), "1m"},
+		"   ")
 	if !regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(row), "   ", " {3,}")).MatchString(text) {
 		t.Errorf("kubectl shows %q", row)
 	}
@@ -136,7 +137,8 @@ func TestDocumentedStatus(t *testing.T) {
 		{"requested", m.Status.Savings.Requested}, {"recommended", m.Status.Savings.Recommended}, {"saved", m.Status.Savings.Saved},
 		{"target", m.Status.Clusters[1].Recommendation.Containers[0].Target},
 	} {
-		if !regexp.MustCompile(part.name + `: +\{cpu: "?` + part.of.CPU.String() + `"?, memory: "?` + part.of.Memory.String() + `"?\}`).MatchString(text) {
+		shown := regexp.MustCompile(part.name + `: +\{cpu: "?` + part.of.CPU.String() + `"?, memory: "?` + part.of.Memory.String() + `"?\}`)
+		if !shown.MatchString(text) {
 			t.Errorf("%s is %v and %v", part.name, part.of.CPU, part.of.Memory)
 		}
 	}
