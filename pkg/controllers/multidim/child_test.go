@@ -88,11 +88,11 @@ func TestYoungerYields(t *testing.T) {
 	w.edit(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Mode = v1alpha1.ModeObserve })
 	w.pass(1)
 	same(t, "mode of the younger's", v1alpha1.ModeObserve, w.child().Spec.Mode)
-	w.edit(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Mode = "" })
-	same(t, "requests", []string{"delete FederatedHPA"}, withoutStatus(w.pass(1)))
 	in := situation{Object: older}
 	w.onHub(t.Context(), &in)
 	same(t, "claims on the older", 0, len(in.claims))
+	w.edit(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Mode = "" })
+	same(t, "requests", []string{"delete FederatedHPA"}, withoutStatus(w.pass(1)))
 	if err := w.hub.Delete(t.Context(), older); err != nil {
 		t.Fatal(err)
 	}
