@@ -11,6 +11,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -436,6 +437,13 @@ func TestOthers(t *testing.T) {
 			}
 		})
 	}
+	t.Run("of mere advice", func(t *testing.T) {
+		w := newWorld(t, object(), local)
+		w.pass(1)
+		m := w.object()
+		same(t, "state", v1alpha1.MultidimActive, m.Status.Summary.State)
+		same(t, "unsupported", "AnotherAutoscaler", meta.FindStatusCondition(m.Status.Conditions, v1alpha1.MultidimConfigUnsupported).Reason)
+	})
 	t.Run("in a cluster", func(t *testing.T) {
 		w := newWorld(t, object(withGoal))
 		w.clusters["west"].hpas = []*autoscalingv2.HorizontalPodAutoscaler{local}

@@ -76,21 +76,26 @@ func (p *plan) state(s *v1alpha1.MultidimPodAutoscalerStatus) v1alpha1.MultidimP
 	switch {
 	case p.Object.Spec.Mode == v1alpha1.ModePaused:
 		return v1alpha1.MultidimPaused
-	case meta.IsStatusConditionTrue(s.Conditions, v1alpha1.MultidimConfigUnsupported):
-		return v1alpha1.MultidimFailing
-	case provided != nil && provided.Status == metav1.ConditionFalse && provided.Reason == reasonNothingSized && p.Object.Spec.Goals != nil:
-		// it is there for its goals
-	case provided != nil && provided.Status == metav1.ConditionFalse && provided.Reason != reasonLearning:
+	case p.fails(s.Conditions):
 		return v1alpha1.MultidimFailing
 	case p.Object.Spec.Mode == v1alpha1.ModeObserve:
 		return v1alpha1.MultidimObserving
-	case provided == nil || provided.Status == metav1.ConditionFalse:
+	case provided == nil || provided.Reason == reasonLearning:
 		return v1alpha1.MultidimLearning
 	case provided.Reason == reasonHeld:
 		return v1alpha1.MultidimHeld
 	}
-	if p.Object.Spec.Mode == v1alpha1.ModeObserve {
-		return v1alpha1.MultidimObserving
-	}
 	return v1alpha1.MultidimActive
+}
+
+// fails reports whether what the spec asks for cannot be done. Another autoscaler is no obstacle to mere advice, and nothing to
+// advise on is none where there are goals.
+func (p *plan) fails(conditions []metav1.Condition) bool {
+	if c := meta.FindStatusCondition(conditions, v1alpha1.MultidimConfigUnsupported); c != nil && c.Status == metav1.ConditionTrue &&
+		(p.Object.Spec.Goals != nil || c.Reason != reasonAnotherAutoscaler) {
+		return true
+	}
+	c := meta.FindStatusCondition(conditions, v1alpha1.MultidimRecommendationProvided)
+	return c != nil && c.Status == metav1.ConditionFalse && c.Reason != reasonLearning &&
+		(p.Object.Spec.Goals == nil || c.Reason != reasonNothingSized)
 }
