@@ -86,7 +86,7 @@ func newMany(b *testing.B, podsEach, containers int) *many {
 		}
 		m.uses, m.listings[name] = append(m.uses, u), l
 	}
-	m.Options.Fleet.Fleet, m.Options.Uses = m, m
+	m.Fleet.Fleet, m.Reconciler.Uses = m, m
 	return m
 }
 

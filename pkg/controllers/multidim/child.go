@@ -58,7 +58,8 @@ func (r *Reconciler) create(ctx context.Context, p *plan) error {
 	v1alpha1.DefaultFederatedHPA(child)
 	err := r.Hub.Create(ctx, child, client.FieldOwner(FieldManager))
 	if apierrors.IsAlreadyExists(err) {
-		return apierrors.NewConflict(v1alpha1.SchemeGroupVersion.WithResource("federatedhpas").GroupResource(), child.Name, err) // the cache is behind
+		// The cache is behind.
+		return apierrors.NewConflict(v1alpha1.SchemeGroupVersion.WithResource("federatedhpas").GroupResource(), child.Name, err)
 	}
 	if err != nil {
 		return wrap("creating", p.Object, err)
@@ -73,7 +74,7 @@ func (r *Reconciler) remove(ctx context.Context, child *v1alpha1.FederatedHPA) e
 	if client.IgnoreNotFound(err) != nil {
 		return wrap("deleting", child, err)
 	}
-	klog.FromContext(ctx).Info("Deleted the FederatedHPA, as there are no goals, or another has the workload", "federatedhpa", klog.KObj(child))
+	klog.FromContext(ctx).Info("Deleted the FederatedHPA: there are no goals, or another has the workload", "federatedhpa", klog.KObj(child))
 	return nil
 }
 

@@ -138,43 +138,61 @@ func (p *plan) acting() condition {
 // provided is whether there is a recommendation.
 func (p *plan) provided(s *v1alpha1.MultidimPodAutoscalerStatus) condition {
 	c := condition{kind: v1alpha1.MultidimRecommendationProvided}
-	name := recommender(p.Object)
+	if c.reason, c.message = p.obstacle(); c.reason == "" {
+		c.reason, c.message = p.lacking(s.Recommendation)
+	}
+	if c.is = c.reason == ""; !c.is {
+		return c
+	}
+	switch name := recommender(p.Object); {
+	case name != "":
+		c.reason, c.message = reasonRecommended, fmt.Sprintf("as %q recommends", name)
+	case p.held():
+		c.reason, c.message = reasonHeld, "nothing becomes less while clusters are silent: "+strings.Join(p.silentNames(), ", ")
+	default:
+		c.reason, c.message = reasonRecommended, "from what containers used in all clusters"
+	}
+	return c
+}
+
+// obstacle is why nothing can be recommended; empty if something can.
+func (p *plan) obstacle() (reason, message string) {
 	var invalid *selection.SpecError
 	switch {
 	case errors.As(p.unselected, &invalid):
-		c.reason, c.message = reasonInvalidSpec, p.unselected.Error()
+		return reasonInvalidSpec, p.unselected.Error()
 	case p.unselected != nil:
-		c.reason, c.message = reasonClustersUnknown, p.unselected.Error()
+		return reasonClustersUnknown, p.unselected.Error()
 	case len(p.clusters) == 0:
-		c.reason, c.message = reasonNoClusters, "no registered cluster is selected: compare spec.clusterAffinity with the registrations"
+		return reasonNoClusters, "no registered cluster is selected: compare spec.clusterAffinity with the registrations"
 	case p.untold != nil:
-		c.reason, c.message = reasonTargetNotFound, p.untold.Error()
+		return reasonTargetNotFound, p.untold.Error()
 	case errors.Is(p.unlearned, errStale):
-		c.reason, c.message = reasonStale, p.unlearned.Error()
-	case p.unlearned != nil && name != "":
-		c.reason, c.message = reasonRefused, p.unlearned.Error()
+		return reasonStale, p.unlearned.Error()
+	case p.unlearned != nil && recommender(p.Object) != "":
+		return reasonRefused, p.unlearned.Error()
 	case p.unlearned != nil:
-		c.reason, c.message = reasonNoHistory, p.unlearned.Error()
+		return reasonNoHistory, p.unlearned.Error()
+	}
+	return "", ""
+}
+
+// lacking is why there is no recommendation yet, or none of now; empty if there is one.
+func (p *plan) lacking(r *v1alpha1.SizeRecommendation) (reason, message string) {
+	name := recommender(p.Object)
+	switch {
 	case name == "" && len(p.advice) == 0:
-		c.reason, c.message = reasonNothingSized, "no container is sized: constraints leave none"
-	case s.Recommendation == nil && p.unmeasured != nil:
-		c.reason, c.message = reasonUnmeasured, p.unmeasured.Error()
-	case s.Recommendation == nil && name != "":
-		c.reason, c.message = reasonLearning, fmt.Sprintf("%q has not written status.recommendation yet", name)
-	case s.Recommendation == nil:
-		c.reason, c.message = reasonLearning, "no use of the workload's containers has been measured yet"
-	case s.Recommendation.At != nil && p.Now.Sub(s.Recommendation.At.Time) > staleAfter && p.unmeasured != nil:
-		c.reason, c.message = reasonStale, p.unmeasured.Error()
-	case p.held():
-		c.is, c.reason = true, reasonHeld
-		c.message = "nothing becomes less while clusters are silent: " + strings.Join(p.silentNames(), ", ")
-	default:
-		c.is, c.reason, c.message = true, reasonRecommended, "from what containers used in all clusters"
+		return reasonNothingSized, "no container is sized: constraints leave none"
+	case r == nil && p.unmeasured != nil:
+		return reasonUnmeasured, p.unmeasured.Error()
+	case r == nil && name != "":
+		return reasonLearning, fmt.Sprintf("%q has not written status.recommendation yet", name)
+	case r == nil:
+		return reasonLearning, "no use of the workload's containers has been measured yet"
+	case r.At != nil && p.Now.Sub(r.At.Time) > staleAfter && p.unmeasured != nil:
+		return reasonStale, p.unmeasured.Error()
 	}
-	if c.is && name != "" {
-		c.reason, c.message = reasonRecommended, fmt.Sprintf("as %q recommends", name)
-	}
-	return c
+	return "", ""
 }
 
 func (in *situation) silentNames() (names []string) {
@@ -196,7 +214,8 @@ func (p *plan) unsure() condition {
 		}
 		if known < confidentAfter {
 			c.is, c.reason = true, reasonShortHistory
-			c.message = fmt.Sprintf("container %q has been measured for %v of the %v after which little changes", a.Container, duration.HumanDuration(known), duration.HumanDuration(confidentAfter))
+			c.message = fmt.Sprintf("container %q has been measured for %v of the %v after which little changes", a.Container, duration.HumanDuration(known),
+				duration.HumanDuration(confidentAfter))
 			return c
 		}
 	}
