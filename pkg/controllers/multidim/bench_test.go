@@ -98,7 +98,8 @@ func (m *many) measure(r *rand.Rand) {
 		for i := range u.Pods {
 			u.Pods[i].Measured = now
 			for c := range u.Pods[i].Containers {
-				u.Pods[i].Containers[c] = hubmetrics.ContainerUse{Name: fmt.Sprint("app-", c), MilliCPU: 50 + r.Int64N(200), Memory: 100*mi + r.Int64N(200*mi)}
+				u.Pods[i].Containers[c] = hubmetrics.ContainerUse{Name: fmt.Sprint("app-", c),
+					MilliCPU: 50 + r.Int64N(200), Memory: 100*mi + r.Int64N(200*mi)}
 			}
 		}
 	}

@@ -131,15 +131,39 @@ func TestRefused(t *testing.T) {
 		spec   v1alpha1.RequestBounds
 		want   string
 	}{
-		"no time":         {change: func(r *v1alpha1.SizeRecommendation) { r.At = nil }, want: "status.recommendation.at is missing"},
-		"of the future":   {change: func(r *v1alpha1.SizeRecommendation) { r.At.Time = r.At.Add(6 * time.Minute) }, want: "status.recommendation.at is in the future"},
-		"of another":      {change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].ContainerName = "web" }, want: `status.recommendation.containers[0]: the workload has no container "web"`},
-		"nothing":         {change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].Target.CPU = quantity("0") }, want: "status.recommendation.containers[0]: target.cpu is 0, which is not more than nothing"},
-		"less than that":  {change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].Target.Memory = quantity("-1") }, want: "status.recommendation.containers[0]: target.memory is -1, which is not more than nothing"},
-		"too little":      {spec: v1alpha1.RequestBounds{MinAllowed: v1alpha1.Size{CPU: quantity("600m")}}, want: "status.recommendation.containers[0]: target.cpu is 500m, which is less than minAllowed, 600m"},
-		"too much":        {spec: v1alpha1.RequestBounds{MaxAllowed: v1alpha1.Size{CPU: quantity("400m")}}, want: "status.recommendation.containers[0]: target.cpu is 500m, which is more than maxAllowed, 400m"},
-		"below its bound": {change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].LowerBound.CPU = quantity("1") }, want: "status.recommendation.containers[0]: target.cpu is 500m, which is less than its lowerBound, 1"},
-		"above its bound": {change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].UpperBound.CPU = quantity("1m") }, want: "status.recommendation.containers[0]: target.cpu is 500m, which is more than its upperBound, 1m"},
+		"no time": {change: func(r *v1alpha1.SizeRecommendation) { r.At = nil }, want: "status.recommendation.at is missing"},
+		"of the future": {
+			change: func(r *v1alpha1.SizeRecommendation) { r.At.Time = r.At.Add(6 * time.Minute) },
+			want:   "status.recommendation.at is in the future",
+		},
+		"of another": {
+			change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].ContainerName = "web" },
+			want:   `status.recommendation.containers[0]: the workload has no container "web"`,
+		},
+		"nothing": {
+			change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].Target.CPU = quantity("0") },
+			want:   "status.recommendation.containers[0]: target.cpu is 0, which is not more than nothing",
+		},
+		"less than that": {
+			change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].Target.Memory = quantity("-1") },
+			want:   "status.recommendation.containers[0]: target.memory is -1, which is not more than nothing",
+		},
+		"too little": {
+			spec: v1alpha1.RequestBounds{MinAllowed: v1alpha1.Size{CPU: quantity("600m")}},
+			want: "status.recommendation.containers[0]: target.cpu is 500m, which is less than minAllowed, 600m",
+		},
+		"too much": {
+			spec: v1alpha1.RequestBounds{MaxAllowed: v1alpha1.Size{CPU: quantity("400m")}},
+			want: "status.recommendation.containers[0]: target.cpu is 500m, which is more than maxAllowed, 400m",
+		},
+		"below its bound": {
+			change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].LowerBound.CPU = quantity("1") },
+			want:   "status.recommendation.containers[0]: target.cpu is 500m, which is less than its lowerBound, 1",
+		},
+		"above its bound": {
+			change: func(r *v1alpha1.SizeRecommendation) { r.Containers[0].UpperBound.CPU = quantity("1m") },
+			want:   "status.recommendation.containers[0]: target.cpu is 500m, which is more than its upperBound, 1m",
+		},
 		"at all bounds": {change: func(r *v1alpha1.SizeRecommendation) {
 			r.Containers[0].LowerBound.CPU, r.Containers[0].UpperBound.CPU = quantity("500m"), quantity("500m")
 		}, spec: v1alpha1.RequestBounds{MinAllowed: v1alpha1.Size{CPU: quantity("500m")}, MaxAllowed: v1alpha1.Size{CPU: quantity("500m")}}},

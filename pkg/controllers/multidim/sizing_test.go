@@ -65,7 +65,8 @@ func TestRunning(t *testing.T) {
 
 func TestResources(t *testing.T) {
 	none := pods.Resources{MilliCPU: pods.None, Memory: pods.None}
-	limits := &capacity.LimitRanges{Known: true, DefaultRequests: pods.Resources{MilliCPU: 7, Memory: 8}, DefaultLimits: pods.Resources{MilliCPU: 70, Memory: 80}}
+	limits := &capacity.LimitRanges{Known: true, DefaultRequests: pods.Resources{MilliCPU: 7, Memory: 8},
+		DefaultLimits: pods.Resources{MilliCPU: 70, Memory: 80}}
 	unknown := &capacity.LimitRanges{DefaultRequests: limits.DefaultRequests, DefaultLimits: limits.DefaultLimits}
 	without := &capacity.LimitRanges{Known: true, DefaultRequests: none, DefaultLimits: none}
 	tests := map[string]struct {

@@ -125,7 +125,8 @@ func TestUnselected(t *testing.T) {
 		"InvalidSpec": &selection.SpecError{Message: "spec.clusterAffinity: nonsense"}, "ClustersUnknown": errors.New("the hub does not answer"),
 	} {
 		p := plan{situation: situation{Object: object(), unselected: err}}
-		if got, want := p.provided(&p.Object.Status), (condition{kind: v1alpha1.MultidimRecommendationProvided, reason: want, message: err.Error()}); got != want {
+		want := (condition{kind: v1alpha1.MultidimRecommendationProvided, reason: want, message: err.Error()})
+		if got := p.provided(&p.Object.Status); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
@@ -163,4 +164,32 @@ func TestHugeAmounts(t *testing.T) {
 	if m.Status.Savings.Saved.Memory.Sign() <= 0 {
 		t.Errorf("saved %v", m.Status.Savings.Saved.Memory)
 	}
+}
+
+// While the hub measures nothing, what is recommended becomes old.
+func TestBecomesStale(t *testing.T) {
+	w := newWorld(t, object())
+	w.pass(2)
+	w.uses = errors.New("no answer")
+	w.pass(12)
+	if got := words(w.object(), v1alpha1.MultidimRecommendationProvided); !strings.HasPrefix(got, "False RecommendationStale: ") {
+		t.Errorf("after 12 minutes: %s", got)
+	}
+	w.uses = nil
+	w.pass(1)
+	same(t, "state afterwards", v1alpha1.MultidimActive, w.object().Status.Summary.State)
+}
+
+// The template holds while the only cluster that has the workload cannot be read.
+func TestTemplateHolds(t *testing.T) {
+	w := newWorld(t, object())
+	if err := w.hub.Delete(t.Context(), deployment("1", "2Gi")); err != nil {
+		t.Fatal(err)
+	}
+	w.clusters["west"].web = deployment("1", "2Gi")
+	w.pass(2)
+	w.clusters["west"].silence = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}
+	w.clock.SetTime(w.clock.Now().Add(rereadAfter))
+	w.pass(1)
+	same(t, "state", v1alpha1.MultidimHeld, w.object().Status.Summary.State)
 }
