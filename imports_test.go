@@ -94,7 +94,8 @@ var neighbours = map[string][]string{
 	"pkg/replicas":          {"pkg/compact"},
 	"pkg/members/selection": {"pkg/hub/placement", "pkg/members/workload"},
 	"pkg/members/usage":     {"pkg/members/connection"},
-	"pkg/members/workload":  {"pkg/members/capacity", "pkg/members/connection", "pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
+	"pkg/members/workload": {"pkg/members/capacity", "pkg/members/connection", "pkg/members/member", "pkg/members/mirror",
+		"pkg/members/pods"},
 }
 
 // decisions are the files in which the modes of the FederatedHPA controller decide: as pure as rings 0 and 1.
@@ -103,7 +104,8 @@ var decisions = map[string][]string{
 	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "decide.go", "metric_status.go",
 		"situation.go",
 		"status.go", "step.go"},
-	"pkg/controllers/multidim": {"amounts.go", "conditions.go", "decide.go", "recommender.go", "sizing.go", "situation.go", "status.go", "summarize.go"},
+	"pkg/controllers/multidim": {"amounts.go", "conditions.go", "decide.go", "recommender.go", "sizing.go", "situation.go", "status.go",
+		"summarize.go"},
 }
 
 // impure are the imports that rings 0 and 1, and decisions, do without, each with its reason. A path stands for all below it.

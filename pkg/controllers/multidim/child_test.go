@@ -166,7 +166,8 @@ func TestChildNotWritten(t *testing.T) {
 			m := w.object()
 			same(t, "unsupported", tc.want, words(m, v1alpha1.MultidimConfigUnsupported))
 			same(t, "state", tc.state, m.Status.Summary.State)
-			notWritten := slices.ContainsFunc(w.told(), func(e string) bool { return len(e) > 30 && e[:30] == "Warning FederatedHPANotWritten"[:30] })
+			notWritten := slices.ContainsFunc(w.told(),
+				func(e string) bool { return len(e) > 30 && e[:30] == "Warning FederatedHPANotWritten"[:30] })
 			same(t, "Event", name == "refusal", notWritten)
 		})
 	}

@@ -128,7 +128,8 @@ func (p *plan) passOn(all *[]metav1.Condition) {
 func (p *plan) acting() condition {
 	switch p.Object.Spec.Mode {
 	case v1alpha1.ModeObserve:
-		return condition{kind: v1alpha1.MultidimActing, reason: string(v1alpha1.ModeObserve), message: "spec.mode is Observe: no workload is written"}
+		return condition{kind: v1alpha1.MultidimActing, reason: string(v1alpha1.ModeObserve),
+			message: "spec.mode is Observe: no workload is written"}
 	case v1alpha1.ModePaused:
 		return condition{kind: v1alpha1.MultidimActing, reason: string(v1alpha1.ModePaused), message: "spec.mode is Paused: nothing is decided"}
 	}
@@ -214,7 +215,8 @@ func (p *plan) unsure() condition {
 		}
 		if known < confidentAfter {
 			c.is, c.reason = true, reasonShortHistory
-			c.message = fmt.Sprintf("container %q has been measured for %v of the %v after which little changes", a.Container, duration.HumanDuration(known),
+			c.message = fmt.Sprintf("container %q has been measured for %v of the %v after which little changes", a.Container,
+				duration.HumanDuration(known),
 				duration.HumanDuration(confidentAfter))
 			return c
 		}

@@ -185,7 +185,8 @@ func TestDocumentedNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := regexp.MustCompile(`(?m)^\t(?:reason|event|Reason|No|Live|Hidden)\w+ +(?:Reason )?= +"(\w+)"`).FindAllStringSubmatch(string(source), -1)
+		found := regexp.MustCompile(`(?m)^\t(?:reason|event|Reason|No|Live|Hidden)\w+ +(?:Reason )?= +"(\w+)"`).FindAllStringSubmatch(
+			string(source), -1)
 		if len(found) < 4 {
 			t.Errorf("%s: found %d names", file, len(found))
 		}

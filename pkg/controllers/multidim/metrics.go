@@ -30,7 +30,8 @@ const namespace, subsystem = "fleetscale", "mpa"
 var (
 	recommendedDesc = gauge("recommendation", "What a container should request, in cores or bytes.", "container", "resource", "bound")
 	requestedDesc   = gauge("requested", "What the Pods of a cluster request together, in cores or bytes.", "cluster", "resource")
-	savingsDesc     = gauge("savings", "What all Pods would request less if they had the recommended size, in cores or bytes; negative if more.",
+	savingsDesc     = gauge("savings",
+		"What all Pods would request less if they had the recommended size, in cores or bytes; negative if more.",
 		"resource")
 )
 
@@ -98,7 +99,8 @@ func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus) {
 		}
 	}
 	for i := range p.sized.clusters {
-		g.add(requestedDesc, p.sized.clusters[i].savings.Requested, func(resource string) []string { return []string{p.clusters[i].name, resource} })
+		g.add(requestedDesc, p.sized.clusters[i].savings.Requested,
+			func(resource string) []string { return []string{p.clusters[i].name, resource} })
 	}
 	if s.Savings != nil {
 		g.add(savingsDesc, p.sized.savings.Less(), func(resource string) []string { return []string{resource} })

@@ -54,7 +54,8 @@ func TestRecommends(t *testing.T) {
 	same(t, "cost", "0.1400", m.Status.Savings.CostPerHour[:6])
 	same(t, "replicas", []int32{4, 4}, []int32{m.Status.CurrentReplicas, m.Status.DesiredReplicas})
 	same(t, "provided", "True Recommended: from what containers used in all clusters", words(m, v1alpha1.MultidimRecommendationProvided))
-	if unsure := words(m, v1alpha1.MultidimLowConfidence); !strings.HasPrefix(unsure, "True ShortHistory: container \"app\" has been measured for ") {
+	if unsure := words(m, v1alpha1.MultidimLowConfidence); !strings.HasPrefix(unsure,
+		"True ShortHistory: container \"app\" has been measured for ") {
 		t.Errorf("low confidence: %q", unsure)
 	}
 	same(t, "clusters", []string{"east Active 2 0", "west Active 2 0"}, clusterWords(m))
@@ -217,7 +218,8 @@ func TestBounds(t *testing.T) {
 			w.pass(2)
 			m = w.object()
 			same(t, "fleet", tc.fleet, recommendedFor(m.Status.Recommendation))
-			same(t, "clusters", tc.clusters, []string{recommendedFor(m.Status.Clusters[0].Recommendation), recommendedFor(m.Status.Clusters[1].Recommendation)})
+			same(t, "clusters", tc.clusters, []string{recommendedFor(m.Status.Clusters[0].Recommendation),
+				recommendedFor(m.Status.Clusters[1].Recommendation)})
 			if name == "what may not be read does not bound" {
 				same(t, "east", "its nodes do not bound what is recommended: nodes is forbidden", m.Status.Clusters[0].Message)
 			}
@@ -249,7 +251,8 @@ func TestKilled(t *testing.T) {
 	if got := w.object().Status.Recommendation.Containers[0].Target.Memory; got.Cmp(*quantity("2Gi")) <= 0 {
 		t.Errorf("%v is recommended for what was killed with 2Gi", got)
 	}
-	same(t, "Events", []string{"Warning OOMKilled cluster east: container app of Pod web-0 was killed for want of memory; more is recommended for it"},
+	same(t, "Events", []string{"Warning OOMKilled cluster east: container app of Pod web-0 was killed for want of memory; more is " +
+		"recommended for it"},
 		w.told())
 	w.pass(3)
 	same(t, "Events afterwards", []string(nil), w.told())
@@ -278,7 +281,8 @@ func TestGoals(t *testing.T) {
 	f.Status = v1alpha1.FederatedHPAStatus{}
 	f.Status.CurrentReplicas, f.Status.DesiredReplicas = 4, 5
 	f.Status.CurrentMetrics = []autoscalingv2.MetricStatus{{Type: autoscalingv2.ResourceMetricSourceType,
-		Resource: &autoscalingv2.ResourceMetricStatus{Name: corev1.ResourceCPU, Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("600m")}}}}
+		Resource: &autoscalingv2.ResourceMetricStatus{Name: corev1.ResourceCPU,
+			Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("600m")}}}}
 	f.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionTrue,
 		Reason: "ValidMetricFound", Message: "fine"}}
 	if err := w.hub.Status().Update(t.Context(), f); err != nil {
@@ -302,7 +306,10 @@ func TestGoals(t *testing.T) {
 }
 
 func withoutStatus(requests []string) []string {
-	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return strings.HasPrefix(r, "status ") || strings.HasPrefix(r, "get ") })
+	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool {
+		return strings.HasPrefix(r, "status ") ||
+			strings.HasPrefix(r, "get ")
+	})
 }
 
 // A rollout with other requests moves the target.
@@ -330,7 +337,8 @@ func TestWorkloadInMembers(t *testing.T) {
 	w.pass(1)
 	m := w.object()
 	same(t, "state", v1alpha1.MultidimFailing, m.Status.Summary.State)
-	if got := words(m, v1alpha1.MultidimRecommendationProvided); !strings.Contains(got, `False TargetNotFound: Deployment "web" is not there: on the hub: `) ||
+	if got := words(m, v1alpha1.MultidimRecommendationProvided); !strings.Contains(got,
+		`False TargetNotFound: Deployment "web" is not there: on the hub: `) ||
 		!strings.Contains(got, "in cluster east: ") {
 		t.Errorf("provided: %s", got)
 	}
@@ -377,8 +385,9 @@ func TestFaults(t *testing.T) {
 		kind    string
 		want    string
 	}{
-		"nothing measured yet": {prepare: func(w *world) { w.clusters["east"].pods, w.clusters["west"].pods = nil, nil }, state: v1alpha1.MultidimLearning,
-			kind: v1alpha1.MultidimRecommendationProvided, want: "False Learning: no use of the workload's containers has been measured yet"},
+		"nothing measured yet": {prepare: func(w *world) { w.clusters["east"].pods, w.clusters["west"].pods = nil, nil },
+			state: v1alpha1.MultidimLearning,
+			kind:  v1alpha1.MultidimRecommendationProvided, want: "False Learning: no use of the workload's containers has been measured yet"},
 		"no metrics API": {prepare: func(w *world) { w.uses = metricsAPI }, state: v1alpha1.MultidimFailing,
 			kind: v1alpha1.MultidimRecommendationProvided, want: "False MetricsUnavailable: asking what the Pods use: " + metricsAPI.Error()},
 		"no cluster": {object: []func(*v1alpha1.MultidimPodAutoscaler){func(m *v1alpha1.MultidimPodAutoscaler) {
@@ -428,7 +437,8 @@ func TestOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w.pass(1)
 			m := w.object()
-			if got := words(m, v1alpha1.MultidimConfigUnsupported); !strings.HasPrefix(got, "True AnotherAutoscaler: ") || !strings.Contains(got, name) {
+			if got := words(m, v1alpha1.MultidimConfigUnsupported); !strings.HasPrefix(got, "True AnotherAutoscaler: ") ||
+				!strings.Contains(got, name) {
 				t.Errorf("unsupported: %q", got)
 			}
 			same(t, "recommendation all the same", "app 126m 250Mi", recommendedFor(m.Status.Recommendation))
@@ -450,7 +460,8 @@ func TestOthers(t *testing.T) {
 		w.pass(1)
 		m := w.object()
 		same(t, "west", v1alpha1.ClusterConflict, m.Status.Clusters[1].State)
-		if got := words(m, v1alpha1.MultidimConfigUnsupported); !strings.Contains(got, "cluster west: the workload is scaled there by HorizontalPodAutoscaler shop/theirs") {
+		if got := words(m, v1alpha1.MultidimConfigUnsupported); !strings.Contains(got,
+			"cluster west: the workload is scaled there by HorizontalPodAutoscaler shop/theirs") {
 			t.Errorf("unsupported: %q", got)
 		}
 	})
@@ -473,7 +484,8 @@ func TestTakesOver(t *testing.T) {
 	before.Spec.TargetRef, before.Spec.UpdatePolicy.UpdateMode = object().Spec.ScaleTargetRef, "Off"
 	east.vpas = []*vpa.VerticalPodAutoscaler{before}
 	checkpoint := func(of, container string) unstructured.Unstructured {
-		weights := map[string]any{"referenceTimestamp": "2026-11-22T00:00:00Z", "totalWeight": 231.5, "bucketWeights": map[string]any{"34": int64(10000)}}
+		weights := map[string]any{"referenceTimestamp": "2026-11-22T00:00:00Z", "totalWeight": 231.5,
+			"bucketWeights": map[string]any{"34": int64(10000)}}
 		return unstructured.Unstructured{Object: map[string]any{
 			"metadata": map[string]any{"namespace": "shop", "name": of + "-" + container},
 			"spec":     map[string]any{"vpaObjectName": of, "containerName": container},
@@ -489,7 +501,8 @@ func TestTakesOver(t *testing.T) {
 	}
 	same(t, "low confidence", "False LongHistory: there is history of a day or more", words(m, v1alpha1.MultidimLowConfidence))
 	same(t, "unsupported: one that is Off is not in the way", "", words(m, v1alpha1.MultidimConfigUnsupported))
-	if told := w.told(); !slices.Contains(told, "Normal HistoryTakenOver cluster east: what VerticalPodAutoscaler web-vpa has learned of container app is used") {
+	if told := w.told(); !slices.Contains(told,
+		"Normal HistoryTakenOver cluster east: what VerticalPodAutoscaler web-vpa has learned of container app is used") {
 		t.Errorf("Events %q", told)
 	}
 	w.restart()

@@ -31,9 +31,10 @@ func listOf(cpu, memory string) corev1.ResourceList {
 func TestSilences(t *testing.T) {
 	known, silence := pods.SizedListing{Known: true}, &fleet.Silence{Reason: fleet.ReasonForbidden}
 	for want, c := range map[fleet.Reason]cluster{
-		"":                    {pods: known, uses: hubmetrics.ClusterUses{Outcome: hubmetrics.Answered}},
-		fleet.ReasonForbidden: {pods: pods.SizedListing{Known: true, Silent: silence}, uses: hubmetrics.ClusterUses{Outcome: hubmetrics.Answered}},
-		fleet.ReasonTimeout:   {uses: hubmetrics.ClusterUses{Outcome: hubmetrics.Answered}},
+		"": {pods: known, uses: hubmetrics.ClusterUses{Outcome: hubmetrics.Answered}},
+		fleet.ReasonForbidden: {pods: pods.SizedListing{Known: true, Silent: silence},
+			uses: hubmetrics.ClusterUses{Outcome: hubmetrics.Answered}},
+		fleet.ReasonTimeout: {uses: hubmetrics.ClusterUses{Outcome: hubmetrics.Answered}},
 	} {
 		got := fleet.Reason("")
 		if s := c.silent(); s != nil {
@@ -75,7 +76,8 @@ func TestResources(t *testing.T) {
 		want             sizes.Resources
 		guaranteed       bool
 	}{
-		"as written":         {listOf("1m", "2"), listOf("3m", "4"), limits, sizes.Resources{Requests: sizes.Amounts{1, 2}, Limits: sizes.Amounts{3, 4}}, false},
+		"as written": {listOf("1m", "2"), listOf("3m", "4"), limits,
+			sizes.Resources{Requests: sizes.Amounts{1, 2}, Limits: sizes.Amounts{3, 4}}, false},
 		"requests as limits": {nil, listOf("3m", "4"), limits, sizes.Resources{Requests: sizes.Amounts{3, 4}, Limits: sizes.Amounts{3, 4}}, true},
 		"by LimitRanges":     {nil, nil, limits, sizes.Resources{Requests: sizes.Amounts{7, 8}, Limits: sizes.Amounts{70, 80}}, false},
 		"by none known":      {nil, nil, unknown, sizes.Resources{Requests: noAmounts(), Limits: noAmounts()}, false},

@@ -189,7 +189,8 @@ func (c *cluster) unbounded() (reason, message string) {
 		known bool
 		why   *fleet.Silence
 		of    string
-	}{{c.limits.Known, c.limits.Unknown, "LimitRanges"}, {c.nodes.Known, c.nodes.Unknown, "nodes"}, {c.quota.Known, c.quota.Unknown, "ResourceQuotas"}} {
+	}{{c.limits.Known, c.limits.Unknown, "LimitRanges"}, {c.nodes.Known, c.nodes.Unknown, "nodes"},
+		{c.quota.Known, c.quota.Unknown, "ResourceQuotas"}} {
 		if !unknown.known && unknown.why != nil {
 			return string(unknown.why.Reason), "its " + unknown.of + " do not bound what is recommended: " + unknown.why.Detail
 		}

@@ -97,7 +97,8 @@ func TestSince(t *testing.T) {
 func TestConditionsStay(t *testing.T) {
 	w := newWorld(t, object(withGoal))
 	limited := deployment("1", "2Gi")
-	container := limited.Object["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+	template := limited.Object["spec"].(map[string]any)["template"].(map[string]any)
+	container := template["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
 	container["resources"].(map[string]any)["limits"] = map[string]any{"cpu": "1"}
 	if err := w.hub.Delete(t.Context(), deployment("1", "2Gi")); err != nil {
 		t.Fatal(err)
@@ -136,7 +137,8 @@ func TestUnselected(t *testing.T) {
 func TestPassedOn(t *testing.T) {
 	w := newWorld(t, object(withGoal))
 	w.pass(1)
-	for reason, want := range map[string]bool{"Fine": true, "": false, "not fine": false, "fine:": false, "1": false, "a": true, "a:b,c_": true,
+	for reason, want := range map[string]bool{"Fine": true, "": false, "not fine": false, "fine:": false, "1": false,
+		"a": true, "a:b,c_": true,
 		strings.Repeat("r", summary.LongestReason): true, strings.Repeat("r", summary.LongestReason+1): false} {
 		f := w.child()
 		f.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionTrue,

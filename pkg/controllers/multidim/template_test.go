@@ -28,14 +28,16 @@ func TestUnsound(t *testing.T) {
 		init, containers []corev1.Container
 		want             string
 	}{
-		"as many as can be":                  {containers: named(many...), init: named("init")},
-		"one more":                           {containers: named(append(many, "more")...), want: "it has 101 containers, and at most 100 can be sized"},
+		"as many as can be": {containers: named(many...), init: named("init")},
+		"one more": {containers: named(append(many, "more")...),
+			want: "it has 101 containers, and at most 100 can be sized"},
 		"two of a name":                      {containers: named("app", "app"), want: `two containers have the name "app"`},
 		"two of a name, of which one begins": {init: named("app"), containers: named("app"), want: `two containers have the name "app"`},
 		"no name":                            {containers: named(""), want: `a container has the name "": `},
-		"too long":                           {containers: named(strings.Repeat("x", 1000)), want: `a container has the name "` + strings.Repeat("x", 123) + `...": `},
-		"long":                               {containers: named(strings.Repeat("x", 63))},
-		"uppercase":                          {containers: named("App"), want: `a container has the name "App": `},
+		"too long": {containers: named(strings.Repeat("x", 1000)),
+			want: `a container has the name "` + strings.Repeat("x", 123) + `...": `},
+		"long":      {containers: named(strings.Repeat("x", 63))},
+		"uppercase": {containers: named("App"), want: `a container has the name "App": `},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -100,7 +100,8 @@ type pod struct {
 
 // object recommends only.
 func object(change ...func(*v1alpha1.MultidimPodAutoscaler)) *v1alpha1.MultidimPodAutoscaler {
-	m := &v1alpha1.MultidimPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name, UID: "uid-of-mpa", Generation: 1}}
+	m := &v1alpha1.MultidimPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name, UID: "uid-of-mpa",
+		Generation: 1}}
 	m.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
 	for _, c := range change {
 		c(m)
@@ -178,7 +179,8 @@ func (w *world) restart() {
 			w.requests = append(w.requests, "patch "+kindOf(object))
 			return hub.Patch(ctx, object, p, o...)
 		},
-		SubResourceUpdate: func(ctx context.Context, hub client.Client, _ string, object client.Object, o ...client.SubResourceUpdateOption) error {
+		SubResourceUpdate: func(ctx context.Context, hub client.Client, _ string, object client.Object,
+			o ...client.SubResourceUpdateOption) error {
 			w.requests = append(w.requests, "status "+kindOf(object))
 			if m, is := object.(*v1alpha1.MultidimPodAutoscaler); is {
 				w.owners = w.owners.update(FieldManager, m.Status.Recommendation)

@@ -168,8 +168,9 @@ func (w *world) restart() {
 	w.registry = prometheus.NewRegistry()
 	w.memories, w.recorder = &perobject.Store[Memory]{}, record.New(w.hub, recorder{w})
 	w.program = New(Options{
-		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock}, Recorder: w.recorder,
-		Ask: w, Grace: grace, Window: 5 * time.Minute, Tolerance: 0.1, Metrics: NewMetrics(w.registry),
+		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
+		Recorder: w.recorder,
+		Ask:      w, Grace: grace, Window: 5 * time.Minute, Tolerance: 0.1, Metrics: NewMetrics(w.registry),
 	})
 }
 
