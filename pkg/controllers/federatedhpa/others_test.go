@@ -125,6 +125,21 @@ func TestTwoThatCountTheSamePods(t *testing.T) {
 	}
 	w.members["east"].run("web", 5)
 	w.members["east"].aged()
+	if err := w.reconcileN(1); err == nil {
+		t.Error("both count the same Pods again, and nothing is said")
+	}
+	other.Spec.Mode = v1alpha1.ModePaused
+	w.hub.put(other)
+	_, _ = w.reconcile(key)
+	if err := w.reconcileN(1); err != nil {
+		t.Errorf("while the other is paused: %v", err)
+	}
+	other.Spec.Mode = ""
+	w.hub.put(other)
+	_, _ = w.reconcile(key)
+	if err := w.reconcileN(1); err == nil {
+		t.Error("the other acts again, and nothing is said")
+	}
 	w.hub.remove(key)
 	_, _ = w.reconcile(key)
 	if err := w.reconcileN(1); err != nil {

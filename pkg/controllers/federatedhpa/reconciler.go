@@ -101,6 +101,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	case len(served.Cut(object)) > 0:
 		return r.again(r.Distributed.Keep(ctx, object))
 	case rests(object):
+		if object.Spec.Mode == v1alpha1.ModePaused { // another may count the same Pods meanwhile
+			r.Central.Forget(request.NamespacedName, &memory.central)
+		}
 		return r.again(r.rest(ctx, object))
 	}
 	if object.Distributed() || object.DeletionTimestamp != nil {

@@ -70,7 +70,10 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 		return
 	}
 	workload.Each(ctx, r.Fleet.Timeout, in.clusters, func(ctx context.Context, c *cluster) { c.read(ctx, in) })
-	in.unmeasured = r.measure(ctx, in)
+	if in.unmeasured = r.measure(ctx, in); in.unmeasured == nil {
+		memory.measured = in.Now
+	}
+	in.measured = memory.measured
 	memory.workload.compare(in.clusters)
 }
 

@@ -38,7 +38,8 @@ type situation struct {
 	// template is what the workload makes Pods of; untold is why that is not known.
 	template *template
 	untold   error
-	// unmeasured is why the hub's metrics API said nothing.
+	// measured is when the hub's metrics API last answered, and unmeasured why it does not now.
+	measured   time.Time
 	unmeasured error
 	// takenOver says what is used that others have learned.
 	takenOver []string

@@ -79,8 +79,11 @@ func (p *plan) recommendation(all []sizes.Size, before *v1alpha1.SizeRecommendat
 	if before != nil && before.Since != nil && equality.Semantic.DeepEqual(targets(before), targets(r)) {
 		r.Since = before.Since
 	}
-	if before != nil && p.unmeasured != nil {
-		r.At = before.At // nothing was learned
+	switch { // nothing is learned while nothing is measured
+	case !p.measured.IsZero():
+		r.At.Time = p.measured
+	case before != nil:
+		r.At = before.At
 	}
 	return r
 }

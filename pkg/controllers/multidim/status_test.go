@@ -173,7 +173,9 @@ func TestBecomesStale(t *testing.T) {
 	w := newWorld(t, object())
 	w.pass(2)
 	w.uses = errors.New("no answer")
-	w.pass(12)
+	w.pass(10)
+	same(t, "state within 10 minutes", v1alpha1.MultidimHeld, w.object().Status.Summary.State)
+	w.pass(2)
 	if got := words(w.object(), v1alpha1.MultidimRecommendationProvided); !strings.HasPrefix(got, "False RecommendationStale: ") {
 		t.Errorf("after 12 minutes: %s", got)
 	}
