@@ -29,7 +29,7 @@ import (
 )
 
 // rereadAfter is how long a template holds while nothing shows that it changed.
-const rereadAfter = 10 * time.Minute
+const rereadAfter = time.Hour
 
 // workloadMemory is the template that was read last. It is read again when the object is another, after a while, and when a Pod
 // has appeared that requests what none did before: each time would be a request for every object and period.
