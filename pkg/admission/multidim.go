@@ -30,7 +30,16 @@ func multidimFaults(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) field.E
 	faults = append(faults, containersFaults(m.Spec.Constraints.Container, spec.Child("constraints", "container"))...)
 	faults = append(faults, recommendersFaults(m.Spec.Recommenders, spec.Child("recommenders"))...)
 	faults = append(faults, known.childNameFaults(m, spec.Child("goals"))...)
+	if onlyAdvises(m) {
+		known.FederatedHPAs, known.HPAs = nil, nil // which is warned of
+	}
 	return append(faults, known.targetFaults(m, spec.Child("scaleTargetRef"))...)
+}
+
+// onlyAdvises reports whether m changes nothing. So it may advise on what is
+// scaled by others.
+func onlyAdvises(m *v1alpha1.MultidimPodAutoscaler) bool {
+	return m.Spec.Goals == nil && (m.Spec.Policy.UpdateMode == "" || m.Spec.Policy.UpdateMode == v1alpha1.UpdateModeOff)
 }
 
 // childFaults judges the FederatedHPA that would be made, and tells the faults
@@ -91,6 +100,7 @@ func multidimWarnings(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) []str
 		warnings = known.childWarnings
 	}
 	all := append(warnings(&m.Spec, spec), sizingWarnings(&m.Spec, spec)...)
+	all = append(all, known.scaledWarnings(m)...)
 	return append(all, known.rulesWarnings(m)...)
 }
 

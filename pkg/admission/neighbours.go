@@ -48,6 +48,22 @@ func (k Neighbours) autoscalersOn(asker claims.Autoscaler) []string {
 	return said
 }
 
+// scaledWarnings tells of who scales what m only advises on.
+func (k Neighbours) scaledWarnings(m *v1alpha1.MultidimPodAutoscaler) []string {
+	if !onlyAdvises(m) {
+		return nil
+	}
+	k.MultidimPodAutoscalers = nil
+	k.FederatedHPAs = slices.DeleteFunc(slices.Clone(k.FederatedHPAs), func(f *v1alpha1.FederatedHPA) bool {
+		return claims.Of(f).Kind == v1alpha1.MultidimPodAutoscalerKind // who made it is refused
+	})
+	var warnings []string
+	for _, claim := range k.autoscalersOn(claims.Of(m)) {
+		warnings = append(warnings, targetWarning+claim)
+	}
+	return warnings
+}
+
 // childNameFaults refuses a name that somebody's own FederatedHPA has: that for
 // the goals would have it, too.
 func (k Neighbours) childNameFaults(m *v1alpha1.MultidimPodAutoscaler, path *field.Path) field.ErrorList {
