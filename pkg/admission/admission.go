@@ -3,6 +3,8 @@
 package admission
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -77,6 +79,7 @@ func federatedHPAFaults(f *v1alpha1.FederatedHPA, known Neighbours) field.ErrorL
 	spec := field.NewPath("spec")
 	faults := hpaFaults(&f.Spec.HorizontalPodAutoscalerSpec, spec)
 	faults = append(faults, fleetFaults(&f.Spec, spec)...)
+	known.MultidimPodAutoscalers = slices.DeleteFunc(slices.Clone(known.MultidimPodAutoscalers), onlyAdvises)
 	return append(faults, known.targetFaults(f, spec.Child("scaleTargetRef"))...)
 }
 
