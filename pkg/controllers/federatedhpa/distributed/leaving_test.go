@@ -3,6 +3,8 @@
 package distributed
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +156,34 @@ func TestClusterIsRegisteredAgain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A cluster is registered again after its part was given to others, and before they got it: they do not get it any more.
+func TestClusterIsRegisteredAgainBeforeOthersTookItsPlace(t *testing.T) {
+	for dies := 0; ; dies++ {
+		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+		for _, m := range w.members {
+			m.scales = false
+		}
+		w.mustReconcile(2)
+		gone := w.members["b"]
+		delete(w.members, "b")
+		w.calls, w.dies = 0, dies
+		_ = w.reconcile()
+		calls, given := w.calls, w.has()["a"] != "web 1-5, runs 2"
+		w.dies = 0
+		w.members["b"] = gone
+		w.restart()
+		w.writes()
+		w.mustReconcile(4)
+		if written := toMembers(w.writes()); !given && slices.Contains(written, "a web 2-10") {
+			t.Errorf("after an end at call %d, written: %v", dies, written)
+		}
+		same(t, fmt.Sprintf("there is, after an end at call %d", dies), map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
+		if calls < dies {
+			return
+		}
 	}
 }
 
