@@ -44,10 +44,10 @@ var actions = []assignment.Action{
 	assignment.MinimumMoved, assignment.CapacityFollowed, assignment.DemandFollowed,
 }
 
-// The short form is of as many scenarios as a fifth of the long one, and each action is in so many of them.
+// How many scenarios the short and the long form have, and in how many of them each action is at least.
 const (
-	few, many      = 200, 1000
-	fewest, enough = 10, 50
+	few, many      = 80, 1000
+	fewest, enough = 3, 50
 	shards         = 8
 )
 
@@ -101,7 +101,7 @@ func (s *tally) note(t *testing.T, o outcome) {
 func TestRestartChangesNothing(t *testing.T) {
 	n := 60
 	if testing.Short() {
-		n = 5
+		n = 3
 	}
 	for seed := *firstSeed; seed < *firstSeed+uint64(n); seed++ {
 		want := scenario(t, seed, variant{brief: true})
