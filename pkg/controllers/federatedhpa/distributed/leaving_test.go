@@ -159,7 +159,7 @@ func TestClusterIsRegisteredAgain(t *testing.T) {
 	}
 }
 
-// A cluster is registered again after its part was given to others, and before they got it: they do not get it any more.
+// A cluster is registered again after its part was given to others, and before they got it: they no longer get it.
 func TestClusterIsRegisteredAgainBeforeOthersTookItsPlace(t *testing.T) {
 	for dies := 0; ; dies++ {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
