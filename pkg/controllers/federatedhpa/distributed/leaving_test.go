@@ -180,7 +180,8 @@ func TestClusterIsRegisteredAgainBeforeOthersTookItsPlace(t *testing.T) {
 		if written := toMembers(w.writes()); !given && slices.Contains(written, "a web 2-10") {
 			t.Errorf("after an end at call %d, written: %v", dies, written)
 		}
-		same(t, fmt.Sprintf("there is, after an end at call %d", dies), map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
+		same(t, fmt.Sprintf("there is, after an end at call %d", dies), map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"},
+			w.has())
 		if calls < dies {
 			return
 		}
