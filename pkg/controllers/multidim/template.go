@@ -59,13 +59,16 @@ func (r *Reconciler) templateOf(ctx context.Context, in *situation, known *workl
 	return known.template, nil
 }
 
+// mostShapes bounds what is remembered of them: a cluster may have as many Pods that differ as it likes.
+const mostShapes = 100
+
 // compare has the template be read again if Pods request what none did before.
 func (m *workloadMemory) compare(clusters []cluster) {
 	shapes := map[string]bool{}
 	var last *pods.Container // of Pods that share what they request
 	for i := range clusters {
 		for _, p := range clusters[i].pods.Pods {
-			if len(p.Containers) == 0 || &p.Containers[0] == last {
+			if len(p.Containers) == 0 || &p.Containers[0] == last || len(shapes) == mostShapes {
 				continue
 			}
 			last = &p.Containers[0]

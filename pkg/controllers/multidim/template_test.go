@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
 // What the hub could not store of a template is refused with it, in words that it can.
@@ -82,5 +83,18 @@ func TestAnotherWorkload(t *testing.T) {
 			w.pass(3)
 			same(t, "recommendation once it is measured", "app 126m 250Mi", recommendedFor(w.object().Status.Recommendation))
 		})
+	}
+}
+
+// However many Pods of a cluster differ, little of that is remembered.
+func TestShapesAreBounded(t *testing.T) {
+	w := newWorld(t, object())
+	east := w.clusters["east"]
+	for n := range int64(10 * mostShapes) {
+		east.pods = append(east.pods, pod{fmt.Sprintf("odd-%d", n), 1, mi, pods.Resources{MilliCPU: n, Memory: mi}, false})
+	}
+	w.pass(1)
+	if known := len(w.memories.Find(web).workload.shapes); known != mostShapes {
+		t.Errorf("%d shapes are remembered, want %d", known, mostShapes)
 	}
 }

@@ -14,12 +14,16 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 )
 
+// mostCheckpoints is how many bytes are read in all, some thousand checkpoints: as objects they take many times as much memory.
+const mostCheckpoints = 4 << 20
+
 // VPACheckpoints implements [Cluster].
 func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (all []unstructured.Unstructured, err error) {
 	if silence := c.Silence(); silence != nil {
 		return nil, silence
 	}
 	var length mirror.Length
+	read := 0
 	for next, more := "", true; more; more = next != "" {
 		request := resourcesAt(c.Client().Get(), vpa.SchemeGroupVersion.WithResource(vpa.Checkpoints), namespace).
 			Param("limit", strconv.Itoa(pageSize))
@@ -29,6 +33,9 @@ func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (al
 		answer, err := answerTo(ctx, request)
 		if err != nil {
 			return nil, fmt.Errorf("listing %s in namespace %q: %w", vpa.Checkpoints, namespace, err)
+		}
+		if read += len(answer); read > mostCheckpoints {
+			return nil, fmt.Errorf("listing %s in namespace %q: they have more than %d bytes", vpa.Checkpoints, namespace, mostCheckpoints)
 		}
 		page, err := connection.Decode(ctx, c.Reading(), func() (*unstructured.UnstructuredList, error) {
 			page := &unstructured.UnstructuredList{}

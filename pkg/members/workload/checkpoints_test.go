@@ -2,7 +2,10 @@
 
 package workload
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What VerticalPodAutoscalers have learned is read page by page; where that is not possible, it is said why.
 func TestVPACheckpoints(t *testing.T) {
@@ -23,5 +26,11 @@ func TestVPACheckpoints(t *testing.T) {
 	s.says(path+" same", 200, page("same", "web-app"))
 	if _, err := s.join(t).VPACheckpoints(t.Context(), "shop"); err == nil {
 		t.Error("a list that never ends is read")
+	}
+	s = newServer(t, "v2")
+	s.says(path, 200, page("more", strings.Repeat("x", mostCheckpoints/2)))
+	s.says(path+" more", 200, page("", strings.Repeat("x", mostCheckpoints/2)))
+	if _, err := s.join(t).VPACheckpoints(t.Context(), "shop"); err == nil || !strings.Contains(err.Error(), "they have more than") {
+		t.Errorf("too many are read: %v", err)
 	}
 }
