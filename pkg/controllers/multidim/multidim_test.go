@@ -494,6 +494,10 @@ func TestTakesOver(t *testing.T) {
 		}}
 	}
 	east.learned = []unstructured.Unstructured{checkpoint("web-vpa", "app"), checkpoint("web-vpa", "gone"), checkpoint("other", "app")}
+	east.silence = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}
+	w.pass(1)
+	same(t, "questions to a silent cluster", 0, east.asked)
+	east.silence = nil
 	w.pass(2)
 	m := w.object()
 	if cpu := m.Status.Recommendation.Containers[0].Target.CPU; cpu.Cmp(*quantity("900m")) < 0 {
@@ -508,4 +512,32 @@ func TestTakesOver(t *testing.T) {
 	w.restart()
 	w.pass(3)
 	same(t, "questions to the cluster, by two processes", 2, east.asked)
+}
+
+// An upper bound is left out until it says something.
+func TestUpperBound(t *testing.T) {
+	w := newWorld(t, object())
+	w.pass(1)
+	if upper := w.object().Status.Recommendation.Containers[0].UpperBound; upper != (v1alpha1.Size{}) {
+		t.Errorf("after one sample it is %v", upper)
+	}
+	w.pass(30)
+	if upper := w.object().Status.Recommendation.Containers[0].UpperBound; upper.CPU == nil || upper.Memory == nil {
+		t.Errorf("after half an hour it is %v", upper)
+	}
+}
+
+// Where there are goals, it is no failure that nothing is sized.
+func TestGoalsAlone(t *testing.T) {
+	w := newWorld(t, object(withGoal, func(m *v1alpha1.MultidimPodAutoscaler) {
+		m.Spec.Constraints.Container = []v1alpha1.ContainerConstraint{{Name: "*", Mode: v1alpha1.ContainerOff}}
+	}))
+	w.pass(2)
+	m := w.object()
+	same(t, "state", v1alpha1.MultidimActive, m.Status.Summary.State)
+	same(t, "provided", "False NothingSized: no container is sized: constraints leave none",
+		words(m, v1alpha1.MultidimRecommendationProvided))
+	if w.child() == nil {
+		t.Error("there is no FederatedHPA for the goals")
+	}
 }
