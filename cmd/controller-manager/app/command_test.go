@@ -46,8 +46,6 @@ func TestTheLogNamesTheCheckThatFails(t *testing.T) {
 		`"Not ready" check="members-known" reason=`,
 		`"Not ready" check="schema" reason=`,
 	} {
-		if !strings.Contains(running.Log(), want) {
-			t.Errorf("the log does not say %s", want)
-		}
+		running.Says(t, want)
 	}
 }

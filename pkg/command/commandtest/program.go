@@ -100,6 +100,15 @@ func (r *Running) Log() string {
 	return r.log.String()
 }
 
+// Says waits until the log holds the words. What a program has printed before
+// it answers may be read after the answer.
+func (r *Running) Says(t *testing.T, words string) {
+	t.Helper()
+	if err := Await(t, func() bool { return strings.Contains(r.Log(), words) }); err != nil {
+		t.Errorf("the log does not say %s: %v", words, err)
+	}
+}
+
 // Get asks until the address answers with a text that holds the word, and
 // returns that. Certificates are not verified.
 func Get(t *testing.T, url, word string) (text string) {
