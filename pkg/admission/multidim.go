@@ -22,7 +22,7 @@ const (
 func multidimFaults(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) field.ErrorList {
 	spec := field.NewPath("spec")
 	faults := childFaults(&m.Spec, spec)
-	faults = append(faults, orNone(m.Spec.Policy.UpdateMode, spec.Child("policy", "updateMode"), ruleEnum, v1alpha1.UpdateModeOff)...)
+	faults = append(faults, updateFaults(&m.Spec.Policy, spec.Child("policy"))...)
 	faults = append(faults, orNone(m.Spec.Scope, spec.Child("scope"), ruleEnum, v1alpha1.ScopeFleet, v1alpha1.ScopePerCluster)...)
 	faults = append(faults, goalsFaults(&m.Spec, spec)...)
 	faults = append(faults, controlledFaults(m.Spec.Constraints.ContainerControlledResources,
@@ -39,7 +39,7 @@ func multidimFaults(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) field.E
 // onlyAdvises reports whether m changes nothing. So it may advise on what is
 // scaled by others.
 func onlyAdvises(m *v1alpha1.MultidimPodAutoscaler) bool {
-	return m.Spec.Goals == nil && (m.Spec.Policy.UpdateMode == "" || m.Spec.Policy.UpdateMode == v1alpha1.UpdateModeOff)
+	return m.Spec.Goals == nil && !m.Spec.Policy.Acts()
 }
 
 // childFaults judges the FederatedHPA that would be made, and tells the faults
@@ -100,6 +100,7 @@ func multidimWarnings(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) []str
 		warnings = known.childWarnings
 	}
 	all := append(warnings(&m.Spec, spec), sizingWarnings(&m.Spec, spec)...)
+	all = append(all, updateWarnings(&m.Spec.Policy, spec.Child("policy"))...)
 	all = append(all, known.scaledWarnings(m)...)
 	return append(all, known.rulesWarnings(m)...)
 }

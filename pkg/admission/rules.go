@@ -68,6 +68,8 @@ const (
 	rulePercentile        = "Percentile"
 	ruleMargin            = "Margin"
 	ruleRecommender       = "Recommender"
+	ruleUpdateBudget      = "UpdateBudget"
+	ruleActAfter          = "ActAfter"
 
 	// Rules of a CronFederatedHPA.
 	ruleCronTarget    = "CronTarget"
@@ -97,7 +99,7 @@ func Rules() []string {
 		ruleMode, ruleDelay, ruleEnum, ruleNativeNeedsMetric, ruleRebalance, rulePreferenceTarget, ruleWeight, ruleThreshold,
 		ruleThresholdOrder, ruleThresholdSum, ruleClusterName, ruleClusterSelector, ruleClusterField, ruleTargetTaken,
 		ruleGoals, ruleGoalsNeedBounds, ruleLiveRequest, ruleMaxAllowed, ruleGoalHidden, ruleChildName, ruleControlled,
-		ruleContainerRepeated, ruleAllowed, ruleAllowedOrder, rulePercentile, ruleMargin, ruleRecommender,
+		ruleContainerRepeated, ruleAllowed, ruleAllowedOrder, rulePercentile, ruleMargin, ruleRecommender, ruleUpdateBudget, ruleActAfter,
 		ruleCronTarget, ruleCronRules, ruleRuleName, ruleRuleRepeated, ruleSchedule, ruleTimeZone, ruleMaxDelay,
 		ruleCronMissing, ruleCronForbidden, ruleCronReplicas, ruleCronOrder, ruleCronZero, ruleHistoryLimit,
 	}

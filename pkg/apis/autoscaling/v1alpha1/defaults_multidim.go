@@ -8,6 +8,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Values that a person need not write.
@@ -16,6 +17,10 @@ const (
 	DefaultTargetPercentile int32 = 90
 	// DefaultMarginPercent is what is added to it.
 	DefaultMarginPercent int32 = 15
+	// DefaultUpdateMinReplicas is how many Pods must be Ready for one to be disrupted.
+	DefaultUpdateMinReplicas int32 = 2
+	// DefaultUpdateMaxUnavailable is which part of the Pods may be disrupted together.
+	DefaultUpdateMaxUnavailable = "25%"
 )
 
 // DefaultMultidimPodAutoscaler fills in what the spec leaves out, as [DefaultFederatedHPA] does. Two defaults depend on what
@@ -23,7 +28,7 @@ const (
 // [MultidimPodAutoscalerSpec.SizesLimits]. Once more changes nothing.
 func DefaultMultidimPodAutoscaler(m *MultidimPodAutoscaler) {
 	spec := &m.Spec
-	orElse(&spec.Policy.UpdateMode, UpdateModeOff)
+	spec.Policy.setDefaults()
 	orElse(&spec.Scope, ScopeFleet)
 	if spec.Goals != nil {
 		orElse(&spec.Goals.UtilizationBase, BaseTemplateRequest)
@@ -44,6 +49,18 @@ func DefaultMultidimPodAutoscaler(m *MultidimPodAutoscaler) {
 		global.MinReplicas = child.Spec.MinReplicas
 	}
 }
+
+func (p *UpdatePolicy) setDefaults() {
+	orElse(&p.UpdateMode, UpdateModeOff)
+	orElse(&p.EvictOn, EvictOnAny)
+	orElse(&p.Rollout, RolloutOneByOne)
+	fill(&p.MinReplicas, DefaultUpdateMinReplicas)
+	fill(&p.ActAfterSeconds, 0)
+	fill(&p.MaxUnavailable, intstr.FromString(DefaultUpdateMaxUnavailable))
+}
+
+// Acts reports whether Pods are changed.
+func (p *UpdatePolicy) Acts() bool { return p.UpdateMode != "" && p.UpdateMode != UpdateModeOff }
 
 func (c *ContainerConstraint) setDefaults() {
 	orElse(&c.Mode, ContainerAuto)

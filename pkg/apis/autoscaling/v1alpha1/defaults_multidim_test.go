@@ -11,12 +11,17 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 func TestDefaultMultidimPodAutoscaler(t *testing.T) {
 	type spec = MultidimPodAutoscalerSpec
+	cautious := UpdatePolicy{UpdateMode: UpdateModeOff, MinReplicas: new(int32(2)), MaxUnavailable: new(intstr.FromString("25%")),
+		EvictOn: EvictOnAny, ActAfterSeconds: new(int32(0)), Rollout: RolloutOneByOne}
+	written := UpdatePolicy{UpdateMode: UpdateModeAuto, MinReplicas: new(int32(1)), MaxUnavailable: new(intstr.FromInt32(3)),
+		EvictOn: EvictOnNever, ActAfterSeconds: new(int32(60)), Rollout: RolloutAllClusters}
 	filled := func(change func(*spec)) spec {
-		s := spec{Policy: UpdatePolicy{UpdateMode: UpdateModeOff}, Scope: ScopeFleet}
+		s := spec{Policy: cautious, Scope: ScopeFleet}
 		change(&s)
 		return s
 	}
@@ -29,10 +34,10 @@ func TestDefaultMultidimPodAutoscaler(t *testing.T) {
 				s.Constraints.Global = &GlobalConstraints{MinReplicas: new(int32(1)), MaxReplicas: 9}
 			})},
 		"what a person wrote holds": {
-			spec{Scope: ScopePerCluster, Mode: ModePaused, Goals: &Goals{UtilizationBase: BaseMaxAllowed},
+			spec{Scope: ScopePerCluster, Mode: ModePaused, Goals: &Goals{UtilizationBase: BaseMaxAllowed}, Policy: written,
 				Constraints: Constraints{Global: &GlobalConstraints{MinReplicas: new(int32(3)), MaxReplicas: 9}}},
 			spec{Scope: ScopePerCluster, Mode: ModePaused, Goals: &Goals{UtilizationBase: BaseMaxAllowed},
-				Policy:      UpdatePolicy{UpdateMode: UpdateModeOff},
+				Policy:      written,
 				Constraints: Constraints{Global: &GlobalConstraints{MinReplicas: new(int32(3)), MaxReplicas: 9}}}},
 		"a container": {
 			spec{Constraints: Constraints{Container: []ContainerConstraint{{Name: "a"},

@@ -7,12 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // MultidimPodAutoscaler scales one workload, which runs in many clusters, in two dimensions.
 //
 // Vertical: from what its containers use in all clusters it recommends what they should request, and says what that would
-// save. Nothing is resized: the only updateMode is Off.
+// save. With an updateMode other than Off Pods are created with it, resized, or evicted so that others take their place.
 //
 // Horizontal (goals present): it makes a FederatedHPA of its own name, which keeps the replicas in step with the load. A goal
 // stated as utilization is held against a fixed amount, utilizationBase, so that a change of the requests never moves the
@@ -84,7 +85,7 @@ type MultidimPodAutoscalerSpec struct {
 	Mode AutoscalingMode `json:"mode,omitempty"`
 
 	// policy says what becomes of the recommended sizes.
-	// Example: {updateMode: "Off"}
+	// Example: {updateMode: InPlace}
 	// +optional
 	Policy UpdatePolicy `json:"policy,omitempty,omitzero"`
 
@@ -160,20 +161,96 @@ type MultidimPodAutoscalerSpec struct {
 
 // UpdatePolicy says what becomes of the recommended sizes. It does not concern replicas.
 type UpdatePolicy struct {
-	// updateMode says how Pods come to the recommended size. Off (in YAML with quotes): not at all; it is only reported.
-	// Replicas are scaled to the goals all the same. Default: Off.
-	// Example: "Off"
+	// updateMode says how Pods come to the recommended size. What creates and changes Pods needs deploy/member-sizes in a cluster.
+	// Off (in YAML with quotes): not at all; it is only reported. Replicas are scaled to the goals all the same.
+	// Initial: new Pods are created with it. InPlace: running Pods are resized too, without a restart where their resizePolicy
+	// allows that. InPlaceOrRecreate: those that cannot be resized are evicted, and created anew. Recreate: Pods are evicted.
+	// Auto: in each cluster the best of InPlaceOrRecreate, InPlace and Off that it can do. Default: Off.
+	// Example: InPlaceOrRecreate
 	// +optional
 	UpdateMode UpdateMode `json:"updateMode,omitempty"`
+
+	// minReplicas is how many Pods of a cluster have to be Ready for one of them to be evicted, or restarted by a resize. At least 1;
+	// 1 allows that of the only Pod. Default: 2.
+	// Example: 3
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+
+	// maxUnavailable is how many Pods of a cluster may be evicted, restarted by a resize or not Ready at the same time: a number, or a
+	// percentage that is rounded down. One always may. Default: 25%.
+	// Example: 10%
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 : self.matches('^([1-9][0-9]?|100)%$')",message="must be a number from 1, or a percentage from 1% to 100%"
+	// +optional
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+
+	// evictOn says for what Pods are evicted. Any: for any other size. OOM: where a container was killed for want of memory.
+	// Never. It does not concern resizes. Default: Any.
+	// Example: OOM
+	// +optional
+	EvictOn EvictOn `json:"evictOn,omitempty"`
+
+	// actAfterSeconds is for how long use must have been measured before Pods are changed. One in which a container was killed for
+	// want of memory is not waited for. From 0 to 2592000, 30 days. Default: 0.
+	// Example: 86400
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2592000
+	// +optional
+	ActAfterSeconds *int32 `json:"actAfterSeconds,omitempty"`
+
+	// rollout says in how many clusters Pods are evicted at the same time. OneByOne: in one. AllClusters: in all.
+	// Default: OneByOne.
+	// Example: AllClusters
+	// +optional
+	Rollout Rollout `json:"rollout,omitempty"`
 }
 
 // UpdateMode says how Pods come to the recommended size.
 //
-// +kubebuilder:validation:Enum=Off
+// +kubebuilder:validation:Enum=Off;Initial;InPlace;InPlaceOrRecreate;Recreate;Auto
 type UpdateMode string
 
-// UpdateModeOff only reports the recommendation.
-const UpdateModeOff UpdateMode = "Off"
+const (
+	// UpdateModeOff only reports the recommendation.
+	UpdateModeOff UpdateMode = "Off"
+	// UpdateModeInitial creates Pods with it.
+	UpdateModeInitial UpdateMode = "Initial"
+	// UpdateModeInPlace also resizes running Pods.
+	UpdateModeInPlace UpdateMode = "InPlace"
+	// UpdateModeInPlaceOrRecreate also evicts those that cannot be resized.
+	UpdateModeInPlaceOrRecreate UpdateMode = "InPlaceOrRecreate"
+	// UpdateModeRecreate evicts Pods, and resizes none.
+	UpdateModeRecreate UpdateMode = "Recreate"
+	// UpdateModeAuto is the best that each cluster can do.
+	UpdateModeAuto UpdateMode = "Auto"
+)
+
+// EvictOn says for what Pods are evicted.
+//
+// +kubebuilder:validation:Enum=Any;OOM;Never
+type EvictOn string
+
+const (
+	// EvictOnAny evicts for any other size.
+	EvictOnAny EvictOn = "Any"
+	// EvictOnOOM evicts where a container was killed for want of memory.
+	EvictOnOOM EvictOn = "OOM"
+	// EvictOnNever evicts nothing.
+	EvictOnNever EvictOn = "Never"
+)
+
+// Rollout says in how many clusters Pods are evicted at the same time.
+//
+// +kubebuilder:validation:Enum=OneByOne;AllClusters
+type Rollout string
+
+const (
+	// RolloutOneByOne evicts in one cluster at a time.
+	RolloutOneByOne Rollout = "OneByOne"
+	// RolloutAllClusters evicts in all clusters.
+	RolloutAllClusters Rollout = "AllClusters"
+)
 
 // Goals are what the replicas of the fleet follow.
 type Goals struct {

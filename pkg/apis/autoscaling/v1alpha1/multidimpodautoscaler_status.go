@@ -61,7 +61,8 @@ type MultidimPodAutoscalerStatus struct {
 	// there is a recommendation that is not too old. LowConfidence is True while there is little history. ConfigUnsupported is True
 	// while another autoscaler governs the same workload, or the spec cannot be carried out. GoalHiddenByLimit is True while a
 	// limit keeps the use of a resource so near its goal that more load would not show. Acting is False while spec.mode is
-	// Observe or Paused. AbleToScale, ScalingActive and ScalingLimited are those of the FederatedHPA.
+	// Observe or Paused. VerticalActuation, there once policy.updateMode was not Off, is True while Pods are given their sizes in
+	// all clusters. AbleToScale, ScalingActive and ScalingLimited are those of the FederatedHPA.
 	// Example: [{type: RecommendationProvided, status: "True", reason: Recommended, message: "", lastTransitionTime: "2027-03-01T09:30:00Z"}]
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
@@ -86,6 +87,8 @@ const (
 	MultidimGoalHiddenByLimit = "GoalHiddenByLimit"
 	// MultidimActing is False if spec.mode is Observe or Paused.
 	MultidimActing = "Acting"
+	// MultidimVerticalActuation is True while Pods are given their sizes in all clusters.
+	MultidimVerticalActuation = "VerticalActuation"
 )
 
 // SizeRecommendation is what the containers of a Pod should request.
@@ -229,6 +232,38 @@ type MultidimClusterStatus struct {
 	// +optional
 	AsRecommended *int32 `json:"asRecommended,omitempty"`
 
+	// admission says whether new Pods of the cluster get their size. Installed: they do. Missing: deploy/member-sizes is not
+	// installed there, or not whole. Ineffective: it is, and yet Pods were created without: none is evicted for its size until that
+	// changes. Unknown: the cluster does not say. Absent: with updateMode Off nobody asks.
+	// Example: Installed
+	// +optional
+	Admission SizeAdmission `json:"admission,omitempty"`
+
+	// resizing is the number of Pods whose resize is under way.
+	// Example: 1
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Resizing *int32 `json:"resizing,omitempty"`
+
+	// deferred is the number of Pods whose resize waits for room on their node.
+	// Example: 1
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Deferred *int32 `json:"deferred,omitempty"`
+
+	// infeasible is the number of Pods whose node can never give them the size.
+	// Example: 0
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Infeasible *int32 `json:"infeasible,omitempty"`
+
+	// evictedLastHour is the number of Pods that were evicted for their size in the last hour, as far as the controller that is
+	// the leader knows.
+	// Example: 2
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	EvictedLastHour *int32 `json:"evictedLastHour,omitempty"`
+
 	// recommendation is what containers should request in this cluster. Absent: what the fleet's says.
 	// +optional
 	Recommendation *SizeRecommendation `json:"recommendation,omitempty"`
@@ -237,6 +272,22 @@ type MultidimClusterStatus struct {
 	// +optional
 	Savings *Savings `json:"savings,omitempty"`
 }
+
+// SizeAdmission says whether new Pods get their size.
+//
+// +kubebuilder:validation:Enum=Installed;Missing;Ineffective;Unknown
+type SizeAdmission string
+
+const (
+	// AdmissionInstalled is where they do.
+	AdmissionInstalled SizeAdmission = "Installed"
+	// AdmissionMissing is where what does it is not installed.
+	AdmissionMissing SizeAdmission = "Missing"
+	// AdmissionIneffective is where it is, and Pods are created without all the same.
+	AdmissionIneffective SizeAdmission = "Ineffective"
+	// AdmissionUnknown is where the cluster does not say.
+	AdmissionUnknown SizeAdmission = "Unknown"
+)
 
 // MultidimPodAutoscalerSummary is what `kubectl get` shows and could not compute.
 type MultidimPodAutoscalerSummary struct {
