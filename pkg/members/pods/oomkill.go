@@ -38,8 +38,7 @@ type oomKill struct {
 const oomKilled = "OOMKilled"
 
 // oomKillsOf are nil for nearly all Pods.
-func oomKillsOf(p *corev1.Pod) *[]oomKill {
-	var all []oomKill
+func oomKillsOf(p *corev1.Pod) (all []oomKill) {
 	for i := range p.Status.ContainerStatuses {
 		s := &p.Status.ContainerStatuses[i]
 		kill := s.State.Terminated
@@ -54,19 +53,16 @@ func oomKillsOf(p *corev1.Pod) *[]oomKill {
 			all = append(all, oomKill{int32(at), s.RestartCount, instantOf(kill.StartedAt), instantOf(kill.FinishedAt)})
 		}
 	}
-	if all == nil {
-		return nil
-	}
-	return &all
+	return all
 }
 
 // oomKillsIn are those of a Pod of these containers.
-func (r *Record) oomKillsIn(containers []Container) []OOMKill {
-	if r.oomKills == nil {
+func oomKillsIn(kept []oomKill, containers []Container) []OOMKill {
+	if kept == nil {
 		return nil
 	}
-	all := make([]OOMKill, 0, len(*r.oomKills))
-	for _, k := range *r.oomKills {
+	all := make([]OOMKill, 0, len(kept))
+	for _, k := range kept {
 		all = append(all, OOMKill{containers[k.container].Name, k.restarts, k.started.time(), k.finished.time()})
 	}
 	return all
