@@ -37,8 +37,11 @@ type oomKill struct {
 // oomKilled is the reason that kubelets give.
 const oomKilled = "OOMKilled"
 
-// oomKillsOf are nil for nearly all Pods.
+// oomKillsOf are nil for nearly all Pods. Of several statuses of a container, the first counts.
 func oomKillsOf(p *corev1.Pod) (all []oomKill) {
+	if len(p.Spec.Containers) > mostContainers {
+		return nil
+	}
 	for i := range p.Status.ContainerStatuses {
 		s := &p.Status.ContainerStatuses[i]
 		kill := s.State.Terminated
@@ -48,9 +51,9 @@ func oomKillsOf(p *corev1.Pod) (all []oomKill) {
 		if kill == nil || kill.Reason != oomKilled {
 			continue
 		}
-		at := slices.IndexFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == s.Name })
-		if at >= 0 {
-			all = append(all, oomKill{int32(at), s.RestartCount, instantOf(kill.StartedAt), instantOf(kill.FinishedAt)})
+		at := int32(slices.IndexFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == s.Name }))
+		if at >= 0 && !slices.ContainsFunc(all, func(k oomKill) bool { return k.container == at }) {
+			all = append(all, oomKill{at, s.RestartCount, instantOf(kill.StartedAt), instantOf(kill.FinishedAt)})
 		}
 	}
 	return all

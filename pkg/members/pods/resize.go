@@ -76,14 +76,17 @@ func observes(p *corev1.Pod, r resize, generation int64, differs bool) bool {
 	return r.state != ResizeNone || !differs
 }
 
-// mostStatuses bounds the statuses that are searched for those of containers.
-const mostStatuses = 256
+// mostContainers bounds the containers whose statuses are searched: that takes the square of their number.
+const mostContainers = 256
 
 // actual is what containers have, each as four amounts, in the order of the spec.
 type actual = unique.Handle[string]
 
 // actualOf is the zero value if they have what the spec says, as far as that is told: so it is for nearly all Pods.
 func actualOf(p *corev1.Pod) actual {
+	if len(p.Spec.Containers) > mostContainers {
+		return actual{}
+	}
 	packed, differs := make([]byte, 0, 128), false
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
@@ -101,7 +104,7 @@ func actualOf(p *corev1.Pod) actual {
 }
 
 func statusOf(p *corev1.Pod, container string) *corev1.ContainerStatus {
-	for i := range p.Status.ContainerStatuses[:min(mostStatuses, len(p.Status.ContainerStatuses))] {
+	for i := range p.Status.ContainerStatuses {
 		if s := &p.Status.ContainerStatuses[i]; s.Name == container {
 			return s
 		}

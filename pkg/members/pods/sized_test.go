@@ -182,6 +182,9 @@ func TestOOMKills(t *testing.T) {
 			[]corev1.ContainerStatus{status("proxy", 1, oom, corev1.ContainerState{}), status("app", 3, running, oom)},
 			[]OOMKill{{"proxy", 1, began.Time, ended.Time}, one},
 		},
+		"told twice: the first": {
+			[]corev1.ContainerStatus{status("app", 3, running, oom), status("app", 4, running, killed("OOMKilled", ended, later))}, []OOMKill{one},
+		},
 		"no container of the spec": {[]corev1.ContainerStatus{status("debugger", 3, oom, oom)}, nil},
 		"without times": {[]corev1.ContainerStatus{status("app", 3, running, killed("OOMKilled", metav1.Time{}, metav1.Time{}))},
 			[]OOMKill{{Container: "app", Restarts: 3}}},
