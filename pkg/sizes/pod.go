@@ -99,6 +99,7 @@ func (p *pod) requestBounds() []bound {
 		{ReasonLimitRangeMax, p.Pod.Max[r], false},
 		{ReasonQuota, p.Quota.Requests[r], false},
 		{ReasonLargestNode, p.node(r), false},
+		{ReasonLargestNode, p.Accepted[r], false},
 	}
 }
 
