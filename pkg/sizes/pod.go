@@ -99,7 +99,6 @@ func (p *pod) requestBounds() []bound {
 		{ReasonLimitRangeMax, p.Pod.Max[r], false},
 		{ReasonQuota, p.Quota.Requests[r], false},
 		{ReasonLargestNode, p.node(r), false},
-		{ReasonLargestNode, p.Accepted[r], false},
 	}
 }
 

@@ -33,7 +33,7 @@ func Unlimited() Room {
 // node is what all containers of a Pod may request together, so that a node can run it.
 func (room *Room) node(r Resource) int64 {
 	if room.Node[r] < 0 {
-		return None
+		return room.Accepted[r]
 	}
-	return mulDiv(room.Node[r], max(0, 100-room.Headroom), 100)
+	return bound{amount: room.Accepted[r]}.apply(mulDiv(room.Node[r], max(0, 100-room.Headroom), 100))
 }
