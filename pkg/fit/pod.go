@@ -68,12 +68,18 @@ func PodOf(p *corev1.Pod) Pod {
 }
 
 // resized is false where the status tells of no other requests than the spec, as nearly always. To consider both
-// takes three times as long, and is done for each Pod that changes.
+// takes three times as long, and is done for each Pod that changes. Of one with very many containers it takes the square of
+// their number: that one is not considered.
 func resized(p *corev1.Pod) bool {
+	if len(p.Spec.Containers)+len(p.Spec.InitContainers) > mostContainers {
+		return false
+	}
 	return p.Status.AllocatedResources != nil || p.Status.Resources != nil || resourcehelper.IsPodResizeInfeasible(p) ||
 		slices.ContainsFunc(p.Spec.Containers, resizedIn(p.Status.ContainerStatuses)) ||
 		slices.ContainsFunc(p.Spec.InitContainers, resizedIn(p.Status.InitContainerStatuses))
 }
+
+const mostContainers = 256
 
 func resizedIn(statuses []corev1.ContainerStatus) func(corev1.Container) bool {
 	return func(c corev1.Container) bool {

@@ -16,7 +16,8 @@ import (
 )
 
 // Requests are what a Pod's spec requests, in milli: each container, and the Pod as a whole where the spec requests
-// something so. A resize in place is not seen. They are comparable, and the same for all Pods of a template.
+// something so. Of a Pod that is resized in place they are what is asked for, as upstream has it, whatever it
+// has until then. They are comparable, and the same for all Pods of a template.
 type Requests struct {
 	// packed is the amounts of the Pod as a whole as a text, empty if there are none; then for each container that runs
 	// on, the regular ones first and each in the order of the spec, its name and its amounts as a text.

@@ -21,12 +21,12 @@ type budget struct {
 	ready, unavailable int
 }
 
-// newBudget counts what earlier plans have begun: a Pod with a resize under way that restarts a container is as good as
-// not Ready. Gone are Pods that were evicted and are not replaced yet.
-func newBudget(b Budget, pods []Running, gone int) *budget {
-	left := &budget{Budget: b, unavailable: gone}
-	for n := range pods {
-		if p := &pods[n]; !p.Ready || p.restarting() {
+// newBudget counts what earlier plans have begun: a Pod that was evicted, or has a resize under way that restarts a container, is
+// as good as not Ready, and so is one that is missing.
+func newBudget(c *ClusterPods) *budget {
+	left := &budget{Budget: c.Budget, unavailable: max(c.Gone, c.Replicas-len(c.Pods))}
+	for n := range c.Pods {
+		if c.Pods[n].disrupted() {
 			left.unavailable++
 		} else {
 			left.ready++
@@ -35,13 +35,19 @@ func newBudget(b Budget, pods []Running, gone int) *budget {
 	return left
 }
 
-// restarting reports whether a resize that is under way restarts a container.
+// disrupted reports whether the Pod is not there for its users, or soon will not be.
+func (p *Running) disrupted() bool { return !p.Ready || p.Evicted || p.restarting() }
+
+// restarting reports whether a resize restarts a container, now or at any time: a deferred one may begin as soon as others leave.
 func (p *Running) restarting() bool {
-	if p.Resize != ResizeInProgress {
+	if p.Resize == ResizeInfeasible || !p.Resizable {
 		return false
 	}
 	for n := range p.Containers {
 		c := &p.Containers[n]
+		if c.Actual == (Resources{none(), none()}) {
+			continue // it is not told
+		}
 		for r, restarts := range c.Restarts {
 			if restarts && (c.Actual.Requests[r] != c.Requests[r] || c.Actual.Limits[r] != c.Limits[r]) {
 				return true
@@ -55,7 +61,7 @@ func (p *Running) restarting() bool {
 // that it has not cost already.
 func (b *budget) disrupt(p *Running) bool {
 	switch {
-	case !p.Ready || p.restarting():
+	case p.disrupted():
 		return true
 	case b.ready < b.MinReplicas || b.unavailable >= b.MaxUnavailable:
 		return false

@@ -85,3 +85,32 @@ func CapAll(t Template, room Room) []Size {
 	}
 	return sizes
 }
+
+// CapAny caps sizes such that a Pod is admitted and can run in one of the rooms, which differ by their nodes: that which leaves
+// most of what is advised. Of equals it is the first. Without any room nothing bounds but the template.
+func CapAny(t Template, rooms []Room) []Size {
+	if len(rooms) == 0 {
+		return CapAll(t, Unlimited())
+	}
+	var best []Size
+	left := -1.0
+	for _, room := range rooms {
+		all := CapAll(t, room)
+		if l := leftOf(all); l > left {
+			best, left = all, l
+		}
+	}
+	return best
+}
+
+// leftOf is what bounds leave of what is advised: of each resource a part, more than 1 where it is raised.
+func leftOf(all []Size) (left float64) {
+	for r := range resources {
+		var advised, capped int64
+		for _, s := range all {
+			advised, capped = advised+max(0, s.Uncapped[r]), capped+max(0, s.Target[r])
+		}
+		left += float64(capped) / float64(max(1, advised))
+	}
+	return left
+}

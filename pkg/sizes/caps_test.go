@@ -109,6 +109,8 @@ func TestCapContainer(t *testing.T) {
 		}, 118, 118, []Reason{ReasonQuota}},
 		"a quota for limits that stay": {func(x *whole) { x.Limits, x.r.Quota.Limits = cpu(300), cpu(150) }, 200, 0, nil},
 		"the largest node":             {func(x *whole) { x.r.Node, x.r.Headroom = cpu(200), 10 }, 180, 0, []Reason{ReasonLargestNode}},
+		"what such nodes accept": {func(x *whole) { x.r.Node, x.r.Headroom, x.r.Accepted = cpu(200), 10, cpu(150) }, 150, 0,
+			[]Reason{ReasonLargestNode}},
 		"no node": {func(x *whole) { x.r.Node, x.r.Headroom = cpu(200), 110 },
 			None, 0, []Reason{ReasonLargestNode, ReasonNothingLegal}},
 		"a node without any of it": {func(x *whole) { x.r.Node = cpu(0) }, None, 0, []Reason{ReasonLargestNode, ReasonNothingLegal}},
@@ -251,8 +253,8 @@ func amounts(r *rand.Rand, n int64) Amounts { return Amounts{maybe(r, n), maybe(
 // randomTemplate has up to four containers of small amounts, so that bounds meet.
 func randomTemplate(r *rand.Rand) (Template, Room) {
 	t := Template{Guaranteed: r.IntN(4) == 0, Fixed: Resources{amounts(r, 50), amounts(r, 50)}}
-	for range 1 + r.IntN(4) {
-		c := Container{Resources: Resources{amounts(r, 100), amounts(r, 300)}, LimitsFollow: [2]bool{r.IntN(2) == 0, r.IntN(2) == 0}}
+	for n := range 1 + r.IntN(4) {
+		c := Container{Name: string(rune('a' + n)), Resources: Resources{amounts(r, 100), amounts(r, 300)}, LimitsFollow: [2]bool{r.IntN(2) == 0, r.IntN(2) == 0}}
 		c.MinAllowed, c.MaxAllowed, c.GoalFloor, c.GoalLimit = amounts(r, 100), amounts(r, 300), amounts(r, 100), amounts(r, 100)
 		for k := range c.Requests {
 			if c.Requests[k] > c.Limits[k] && c.Limits[k] >= 0 || t.Guaranteed {
@@ -275,6 +277,7 @@ func randomTemplate(r *rand.Rand) (Template, Room) {
 	}
 	if r.IntN(2) == 0 {
 		room.Quota, room.Node, room.Headroom = Resources{amounts(r, 600), amounts(r, 900)}, amounts(r, 600), r.Int64N(20)
+		room.Accepted = amounts(r, 600)
 	}
 	return t, room
 }
@@ -364,7 +367,7 @@ func illegal(t Template, room Room, sizes []Size) (faults []string) {
 		if !changed {
 			continue
 		}
-		for _, most := range []int64{room.Pod.Max[k], room.Quota.Requests[k], room.node(k)} {
+		for _, most := range []int64{room.Pod.Max[k], room.Quota.Requests[k], room.node(k), room.Accepted[k]} {
 			expect(most < 0 || requests <= most, "more than a Pod may request")
 		}
 		for _, most := range []int64{room.Pod.Max[k], room.Quota.Limits[k]} {

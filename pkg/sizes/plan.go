@@ -8,59 +8,29 @@ import (
 	"time"
 )
 
-// Mode is how Pods come to their sizes.
-type Mode int
-
-// The modes.
-const (
-	// ModeOff and ModeInitial change no Pod that is there.
-	ModeOff Mode = iota
-	ModeInitial
-	// ModeInPlace resizes Pods, ModeRecreate evicts them so that new ones are of another size, and ModeInPlaceOrRecreate
-	// evicts those that cannot be resized.
-	ModeInPlace
-	ModeInPlaceOrRecreate
-	ModeRecreate
-)
-
-// EvictOn is for what a Pod is evicted.
-type EvictOn int
-
-// For what a Pod is evicted.
-const (
-	EvictOnAny EvictOn = iota
-	EvictOnOOM
-	EvictOnNever
-)
-
-// Policy is what users allow to be done to Pods.
-type Policy struct {
-	Mode    Mode
-	EvictOn EvictOn
-	// OneByOne has one cluster of the fleet at a time evict.
-	OneByOne bool
-	// ActAfter is how much history there has to be before a Pod is touched. One that was killed for want of memory is
-	// not waited for.
-	ActAfter time.Duration
-	// Deferred and InProgress are how long a resize may be in these states.
-	Deferred, InProgress time.Duration
-}
-
 // ClusterPods are the Pods of a workload in one cluster.
 type ClusterPods struct {
 	Cluster string
-	Pods    []Running
+	// Pods are those that are not being deleted, and Replicas how many the workload is to have.
+	Pods     []Running
+	Replicas int
 	Budget
-	// Silent is true while the cluster is not seen: its Pods are not changed.
+	Means
+	// Silent is true while the cluster is not seen: its Pods are not changed, and none elsewhere shrinks.
 	Silent bool
-	// Scaling is true if its replicas have just changed: then nothing shrinks and nothing is evicted.
-	Scaling bool
-	// Admits is true if a new Pod is known to get its size there: else to evict one changes nothing.
-	Admits bool
-	// Gone are Pods that were evicted and are not replaced yet.
-	Gone int
 	// History is for how long there have been samples.
 	History time.Duration
+
+	// What follows is told by [Past.Observe]. Scaling and Admits may have been set before; then Scaling stays true, and what does not
+	// admit, false.
+
+	// Scaling is true if its replicas have just changed: then nothing shrinks, restarts or is evicted.
+	Scaling bool
+	// Settled is true once the cluster was observed twice. Until then nothing is evicted.
+	Settled bool
+	// Gone are Pods that were evicted and are not replaced yet. Evicting is true until those that replace them were Ready.
+	Gone     int
+	Evicting bool
 }
 
 // Way is how a Pod is changed.
@@ -82,20 +52,16 @@ type Move struct {
 }
 
 // PlanMoves returns what to do now: in the order of clusters, and in each first to the Pods whose resize does not come to be,
-// and then to the most urgent. The same Pods give the same moves.
+// then to those where it is urgent, and then to the others that should be changed. The same Pods give the same moves.
 func PlanMoves(clusters []ClusterPods, policy Policy, now time.Time) []Move {
-	if policy.Mode == ModeOff || policy.Mode == ModeInitial {
-		return nil
-	}
 	clusters = slices.SortedFunc(slices.Values(clusters), func(a, b ClusterPods) int { return cmp.Compare(a.Cluster, b.Cluster) })
 	turn := turnOf(clusters)
+	hold := slices.ContainsFunc(clusters, func(c ClusterPods) bool { return c.Silent })
 	var moves []Move
 	for n := range clusters {
 		c := &clusters[n]
-		if c.Silent {
-			continue
-		}
-		p := planner{ClusterPods: c, policy: policy, now: now, left: newBudget(c.Budget, c.Pods, c.Gone)}
+		p := planner{ClusterPods: c, policy: policy, now: now, left: newBudget(c), hold: hold}
+		p.policy.Mode = policy.Mode.In(c.Means)
 		p.mayEvict = !policy.OneByOne || turn == "" || turn == c.Cluster
 		p.plan()
 		moves = append(moves, p.moves...)
@@ -109,7 +75,7 @@ func PlanMoves(clusters []ClusterPods, policy Policy, now time.Time) []Move {
 // turnOf is the cluster that has begun to evict, and continues; empty if there is none.
 func turnOf(clusters []ClusterPods) string {
 	for _, c := range clusters {
-		if c.Gone > 0 && !c.Silent {
+		if (c.Gone > 0 || c.Evicting) && !c.Silent {
 			return c.Cluster
 		}
 	}
@@ -119,23 +85,30 @@ func turnOf(clusters []ClusterPods) string {
 // planner makes the plan of one cluster.
 type planner struct {
 	*ClusterPods
-	policy   Policy
+	policy   Policy // of this cluster
 	now      time.Time
 	left     *budget
 	mayEvict bool
+	hold     bool // nothing shrinks, since not all of the fleet is seen
 	moves    []Move
 }
 
 func (p *planner) plan() {
+	if p.Silent || p.policy.Mode == ModeOff || p.policy.Mode == ModeInitial {
+		return
+	}
 	pods := slices.SortedFunc(slices.Values(p.pointers()), func(a, b *Running) int { return cmp.Compare(a.Name, b.Name) })
 	for _, pod := range pods {
-		if p.stuck(pod) && !p.evict(pod) {
+		if !pod.untouched() && pod.stuck(p.policy, p.now) && !p.evict(pod) {
 			p.resize(pod, WayWithdraw, pod.withdrawn())
 		}
 	}
-	for _, c := range Candidates(p.Pods, p.now) {
-		if c.QuickOOM || p.History >= p.policy.ActAfter {
-			p.move(c.Pod)
+	candidates := Candidates(p.Pods, p.now)
+	for _, urgent := range []bool{true, false} {
+		for n := range candidates {
+			if c := &candidates[n]; c.Urgent == urgent && !c.Pod.untouched() && !c.Pod.stuck(p.policy, p.now) {
+				p.move(c)
+			}
 		}
 	}
 }
@@ -148,39 +121,66 @@ func (p *planner) pointers() []*Running {
 	return all
 }
 
+// untouched reports whether the Pod goes anyway.
+func (p *Running) untouched() bool { return p.Outdated || p.Evicted }
+
 // stuck reports whether a resize does not come to be.
-func (p *planner) stuck(pod *Running) bool {
-	since := p.now.Sub(pod.ResizeSince)
-	switch pod.Resize {
+func (p *Running) stuck(policy Policy, now time.Time) bool {
+	since := now.Sub(p.ResizeSince)
+	switch p.Resize {
 	case ResizeInfeasible:
 		return true
 	case ResizeDeferred:
-		return since > p.policy.Deferred
-	case ResizeInProgress:
-		return since > p.policy.InProgress
+		return since > policy.Deferred
+	case ResizeInProgress, ResizeError:
+		return since > policy.InProgress
 	}
 	return false
 }
 
-// move resizes the Pod, or evicts it where that is not possible. A resize that is under way is waited for.
-func (p *planner) move(pod *Running) {
-	under := pod.Resize != ResizeNone && pod.Resize != ResizeError
-	switch r, refused := pod.InPlace(); {
-	case under:
-	case p.policy.Mode == ModeRecreate || refused != "":
-		p.evict(pod)
-	default:
-		p.resize(pod, WayResize, r)
+// underWay reports whether a resize is waited for: one that is more urgent waits only for what its node does not give.
+func (c *Candidate) underWay() bool {
+	switch c.Pod.Resize {
+	case ResizeInProgress:
+		return !c.Urgent
+	case ResizeDeferred, ResizeInfeasible:
+		return true
+	}
+	return false
+}
+
+// move resizes the Pod, or evicts it where that is not possible. For what is urgent, neither ActAfter nor the age of the Pod
+// counts; nor is a Pod evicted for more than it requests, unless it was killed.
+func (p *planner) move(c *Candidate) {
+	due := c.due(p.now) && p.History >= p.policy.ActAfter
+	do := part{urgent: !due, noLess: !due || p.Scaling || p.hold, noRestart: p.Scaling}
+	r, refused := c.Pod.inPlace(do)
+	switch {
+	case c.underWay():
+	case p.policy.Mode != ModeRecreate && refused == "":
+		p.resize(c.Pod, WayResize, r)
+	case due || c.Pod.killed():
+		p.evict(c.Pod)
 	}
 }
 
-// withdrawn is a resize to what the containers have. A limit that was added stays, since none is ever taken away.
+// withdrawn is a resize to what the containers have. A limit that was added stays, since none is ever taken away. There is
+// none where that is not legal.
 func (p *Running) withdrawn() Resize {
 	r := Resize{Containers: make([]Resources, len(p.Containers))}
 	for n := range p.Containers {
 		c := &p.Containers[n]
-		r.Containers[n] = Resources{given(c.Actual.Requests, c.Requests), given(c.Actual.Limits, c.Limits)}
-		r.compare(c, r.Containers[n])
+		to := Resources{given(c.Actual.Requests, c.Requests), given(c.Actual.Limits, c.Limits)}
+		for k, limit := range to.Limits {
+			if limit >= 0 {
+				to.Limits[k] = max(limit, to.Requests[k])
+			}
+		}
+		r.Containers[n] = to
+		r.compare(c, to)
+	}
+	if p.Static || !p.Resizable || p.changesClass(r) {
+		return Resize{}
 	}
 	r.Restarts = false // they have it
 	return r
@@ -210,9 +210,11 @@ func (p *planner) resize(pod *Running, way Way, r Resize) {
 // evict returns false if the Pod may not be evicted. A Pod without a node is not: it is resized, and then finds one.
 func (p *planner) evict(pod *Running) bool {
 	switch {
-	case p.policy.Mode == ModeInPlace || p.policy.EvictOn == EvictOnNever || p.policy.EvictOn == EvictOnOOM && !pod.quickOOM():
+	case p.policy.Mode == ModeInPlace || p.policy.EvictOn == EvictOnNever || p.policy.EvictOn == EvictOnOOM && !pod.killed():
 		return false
-	case !p.mayEvict || !p.Admits || p.Scaling || !pod.Scheduled || pod.Static:
+	case !p.mayEvict || !p.Admits || !p.Settled || p.Scaling || !pod.Scheduled || pod.Static || p.now.Before(pod.NotBefore):
+		return false
+	case !pod.gains() || p.hold && pod.loses():
 		return false
 	case p.left.Evictions <= 0 || !p.left.disrupt(pod):
 		return false
@@ -220,4 +222,41 @@ func (p *planner) evict(pod *Running) bool {
 	p.left.Evictions--
 	p.moves = append(p.moves, Move{p.Cluster, pod, WayEvict, Resize{}})
 	return true
+}
+
+// gains reports whether a new Pod would be nearer to what is wanted, by what is worth a change; or have more where more is.
+// Else one eviction would follow another.
+func (p *Running) gains() bool {
+	now, then := *p, *p
+	now.Containers, then.Containers = slices.Clone(p.Containers), slices.Clone(p.Containers)
+	for n := range then.Containers {
+		c := &then.Containers[n]
+		c.Requests = given(c.Actual.Requests, c.Requests)
+		now.Containers[n].Requests = c.Requests
+		for r := range resources {
+			wanted, _ := c.wanted(r)
+			request, _ := c.born(r)
+			if wanted > c.Requests[r] && request > c.Requests[r] {
+				return true
+			}
+			if request >= 0 {
+				c.Requests[r] = request
+			}
+		}
+	}
+	return candidateOf(&now).Difference-candidateOf(&then).Difference >= leastDifference
+}
+
+// loses reports whether a new Pod would have less of something.
+func (p *Running) loses() bool {
+	for n := range p.Containers {
+		c := &p.Containers[n]
+		for r := range resources {
+			request, limit := c.born(r)
+			if request >= 0 && request < c.Requests[r] || limit >= 0 && (c.Limits[r] < 0 || limit < c.Limits[r]) {
+				return true
+			}
+		}
+	}
+	return false
 }

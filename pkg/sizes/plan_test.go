@@ -18,7 +18,8 @@ func policy() Policy {
 
 // clusterOf has these Pods, and nothing that is in their way.
 func clusterOf(name string, pods ...Running) ClusterPods {
-	return ClusterPods{Cluster: name, Pods: pods, Admits: true, Budget: Budget{MinReplicas: 0, MaxUnavailable: 10, Resizes: 10, Evictions: 10}}
+	return ClusterPods{Cluster: name, Pods: pods, Replicas: len(pods), Means: Means{Admits: true, InPlace: true}, Settled: true,
+		Budget: Budget{MinReplicas: 0, MaxUnavailable: 10, Resizes: 10, Evictions: 10}}
 }
 
 // told are the moves in words.
@@ -81,7 +82,7 @@ func TestPlanMoves(t *testing.T) {
 			one(func(_ *Policy, c *ClusterPods) { c.Scaling = true }, shrink("a"), grow("b"), fixed("c")), []string{"Resize east/b"},
 		},
 		"too little history": {one(func(p *Policy, c *ClusterPods) { p.ActAfter, c.History = time.Hour, time.Hour-1 }, grow("a"),
-			func() Running { p := grow("b"); p.Containers[0].QuickOOM = true; return p }()), []string{"Resize east/b"}},
+			func() Running { p := wanting("b", 100, 2000); p.Containers[0].QuickOOM = true; return p }()), []string{"Resize east/b"}},
 		"enough history": {
 			one(func(p *Policy, c *ClusterPods) { p.ActAfter, c.History = time.Hour, time.Hour }, grow("a")), []string{"Resize east/a"},
 		},

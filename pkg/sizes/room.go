@@ -13,6 +13,8 @@ type Room struct {
 	// Node is what is allocatable on the largest node, and Headroom how many percent of that are left to others.
 	Node     Amounts
 	Headroom int64
+	// Accepted is what Pods on such nodes request at most, if they refused more in place (see [Past.Accepted]).
+	Accepted Amounts
 }
 
 // LimitRange bounds requests and limits.
@@ -25,13 +27,13 @@ type LimitRange struct {
 // Unlimited is room without bounds.
 func Unlimited() Room {
 	free := LimitRange{none(), none(), none()}
-	return Room{Container: free, Pod: free, Quota: Resources{none(), none()}, Node: none()}
+	return Room{Container: free, Pod: free, Quota: Resources{none(), none()}, Node: none(), Accepted: none()}
 }
 
 // node is what all containers of a Pod may request together, so that a node can run it.
 func (room *Room) node(r Resource) int64 {
 	if room.Node[r] < 0 {
-		return None
+		return room.Accepted[r]
 	}
-	return mulDiv(room.Node[r], max(0, 100-room.Headroom), 100)
+	return bound{amount: room.Accepted[r]}.apply(mulDiv(room.Node[r], max(0, 100-room.Headroom), 100))
 }

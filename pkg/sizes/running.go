@@ -4,9 +4,10 @@ package sizes
 
 import "time"
 
-// Running is a Pod that is there, and what its containers should have.
+// Running is a Pod that is there and is not being deleted, and what its containers should have.
 type Running struct {
-	Name       string
+	// UID is never that of another Pod; a StatefulSet's Pods have the names of those before them.
+	UID, Name  string
 	Containers []RunningContainer
 	Class      Class
 	// Started is when it began to run, or was last resized; zero if that is not known.
@@ -23,9 +24,19 @@ type Running struct {
 	// Resize is what became of the last resize, and ResizeSince since when.
 	Resize      ResizeState
 	ResizeSince time.Time
+	// Outdated is true for a Pod of an old template while a new one is rolled out: it is not changed, since it goes anyway.
+	Outdated bool
+	// Sized is true if it was created with a size: it bears the mark of that.
+	Sized bool
+
+	// What follows is told by [Past.Observe].
+
 	// Infeasible is what it requested together when its node could not give it that. None if that did not happen. It is
 	// not retried unless less of something is wanted.
 	Infeasible Amounts
+	// Evicted is true once an eviction was accepted. NotBefore is until when it is not evicted since that was refused.
+	Evicted   bool
+	NotBefore time.Time
 }
 
 // RunningContainer is a container of a Pod that is there.
@@ -36,12 +47,45 @@ type RunningContainer struct {
 	Actual Resources
 	// Size is what it should have. A target of None is no wish.
 	Size Size
+	// New is what it would be created with now ([NewPods]): at least what it may use until the fleet grows. Where that is not
+	// known, and so None or 0, it is Size.
+	New Resources
+	// Pressed is true for resources of which it has lastingly used all that it requests, or more. It is raised to New at once,
+	// and does not shrink below that.
+	Pressed [2]bool
 	// Restarts is true for resources with whose change the container restarts.
 	Restarts [2]bool
-	// Peak is the most memory that it has used lately.
+	// Peak is the most memory that it has used lately. None, or 0, if that is not known: then its limit does not become less.
 	Peak int64
-	// QuickOOM is true if it was killed for want of memory, soon after it began and a short time ago.
-	QuickOOM bool
+	// OOM is true if it was killed for want of memory since the Pod was last resized; QuickOOM if it was killed soon after
+	// it began and a short time ago.
+	OOM, QuickOOM bool
+}
+
+// killed reports whether it was killed for want of memory, and has got no more since.
+func (c *RunningContainer) killed() bool { return c.OOM || c.QuickOOM }
+
+// born is what a new Pod's container requests, and its limit; that is None if it stays as the template has it.
+func (c *RunningContainer) born(r Resource) (request, limit int64) {
+	if c.New.Requests[r] <= 0 {
+		return c.Size.Target[r], c.Size.Limits[r]
+	}
+	return c.New.Requests[r], c.New.Limits[r]
+}
+
+// wanted is what it should request, and the limit that goes with it; None if that stays. Of a target of None nothing is wanted.
+func (c *RunningContainer) wanted(r Resource) (request, limit int64) {
+	request, limit = c.Size.Target[r], c.Size.Limits[r]
+	if more, its := c.born(r); request >= 0 && c.Pressed[r] && more > request {
+		return more, its
+	}
+	return request, limit
+}
+
+// urgent reports whether it should have more of a resource at once.
+func (c *RunningContainer) urgent(r Resource) bool {
+	wanted, _ := c.wanted(r)
+	return (c.Pressed[r] || r == Memory && c.killed()) && wanted > c.Requests[r]
 }
 
 // Class is the quality of service of a Pod, as Kubernetes calls it. It never changes.

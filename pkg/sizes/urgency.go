@@ -18,6 +18,8 @@ type Candidate struct {
 	Outside bool
 	// QuickOOM is true if a container was killed soon after it began.
 	QuickOOM bool
+	// Urgent is true if a container should have more at once, since it was killed or lastingly uses all that it requests.
+	Urgent bool
 	// Difference is that of what is requested to what is advised, as a part of what is requested; summed over resources.
 	Difference float64
 }
@@ -29,11 +31,11 @@ const (
 
 // Candidates returns the Pods to change, the most urgent first, in VPA's order: growing ones before others, then by their
 // difference. Equals are in the order of their names. A Pod is changed if it is outside the bounds, was killed, or is old
-// enough and differs enough.
+// enough and differs enough; and, which VPA does not know, if it is urgent for another reason than a quick kill.
 func Candidates(pods []Running, now time.Time) []Candidate {
 	var all []Candidate
 	for n := range pods {
-		if c := candidateOf(&pods[n]); c.worth(now) {
+		if c := candidateOf(&pods[n]); c.worth(now) || c.Urgent && !c.QuickOOM {
 			all = append(all, c)
 		}
 	}
@@ -56,10 +58,15 @@ func (p *Running) AsAdvised() bool {
 }
 
 func (c *Candidate) worth(now time.Time) bool {
-	switch {
-	case c.QuickOOM:
+	if c.QuickOOM {
 		return c.Difference != 0
-	case c.Outside:
+	}
+	return c.due(now)
+}
+
+// due reports whether it is worth a change apart from kills.
+func (c *Candidate) due(now time.Time) bool {
+	if c.Outside {
 		return true
 	}
 	return !c.Pod.Started.IsZero() && !now.Before(c.Pod.Started.Add(lifetime)) && c.Difference >= leastDifference
@@ -72,13 +79,15 @@ func candidateOf(p *Running) Candidate {
 		sized := false
 		for n := range p.Containers {
 			k := &p.Containers[n]
-			target, request := k.Size.Target[r], k.Requests[r]
+			request := k.Requests[r]
+			target, _ := k.wanted(r)
 			if target < 0 {
 				continue
 			}
 			requested, advised, sized = requested+max(0, request), advised+target, true
 			c.Grows = c.Grows || target > request
-			c.Outside = c.Outside || request < 0 || request < k.Size.Lower[r] || k.Size.Upper[r] >= 0 && request > k.Size.Upper[r]
+			c.Outside = c.Outside || request < 0 || request < k.Size.Lower[r] || k.Size.Upper[r] >= 0 && request > max(k.Size.Upper[r], target)
+			c.Urgent = c.Urgent || k.urgent(r)
 		}
 		if sized {
 			c.Difference += difference(r, requested, advised)
@@ -89,6 +98,10 @@ func candidateOf(p *Running) Candidate {
 
 func (p *Running) quickOOM() bool {
 	return slices.ContainsFunc(p.Containers, func(c RunningContainer) bool { return c.QuickOOM })
+}
+
+func (p *Running) killed() bool {
+	return slices.ContainsFunc(p.Containers, func(c RunningContainer) bool { return c.killed() })
 }
 
 // difference is that of sums over containers. VPA counts memory in thousandths too; else ties would not be the same.

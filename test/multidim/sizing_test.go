@@ -97,7 +97,7 @@ func (f *fleet) assign() {
 func (f *fleet) resize() {
 	clusters := make([]sizes.ClusterPods, len(f.clusters))
 	for n, name := range f.clusters {
-		clusters[n] = sizes.ClusterPods{Cluster: name, Admits: true, History: f.now.Sub(start),
+		clusters[n] = sizes.ClusterPods{Cluster: name, Means: sizes.Means{InPlace: true}, History: f.now.Sub(start),
 			Scaling: f.now.Sub(f.scaledAt[n]) < time.Minute && !f.impatient,
 			Budget:  sizes.Budget{MaxUnavailable: unavailable, Resizes: f.resizes}}
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/guard"
@@ -58,6 +59,7 @@ func answers() *runtime.Scheme {
 	metav1.AddToGroupVersion(kinds, schema.GroupVersion{Version: "v1"}) // a refusal, and an event of a watch
 	utilruntime.Must(scheme.AddToScheme(kinds))
 	utilruntime.Must(vpa.AddToScheme(kinds))
+	utilruntime.Must(v1alpha1.AddToScheme(kinds))
 	return kinds
 }
 

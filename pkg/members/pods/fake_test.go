@@ -99,8 +99,10 @@ func deployed(deployment, i int) *corev1.Pod {
 	start := after(time.Duration(i) * time.Second)
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "shop", Name: fmt.Sprintf("%s-7d9f8b6c5d-%05d", app, i), UID: types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", i)),
-			Labels: map[string]string{"app.kubernetes.io/name": app, "app.kubernetes.io/part-of": "shop", "pod-template-hash": "7d9f8b6c5d"},
+			Namespace: "shop", Name: fmt.Sprintf("%s-7d9f8b6c5d-%05d", app, i), UID: types.UID(fmt.Sprintf("6ba7b810-9dad-41d1-80b4-%012x", i)),
+			CreationTimestamp: after(time.Duration(i)*time.Second - time.Minute),
+			Labels: map[string]string{"app.kubernetes.io/name": app, "app.kubernetes.io/part-of": "shop",
+				"pod-template-hash": "7d9f8b6c5d"},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app + "-7d9f8b6c5d", UID: types.UID(app), Controller: new(true),
 			}},

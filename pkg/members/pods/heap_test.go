@@ -48,9 +48,9 @@ func TestHeapPerPod(t *testing.T) {
 	}
 }
 
-// A record of a byte more would take a fourth more: Go has no size between 64 and 80 bytes.
+// A record of more would take a fifth more: Go has no size between 80 and 96 bytes.
 func TestRecordFitsItsSize(t *testing.T) {
-	if got := unsafe.Sizeof(Record{}); got > 64 {
+	if got := unsafe.Sizeof(Record{}); got > 80 {
 		t.Errorf("a record takes %d bytes", got)
 	}
 }

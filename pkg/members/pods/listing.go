@@ -90,7 +90,7 @@ func (l *Listing) add(r *Record, requests *replicas.Requests) {
 		return
 	}
 	l.Unschedulable++
-	if since := r.unschedulableSince.time(); l.UnschedulableSince.IsZero() || since.Before(l.UnschedulableSince) {
+	if since := r.rarely().unschedulableSince.time(); l.UnschedulableSince.IsZero() || since.Before(l.UnschedulableSince) {
 		l.UnschedulableSince = since
 	}
 }

@@ -37,9 +37,11 @@ type oomKill struct {
 // oomKilled is the reason that kubelets give.
 const oomKilled = "OOMKilled"
 
-// oomKillsOf are nil for nearly all Pods.
-func oomKillsOf(p *corev1.Pod) *[]oomKill {
-	var all []oomKill
+// oomKillsOf are nil for nearly all Pods. Of several statuses of a container, the first counts.
+func oomKillsOf(p *corev1.Pod) (all []oomKill) {
+	if len(p.Spec.Containers) > mostContainers {
+		return nil
+	}
 	for i := range p.Status.ContainerStatuses {
 		s := &p.Status.ContainerStatuses[i]
 		kill := s.State.Terminated
@@ -49,24 +51,21 @@ func oomKillsOf(p *corev1.Pod) *[]oomKill {
 		if kill == nil || kill.Reason != oomKilled {
 			continue
 		}
-		at := slices.IndexFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == s.Name })
-		if at >= 0 {
-			all = append(all, oomKill{int32(at), s.RestartCount, instantOf(kill.StartedAt), instantOf(kill.FinishedAt)})
+		at := int32(slices.IndexFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == s.Name }))
+		if at >= 0 && !slices.ContainsFunc(all, func(k oomKill) bool { return k.container == at }) {
+			all = append(all, oomKill{at, s.RestartCount, instantOf(kill.StartedAt), instantOf(kill.FinishedAt)})
 		}
 	}
-	if all == nil {
-		return nil
-	}
-	return &all
+	return all
 }
 
 // oomKillsIn are those of a Pod of these containers.
-func (r *Record) oomKillsIn(containers []Container) []OOMKill {
-	if r.oomKills == nil {
+func oomKillsIn(kept []oomKill, containers []Container) []OOMKill {
+	if kept == nil {
 		return nil
 	}
-	all := make([]OOMKill, 0, len(*r.oomKills))
-	for _, k := range *r.oomKills {
+	all := make([]OOMKill, 0, len(kept))
+	for _, k := range kept {
 		all = append(all, OOMKill{containers[k.container].Name, k.restarts, k.started.time(), k.finished.time()})
 	}
 	return all

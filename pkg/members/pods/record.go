@@ -16,19 +16,35 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// Record is what is kept of a Pod, in 64 bytes and its name. What it has in
-// common with others stands elsewhere, once.
+// Record is what is kept of a Pod, in 80 bytes and its name. What it has in
+// common with others stands elsewhere, once, and so does what few have.
 type Record struct {
 	name     string
 	template unique.Handle[template]
 	node     unique.Handle[string] // the zero value if it has none, or has ended
-	waiting  *fit.Waiting          // nil once it has a node
-	oomKills *[]oomKill            // nil if there are none
+	rare     *rare                 // nil if there is nothing in it
+	uid      uid
 
-	readySince, started, unschedulableSince instant
+	readySince, started, created instant
 
-	phase, ready uint8 // places in phases and statuses
-	terminating  bool
+	phase, ready                     uint8 // places in phases and statuses
+	terminating, resizable, observed bool
+}
+
+// rare is what few Pods have at one time.
+type rare struct {
+	waiting            *fit.Waiting // nil once it has a node
+	unschedulableSince instant
+	oomKills           []oomKill
+	resize             resize
+	actual             actual
+}
+
+// nothing is of Pods that run as their specs say.
+var nothing rare
+
+func (r *rare) empty() bool {
+	return r.waiting == nil && r.unschedulableSince == 0 && r.oomKills == nil && r.resize == resize{} && r.actual == actual{}
 }
 
 var _ mirror.Object = (*Record)(nil)
@@ -59,7 +75,7 @@ func Rooms(records []*Record) iter.Seq[*fit.Pod] {
 			if r.template != last {
 				last, p = r.template, r.template.Value().room
 			}
-			p.Labels.Name, p.Node, p.Terminating, p.Waiting = r.name, r.node, r.terminating, r.waiting
+			p.Labels.Name, p.Node, p.Terminating, p.Waiting = r.name, r.node, r.terminating, r.rarely().waiting
 			if !yield(&p) {
 				return
 			}
@@ -67,37 +83,53 @@ func Rooms(records []*Record) iter.Seq[*fit.Pod] {
 	}
 }
 
+// rarely is to be read only.
+func (r *Record) rarely() *rare {
+	if r.rare == nil {
+		return &nothing
+	}
+	return r.rare
+}
+
 func recordOf(p *corev1.Pod) *Record {
 	room := fit.PodOf(p)
+	kept := rare{waiting: room.Waiting, oomKills: oomKillsOf(p), actual: actualOf(p)}
 	r := &Record{
 		name:        p.Name,
 		template:    templateOf(p, room),
 		node:        room.Node,
-		waiting:     room.Waiting,
-		oomKills:    oomKillsOf(p),
+		uid:         uidOf(p.UID),
+		created:     instantOf(p.CreationTimestamp),
 		phase:       place(phases, p.Status.Phase),
 		terminating: p.DeletionTimestamp != nil,
+		resizable:   resizable(p),
 	}
 	if p.Status.StartTime != nil {
 		r.started = instantOf(*p.Status.StartTime)
 	}
 	for i := range p.Status.Conditions {
-		r.note(&p.Status.Conditions[i])
+		r.note(&p.Status.Conditions[i], &kept)
+	}
+	var generation int64
+	kept.resize, generation = resizeOf(p)
+	r.observed = observes(p, kept.resize, generation, kept.actual != actual{})
+	if !kept.empty() {
+		r.rare = new(kept)
 	}
 	return r
 }
 
-func (r *Record) note(c *corev1.PodCondition) {
+func (r *Record) note(c *corev1.PodCondition, kept *rare) {
 	switch {
 	case c.Type == corev1.PodReady && r.ready == 0: // the first, if there are several
 		r.ready, r.readySince = place(statuses, c.Status), instantOf(c.LastTransitionTime)
 	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
-		r.unschedulableSince = max(instantOf(c.LastTransitionTime), 1) // no time is long ago
+		kept.unschedulableSince = max(instantOf(c.LastTransitionTime), 1) // no time is long ago
 	}
 }
 
 // unschedulable reports whether the scheduler found no node for the Pod.
-func (r *Record) unschedulable() bool { return r.unschedulableSince != 0 && !r.terminating }
+func (r *Record) unschedulable() bool { return r.rarely().unschedulableSince != 0 && !r.terminating }
 
 var (
 	phases   = []corev1.PodPhase{"", corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown}

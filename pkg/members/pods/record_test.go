@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fit"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
@@ -105,6 +106,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
+var restarting = []corev1.ContainerResizePolicy{{ResourceName: "cpu", RestartPolicy: corev1.RestartContainer}}
+
 // Whatever tells two Pods apart that stands in their template, tells their templates apart.
 func TestTemplates(t *testing.T) {
 	edits := map[string]func(*corev1.Pod){
@@ -119,6 +122,9 @@ func TestTemplates(t *testing.T) {
 		"a limit less":      func(p *corev1.Pod) { delete(p.Spec.Containers[0].Resources.Limits, "memory") },
 		"a limit more":      func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Limits["cpu"] = resource.MustParse("1") },
 		"the class":         func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSGuaranteed },
+		"a restart":         func(p *corev1.Pod) { p.Spec.Containers[0].ResizePolicy = restarting },
+		"what sized it":     func(p *corev1.Pod) { p.Annotations = map[string]string{v1alpha1.SizedByAnnotation: "shop@7"} },
+		"its kubelet's own": func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: ""} },
 		"the Pod's request": func(p *corev1.Pod) { p.Spec.Resources = &p.Spec.Containers[0].Resources },
 		"a label's value":   func(p *corev1.Pod) { p.Labels["pod-template-hash"] = "x" },
 		"a label's key":     func(p *corev1.Pod) { p.Labels["x"] = "" },

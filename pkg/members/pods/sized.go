@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
@@ -25,17 +26,33 @@ type SizedListing struct {
 	AsOf   time.Time
 }
 
-// SizedPod is a Pod with its sizes.
+// SizedPod is a Pod with its sizes, and what becomes of them.
 type SizedPod struct {
 	replicas.Pod
 
+	// UID is empty if it is not a UUID, as API servers give it.
+	UID types.UID
+	// Created is when the Pod was created, by the cluster's clock, in whole seconds; zero if it does not say.
+	Created time.Time
 	// Node is empty if the Pod has none, or has ended.
 	Node string
 	// Class is empty if its status does not say.
 	Class corev1.PodQOSClass
-	// Containers are those of the Pod's spec in their order, as they were last resized, without those that initialize it.
+	// Static is true for a Pod that no API server resizes: a static one, or one of Windows.
+	Static bool
+	// SizedBy is the Pod's [v1alpha1.SizedByAnnotation]: by what it was sized when it was created. It is empty if by nothing.
+	SizedBy string
+	// Containers are those of the Pod's spec in their order, as it was last asked to be resized, without those that initialize it.
 	// Pods share them: do not write to them.
 	Containers []Container
+	// Resizable is false if the Pod's node cannot resize it, as API servers know it: a container runs, and its status does not
+	// tell what resources it has.
+	Resizable bool
+	// Resize is what became of the last resize.
+	Resize Resize
+	// Actual is what the containers have, by their statuses, in the order of Containers. Nil: what their specs say, as far as it
+	// is told. What the status of a container does not tell is None.
+	Actual []Container
 	// OOMKills are at most one of each container.
 	OOMKills []OOMKill
 }
@@ -67,16 +84,20 @@ func sizedListingOf(a mirror.Answer[*Record], selector labels.Selector) SizedLis
 
 // sized is what Pods of the template have in common.
 func (t template) sized() SizedPod {
-	requests := t.requests
-	return SizedPod{Pod: replicas.Pod{Requests: &requests}, Class: t.sizes.class(), Containers: t.sizes.containers()}
+	p, requests := t.sizes.sized(), t.requests
+	p.Requests = &requests
+	return p
 }
 
 func (r *Record) sized(common SizedPod) SizedPod {
-	p := common
+	p, kept := common, r.rarely()
 	p.Pod = r.pod(common.Requests)
+	p.UID, p.Created, p.Resizable = r.uid.text(), r.created.time(), r.resizable
 	if r.node != (unique.Handle[string]{}) {
 		p.Node = r.node.Value()
 	}
-	p.OOMKills = r.oomKillsIn(p.Containers)
+	p.Resize = Resize{State: kept.resize.state, Since: kept.resize.since.time(), Observed: r.observed}
+	p.Actual = actualIn(kept.actual, p.Containers)
+	p.OOMKills = oomKillsIn(kept.oomKills, p.Containers)
 	return p
 }

@@ -29,7 +29,8 @@ func sizedOf(all ...*corev1.Pod) []SizedPod {
 // has are the containers of a Pod that is deployed.
 func has() []Container {
 	return []Container{
-		{"app", Resources{250, 512 << 20}, Resources{None, 512 << 20}}, {"proxy", Resources{100, 64 << 20}, Resources{None, 64 << 20}},
+		{Name: "app", Requests: Resources{250, 512 << 20}, Limits: Resources{None, 512 << 20}},
+		{Name: "proxy", Requests: Resources{100, 64 << 20}, Limits: Resources{None, 64 << 20}},
 	}
 }
 
@@ -49,7 +50,8 @@ func TestSizedListing(t *testing.T) {
 			Name: p.Name, Phase: corev1.PodRunning, Ready: replicas.Ready{Status: corev1.ConditionTrue, Since: after(4 * time.Second).Time},
 			Started: after(4 * time.Second).Time, Requests: replicas.RequestsOf(&p.Spec),
 		},
-		Node: "node-0004", Class: corev1.PodQOSBurstable, Containers: has(),
+		UID: p.UID, Created: p.CreationTimestamp.Time, Node: "node-0004", Class: corev1.PodQOSBurstable, Containers: has(),
+		Resizable: true, Resize: Resize{Observed: true},
 	}
 	if diff := cmp.Diff(want, l.Pods[1], sameRequests); diff != "" {
 		t.Errorf("Pod (-want +got):\n%s", diff)
@@ -104,23 +106,24 @@ func TestSizes(t *testing.T) {
 	}{
 		"no containers": {corev1.PodSpec{}, nil},
 		"nothing is set": {corev1.PodSpec{Containers: []corev1.Container{container("a", nil, nil)}},
-			[]Container{{"a", Resources{None, None}, Resources{None, None}}}},
+			[]Container{{"a", Resources{None, None}, Resources{None, None}, Restarts{}}}},
 		"nothing is requested": {corev1.PodSpec{Containers: []corev1.Container{container("a", amounts("0", "0"), nil)}},
-			[]Container{{"a", Resources{0, 0}, Resources{None, None}}}},
+			[]Container{{"a", Resources{0, 0}, Resources{None, None}, Restarts{}}}},
 		"fractions are whole": {corev1.PodSpec{Containers: []corev1.Container{container("a", amounts("1500u", "1500m"), amounts("2", "1Gi"))}},
-			[]Container{{"a", Resources{2, 2}, Resources{2000, 1 << 30}}}},
+			[]Container{{"a", Resources{2, 2}, Resources{2000, 1 << 30}, Restarts{}}}},
 		"the most that a number holds": {corev1.PodSpec{Containers: []corev1.Container{container("a", nil, amounts("1", "9223372036854775807"))}},
-			[]Container{{"a", Resources{None, None}, Resources{1000, 1<<63 - 1}}}},
+			[]Container{{"a", Resources{None, None}, Resources{1000, 1<<63 - 1}, Restarts{}}}},
 		"in the order of the spec, without those that initialize": {
 			corev1.PodSpec{
 				Containers:     []corev1.Container{container("z", amounts("1", "1"), nil), container("", nil, nil)},
 				InitContainers: []corev1.Container{{Name: "side", RestartPolicy: &always}, {Name: "init"}},
 			},
-			[]Container{{"z", Resources{1000, 1}, Resources{None, None}}, {"", Resources{None, None}, Resources{None, None}}}},
+			[]Container{{"z", Resources{1000, 1}, Resources{None, None}, Restarts{}},
+				{"", Resources{None, None}, Resources{None, None}, Restarts{}}}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, sizesOf(&corev1.Pod{Spec: tc.spec}).containers()); diff != "" {
+			if diff := cmp.Diff(tc.want, sizesOf(&corev1.Pod{Spec: tc.spec}).sized().Containers); diff != "" {
 				t.Errorf("containers (-want +got):\n%s", diff)
 			}
 		})
@@ -179,6 +182,9 @@ func TestOOMKills(t *testing.T) {
 			[]corev1.ContainerStatus{status("proxy", 1, oom, corev1.ContainerState{}), status("app", 3, running, oom)},
 			[]OOMKill{{"proxy", 1, began.Time, ended.Time}, one},
 		},
+		"told twice: the first": {
+			[]corev1.ContainerStatus{status("app", 3, running, oom), status("app", 4, running, killed("OOMKilled", ended, later))}, []OOMKill{one},
+		},
 		"no container of the spec": {[]corev1.ContainerStatus{status("debugger", 3, oom, oom)}, nil},
 		"without times": {[]corev1.ContainerStatus{status("app", 3, running, killed("OOMKilled", metav1.Time{}, metav1.Time{}))},
 			[]OOMKill{{Container: "app", Restarts: 3}}},
@@ -190,8 +196,8 @@ func TestOOMKills(t *testing.T) {
 			if diff := cmp.Diff(tc.want, sizedOf(deployed(0, 1), p)[1].OOMKills); diff != "" {
 				t.Errorf("OOM kills (-want +got):\n%s", diff)
 			}
-			if r := recordOf(p); (r.oomKills == nil) != (tc.want == nil) {
-				t.Errorf("kept: %v", r.oomKills)
+			if kept := recordOf(p).rarely().oomKills; (kept == nil) != (tc.want == nil) {
+				t.Errorf("kept: %v", kept)
 			}
 		})
 	}

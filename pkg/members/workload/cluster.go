@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
@@ -72,6 +73,23 @@ type Cluster interface {
 	// VPACheckpoints reads what the VerticalPodAutoscalers of the namespace have learned, as it is stored. It asks the cluster each
 	// time.
 	VPACheckpoints(ctx context.Context, namespace string) ([]unstructured.Unstructured, error)
+	// Sizing is what the cluster can do about the sizes of Pods. It is asked about once in two minutes, whoever wants to know.
+	Sizing(ctx context.Context) Sizing
+	// PodSizes are the sizes of new Pods of the namespace.
+	PodSizes(ctx context.Context, namespace string) PodSizes
+	// SetPodSizes writes those of one workload, and leaves those of others. It is a [Refused] if the cluster does not take it, and a
+	// [NamespaceFault] if the namespace is to blame.
+	SetPodSizes(ctx context.Context, namespace string, entry fleetscalev1alpha1.SizedWorkload) error
+	// RemovePodSizes takes away what SetPodSizes wrote for the workload of that name, and with the last one their object. It is no
+	// error if there is none.
+	RemovePodSizes(ctx context.Context, namespace, name string) error
+	// Resize asks for other resources of a running Pod's containers, as a rule without their restart. It is a [Refused] if the cluster
+	// does not begin with that. It is asked once.
+	Resize(ctx context.Context, namespace string, pod PodRef, containers []ContainerResources) error
+	// Evict ends a Pod, for another one to take its place, as far as PodDisruptionBudgets allow it. It is a [Refused] if they do not,
+	// or something else. It is asked once.
+	Evict(ctx context.Context, namespace string, pod PodRef) error
+
 	// Apply makes or changes a HorizontalPodAutoscaler of ours, whoever wrote its fields, and returns what is stored. Metadata
 	// other than name, namespace, labels and annotations is ignored. It is an error if there is one of that name which was
 	// neither made by us nor given to us, and one without [v1alpha1.ManagedByLabel] is not made.

@@ -10,6 +10,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/labels"
 
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -26,6 +27,8 @@ type Members struct {
 	capacity    *capacity.Estimator
 	autoscalers *mirror.Mirror[*autoscalingv2.HorizontalPodAutoscaler, record]
 	vpas        *mirror.Mirror[*vpa.VerticalPodAutoscaler, vpaRecord]
+	podSizes    *mirror.Mirror[*fleetscalev1alpha1.PodSizes, podSizesRecord]
+	sizings     sizings
 }
 
 var _ Fleet = (*Members)(nil)
@@ -38,6 +41,8 @@ func NewMembers(registry *member.Registry, store *pods.Store, rooms *capacity.Es
 		capacity:    rooms,
 		autoscalers: newAutoscalers(),
 		vpas:        newVPAs(),
+		podSizes:    newPodSizes(),
+		sizings:     sizings{known: map[*member.Member]*sizing{}},
 	}
 }
 
@@ -46,6 +51,7 @@ func (m *Members) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return m.autoscalers.Run(ctx) })
 	group.Go(func() error { return m.vpas.Run(ctx) })
+	group.Go(func() error { return m.podSizes.Run(ctx) })
 	return group.Wait()
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
@@ -90,6 +91,24 @@ func (u unregistered) VPAs(context.Context, string) VPAs { return VPAs{Silence: 
 func (u unregistered) VPACheckpoints(context.Context, string) ([]unstructured.Unstructured, error) {
 	return nil, u.Silence()
 }
+
+func (u unregistered) Sizing(context.Context) Sizing { return Sizing{Silence: u.Silence()} }
+
+func (u unregistered) PodSizes(context.Context, string) PodSizes {
+	return PodSizes{Silence: u.Silence()}
+}
+
+func (u unregistered) SetPodSizes(context.Context, string, fleetscalev1alpha1.SizedWorkload) error {
+	return u.Silence()
+}
+
+func (u unregistered) RemovePodSizes(context.Context, string, string) error { return u.Silence() }
+
+func (u unregistered) Resize(context.Context, string, PodRef, []ContainerResources) error {
+	return u.Silence()
+}
+
+func (u unregistered) Evict(context.Context, string, PodRef) error { return u.Silence() }
 
 func (u unregistered) Apply(context.Context, *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	return nil, u.Silence()

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+)
+
+// SetPodSizes implements [Cluster].
+func (c memberCluster) SetPodSizes(ctx context.Context, namespace string, entry v1alpha1.SizedWorkload) error {
+	if _, err := c.applyPodSizes(ctx, namespace, entry.Name, entry); err != nil {
+		return fmt.Errorf("writing the sizes of Pods of %q: %w", entry.Name, err)
+	}
+	return nil
+}
+
+// RemovePodSizes implements [Cluster].
+func (c memberCluster) RemovePodSizes(ctx context.Context, namespace, name string) error {
+	if err := c.removePodSizes(ctx, namespace, name); err != nil {
+		return fmt.Errorf("removing the sizes of Pods of %q: %w", name, err)
+	}
+	return nil
+}
+
+func (c memberCluster) removePodSizes(ctx context.Context, namespace, name string) error {
+	if silence := c.Silence(); silence != nil {
+		return silence
+	}
+	request := workloadAt(c.Client().Get(), podSizesResource, namespace, v1alpha1.PodSizesName)
+	if err := request.MaxRetries(0).Do(ctx).Error(); apierrors.IsNotFound(err) {
+		return nil // it would be made
+	} else if err != nil {
+		return refusedOr(err, "get "+v1alpha1.PodSizesResource)
+	}
+	stored, err := c.applyPodSizes(ctx, namespace, name)
+	if err != nil {
+		return err
+	}
+	if found := (PodSizes{Workloads: stored.Workloads}).Find(name); found != nil {
+		return &Refused{Why: RefusedTaken, Message: "somebody else has written to it"}
+	}
+	if len(stored.Workloads) > 0 {
+		return nil
+	}
+	request = workloadAt(c.Client().Delete(), podSizesResource, namespace, v1alpha1.PodSizesName).MaxRetries(0)
+	err = remove(ctx, request, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &stored.UID, ResourceVersion: &stored.ResourceVersion},
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another entry has come
+		return nil
+	}
+	return refusedOr(err, "delete "+v1alpha1.PodSizesResource)
+}
+
+// applyPodSizes has the manager of the entry of that name own these entries, one or none, and returns what is stored.
+func (c memberCluster) applyPodSizes(ctx context.Context, namespace, name string,
+	entries ...v1alpha1.SizedWorkload) (*v1alpha1.PodSizes, error) {
+	if silence := c.Silence(); silence != nil {
+		return nil, silence
+	}
+	body, err := podSizesOf(namespace, entries)
+	if err != nil {
+		return nil, err
+	}
+	request := workloadAt(c.Client().Patch(types.ApplyPatchType), podSizesResource, namespace, v1alpha1.PodSizesName).
+		Param("fieldManager", sizesManagerOf(name)).Param("force", "false").Body(body).MaxRetries(0)
+	answer, err := answerTo(ctx, request)
+	if fault := namespaceFault(err, namespace); fault != nil {
+		return nil, fault
+	}
+	if err != nil {
+		return nil, refusedOr(err, "patch "+v1alpha1.PodSizesResource)
+	}
+	return connection.Decode(ctx, c.Reading(), func() (*v1alpha1.PodSizes, error) {
+		stored := &v1alpha1.PodSizes{}
+		return stored, decode(answer, stored, v1alpha1.PodSizesKind)
+	})
+}
+
+// podSizesOf is an object with these entries. One with none leaves the list out: an empty one would be owned.
+func podSizesOf(namespace string, entries []v1alpha1.SizedWorkload) ([]byte, error) {
+	object := map[string]any{
+		"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": v1alpha1.PodSizesKind,
+		"metadata": map[string]string{"namespace": namespace, "name": v1alpha1.PodSizesName},
+	}
+	if len(entries) > 0 {
+		object["workloads"] = entries
+	}
+	return json.Marshal(object)
+}
+
+// longestManager is that of API servers.
+const longestManager = 128
+
+// sizesManagerOf owns one entry, so that no two entries conflict. No name holds a slash, as that of a long one does.
+func sizesManagerOf(name string) string {
+	if manager := SizesManager + "." + name; len(manager) <= longestManager {
+		return manager
+	}
+	sum := sha256.Sum256([]byte(name))
+	return SizesManager + "/" + hex.EncodeToString(sum[:])
+}

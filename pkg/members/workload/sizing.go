@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+)
+
+// Sizing is what a cluster can do about the sizes of Pods.
+type Sizing struct {
+	// Known is false where the rest says nothing, as it was never found out.
+	Known bool
+	// Silence is why it cannot be found out now, so that the rest is as it was last; nil if it can.
+	Silence *fleet.Silence
+	// Resizes is true if the API server resizes Pods in place.
+	Resizes bool
+	// Admits is true if the API server gives new Pods the sizes of PodSizes.
+	Admits bool
+	// Reason is the first thing that it lacks, for one or the other; empty if it lacks nothing. Message is all that it lacks, and what to
+	// do about it.
+	Reason  SizingReason
+	Message string
+}
+
+// SizingReason is what a cluster lacks, in one word.
+type SizingReason string
+
+// What clusters lack.
+const (
+	// SizingNoResize: it does not serve pods/resize, as Kubernetes before 1.33.
+	SizingNoResize SizingReason = "ResizeNotServed"
+	// SizingNoPodSizes: it does not serve PodSizes.
+	SizingNoPodSizes SizingReason = "PodSizesNotServed"
+	// SizingNoPolicies: it does not serve MutatingAdmissionPolicies, as Kubernetes before 1.36.
+	SizingNoPolicies SizingReason = "PoliciesNotServed"
+	// SizingNoPolicy: it lacks the policy, or its binding.
+	SizingNoPolicy SizingReason = "PolicyMissing"
+	// SizingForbidden: our identity may not read the policy, or its binding.
+	SizingForbidden SizingReason = "Forbidden"
+)
+
+// remedy is what to do about most of it.
+const remedy = ": apply deploy/member-sizes there"
+
+// policyName is that of the MutatingAdmissionPolicy, and of its binding.
+const policyName = "sizes.fleetscale.io"
+
+// Sizing implements [Cluster].
+func (c memberCluster) Sizing(ctx context.Context) Sizing {
+	known := c.all.sizings.of(c.Member, time.Now())
+	if silence := c.Silence(); silence != nil {
+		last, _, _ := known.get()
+		return last.unless(silence)
+	}
+	return known.ask(ctx, c.findSizing)
+}
+
+// findSizing asks the cluster.
+func (c memberCluster) findSizing(ctx context.Context) (Sizing, error) {
+	found := Sizing{Known: true, Admits: true}
+	var err error
+	if found.Resizes, err = c.serves(ctx, "/api/v1", "pods/resize"); err != nil {
+		return Sizing{}, err
+	}
+	if !found.Resizes {
+		found.lacks(SizingNoResize, "it does not serve pods/resize: Kubernetes 1.33 and later do")
+	}
+	served, err := c.serves(ctx, "/apis/"+v1alpha1.SchemeGroupVersion.String(), v1alpha1.PodSizesResource)
+	if err != nil {
+		return Sizing{}, err
+	}
+	if !served {
+		found.doesNotAdmit(SizingNoPodSizes, "it does not serve "+v1alpha1.PodSizesResource+"."+v1alpha1.GroupName+remedy)
+	}
+	for _, resource := range []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"} {
+		if err := c.findPolicy(ctx, &found, resource); err != nil {
+			return Sizing{}, err
+		}
+	}
+	return found, nil
+}
+
+// serves reports whether the cluster serves a resource in a version of a group.
+func (c memberCluster) serves(ctx context.Context, version, resource string) (bool, error) {
+	answer, err := answerTo(ctx, c.Client().Get().AbsPath(version).SetHeader("Accept", "application/json").MaxRetries(0))
+	if _, absent := fleet.Classify(err); absent {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading what %s serves: %w", version, err)
+	}
+	list, err := connection.Decode(ctx, c.Reading(), func() (*metav1.APIResourceList, error) {
+		list := &metav1.APIResourceList{}
+		return list, decode(answer, list, "APIResourceList")
+	})
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource }), nil
+}
+
+// findPolicy notes what lacks of the policy, or of its binding.
+func (c memberCluster) findPolicy(ctx context.Context, found *Sizing, resource string) error {
+	at := resourcesAt(c.Client().Get(), admissionv1.SchemeGroupVersion.WithResource(resource), "").Name(policyName).MaxRetries(0)
+	err := at.Do(ctx).Error()
+	if err == nil {
+		return nil
+	}
+	name := resource + "." + admissionv1.GroupName
+	refused, is := refusedOr(err, "get "+name).(*Refused)
+	if !is {
+		return fmt.Errorf("reading %s %q: %w", name, policyName, err)
+	}
+	switch refused.Why {
+	case RefusedUnserved:
+		found.doesNotAdmit(SizingNoPolicies, "it does not serve "+name+": Kubernetes 1.36 and later do")
+	case RefusedGone:
+		found.doesNotAdmit(SizingNoPolicy, "it has no "+name+" "+policyName+remedy)
+	case RefusedRight, RefusedPolicy:
+		found.doesNotAdmit(SizingForbidden, "our identity lacks the right to get "+name+" "+policyName+remedy)
+	default:
+		return fmt.Errorf("reading %s %q: %w", name, policyName, err)
+	}
+	return nil
+}
+
+func (s *Sizing) doesNotAdmit(reason SizingReason, message string) {
+	s.Admits = false
+	s.lacks(reason, message)
+}
+
+func (s *Sizing) lacks(reason SizingReason, message string) {
+	if s.Reason == "" {
+		s.Reason = reason
+	}
+	s.Message = strings.TrimPrefix(s.Message+"; "+message, "; ")
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sizes
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Past is what is remembered of a workload in one cluster from one reconcile to the next. The zero value remembers nothing. It
+// holds no more than one entry for each Pod that is there, and for some sizes of nodes.
+//
+// It need not survive a restart. After one, a cluster counts as scaling for a minute, evicts nothing until it was observed twice, and
+// lets other clusters evict only once its Pods are Ready, or a while later. What is lost for good: that a node refused a size, which is
+// tried once more on each Pod; an eviction that was refused; and that new Pods do not get their size, so two more may be evicted
+// in vain.
+type Past struct {
+	pods      map[string]*remembered // by UID; only those that were there the last time
+	evicted   map[string]bool        // by UID; true once the Pod is gone
+	replacing map[string]time.Time   // by UID; new Pods that were not Ready yet, and until when they are waited for; zero: for good
+	observed  int                    // how many times; no more than settled
+	replicas  int
+	scaled    time.Time // when replicas were seen to have changed
+	effect    effect
+	nodes     []nodeSize
+}
+
+// remembered is what is remembered of a Pod.
+type remembered struct {
+	infeasible, node Amounts
+	notBefore        time.Time
+	asked            bool // a resize was sent, and is not known to be done
+}
+
+const (
+	settled     = 2                // reconciles, before anything is evicted
+	restless    = time.Minute      // after replicas changed
+	wait        = 10 * time.Minute // for Pods that were not Ready when nothing was known of them
+	retry       = 5 * time.Minute  // of an eviction that was refused
+	settling    = 10 * time.Second // until sizes that were written are known to all API servers of a cluster
+	ineffective = 2                // new Pods in a row that did not get their size
+)
+
+// Observe takes note of what has become of a cluster's Pods, and tells the plan what it has to know. It is asked once in each
+// reconcile, before [PlanMoves]. Nothing is learnt of a cluster that is silent.
+func (m *Past) Observe(c *ClusterPods, a Admission, policy Policy, now time.Time) {
+	if c.Silent {
+		return
+	}
+	first := m.observed == 0
+	if first || c.Replicas != m.replicas {
+		m.replicas, m.scaled = c.Replicas, now
+	}
+	m.observed = min(settled, m.observed+1)
+	fresh := m.meet(c.Pods)
+	m.follow(c, fresh, first, now)
+	m.effect.observe(fresh, a, now)
+	m.learn(c.Pods, policy, now)
+	for n := range c.Pods {
+		p := &c.Pods[n]
+		k := m.pods[p.UID]
+		p.Infeasible, p.NotBefore = k.infeasible, k.notBefore
+		_, p.Evicted = m.evicted[p.UID]
+	}
+	c.Admits = c.Admits && m.effect.admits(a, now)
+	c.Scaling = c.Scaling || now.Sub(m.scaled) < restless
+	c.Settled = m.observed >= settled
+	c.Gone, c.Evicting = m.gone(), len(m.evicted)+len(m.replacing) > 0
+}
+
+// meet forgets Pods that are gone, and returns those that are new, in the order of their UIDs.
+func (m *Past) meet(pods []Running) (fresh []*Running) {
+	known := make(map[string]*remembered, len(pods))
+	for n := range pods {
+		p := &pods[n]
+		k := m.pods[p.UID]
+		if k == nil {
+			k = &remembered{infeasible: none(), node: p.Node}
+			fresh = append(fresh, p)
+		}
+		known[p.UID] = k
+	}
+	m.pods = known
+	slices.SortFunc(fresh, func(a, b *Running) int { return cmp.Compare(a.UID, b.UID) })
+	return fresh
+}
+
+// follow follows evictions: from when they were sent until there are as many Pods as there should be, and new ones were Ready.
+func (m *Past) follow(c *ClusterPods, fresh []*Running, first bool, now time.Time) {
+	if m.replacing == nil {
+		m.evicted, m.replacing = map[string]bool{}, map[string]time.Time{}
+	}
+	for _, p := range fresh {
+		switch {
+		case first:
+			m.replacing[p.UID] = now.Add(wait)
+		case len(m.evicted)+len(m.replacing) > 0:
+			m.replacing[p.UID] = time.Time{}
+		}
+	}
+	for uid := range m.evicted {
+		m.evicted[uid] = m.pods[uid] == nil
+	}
+	missing := max(0, c.Replicas-len(c.Pods))
+	for uid, gone := range m.evicted {
+		if gone && m.gone() > missing {
+			delete(m.evicted, uid) // whichever: only how many there are counts
+		}
+	}
+	waited := map[string]time.Time{}
+	for n := range c.Pods {
+		p := &c.Pods[n]
+		if until, waits := m.replacing[p.UID]; waits && !p.Ready && (until.IsZero() || now.Before(until)) {
+			waited[p.UID] = until
+		}
+	}
+	m.replacing = waited
+}
+
+func (m *Past) gone() (n int) {
+	for _, gone := range m.evicted {
+		if gone {
+			n++
+		}
+	}
+	return n
+}
+
+// Sent takes note of a move that was accepted.
+func (m *Past) Sent(move Move) {
+	p := move.Pod
+	k := m.pods[p.UID]
+	switch {
+	case k == nil:
+	case move.Way == WayEvict:
+		m.evicted[p.UID] = false
+	case move.Way == WayResize:
+		k.asked = true
+	default:
+		k.infeasible, k.node, k.asked = p.requested(), p.Node, false
+	}
+}
+
+// Refused takes note of an eviction that was refused, as by a PodDisruptionBudget: it is not tried again for a while.
+func (m *Past) Refused(move Move, now time.Time) {
+	if k := m.pods[move.Pod.UID]; k != nil {
+		k.notBefore = now.Add(retry)
+	}
+}
+
+// requested is what the Pod's spec requests together.
+func (p *Running) requested() Amounts {
+	r := Resize{}
+	for n := range p.Containers {
+		r.Containers = append(r.Containers, p.Containers[n].Resources)
+	}
+	return p.together(r)
+}
+
+// Ineffective reports whether new Pods do not get the size that is written.
+func (m *Past) Ineffective() bool { return m.effect.bare >= ineffective }
