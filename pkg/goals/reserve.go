@@ -24,5 +24,8 @@ func (p Pressure) Next(used, requested, advised int64) Pressure {
 // Reserves reports whether a Pod requests at least the floors: whenever more replicas are wanted than the minimum, since these
 // are there for load; and if it has lastingly used what it requests. At the minimum others may shrink.
 func Reserves(wanted, minimum int32, p Pressure) bool {
-	return wanted > minimum || p.samples == lasting
+	return wanted > minimum || p.Lasts()
 }
+
+// Lasts reports whether it is more than a peak.
+func (p Pressure) Lasts() bool { return p.samples == lasting }

@@ -22,6 +22,9 @@ import (
 // mostPrice is that of registrations, too.
 const mostPrice = 1_000_000
 
+// mostPerMinute is more than an API server could take.
+const mostPerMinute = 1_000_000
+
 // MultidimOptions are those of MultidimPodAutoscalers.
 type MultidimOptions struct {
 	Syncs                           int
@@ -29,12 +32,15 @@ type MultidimOptions struct {
 	PodMinimumCPU, PodMinimumMemory resource.QuantityValue
 	NodeHeadroom                    int
 	PriceCPUHour, PriceGiBHour      float64
+	ResizeDeferred, ResizeTimeout   time.Duration
+	Rates                           multidim.Rates
 }
 
 func newMultidimOptions() MultidimOptions {
 	return MultidimOptions{
 		Syncs: 10, Period: time.Minute, SavePeriod: 10 * time.Minute, NodeHeadroom: 10,
 		PodMinimumCPU: quantity("25m"), PodMinimumMemory: quantity("250Mi"),
+		ResizeDeferred: 5 * time.Minute, ResizeTimeout: time.Hour, Rates: multidim.Rates{Resizes: 120, Evictions: 10},
 	}
 }
 
@@ -56,6 +62,14 @@ func (o *MultidimOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"not say so. Costs are shown where this and --price-gib-hour are known.")
 	fs.Float64Var(&o.PriceGiBHour, "price-gib-hour", o.PriceGiBHour, "What a GiB of memory costs in an hour, for clusters whose "+
 		"registration does not say so.")
+	fs.DurationVar(&o.ResizeDeferred, "resize-deferred-timeout", o.ResizeDeferred,
+		"How long a resize may wait for room on its node before the Pod is evicted, or the resize withdrawn.")
+	fs.DurationVar(&o.ResizeTimeout, "resize-timeout", o.ResizeTimeout,
+		"How long a resize may be under way before the Pod is evicted, or the resize withdrawn.")
+	fs.IntVar(&o.Rates.Resizes, "member-resizes-per-minute", o.Rates.Resizes,
+		"How many Pods of each member are resized in a minute, of all workloads.")
+	fs.IntVar(&o.Rates.Evictions, "member-evictions-per-minute", o.Rates.Evictions,
+		"How many Pods of each member are evicted for their size in a minute, of all workloads.")
 }
 
 func (o *MultidimOptions) validate() (errs []error) {
@@ -67,6 +81,22 @@ func (o *MultidimOptions) validate() (errs []error) {
 	}
 	if o.SavePeriod < time.Second {
 		errs = append(errs, fmt.Errorf("--history-save-period: must be 1s or more, got %v", o.SavePeriod))
+	}
+	for _, timeout := range []struct {
+		flag string
+		of   time.Duration
+	}{{"--resize-deferred-timeout", o.ResizeDeferred}, {"--resize-timeout", o.ResizeTimeout}} {
+		if timeout.of < time.Second {
+			errs = append(errs, fmt.Errorf("%s: must be 1s or more, got %v", timeout.flag, timeout.of))
+		}
+	}
+	for _, rate := range []struct {
+		flag string
+		of   int
+	}{{"--member-resizes-per-minute", o.Rates.Resizes}, {"--member-evictions-per-minute", o.Rates.Evictions}} {
+		if rate.of < 0 || rate.of > mostPerMinute {
+			errs = append(errs, fmt.Errorf("%s: must be from 0 to %d, got %d", rate.flag, mostPerMinute, rate.of))
+		}
 	}
 	if o.NodeHeadroom < 0 || o.NodeHeadroom > 99 {
 		errs = append(errs, fmt.Errorf("--node-headroom: must be from 0 to 99, got %d", o.NodeHeadroom))
@@ -110,10 +140,12 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 		Hold:    p.holdFleet,
 		Period:  o.Multidim.Period,
 		Sizing: multidim.Sizing{
-			PodMinimum: sizes.Amounts{o.Multidim.PodMinimumCPU.MilliValue(), o.Multidim.PodMinimumMemory.Value()},
-			Headroom:   int64(o.Multidim.NodeHeadroom),
-			Price:      sizes.Price{Core: o.Multidim.PriceCPUHour, GiB: o.Multidim.PriceGiBHour},
+			PodMinimum:     sizes.Amounts{o.Multidim.PodMinimumCPU.MilliValue(), o.Multidim.PodMinimumMemory.Value()},
+			Headroom:       int64(o.Multidim.NodeHeadroom),
+			Price:          sizes.Price{Core: o.Multidim.PriceCPUHour, GiB: o.Multidim.PriceGiBHour},
+			ResizeDeferred: o.Multidim.ResizeDeferred, ResizeTimeout: o.Multidim.ResizeTimeout,
 		},
+		Rates:   o.Multidim.Rates,
 		Clock:   clock.RealClock{},
 		Events:  manager.GetEventRecorder(program),
 		Metrics: multidim.NewMetrics(ctrlmetrics.Registry),

@@ -45,6 +45,14 @@ const (
 	reasonLimitsSuffice     = "LimitsSuffice"
 	reasonClustersUnknown   = "ClustersUnknown"
 	reasonTooMany           = "TooManyRecommendations"
+	reasonActuating         = "Actuating"
+	reasonUpdateModeOff     = "UpdateModeOff"
+	reasonNotRecommended    = "NothingRecommended"
+	reasonIneffective       = "AdmissionIneffective"
+	reasonUnlabelled        = "PodsUnlabelled"
+	reasonTooManyInShop     = "TooManyInNamespace"
+	reasonNotGiven          = "SizesNotWritten"
+	reasonNotMoved          = "PodsNotChanged"
 )
 
 const (
@@ -68,7 +76,7 @@ type condition struct {
 // conditions are those of the status; what they say of sizes rests on what it says.
 func (p *plan) conditions(s *v1alpha1.MultidimPodAutoscalerStatus) []metav1.Condition {
 	all := s.Conditions
-	list := []condition{p.acting(), p.unsupported()}
+	list := []condition{p.acting(), p.unsupported(), p.actuating()}
 	if p.Object.Spec.Mode != v1alpha1.ModePaused {
 		list = append(list, p.provided(s))
 		if p.template != nil {

@@ -18,6 +18,8 @@ type plan struct {
 	removes bool
 	// childErr is why that could not be written.
 	childErr error
+	// actuations are how Pods come to their sizes, in the order of the clusters. Empty: they do not.
+	actuations []actuation
 }
 
 // sized is what the containers of the template should have, in its order, and what that would save.
@@ -32,19 +34,21 @@ type sized struct {
 
 // sizedCluster is that of one cluster.
 type sizedCluster struct {
-	sizes   []sizes.Size
-	savings sizes.Savings
-	priced  bool
-	pods    int
-	fitting int
+	sizes []sizes.Size
+	// template and rooms are what bounds the sizes of new Pods.
+	template sizes.Template
+	rooms    []sizes.Room
+	savings  sizes.Savings
+	priced   bool
+	pods     int
+	fitting  int
 }
 
 // decide answers a situation.
 func decide(in situation) plan {
 	p := plan{situation: in}
 	if in.template != nil {
-		result, shares := in.goalsOf()
-		p.goals, p.sized = result, in.sizes(shares)
+		p.goals, p.sized = in.sized()
 	}
 	p.decideChild()
 	return p
@@ -55,11 +59,10 @@ func decide(in situation) plan {
 // MultidimPodAutoscaler has the workload: two that count the same Pods would wait for each other.
 func (p *plan) decideChild() {
 	spec, ours := &p.Object.Spec, p.owns()
-	active := spec.Mode != v1alpha1.ModeObserve && spec.Mode != v1alpha1.ModePaused
 	claimed := len(p.claims) > 0
 	switch {
 	case p.child != nil && (!ours || p.child.DeletionTimestamp != nil):
-	case active && (spec.Goals == nil || p.yields):
+	case p.active() && (spec.Goals == nil || p.yields):
 		p.removes = ours
 	case spec.Mode != v1alpha1.ModePaused && !claimed && p.goals.Spec != nil:
 		p.wants = p.goals.Spec

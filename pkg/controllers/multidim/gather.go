@@ -10,6 +10,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
@@ -64,7 +65,16 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 	for _, c := range all {
 		if c.Selected {
 			in.clusters = append(in.clusters, cluster{Cluster: c.Member, name: c.Facts.Name})
+		} else if controllerutil.ContainsFinalizer(in.Object, v1alpha1.PodSizesFinalizer) {
+			in.elsewhere = append(in.elsewhere, cluster{Cluster: c.Member, name: c.Facts.Name})
 		}
+	}
+	workload.Each(ctx, r.Fleet.Timeout, in.elsewhere, func(ctx context.Context, c *cluster) {
+		c.entries = c.PodSizes(ctx, in.Object.Namespace)
+	})
+	in.elsewhere = slices.DeleteFunc(in.elsewhere, func(c cluster) bool { return c.entries.Find(in.Object.Name) == nil })
+	if in.Object.Spec.Policy.Acts() {
+		r.remind(in, memory)
 	}
 	if in.template, in.untold = r.templateOf(ctx, in, &memory.workload); in.untold != nil {
 		return
@@ -77,6 +87,21 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 	memory.workload.compare(in.clusters)
 }
 
+// remind adds what is remembered of the clusters, and forgets others.
+func (r *Reconciler) remind(in *situation, memory *memory) {
+	known := make(map[string]*clusterMemory, len(in.clusters))
+	for i := range in.clusters {
+		c := &in.clusters[i]
+		k := memory.clusters[c.name]
+		if k == nil {
+			k = &clusterMemory{}
+		}
+		known[c.name], c.past = k, &k.past
+		c.rates = r.limiters.of(c.name, in.Now).left(in.Now)
+	}
+	memory.clusters = known
+}
+
 // read reads what is known of a cluster: nearly always without asking it.
 func (c *cluster) read(ctx context.Context, in *situation) {
 	namespace := in.Object.Namespace
@@ -85,6 +110,9 @@ func (c *cluster) read(ctx context.Context, in *situation) {
 	c.nodes = c.LargestNodes(ctx, in.template.PodTemplateSpec)
 	c.quota = c.QuotaLeft(ctx, namespace, in.template.PodTemplateSpec, c.pods.Pods)
 	c.vpas = c.VPAs(ctx, namespace).Objects
+	if in.Object.Spec.Policy.Acts() {
+		c.sizing, c.entries = c.Sizing(ctx), c.PodSizes(ctx, namespace)
+	}
 	c.others = in.othersIn(c.Autoscalers(ctx, namespace).Objects, c.vpas)
 }
 

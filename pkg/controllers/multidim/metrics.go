@@ -4,6 +4,7 @@ package multidim
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 // bound is target, lower, upper or uncapped; result is added, repeated or ignored.
 type Metrics struct {
 	durations prometheus.Histogram
+	moves     *prometheus.CounterVec
 	kills     *prometheus.CounterVec
 	samples   *prometheus.CounterVec
 
@@ -30,7 +32,9 @@ const namespace, subsystem = "fleetscale", "mpa"
 var (
 	recommendedDesc = gauge("recommendation", "What a container should request, in cores or bytes.", "container", "resource", "bound")
 	requestedDesc   = gauge("requested", "What the Pods of a cluster request together, in cores or bytes.", "cluster", "resource")
-	savingsDesc     = gauge("savings",
+	podsDesc        = gauge("pods", "Pods of a cluster: all that run, those that request what is recommended, and those whose resize is resizing, "+
+		"deferred or infeasible.", "cluster", "state")
+	savingsDesc = gauge("savings",
 		"What all Pods would request less if they had the recommended size, in cores or bytes; negative if more.",
 		"resource")
 )
@@ -50,16 +54,17 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Help: "Duration of a reconcile of a MultidimPodAutoscaler.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 		}),
 		kills:   counter("ooms_total", "Containers that were killed for want of memory.", "namespace", "name"),
+		moves:   counter("moves_total", "Pods that were to be resized or evicted, by what came of it.", "cluster", "way", "result"),
 		samples: counter("samples_total", "Samples of what containers used, by what became of them.", "result"),
 		objects: map[client.ObjectKey][]prometheus.Metric{},
 	}
-	reg.MustRegister(m.durations, m.kills, m.samples, m)
+	reg.MustRegister(m.durations, m.moves, m.kills, m.samples, m)
 	return m
 }
 
 // Describe implements [prometheus.Collector].
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{recommendedDesc, requestedDesc, savingsDesc} {
+	for _, desc := range []*prometheus.Desc{recommendedDesc, requestedDesc, podsDesc, savingsDesc} {
 		to <- desc
 	}
 }
@@ -77,12 +82,28 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 
 func (m *Metrics) reconciled(p *plan, took time.Duration) {
 	m.durations.Observe(took.Seconds())
+	for i := range p.actuations {
+		for _, o := range p.actuations[i].sent {
+			m.moves.WithLabelValues(p.actuations[i].name, strings.ToLower(string(o.Way)), resultOf(o.err)).Inc()
+		}
+	}
 	for _, f := range p.fed {
 		m.samples.WithLabelValues("added").Add(float64(f.Samples))
 		m.samples.WithLabelValues("repeated").Add(float64(f.Repeats))
 		m.samples.WithLabelValues("ignored").Add(float64(f.Ignored))
 		m.kills.WithLabelValues(p.Object.Namespace, p.Object.Name).Add(float64(len(f.Kills)))
 	}
+}
+
+// resultOf is one of few words.
+func resultOf(err error) string {
+	switch refused := refusedBy(err); {
+	case err == nil:
+		return "accepted"
+	case refused != nil:
+		return string(refused.Why)
+	}
+	return "failed"
 }
 
 // says shows what a status says.
@@ -101,6 +122,9 @@ func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus) {
 	for i := range p.sized.clusters {
 		g.add(requestedDesc, p.sized.clusters[i].savings.Requested,
 			func(resource string) []string { return []string{p.clusters[i].name, resource} })
+	}
+	for i := range s.Clusters {
+		g.count(&s.Clusters[i])
 	}
 	if s.Savings != nil {
 		g.add(savingsDesc, p.sized.savings.Less(), func(resource string) []string { return []string{resource} })
@@ -127,6 +151,21 @@ func (g *gauges) add(desc *prometheus.Desc, a sizes.Amounts, labels func(resourc
 			value /= 1000
 		}
 		g.all = append(g.all, prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, slices.Concat(g.of, labels(string(name)))...))
+	}
+}
+
+// count adds the Pods of a cluster, as far as they are known.
+func (g *gauges) count(c *v1alpha1.MultidimClusterStatus) {
+	for _, of := range []struct {
+		state string
+		pods  *int32
+	}{
+		{"running", c.Pods}, {"recommended", c.AsRecommended}, {"resizing", c.Resizing}, {"deferred", c.Deferred}, {"infeasible", c.Infeasible},
+	} {
+		if of.pods != nil {
+			g.all = append(g.all, prometheus.MustNewConstMetric(podsDesc, prometheus.GaugeValue, float64(*of.pods),
+				slices.Concat(g.of, []string{c.Name, of.state})...))
+		}
 	}
 }
 

@@ -5,8 +5,10 @@ package multidim
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/scale"
 	"k8s.io/client-go/tools/events"
@@ -20,6 +22,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // soon is the delay of the next reconcile where something is awaited, or another was faster.
@@ -41,6 +44,7 @@ type Options struct {
 	// Period is the time between two reconciles of an object.
 	Period  time.Duration
 	Sizing  Sizing
+	Rates   Rates
 	Clock   clock.PassiveClock
 	Events  events.EventRecorder
 	Metrics *Metrics
@@ -54,6 +58,8 @@ type Sizing struct {
 	Headroom int64
 	// Price is of clusters whose registration states none. 0: it is not known.
 	Price sizes.Price
+	// ResizeDeferred is how long a resize may wait for room on its node, and ResizeTimeout how long it may be under way.
+	ResizeDeferred, ResizeTimeout time.Duration
 }
 
 // Uses asks the hub for what all containers of a workload use.
@@ -65,6 +71,7 @@ type Uses interface {
 type Reconciler struct {
 	Options
 	memories perobject.Store[memory]
+	limiters limiters
 }
 
 // memory is what is known of one object from one reconcile to the next. What must outlive the program is in its status, and in
@@ -76,6 +83,8 @@ type memory struct {
 	seen     map[string]bool       // clusters from which others' learning was taken over, if there was any
 	measured time.Time             // when the hub's metrics API last answered; zero if not to this process
 	written  time.Time             // when the status was; zero if not by this process
+	clusters map[string]*clusterMemory
+	waiting  string // what a deletion waits for
 }
 
 // lastAdvice is what was advised before: nothing becomes less while a cluster is silent.
@@ -86,7 +95,7 @@ type lastAdvice struct {
 
 // New returns a reconciler, to be called by one leader at a time.
 func New(o Options) *Reconciler {
-	r := &Reconciler{Options: o}
+	r := &Reconciler{Options: o, limiters: limiters{Rates: o.Rates}}
 	r.memories.Dropped = func(key client.ObjectKey, _ *memory) {
 		r.History.Forget(key.Namespace, key.Name)
 		r.Metrics.forget(key)
@@ -102,12 +111,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	object := &v1alpha1.MultidimPodAutoscaler{}
 	err := r.Hub.Get(ctx, request.NamespacedName, object)
-	if apierrors.IsNotFound(err) || err == nil && object.DeletionTimestamp != nil {
+	switch {
+	case apierrors.IsNotFound(err):
 		r.memories.Forget(request.NamespacedName)
-		return reconcile.Result{}, nil // what it owns goes with it, and Pods keep their sizes
-	}
-	if err != nil {
+		return reconcile.Result{}, nil
+	case err != nil:
 		return reconcile.Result{}, err
+	case object.DeletionTimestamp != nil:
+		return r.again(r.end(ctx, object))
 	}
 	v1alpha1.DefaultMultidimPodAutoscaler(object)
 	memory := r.memories.Of(object)
@@ -135,8 +146,43 @@ func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPod
 	}
 	p := decide(in)
 	p.childErr = r.apply(ctx, &p)
-	err := cmp.Or(r.record(ctx, &p, memory), p.childErr)
+	actErr := r.act(ctx, &p, memory)
+	err := cmp.Or(r.record(ctx, &p, memory), p.childErr, actErr)
 	r.Metrics.reconciled(&p, r.Clock.Since(started))
+	return err
+}
+
+// act has Pods come to their sizes. Where they are not to, what new ones would be created with is taken away.
+func (r *Reconciler) act(ctx context.Context, p *plan, memory *memory) error {
+	if !p.active() {
+		return nil
+	}
+	if !p.Object.Spec.Policy.Acts() {
+		memory.clusters = nil
+		_, err := r.withdraw(ctx, p.Object)
+		return err
+	}
+	p.actuate(memory.clusters)
+	for i := range p.elsewhere {
+		p.actuations = append(p.actuations, actuation{cluster: &p.elsewhere[i], removes: true})
+	}
+	if err := r.give(ctx, p); err != nil {
+		return err
+	}
+	r.move(ctx, p)
+	return nil
+}
+
+// end lets a deleted object go once what it wrote is gone from all clusters. What it owns goes with it, and Pods keep their sizes.
+func (r *Reconciler) end(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler) error {
+	waiting, err := r.withdraw(ctx, object)
+	if waiting != nil {
+		if memory, why := r.memories.Of(object), strings.Join(waiting, "; "); memory.waiting != why {
+			memory.waiting = why
+			r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventWaiting, "Delete", "%s",
+				summary.Brief("the deletion waits for clusters: "+why, summary.LongestNote))
+		}
+	}
 	return err
 }
 

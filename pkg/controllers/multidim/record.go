@@ -29,6 +29,12 @@ const (
 	eventHidden      = "GoalHiddenByLimit"
 	eventAnother     = "AnotherAutoscaler"
 	eventNotWritten  = "FederatedHPANotWritten"
+	eventResized     = "Resized"
+	eventEvicted     = "Evicted"
+	eventDeferred    = "ResizeDeferred"
+	eventInfeasible  = "ResizeInfeasible"
+	eventIneffective = "AdmissionIneffective"
+	eventWaiting     = "WaitingForClusters"
 )
 
 // record writes the status, if more has changed than what changes all the time, or that is old; and tells the object's owner what is new.
@@ -88,6 +94,7 @@ func (p *plan) news(before, after *v1alpha1.MultidimPodAutoscalerStatus) (all []
 	if p.childErr != nil && !apierrors.IsConflict(p.childErr) {
 		all = append(all, news{corev1.EventTypeWarning, eventNotWritten, p.childErr.Error()})
 	}
+	all = append(all, p.moved(before)...)
 	for _, of := range []struct {
 		condition, reason, event string
 		is                       metav1.ConditionStatus

@@ -18,6 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
 // situation is what one reconcile knows. What was not read is nil.
@@ -35,6 +36,8 @@ type situation struct {
 	// clusters are those that the object selects, in name order; unselected is why they are not known.
 	clusters   []cluster
 	unselected error
+	// elsewhere are clusters that it does not select, and where new Pods are still created with what it wrote.
+	elsewhere []cluster
 	// template is what the workload makes Pods of; untold is why that is not known.
 	template *template
 	untold   error
@@ -66,6 +69,15 @@ type cluster struct {
 	limits capacity.LimitRanges
 	nodes  capacity.LargestNodes
 	quota  capacity.QuotaLeft
+
+	// What follows is read only if Pods are to be given their sizes.
+
+	sizing  workload.Sizing
+	entries workload.PodSizes
+	// rates are how many Pods may be changed there now.
+	rates Rates
+	// past is what is remembered of its Pods; nil: nothing.
+	past *sizes.Past
 }
 
 // silent is why it is not known what the cluster's Pods use, or which there are; nil: it is.
@@ -102,6 +114,11 @@ func (c *cluster) running() []pods.SizedPod {
 // owns reports whether the FederatedHPA is the object's own.
 func (in *situation) owns() bool {
 	return in.child != nil && metav1.IsControlledBy(in.child, in.Object)
+}
+
+// active reports whether what is decided is carried out.
+func (in *situation) active() bool {
+	return in.Object.Spec.Mode != v1alpha1.ModeObserve && in.Object.Spec.Mode != v1alpha1.ModePaused
 }
 
 // held reports whether a cluster is silent, so that nothing becomes less.

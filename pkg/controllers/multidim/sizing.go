@@ -15,17 +15,23 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
-// goalsOf is what the goals come to for the template, and what they have each of its containers be given at least.
+// sized is what the goals come to for the template, and what its containers should have.
+func (in *situation) sized() (goals.Result, sized) {
+	result, born := in.goalsOf()
+	running := slices.Clone(born)
+	if minimum := in.Object.Spec.Constraints.Global; minimum == nil || !goals.Reserves(in.wantedReplicas(), *minimum.MinReplicas, goals.Pressure{}) {
+		for i := range running {
+			running[i].Request = goals.Amounts{}
+		}
+	}
+	return result, in.sizes(running, born)
+}
+
+// goalsOf is what the goals come to for the template, and what they have each of its containers be given at least for load.
 func (in *situation) goalsOf() (goals.Result, []goals.Share) {
 	spec, containers := in.sizable(), in.template.containers()
 	result := goals.Child(spec, containers)
-	shares := goals.Shares(spec, containers, result.Floors)
-	if minimum := spec.Constraints.Global; minimum == nil || !goals.Reserves(in.wantedReplicas(), *minimum.MinReplicas, goals.Pressure{}) {
-		for i := range shares {
-			shares[i].Request = goals.Amounts{}
-		}
-	}
-	return result, shares
+	return result, goals.Shares(spec, containers, result.Floors)
 }
 
 // sizable is the spec with containers that are never sized taken out: those that initialize a Pod and run on.
@@ -80,49 +86,39 @@ func (t *template) sidecars() (all []corev1.Container) {
 	return all
 }
 
-// sizes returns what the containers should have, for the fleet and in each cluster, and what that would save.
-func (in *situation) sizes(shares []goals.Share) sized {
+// sizes returns what the containers should have, for the fleet and in each cluster, and what that would save. The goals have running
+// Pods request at least some shares, and new ones, which are there for load, others.
+func (in *situation) sizes(running, born []goals.Share) sized {
 	s := sized{
-		fleet:    sizes.CapAll(in.admitted(nil, shares, func(a *history.Advice) sizes.Advice { return a.Fleet }), sizes.Unlimited()),
+		fleet:    sizes.CapAll(in.admitted(nil, running, func(a *history.Advice) sizes.Advice { return a.Fleet }), sizes.Unlimited()),
 		clusters: make([]sizedCluster, len(in.clusters)), priced: true,
 	}
 	for i := range in.clusters {
 		c := &in.clusters[i]
-		template := in.admitted(&c.limits, shares, func(a *history.Advice) sizes.Advice { return in.adviceIn(a, c.name) })
-		s.clusters[i] = c.compare(fitting(template, c.room(in), c.nodes.Nodes), in.Price)
+		advised := func(a *history.Advice) sizes.Advice { return in.adviceIn(a, c.name) }
+		rooms := c.rooms(in)
+		s.clusters[i] = in.compare(c, sizes.CapAny(in.admitted(&c.limits, running, advised), rooms))
+		s.clusters[i].template, s.clusters[i].rooms = in.admitted(&c.limits, born, advised), rooms
 		s.add(&s.clusters[i])
 	}
 	return s
 }
 
 // compare says how the Pods of a cluster differ from what they should be.
-func (c *cluster) compare(all []sizes.Size, otherwise sizes.Price) sizedCluster {
+func (in *situation) compare(c *cluster, all []sizes.Size) sizedCluster {
 	running := c.running()
 	s := sizedCluster{sizes: all, pods: len(running)}
-	price, priced := sizes.PriceOf(c.Prices().CPUHour, c.Prices().GiBHour, otherwise)
+	price, priced := sizes.PriceOf(c.Prices().CPUHour, c.Prices().GiBHour, in.Price)
 	s.priced = priced
 	asPods := make([]sizes.Running, len(running))
 	for i, p := range running {
-		asPods[i] = runningOf(&p, all)
+		asPods[i] = in.runningOf(c, &p, all, nil, nil)
 		if asPods[i].AsAdvised() {
 			s.fitting++
 		}
 	}
 	s.savings = sizes.SavingsOf(asPods, price)
 	return s
-}
-
-func runningOf(p *pods.SizedPod, all []sizes.Size) sizes.Running {
-	r := sizes.Running{Name: p.Name, Containers: make([]sizes.RunningContainer, 0, len(p.Containers))}
-	for _, c := range p.Containers {
-		k := sizes.RunningContainer{Name: c.Name, Size: sizes.Size{Advice: nothing()}}
-		k.Requests, k.Limits = ofPods(c.Requests), ofPods(c.Limits)
-		if n := slices.IndexFunc(all, func(s sizes.Size) bool { return s.Name == c.Name }); n >= 0 {
-			k.Size = all[n]
-		}
-		r.Containers = append(r.Containers, k)
-	}
-	return r
 }
 
 func (s *sized) add(c *sizedCluster) {
@@ -234,8 +230,8 @@ func add(sum *int64, amount int64) {
 	}
 }
 
-// room is what bounds sizes in the cluster, besides its nodes.
-func (c *cluster) room(in *situation) sizes.Room {
+// rooms are what bounds sizes in the cluster, for each of its largest nodes.
+func (c *cluster) rooms(in *situation) []sizes.Room {
 	room := sizes.Unlimited()
 	if c.limits.Known {
 		room.Container, room.Pod = rulesOf(c.limits.Container), rulesOf(c.limits.Pod)
@@ -245,7 +241,18 @@ func (c *cluster) room(in *situation) sizes.Room {
 		room.Quota = sizes.Resources{Requests: shareOf(c.quota.Requests, replicas), Limits: shareOf(c.quota.Limits, replicas)}
 	}
 	room.Headroom = in.Headroom
-	return room
+	if len(c.nodes.Nodes) == 0 {
+		return []sizes.Room{room}
+	}
+	rooms := make([]sizes.Room, len(c.nodes.Nodes))
+	for i, node := range c.nodes.Nodes {
+		rooms[i] = room
+		rooms[i].Node = ofPods(node)
+		if c.past != nil {
+			rooms[i].Accepted = c.past.Accepted(rooms[i].Node)
+		}
+	}
+	return rooms
 }
 
 // assigned is how many replicas the cluster is to run, as far as that is known.
@@ -273,33 +280,4 @@ func shareOf(left pods.Resources, replicas int64) sizes.Amounts {
 		}
 	}
 	return share
-}
-
-// fitting caps sizes such that one of the nodes can run the Pod: the one that cuts least.
-func fitting(t sizes.Template, room sizes.Room, nodes []pods.Resources) []sizes.Size {
-	if len(nodes) == 0 {
-		return sizes.CapAll(t, room)
-	}
-	var best []sizes.Size
-	most := -1.0
-	for _, node := range nodes {
-		room.Node = ofPods(node)
-		all := sizes.CapAll(t, room)
-		if left := leftOf(all); left > most {
-			best, most = all, left
-		}
-	}
-	return best
-}
-
-// leftOf is what bounds leave of the targets: of each resource a part between 0 and 1, and more where they are raised.
-func leftOf(all []sizes.Size) (left float64) {
-	for r := range resourceNames {
-		var advised, capped int64
-		for _, s := range all {
-			advised, capped = advised+max(0, s.Uncapped[r]), capped+max(0, s.Target[r])
-		}
-		left += float64(capped) / float64(max(1, advised))
-	}
-	return left
 }

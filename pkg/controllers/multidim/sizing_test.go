@@ -139,7 +139,7 @@ func TestRoom(t *testing.T) {
 		Limits: pods.Resources{MilliCPU: 200, Memory: 1000}}}
 	c.limits.Known = true
 	c.limits.Container.Min.MilliCPU, c.limits.Pod.Max.Memory, c.limits.Pod.MaxRatio.CPU = 1, 2, 3
-	room := c.room(&in)
+	room := c.rooms(&in)[0]
 	same(t, "quota", sizes.Resources{Requests: sizes.Amounts{25, sizes.None}, Limits: sizes.Amounts{50, 250}}, room.Quota)
 	same(t, "bounds", []int64{1, 2, 3}, []int64{room.Container.Min[sizes.CPU], room.Pod.Max[sizes.Memory], room.Pod.MaxRatio[sizes.CPU]})
 }

@@ -168,8 +168,11 @@ func (p *plan) reportCluster(s *v1alpha1.MultidimClusterStatus, i int, ofFleet *
 	case len(c.others) > 0:
 		s.State, s.Reason, s.Message = v1alpha1.ClusterConflict, reasonAnotherAutoscaler, claims.InTheWay(c.others)
 	default:
-		s.Reason, s.Message = c.unbounded()
+		if s.Reason, s.Message = p.trouble(c.name); s.Reason == "" {
+			s.Reason, s.Message = c.unbounded()
+		}
 	}
+	p.reportActuation(s)
 	if c.pods.Known {
 		s.Pods = new(int32(sized.pods))
 	}

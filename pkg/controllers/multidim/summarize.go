@@ -92,7 +92,7 @@ func (p *plan) state(s *v1alpha1.MultidimPodAutoscalerStatus) v1alpha1.MultidimP
 // advise on is none where there are goals.
 func (p *plan) fails(conditions []metav1.Condition) bool {
 	if c := meta.FindStatusCondition(conditions, v1alpha1.MultidimConfigUnsupported); c != nil && c.Status == metav1.ConditionTrue &&
-		(p.Object.Spec.Goals != nil || c.Reason != reasonAnotherAutoscaler) {
+		(p.Object.Spec.Goals != nil || p.Object.Spec.Policy.Acts() || c.Reason != reasonAnotherAutoscaler) {
 		return true
 	}
 	c := meta.FindStatusCondition(conditions, v1alpha1.MultidimRecommendationProvided)

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unique"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,6 +41,9 @@ type SizedPod struct {
 	Class corev1.PodQOSClass
 	// Static is true for a Pod that no API server resizes: a static one, or one of Windows.
 	Static bool
+	// Revision is that of the template that the Pod was made of, by the label that Deployments, StatefulSets and DaemonSets give their
+	// Pods; empty if it has none.
+	Revision string
 	// SizedBy is the Pod's [v1alpha1.SizedByAnnotation]: by what it was sized when it was created. It is empty if by nothing.
 	SizedBy string
 	// Containers are those of the Pod's spec in their order, as it was last asked to be resized, without those that initialize it.
@@ -85,8 +89,17 @@ func sizedListingOf(a mirror.Answer[*Record], selector labels.Selector) SizedLis
 // sized is what Pods of the template have in common.
 func (t template) sized() SizedPod {
 	p, requests := t.sizes.sized(), t.requests
-	p.Requests = &requests
+	p.Requests, p.Revision = &requests, t.revision()
 	return p
+}
+
+func (t template) revision() string {
+	for _, label := range []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey} {
+		if value, found := t.room.Labels.Lookup(label); found {
+			return value
+		}
+	}
+	return ""
 }
 
 func (r *Record) sized(common SizedPod) SizedPod {

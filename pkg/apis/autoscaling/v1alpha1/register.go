@@ -30,6 +30,9 @@ const AdoptByAnnotation = "fleetscale.io/adopt-by"
 // MemberAutoscalersFinalizer is on a FederatedHPA that may have HorizontalPodAutoscalers in members.
 const MemberAutoscalersFinalizer = "fleetscale.io/member-autoscalers"
 
+// PodSizesFinalizer is on a MultidimPodAutoscaler that may have written what new Pods are created with in members.
+const PodSizesFinalizer = "fleetscale.io/pod-sizes"
+
 // SchemeGroupVersion is the group with the only version that is served.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
 

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// actuation is how the Pods of one cluster come to their sizes: what is to be done, and what came of it.
+type actuation struct {
+	*cluster
+	memory    *clusterMemory // nil in a cluster that is not selected
+	mode      sizes.Mode     // there
+	admission v1alpha1.SizeAdmission
+	// sets is what new Pods are to be created with, unless that stands there. removes: what stands there is to go.
+	sets    *fleetscalev1alpha1.SizedWorkload
+	removes bool
+	moves   []sizes.Move
+	// unlabelled: new Pods cannot be told from others by their labels.
+	unlabelled bool
+	// resizing, deferred and infeasible count Pods by what becomes of their resize.
+	resizing, deferred, infeasible int32
+
+	giveErr error     // why what new Pods are created with could not be written
+	sent    []outcome // what came of the moves
+}
+
+// outcome is what came of a move.
+type outcome struct {
+	sizes.Move
+	err error
+}
+
+// clusterMemory is what is remembered of a cluster, to give Pods their sizes.
+type clusterMemory struct {
+	pods      podMemories
+	past      sizes.Past
+	version   string      // of what stands there for new Pods
+	written   time.Time   // when that was first seen
+	evictions []time.Time // of the last hour
+	replicas  int         // before the last eviction
+}
+
+// missing is for how long a Pod may be missing after an eviction before the workload is thought to have fewer.
+const missing = 2 * time.Minute
+
+// wanted is how many Pods the workload should have there.
+func (m *clusterMemory) wanted(running, assigned int, now time.Time) int {
+	if n := len(m.evictions); n > 0 && now.Sub(m.evictions[n-1]) < missing {
+		return max(running, assigned, m.replicas)
+	}
+	m.replicas = running
+	return max(running, assigned)
+}
+
+// mostEvictions are so many that are remembered.
+const mostEvictions = 10_000
+
+// lately forgets what was evicted more than an hour ago.
+func (m *clusterMemory) lately(now time.Time) int32 {
+	m.evictions = slices.DeleteFunc(m.evictions, func(at time.Time) bool { return now.Sub(at) >= time.Hour })
+	m.evictions = m.evictions[max(0, len(m.evictions)-mostEvictions):]
+	return int32(len(m.evictions))
+}
+
+// mayGive reports whether new Pods may be given sizes: something is recommended, and nobody else has the workload.
+func (p *plan) mayGive() bool {
+	return p.active() && p.unlearned == nil && len(p.advice) > 0 && len(p.claims) == 0 && !p.stranger()
+}
+
+// mayMove reports whether running Pods may be changed: what they use is known, too.
+func (p *plan) mayMove() bool { return p.mayGive() && p.unmeasured == nil }
+
+// actuate decides how Pods come to their sizes, and remembers what has become of them.
+func (p *plan) actuate(memory map[string]*clusterMemory) {
+	if !p.Object.Spec.Policy.Acts() || p.template == nil {
+		return
+	}
+	policy := p.policy()
+	var clusters []sizes.ClusterPods
+	for i := range p.clusters {
+		a := actuation{cluster: &p.clusters[i], memory: memory[p.clusters[i].name]}
+		if seen := p.observe(&a, &p.sized.clusters[i], policy); len(a.others) == 0 {
+			clusters = append(clusters, seen)
+		}
+		p.actuations = append(p.actuations, a)
+	}
+	if !p.mayMove() {
+		return
+	}
+	for _, move := range sizes.PlanMoves(clusters, policy, p.Now) {
+		at, _ := slices.BinarySearchFunc(p.actuations, move.Cluster, func(a actuation, name string) int { return cmp.Compare(a.name, name) })
+		p.actuations[at].moves = append(p.actuations[at].moves, move)
+	}
+}
+
+// observe is what a plan has to know of a cluster. What new Pods are to be created with there is decided on the way.
+func (p *plan) observe(a *actuation, sized *sizedCluster, policy sizes.Policy) sizes.ClusterPods {
+	can := sizes.Means{Admits: a.sizing.Admits, InPlace: a.sizing.Resizes}
+	a.mode = policy.Mode.In(can)
+	a.memory.pods = a.memory.pods.see(a.cluster, sized.sizes, p.Now)
+	born := p.enter(a, sized)
+	running := a.running()
+	seen := sizes.ClusterPods{
+		Cluster: a.name, Means: can, Silent: a.silent() != nil || !a.sizing.Known, History: p.history(a.name),
+		Replicas: a.memory.wanted(len(running), p.assigned(a.name), p.Now), Budget: p.budget(a, len(running)),
+	}
+	newest := newestOf(running)
+	for i := range running {
+		pod := p.runningOf(a.cluster, &running[i], sized.sizes, born, a.memory.pods[running[i].UID])
+		pod.Outdated = running[i].Revision != newest
+		a.count(pod.Resize)
+		if pod.UID != "" {
+			seen.Pods = append(seen.Pods, pod)
+		}
+	}
+	a.memory.past.Observe(&seen, p.standing(a, born), policy, p.Now)
+	a.admission = a.admits()
+	return seen
+}
+
+// policy is what the object allows to be done to Pods.
+func (p *plan) policy() sizes.Policy {
+	is := &p.Object.Spec.Policy
+	return sizes.Policy{
+		Mode: modes[is.UpdateMode], EvictOn: evictOn[is.EvictOn], OneByOne: is.Rollout != v1alpha1.RolloutAllClusters,
+		ActAfter: time.Duration(*is.ActAfterSeconds) * time.Second, Deferred: p.ResizeDeferred, InProgress: p.ResizeTimeout,
+	}
+}
+
+var (
+	modes = map[v1alpha1.UpdateMode]sizes.Mode{
+		v1alpha1.UpdateModeOff: sizes.ModeOff, v1alpha1.UpdateModeInitial: sizes.ModeInitial, v1alpha1.UpdateModeInPlace: sizes.ModeInPlace,
+		v1alpha1.UpdateModeInPlaceOrRecreate: sizes.ModeInPlaceOrRecreate, v1alpha1.UpdateModeRecreate: sizes.ModeRecreate,
+		v1alpha1.UpdateModeAuto: sizes.ModeAuto,
+	}
+	evictOn = map[v1alpha1.EvictOn]sizes.EvictOn{
+		v1alpha1.EvictOnAny: sizes.EvictOnAny, v1alpha1.EvictOnOOM: sizes.EvictOnOOM, v1alpha1.EvictOnNever: sizes.EvictOnNever,
+	}
+)
+
+// budget is what may be done to the Pods of a cluster now.
+func (p *plan) budget(a *actuation, running int) sizes.Budget {
+	is := &p.Object.Spec.Policy
+	unavailable, err := intstr.GetScaledValueFromIntOrPercent(is.MaxUnavailable, running, false)
+	if err != nil {
+		unavailable = 1 // which no schema lets pass
+	}
+	return sizes.Budget{
+		MinReplicas: int(*is.MinReplicas), MaxUnavailable: max(1, unavailable), Resizes: a.rates.Resizes, Evictions: a.rates.Evictions,
+	}
+}
+
+// history is for how long there have been samples of all containers: in the cluster, or where one size is for all, in the fleet.
+// Whoever else recommends knows how long to wait.
+func (p *plan) history(cluster string) time.Duration {
+	if recommender(p.Object) != "" {
+		return math.MaxInt64
+	}
+	least := time.Duration(math.MaxInt64)
+	for i := range p.advice {
+		advice := &p.advice[i]
+		first, samples := advice.First, advice.Samples
+		if p.Object.Spec.Scope == v1alpha1.ScopePerCluster {
+			first, samples = p.Now, 0
+			for _, own := range advice.Clusters {
+				if own.Cluster == cluster {
+					first, samples = own.First, own.Samples
+				}
+			}
+		}
+		if samples == 0 {
+			return 0
+		}
+		least = min(least, p.Now.Sub(first))
+	}
+	return least
+}
+
+// newestOf is the revision of the Pod that was created last: while there are others, a new template is rolled out.
+func newestOf(running []pods.SizedPod) string {
+	if len(running) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(running, func(a, b pods.SizedPod) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
+	}).Revision
+}
+
+func (a *actuation) count(state sizes.ResizeState) {
+	switch state {
+	case sizes.ResizeInProgress, sizes.ResizeError:
+		a.resizing++
+	case sizes.ResizeDeferred:
+		a.deferred++
+	case sizes.ResizeInfeasible:
+		a.infeasible++
+	}
+}
+
+func (a *actuation) admits() v1alpha1.SizeAdmission {
+	switch {
+	case !a.sizing.Known:
+		return v1alpha1.AdmissionUnknown
+	case !a.sizing.Admits:
+		return v1alpha1.AdmissionMissing
+	case a.memory.past.Ineffective():
+		return v1alpha1.AdmissionIneffective
+	}
+	return v1alpha1.AdmissionInstalled
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// in is how Pods of a selected cluster come to their sizes; nil: they do not.
+func (p *plan) in(cluster string) *actuation {
+	for i := range p.actuations {
+		if a := &p.actuations[i]; a.name == cluster && a.memory != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// trouble is why Pods of a cluster do not come to their sizes there, or not all; empty if they do, or are not to.
+func (p *plan) trouble(cluster string) (reason, message string) {
+	a := p.in(cluster)
+	if a == nil {
+		return "", ""
+	}
+	if reason, message := a.failed(); reason != "" {
+		return reason, message
+	}
+	switch {
+	case a.unlabelled:
+		return reasonUnlabelled, fmt.Sprintf("new Pods cannot be told by their labels, of which there are none or more than %d", mostLabels)
+	case a.sizing.Known && a.sizing.Reason != "" && (a.mode != sizes.ModeInPlace || !a.sizing.Resizes):
+		return string(a.sizing.Reason), a.sizing.Message
+	case a.admission == v1alpha1.AdmissionIneffective:
+		return reasonIneffective, "new Pods are created without their size, though all is installed: no Pod is evicted until that changes; see " +
+			"whether something else writes their requests, and whether failures of the policy sizes.fleetscale.io are counted"
+	}
+	return "", ""
+}
+
+// failed is the first thing that did not work.
+func (a *actuation) failed() (reason, message string) {
+	if a.giveErr != nil {
+		switch refused := refusedBy(a.giveErr); {
+		case refused != nil && refused.Why == workload.RefusedTooMany:
+			return reasonTooManyInShop, "the namespace has sizes of as many workloads as it may: " + refused.Message
+		case refused != nil:
+			return string(refused.Why), a.giveErr.Error()
+		}
+		return reasonNotGiven, a.giveErr.Error()
+	}
+	for _, o := range a.sent {
+		switch refused := refusedBy(o.err); {
+		case o.err == nil, refused != nil && (refused.Why == workload.RefusedGone || refused.Why == workload.RefusedBudget):
+		case refused != nil:
+			return string(refused.Why), o.err.Error()
+		default:
+			return reasonNotMoved, o.err.Error()
+		}
+	}
+	return "", ""
+}
+
+// reportActuation says how the Pods of a cluster come to their sizes.
+func (p *plan) reportActuation(s *v1alpha1.MultidimClusterStatus) {
+	s.Admission, s.Resizing, s.Deferred, s.Infeasible, s.EvictedLastHour = "", nil, nil, nil, nil
+	a := p.in(s.Name)
+	if a == nil {
+		return
+	}
+	s.Admission = a.admission
+	s.Resizing, s.Deferred, s.Infeasible = new(a.resizing), new(a.deferred), new(a.infeasible)
+	s.EvictedLastHour = new(a.memory.lately(p.Now))
+}
+
+// actuating is whether Pods are given their sizes in all clusters.
+func (p *plan) actuating() condition {
+	c := condition{kind: v1alpha1.MultidimVerticalActuation}
+	var troubled []string
+	for i := range p.clusters {
+		if reason, message := p.trouble(p.clusters[i].name); reason != "" {
+			troubled = append(troubled, fmt.Sprintf("%s: %s: %s", p.clusters[i].name, reason, message))
+		}
+	}
+	switch {
+	case !p.Object.Spec.Policy.Acts():
+		c.reason, c.message, c.quiet = reasonUpdateModeOff, "policy.updateMode is Off: sizes are only reported", true
+	case !p.active():
+		c.reason, c.message = string(p.Object.Spec.Mode), fmt.Sprintf("spec.mode is %s: no Pod is changed", p.Object.Spec.Mode)
+	case len(p.claims) > 0, p.stranger():
+		c.reason, c.message = reasonAnotherAutoscaler, "no Pod is changed while the workload belongs to another: see ConfigUnsupported"
+	case !p.mayMove():
+		c.reason, c.message = reasonNotRecommended, "no running Pod is changed while nothing is recommended from what Pods use now: see "+
+			v1alpha1.MultidimRecommendationProvided
+	case len(troubled) > 0:
+		c.reason, c.message = reasonOf(troubled[0]), strings.Join(troubled, "; ")
+	default:
+		c.is, c.reason, c.message = true, reasonActuating, fmt.Sprintf("Pods get the recommended sizes: %s", p.Object.Spec.Policy.UpdateMode)
+	}
+	return c
+}
+
+// reasonOf is that of one cluster's trouble.
+func reasonOf(troubled string) string {
+	return strings.SplitN(troubled, ": ", 3)[1]
+}
+
+// moved is what the owner is told of Pods that were changed, and of those that could not be.
+func (p *plan) moved(before *v1alpha1.MultidimPodAutoscalerStatus) (all []news) {
+	for i := range p.actuations {
+		a := &p.actuations[i]
+		if a.memory == nil {
+			continue
+		}
+		if pods := a.changed(sizes.WayResize, sizes.WayWithdraw); len(pods) > 0 {
+			all = append(all, news{corev1.EventTypeNormal, eventResized, told(a.name, pods, "resized in place")})
+		}
+		if pods := a.changed(sizes.WayEvict); len(pods) > 0 {
+			all = append(all, news{corev1.EventTypeNormal, eventEvicted, told(a.name, pods, "evicted, for new ones of another size")})
+		}
+		all = append(all, a.worse(before)...)
+	}
+	return all
+}
+
+func (a *actuation) changed(ways ...sizes.Way) (pods []string) {
+	for _, o := range a.sent {
+		if o.err == nil && slices.Contains(ways, o.Way) {
+			pods = append(pods, o.Pod.Name)
+		}
+	}
+	return pods
+}
+
+// mostTold is how many Pods are named.
+const mostTold = 3
+
+func told(cluster string, pods []string, what string) string {
+	named := strings.Join(pods[:min(len(pods), mostTold)], ", ")
+	if more := len(pods) - mostTold; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("cluster %s: %s: %s", cluster, what, named)
+}
+
+// worse is what did not stand in the status before.
+func (a *actuation) worse(before *v1alpha1.MultidimPodAutoscalerStatus) (all []news) {
+	var was v1alpha1.MultidimClusterStatus
+	for i := range before.Clusters {
+		if before.Clusters[i].Name == a.name {
+			was = before.Clusters[i]
+		}
+	}
+	for _, of := range []struct {
+		was   *int32
+		is    int32
+		event string
+		what  string
+	}{
+		{was.Deferred, a.deferred, eventDeferred, "%d Pods wait for room on their nodes to be resized"},
+		{was.Infeasible, a.infeasible, eventInfeasible, "the nodes of %d Pods can never give them their size"},
+	} {
+		if of.is > 0 && (of.was == nil || *of.was < of.is) {
+			all = append(all, news{corev1.EventTypeWarning, of.event, fmt.Sprintf("cluster %s: "+of.what, a.name, of.is)})
+		}
+	}
+	if a.admission == v1alpha1.AdmissionIneffective && was.Admission != v1alpha1.AdmissionIneffective {
+		all = append(all, news{corev1.EventTypeWarning, eventIneffective,
+			fmt.Sprintf("cluster %s: new Pods are created without their size: none is evicted", a.name)})
+	}
+	return all
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// enter decides what new Pods of a cluster are created with, and returns that. Where nothing may be decided now, it stays.
+func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
+	stands := a.entries.Find(p.Object.Name)
+	was := containersIn(stands)
+	if !a.entries.Known || a.entries.Silence != nil || a.silent() != nil {
+		return was
+	}
+	if p.yields || a.sizing.Known && (a.mode == sizes.ModeOff || !a.sizing.Admits) {
+		a.removes = stands != nil && p.active()
+		return nil
+	}
+	if !p.mayGive() || !a.sizing.Known || len(a.others) > 0 {
+		return was
+	}
+	born := sizes.NewPods(sized.template, sized.rooms, was)
+	match := p.template.matchLabels()
+	a.unlabelled = match == nil
+	if len(born) == 0 || match == nil {
+		a.removes = stands != nil
+		return nil
+	}
+	entry := entryOf(p.Object.Name, match, born)
+	if stands == nil || !equality.Semantic.DeepEqual(*stands, entry) {
+		a.sets = &entry
+	}
+	return born
+}
+
+// standing is how new Pods of a cluster get their sizes, if what they should be created with stands there.
+func (p *plan) standing(a *actuation, born []sizes.NewContainer) sizes.Admission {
+	version := ""
+	if len(born) > 0 && a.sets == nil && a.sizing.Admits {
+		version = fmt.Sprint(a.entries.Generation, born)
+	}
+	if version != a.memory.version {
+		a.memory.version, a.memory.written = version, p.Now
+	}
+	if version == "" {
+		return sizes.Admission{}
+	}
+	return sizes.Admission{Sizes: born, Written: a.memory.written, Version: version}
+}
+
+func containersIn(entry *fleetscalev1alpha1.SizedWorkload) (all []sizes.NewContainer) {
+	if entry == nil {
+		return nil
+	}
+	for _, c := range entry.Containers {
+		all = append(all, sizes.NewContainerOf(c.Name, c.Requests, c.Limits))
+	}
+	return all
+}
+
+func entryOf(name string, match map[string]string, born []sizes.NewContainer) fleetscalev1alpha1.SizedWorkload {
+	entry := fleetscalev1alpha1.SizedWorkload{Name: name, MatchLabels: match}
+	for _, c := range born {
+		requests, limits := c.Quantities()
+		entry.Containers = append(entry.Containers, fleetscalev1alpha1.SizedContainer{Name: c.Name, Requests: requests, Limits: limits})
+	}
+	return entry
+}
+
+// mostLabels are so many that an entry holds.
+const mostLabels = 32
+
+// matchLabels are those by which a cluster knows new Pods: what the selector requires them to be; or, where it is not that simple, all
+// of the template's. Nil: there are none, or too many.
+func (t *template) matchLabels() map[string]string {
+	match := map[string]string{}
+	requirements, _ := t.selector.Requirements()
+	for _, r := range requirements {
+		if !isOne(r) {
+			match = t.Labels
+			break
+		}
+		match[r.Key()] = r.Values().UnsortedList()[0]
+	}
+	if len(match) == 0 || len(match) > mostLabels {
+		return nil
+	}
+	return match
+}
+
+// isOne reports whether it requires one value.
+func isOne(r labels.Requirement) bool {
+	equal := slices.Contains([]selection.Operator{selection.Equals, selection.DoubleEquals, selection.In}, r.Operator())
+	return equal && len(r.Values()) == 1
+}

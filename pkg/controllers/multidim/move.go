@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// move resizes and evicts Pods, in all clusters at once, as far as the rates and the time allow it. What is left comes again.
+func (r *Reconciler) move(ctx context.Context, p *plan) {
+	workload.Each(ctx, r.Fleet.Timeout, p.actuations, func(ctx context.Context, a *actuation) {
+		limiter := r.limiters.of(a.name, p.Now)
+		for _, move := range a.moves {
+			if ctx.Err() != nil || !limiter.take(move.Way, p.Now) {
+				return
+			}
+			err := a.do(ctx, p.Object.Namespace, move)
+			a.note(move, err, p)
+			klog.FromContext(ctx).V(2).Info("Changed a Pod", "cluster", a.name, "pod", move.Pod.Name, "way", move.Way, "err", err)
+			if refused := refusedBy(err); err != nil && refused == nil || refused != nil && refused.Why == workload.RefusedRight {
+				return // which will happen to all others, too
+			}
+		}
+	})
+}
+
+func refusedBy(err error) *workload.Refused {
+	var refused *workload.Refused
+	if errors.As(err, &refused) {
+		return refused
+	}
+	return nil
+}
+
+func (a *actuation) do(ctx context.Context, namespace string, move sizes.Move) error {
+	var ref workload.PodRef
+	for i := range a.pods.Pods {
+		if p := &a.pods.Pods[i]; string(p.UID) == move.Pod.UID {
+			ref = workload.PodRef{Name: p.Name, UID: p.UID}
+		}
+	}
+	if move.Way == sizes.WayEvict {
+		return a.Evict(ctx, namespace, ref)
+	}
+	return a.Resize(ctx, namespace, ref, changesOf(move))
+}
+
+// changesOf is what a resize changes.
+func changesOf(move sizes.Move) (all []workload.ContainerResources) {
+	for i, to := range move.Resize.Containers {
+		is := &move.Pod.Containers[i]
+		c := workload.ContainerResources{Name: is.Name, Requests: changed(is.Requests, to.Requests), Limits: changed(is.Limits, to.Limits)}
+		if nothing := (pods.Resources{MilliCPU: pods.None, Memory: pods.None}); c.Requests != nothing || c.Limits != nothing {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// changed has None for what stays.
+func changed(is, to sizes.Amounts) pods.Resources {
+	for r := range resourceNames {
+		if to[r] == is[r] {
+			to[r] = pods.None
+		}
+	}
+	return pods.Resources{MilliCPU: to[sizes.CPU], Memory: to[sizes.Memory]}
+}
+
+// note remembers what came of a move.
+func (a *actuation) note(move sizes.Move, err error, p *plan) {
+	a.sent = append(a.sent, outcome{move, err})
+	switch refused := refusedBy(err); {
+	case err == nil:
+		a.memory.past.Sent(move)
+		if move.Way == sizes.WayEvict {
+			a.memory.evictions = append(a.memory.evictions, p.Now)
+		}
+	case refused != nil && refused.Why != workload.RefusedGone && refused.Why != workload.RefusedRight:
+		a.memory.past.Refused(move, p.Now)
+	}
+}
