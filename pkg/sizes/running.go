@@ -70,7 +70,10 @@ func (c *RunningContainer) born(r Resource) (request, limit int64) {
 	if c.New.Requests[r] <= 0 {
 		return c.Size.Target[r], c.Size.Limits[r]
 	}
-	return c.New.Requests[r], c.New.Limits[r]
+	if limit = c.New.Limits[r]; limit <= 0 {
+		limit = None
+	}
+	return c.New.Requests[r], limit
 }
 
 // wanted is what it should request, and the limit that goes with it; None if that stays. Of a target of None nothing is wanted.
