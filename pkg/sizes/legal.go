@@ -152,13 +152,14 @@ func (r *Resize) compare(c *RunningContainer, to Resources) {
 
 // changesClass reports whether the Pod would be of another class.
 func (p *Running) changesClass(r Resize) bool {
-	guaranteed := true
+	guaranteed, nothing := true, true
 	for _, c := range r.Containers {
 		for k, limit := range c.Limits {
 			guaranteed = guaranteed && limit > 0 && c.Requests[k] == limit
+			nothing = nothing && limit <= 0 && c.Requests[k] <= 0
 		}
 	}
-	return p.Class == BestEffort || guaranteed != (p.Class == Guaranteed)
+	return p.Class == BestEffort || nothing || guaranteed != (p.Class == Guaranteed)
 }
 
 // exceedsNode reports whether the Pod would request more than its node has for all Pods.

@@ -82,7 +82,7 @@ func TestPlanMoves(t *testing.T) {
 		},
 		"evictions for OOMs only": {
 			one(func(p *Policy, _ *ClusterPods) { p.EvictOn = EvictOnOOM },
-				fixed("a"), func() Running { p := fixed("b"); p.Containers[0].QuickOOM = true; return p }()), []string{"Evict east/b"},
+				fixed("a"), func() Running { p := fixed("b"); p.Containers[0].OOM, p.Containers[0].QuickOOM = true, true; return p }()), []string{"Evict east/b"},
 		},
 		"new Pods would not get it": {
 			one(func(_ *Policy, c *ClusterPods) { c.Admits = false }, fixed("a"), grow("b")), []string{"Resize east/b"},
@@ -96,7 +96,11 @@ func TestPlanMoves(t *testing.T) {
 			one(func(_ *Policy, c *ClusterPods) { c.Scaling = true }, shrink("a"), grow("b"), fixed("c")), []string{"Resize east/b"},
 		},
 		"too little history": {one(func(p *Policy, c *ClusterPods) { p.ActAfter, c.History = time.Hour, time.Hour-1 }, grow("a"),
-			func() Running { p := wanting("b", 100, 2000); p.Containers[0].QuickOOM = true; return p }()), []string{"Resize east/b"}},
+			func() Running {
+				p := wanting("b", 100, 2000)
+				p.Containers[0].OOM, p.Containers[0].QuickOOM = true, true
+				return p
+			}()), []string{"Resize east/b"}},
 		"enough history": {
 			one(func(p *Policy, c *ClusterPods) { p.ActAfter, c.History = time.Hour, time.Hour }, grow("a")), []string{"Resize east/a"},
 		},
@@ -266,6 +270,34 @@ func TestWithdrawn(t *testing.T) {
 	r := p.withdrawn()
 	if want := (Resources{Amounts{0, 1000}, Amounts{400, None}}); r.Containers[0] != want || !r.Grows || !r.Shrinks || r.Restarts {
 		t.Errorf("withdrawn to %+v, want %v, without a restart", r, want)
+	}
+}
+
+// What is withdrawn is as legal as what was asked for; else it stays.
+func TestWithdrawnIsLegal(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Running, *RunningContainer)
+		want   []Resources
+	}{
+		"a limit below the request": {func(_ *Running, c *RunningContainer) {
+			c.Requests, c.Limits, c.Actual = Amounts{100, 1000}, Amounts{150, None}, Resources{Amounts{300, 1000}, none()}
+		}, []Resources{{Amounts{300, 1000}, Amounts{300, None}}}},
+		"of another class": {func(_ *Running, c *RunningContainer) {
+			c.Requests, c.Limits, c.Actual = Amounts{100, 1000}, Amounts{200, 1000}, Resources{Amounts{200, 1000}, Amounts{200, 1000}}
+		}, nil},
+		"of no class": {func(_ *Running, c *RunningContainer) {
+			c.Requests, c.Actual = Amounts{100, 1000}, Resources{Amounts{}, none()}
+		}, nil},
+		"static":             {func(p *Running, c *RunningContainer) { p.Static, c.Requests[CPU] = true, 300 }, nil},
+		"a node that cannot": {func(p *Running, c *RunningContainer) { p.Resizable, c.Requests[CPU] = false, 300 }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := running("a")
+			c.change(&p, &p.Containers[0])
+			if diff := cmp.Diff(c.want, p.withdrawn().Containers); diff != "" {
+				t.Errorf("withdrawn (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -58,7 +58,7 @@ const steps, calm = 60, 120
 // Whatever happens, what is done to Pods holds to these properties.
 func TestProperties(t *testing.T) {
 	moved, compared := map[Way]int{}, 0
-	for seed := range rounds(5000) {
+	for seed := range rounds(3000) {
 		w := newWorld(seed, fault{})
 		w.live()
 		for property, fault := range w.faults {
