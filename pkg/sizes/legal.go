@@ -152,13 +152,14 @@ func (r *Resize) compare(c *RunningContainer, to Resources) {
 
 // changesClass reports whether the Pod would be of another class.
 func (p *Running) changesClass(r Resize) bool {
-	guaranteed := true
+	guaranteed, nothing := true, true
 	for _, c := range r.Containers {
 		for k, limit := range c.Limits {
 			guaranteed = guaranteed && limit > 0 && c.Requests[k] == limit
+			nothing = nothing && limit <= 0 && c.Requests[k] <= 0
 		}
 	}
-	return p.Class == BestEffort || guaranteed != (p.Class == Guaranteed)
+	return p.Class == BestEffort || nothing || guaranteed != (p.Class == Guaranteed)
 }
 
 // exceedsNode reports whether the Pod would request more than its node has for all Pods.
@@ -171,11 +172,15 @@ func (p *Running) exceedsNode(r Resize) bool {
 	return false
 }
 
-// failedBefore reports whether no less is wanted than what the node could not give.
+// failedBefore reports whether no less is wanted than what did not come to be. If that was less than the Pod has, it may still have
+// more.
 func (p *Running) failedBefore(r Resize) bool {
-	sum := p.together(r)
-	return p.Infeasible != none() && sum[CPU] >= p.Infeasible[CPU] && sum[Memory] >= p.Infeasible[Memory]
+	sum, has := p.together(r), p.requested()
+	return p.Infeasible != none() && sum.covers(p.Infeasible) && (!has.covers(p.Infeasible) || has.covers(sum))
 }
+
+// covers reports whether there is as much of each resource.
+func (a Amounts) covers(b Amounts) bool { return a[CPU] >= b[CPU] && a[Memory] >= b[Memory] }
 
 // together is what the Pod would request.
 func (p *Running) together(r Resize) (sum Amounts) {

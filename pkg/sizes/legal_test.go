@@ -101,6 +101,36 @@ func TestInPlace(t *testing.T) {
 		"more was infeasible": {
 			func(p *Running, _ *RunningContainer) { p.Infeasible = Amounts{200, 2001} }, Resources{Amounts{200, 2000}, none()}, "",
 		},
+		"to shrink failed, so it may grow": {
+			func(p *Running, _ *RunningContainer) { p.Infeasible = Amounts{100, 1000} }, Resources{Amounts{200, 2000}, none()}, "",
+		},
+		"to shrink failed, and it shrinks no further": {func(p *Running, c *RunningContainer) {
+			p.Infeasible, c.Size.Target = Amounts{80, 1000}, Amounts{90, 1000}
+		}, Resources{}, RefusedBefore},
+		"to shrink failed, and it shrinks further": {func(p *Running, c *RunningContainer) {
+			p.Infeasible, c.Size.Target = Amounts{80, 1000}, Amounts{79, 1000}
+		}, Resources{Amounts{79, 1000}, none()}, ""},
+		"a limit of memory is added above the peak": {func(_ *Running, c *RunningContainer) {
+			c.Size.Limits, c.Peak = Amounts{None, 3000}, 4000
+		}, Resources{Amounts{200, 2000}, Amounts{None, 4800}}, ""},
+		"none is added if that is not known": {func(_ *Running, c *RunningContainer) { c.Size.Limits = Amounts{None, 3000} },
+			Resources{Amounts{200, 2000}, none()}, ""},
+		"nor does one shrink": {func(_ *Running, c *RunningContainer) {
+			c.Limits, c.Size.Limits, c.Peak = Amounts{None, 6000}, Amounts{None, 3000}, None
+		}, Resources{Amounts{200, 2000}, Amounts{None, 6000}}, ""},
+		"but it grows": {func(_ *Running, c *RunningContainer) {
+			c.Limits, c.Size.Limits = Amounts{None, 2500}, Amounts{None, 3000}
+		},
+			Resources{Amounts{200, 2000}, Amounts{None, 3000}}, ""},
+		"pressed: what a new one has": {func(_ *Running, c *RunningContainer) {
+			c.New, c.Pressed = Resources{Amounts{300, 2500}, Amounts{400, None}}, [2]bool{true, false}
+		}, Resources{Amounts{300, 2000}, Amounts{400, None}}, ""},
+		"pressed, and wants more than that": {func(_ *Running, c *RunningContainer) {
+			c.New, c.Pressed = Resources{Amounts{150, 2500}, none()}, [2]bool{true, false}
+		}, Resources{Amounts{200, 2000}, none()}, ""},
+		"pressed, and not sized": {func(_ *Running, c *RunningContainer) {
+			c.New, c.Pressed, c.Size.Target[CPU] = Resources{Amounts{150, 2500}, none()}, [2]bool{true, false}, None
+		}, Resources{Amounts{100, 2000}, none()}, ""},
 		"more CPU was infeasible": {
 			func(p *Running, _ *RunningContainer) { p.Infeasible = Amounts{201, 2000} }, Resources{Amounts{200, 2000}, none()}, "",
 		},
@@ -136,6 +166,7 @@ func TestResizeTellsWhatItDoes(t *testing.T) {
 		"restarts":                      {101, 1000, [2]bool{true, false}, [3]bool{true, false, true}, None, None},
 		"what restarts does not change": {101, 1000, [2]bool{false, true}, [3]bool{true, false, false}, None, None},
 		"a limit grows":                 {100, 1000, [2]bool{true, false}, [3]bool{true, false, true}, 200, 300},
+		"a limit is added":              {100, 1000, [2]bool{}, [3]bool{true, true, false}, None, 300},
 		"a limit shrinks":               {100, 1000, [2]bool{}, [3]bool{false, true, false}, 300, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,6 +176,40 @@ func TestResizeTellsWhatItDoes(t *testing.T) {
 			r, _ := p.InPlace()
 			if got := [3]bool{r.Grows, r.Shrinks, r.Restarts}; got != c.want || r.Changes() != (c.want[0] || c.want[1]) {
 				t.Errorf("grows, shrinks, restarts: %t; want %t", got, c.want)
+			}
+		})
+	}
+}
+
+// What is done of a resize leaves the rest as it is, and is as legal.
+func TestPartOfAResize(t *testing.T) {
+	shrinking := func(c *RunningContainer) {
+		c.Size.Target, c.Limits, c.Size.Limits = Amounts{50, 2000}, Amounts{300, None}, Amounts{100, 4000}
+	}
+	for name, c := range map[string]struct {
+		do     part
+		change func(*RunningContainer)
+		want   Resources
+	}{
+		"all of it":                     {part{}, shrinking, Resources{Amounts{50, 2000}, Amounts{100, 4000}}},
+		"nothing less":                  {part{noLess: true}, shrinking, Resources{Amounts{100, 2000}, Amounts{300, None}}},
+		"nothing that restarts":         {part{noRestart: true}, func(c *RunningContainer) { c.Restarts[Memory] = true }, Resources{Amounts{200, 1000}, none()}},
+		"what is urgent: nothing is":    {part{urgent: true}, func(*RunningContainer) {}, Resources{Amounts{100, 1000}, none()}},
+		"what is urgent: it was killed": {part{urgent: true}, func(c *RunningContainer) { c.OOM = true }, Resources{Amounts{100, 2000}, none()}},
+		"what is urgent: it is pressed": {part{urgent: true}, func(c *RunningContainer) {
+			c.Pressed[CPU], c.New.Requests = true, Amounts{300, 3000}
+		}, Resources{Amounts{300, 1000}, none()}},
+		"what is urgent: it has that": {part{urgent: true}, func(c *RunningContainer) {
+			c.Pressed[CPU], c.Requests[CPU], c.Size.Limits[CPU] = true, 200, 400
+		}, Resources{Amounts{200, 1000}, none()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := wanting("a", 200, 2000)
+			p.Containers[0].Peak = 1
+			c.change(&p.Containers[0])
+			got := p.toward(c.do)
+			if diff := cmp.Diff([]Resources{c.want}, got.Containers); diff != "" {
+				t.Errorf("resize (-want +got):\n%s", diff)
 			}
 		})
 	}

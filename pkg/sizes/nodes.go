@@ -24,22 +24,20 @@ const (
 func (m *Past) learn(pods []Running, policy Policy, now time.Time) {
 	for n := range pods {
 		p := &pods[n]
-		k := m.pods[p.UID]
+		k, asked := m.pods[p.UID], p.requested()
 		if k.node != p.Node {
 			k.infeasible, k.node = none(), p.Node
 		}
-		if !p.Scheduled || p.Node == none() {
-			continue
+		if p.Scheduled && p.Node != none() {
+			switch size := m.sizeOf(p.Node); {
+			case p.Resize == ResizeInfeasible && k.infeasible != asked:
+				size.refuse(asked)
+			case p.Resize == ResizeNone && p.done():
+				size.accept(asked, k.asked)
+				k.asked = false
+			}
 		}
-		size, asked := m.sizeOf(p.Node), p.requested()
-		switch {
-		case p.Resize == ResizeInfeasible && k.infeasible != asked:
-			size.refuse(asked)
-		case p.Resize == ResizeNone && p.done():
-			size.accept(asked, k.asked)
-			k.asked = false
-		}
-		if p.Resize == ResizeInfeasible || p.stuck(policy, now) {
+		if p.stuck(policy, now) {
 			k.infeasible, k.asked = asked, false
 		}
 	}

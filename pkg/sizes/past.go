@@ -11,7 +11,7 @@ import (
 // Past is what is remembered of a workload in one cluster from one reconcile to the next. The zero value remembers nothing. It
 // holds no more than one entry for each Pod that is there, and for some sizes of nodes.
 //
-// It need not survive a restart. After one, a cluster counts as scaling for a minute, evicts nothing until it was observed twice, and
+// It need not survive a restart. After one, as after a silence, a cluster counts as scaling for a minute, evicts nothing until it was observed twice, and
 // lets other clusters evict only once its Pods are Ready, or a while later. What is lost for good: that a node refused a size, which is
 // tried once more on each Pod; an eviction that was refused; and that new Pods do not get their size, so two more may be evicted
 // in vain.
@@ -21,6 +21,7 @@ type Past struct {
 	replacing map[string]time.Time   // by UID; new Pods that were not Ready yet, and until when they are waited for; zero: for good
 	observed  int                    // how many times; no more than settled
 	replicas  int
+	unseen    bool      // the cluster was silent, so replicas may have moved and moved back
 	scaled    time.Time // when replicas were seen to have changed
 	effect    effect
 	nodes     []nodeSize
@@ -46,11 +47,12 @@ const (
 // reconcile, before [PlanMoves]. Nothing is learnt of a cluster that is silent.
 func (m *Past) Observe(c *ClusterPods, a Admission, policy Policy, now time.Time) {
 	if c.Silent {
+		m.unseen = true
 		return
 	}
 	first := m.observed == 0
-	if first || c.Replicas != m.replicas {
-		m.replicas, m.scaled = c.Replicas, now
+	if first || m.unseen || c.Replicas != m.replicas {
+		m.replicas, m.scaled, m.unseen = c.Replicas, now, false
 	}
 	m.observed = min(settled, m.observed+1)
 	fresh := m.meet(c.Pods)

@@ -155,13 +155,25 @@ func (p *planner) move(c *Candidate) {
 	due := c.due(p.now) && p.History >= p.policy.ActAfter
 	do := part{urgent: !due, noLess: !due || p.Scaling || p.hold, noRestart: p.Scaling}
 	r, refused := c.Pod.inPlace(do)
+	inPlace := p.policy.Mode != ModeRecreate
 	switch {
 	case c.underWay():
-	case p.policy.Mode != ModeRecreate && refused == "":
-		p.resize(c.Pod, WayResize, r)
-	case due || c.Pod.killed():
+	case inPlace && refused == "" && p.resize(c.Pod, WayResize, r):
+	case inPlace && c.Urgent && p.hurry(c.Pod):
+	case (!inPlace || refused != "") && (due || c.Pod.killed()):
 		p.evict(c.Pod)
 	}
+}
+
+// hurry does at least what is urgent, where the rest is in its way; rather without what restarts than not at all.
+func (p *planner) hurry(pod *Running) bool {
+	for _, noRestart := range []bool{p.Scaling, true} {
+		r, refused := pod.inPlace(part{urgent: true, noLess: true, noRestart: noRestart})
+		if refused == "" && p.resize(pod, WayResize, r) {
+			return true
+		}
+	}
+	return false
 }
 
 // withdrawn is a resize to what the containers have. A limit that was added stays, since none is ever taken away. There is
@@ -196,15 +208,17 @@ func given(a, or Amounts) Amounts {
 	return a
 }
 
-func (p *planner) resize(pod *Running, way Way, r Resize) {
+// resize returns false if nothing changes, or it may not be done now.
+func (p *planner) resize(pod *Running, way Way, r Resize) bool {
 	switch {
 	case !r.Changes() || r.Shrinks && p.Scaling || p.left.Resizes <= 0:
-		return
+		return false
 	case r.Restarts && !p.left.disrupt(pod):
-		return
+		return false
 	}
 	p.left.Resizes--
 	p.moves = append(p.moves, Move{p.Cluster, pod, way, r})
+	return true
 }
 
 // evict returns false if the Pod may not be evicted. A Pod without a node is not: it is resized, and then finds one.

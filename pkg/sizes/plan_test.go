@@ -40,6 +40,20 @@ func TestPlanMoves(t *testing.T) {
 		p.Resize, p.ResizeSince, p.Containers[0].Requests = s, noon.Add(-since), Amounts{200, 1000}
 		return p
 	}
+	with := func(p Running, changes ...func(*RunningContainer)) Running {
+		for _, change := range changes {
+			change(&p.Containers[0])
+		}
+		return p
+	}
+	wide := func(p Running) Running {
+		p.Containers[0].Size.Lower, p.Containers[0].Size.Upper = Amounts{}, Amounts{most, most}
+		return p
+	}
+	unresizable := func(p Running) Running { p.Resizable = false; return p }
+	oom := func(c *RunningContainer) { c.OOM = true }
+	press := func(c *RunningContainer) { c.Pressed[CPU], c.New.Requests = true, Amounts{300, None} }
+	restarts := func(c *RunningContainer) { c.Restarts[Memory] = true }
 	type plan struct {
 		Policy
 		clusters []ClusterPods
@@ -68,7 +82,7 @@ func TestPlanMoves(t *testing.T) {
 		},
 		"evictions for OOMs only": {
 			one(func(p *Policy, _ *ClusterPods) { p.EvictOn = EvictOnOOM },
-				fixed("a"), func() Running { p := fixed("b"); p.Containers[0].QuickOOM = true; return p }()), []string{"Evict east/b"},
+				fixed("a"), func() Running { p := fixed("b"); p.Containers[0].OOM, p.Containers[0].QuickOOM = true, true; return p }()), []string{"Evict east/b"},
 		},
 		"new Pods would not get it": {
 			one(func(_ *Policy, c *ClusterPods) { c.Admits = false }, fixed("a"), grow("b")), []string{"Resize east/b"},
@@ -82,10 +96,74 @@ func TestPlanMoves(t *testing.T) {
 			one(func(_ *Policy, c *ClusterPods) { c.Scaling = true }, shrink("a"), grow("b"), fixed("c")), []string{"Resize east/b"},
 		},
 		"too little history": {one(func(p *Policy, c *ClusterPods) { p.ActAfter, c.History = time.Hour, time.Hour-1 }, grow("a"),
-			func() Running { p := wanting("b", 100, 2000); p.Containers[0].QuickOOM = true; return p }()), []string{"Resize east/b"}},
+			func() Running {
+				p := wanting("b", 100, 2000)
+				p.Containers[0].OOM, p.Containers[0].QuickOOM = true, true
+				return p
+			}()), []string{"Resize east/b"}},
 		"enough history": {
 			one(func(p *Policy, c *ClusterPods) { p.ActAfter, c.History = time.Hour, time.Hour }, grow("a")), []string{"Resize east/a"},
 		},
+
+		"too little history for what one was killed of, in part": {
+			one(func(p *Policy, c *ClusterPods) { p.ActAfter = time.Hour }, with(wanting("a", 50, 2000), oom)), []string{"Resize east/a"}},
+		"killed, young and within the bounds": {one(as, with(wide(wanting("a", 100, 1040)), oom)), []string{"Resize east/a"}},
+		"pressed, young and within the bounds": {
+			one(func(p *Policy, c *ClusterPods) { p.ActAfter = time.Hour }, with(running("a"), press)), []string{"Resize east/a"}},
+		"pressed, and has it": {one(as, with(running("a"), press, func(c *RunningContainer) { c.Requests[CPU] = 300 })), nil},
+		"pressed: in place only": {
+			one(mode(ModeRecreate), with(running("a"), press), with(unresizable(running("b")), press)), nil},
+		"pressed, and wanted less": {one(as, with(shrink("a"), press)), []string{"Resize east/a"}},
+		"killed: what cannot be resized is evicted": {
+			one(func(p *Policy, _ *ClusterPods) { p.ActAfter = time.Hour }, with(unresizable(wanting("a", 100, 2000)), oom)),
+			[]string{"Evict east/a"}},
+		"evictions for kills only, and it was": {
+			one(func(p *Policy, _ *ClusterPods) { p.EvictOn = EvictOnOOM }, with(unresizable(wanting("a", 100, 2000)), oom)),
+			[]string{"Evict east/a"}},
+		"urgent ones first": {
+			one(as, grow("a"), with(wanting("b", 100, 1040), oom)), []string{"Resize east/b", "Resize east/a"}},
+		"urgent, though a resize is under way": {
+			one(as, with(state(grow("a"), ResizeInProgress, 0), press), with(state(grow("b"), ResizeDeferred, 0), press)),
+			[]string{"Resize east/a"}},
+		"while it scales: what grows of two": {
+			one(func(_ *Policy, c *ClusterPods) { c.Scaling = true }, wanting("a", 200, 500)), []string{"Resize east/a"}},
+		"while it scales: nothing restarts": {one(func(_ *Policy, c *ClusterPods) { c.Scaling = true }, restart("a")), nil},
+		"while it scales: but the rest grows": {
+			one(func(_ *Policy, c *ClusterPods) { c.Scaling = true }, with(wanting("a", 200, 2000), restarts)), []string{"Resize east/a"}},
+		"of an old template": {one(as, func() Running { p := grow("a"); p.Outdated = true; return p }(),
+			func() Running { p := state(grow("b"), ResizeInfeasible, 0); p.Outdated = true; return p }()), nil},
+		"evicted already": {one(as, func() Running { p := grow("a"); p.Evicted = true; return p }(),
+			func() Running { p := state(grow("b"), ResizeInfeasible, 0); p.Evicted = true; return p }()), nil},
+		"evicted already counts": {one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 1 },
+			func() Running { p := running("a"); p.Evicted = true; return p }(), fixed("b")), nil},
+		"one is missing": {one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable, c.Replicas = 1, 2 }, fixed("a")), nil},
+		"more than wanted are there": {
+			one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable, c.Replicas = 1, 1 }, fixed("a"), unready(running("b"))), nil},
+		"one may restart at any time": {
+			one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 1 }, fixed("a"), state(restart("b"), ResizeDeferred, 0)), nil},
+		"one restarts, and is not known to": {
+			one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 1 }, fixed("a"), with(running("b"), restarts,
+				func(c *RunningContainer) { c.Restarts[CPU], c.Actual.Requests[CPU] = true, 50 })), nil},
+		"what one has is not told": {
+			one(func(_ *Policy, c *ClusterPods) { c.MaxUnavailable = 1 }, fixed("a"), with(running("b"), restarts,
+				func(c *RunningContainer) { c.Restarts[CPU], c.Actual = true, Resources{none(), none()} })), []string{"Evict east/a"}},
+		"not settled": {one(func(_ *Policy, c *ClusterPods) { c.Settled = false }, fixed("a"), grow("b")), []string{"Resize east/b"}},
+		"refused a while ago": {
+			one(as, func() Running { p := fixed("a"); p.NotBefore = noon.Add(1); return p }(), fixed("b")), []string{"Evict east/b"}},
+		"refused long ago":            {one(as, func() Running { p := fixed("a"); p.NotBefore = noon; return p }()), []string{"Evict east/a"}},
+		"new ones would be no larger": {one(mode(ModeRecreate), with(grow("a"), func(c *RunningContainer) { c.New.Requests = c.Requests })), nil},
+		"new ones would be no smaller": {
+			one(mode(ModeRecreate), with(shrink("a"), func(c *RunningContainer) { c.New.Requests = Amounts{100, None} })), nil},
+		"new ones would hardly be nearer": {
+			one(mode(ModeRecreate), with(shrink("a"), func(c *RunningContainer) { c.New.Requests = Amounts{84, None} })), nil},
+		"new ones would be nearer": {
+			one(mode(ModeRecreate), with(shrink("a"), func(c *RunningContainer) { c.New.Requests = Amounts{83, None} })), []string{"Evict east/a"}},
+		"the best that is possible": {
+			one(mode(ModeAuto), fixed("a"), grow("b")), []string{"Evict east/a", "Resize east/b"}},
+		"the best that is possible without admission": {
+			one(func(p *Policy, c *ClusterPods) { p.Mode, c.Admits = ModeAuto, false }, fixed("a"), grow("b")), []string{"Resize east/b"}},
+		"nothing is possible": {one(func(p *Policy, c *ClusterPods) { p.Mode, c.InPlace = ModeAuto, false }, fixed("a"), grow("b")), nil},
+		"an error that stays": {one(mode(ModeInPlace), state(grow("a"), ResizeError, time.Hour+1)), []string{"Withdraw east/a"}},
 
 		"so many resizes": {one(func(_ *Policy, c *ClusterPods) { c.Resizes = 1 }, grow("a"), grow("b")), []string{"Resize east/a"}},
 		"so many evictions": {
@@ -140,6 +218,14 @@ func TestPlanMoves(t *testing.T) {
 				clusterOf("west", grow("b")),
 			}},
 			[]string{"Resize west/b"}},
+		"while one is silent nothing shrinks": {
+			plan{policy(), []ClusterPods{
+				func() ClusterPods { c := clusterOf("east"); c.Silent = true; return c }(),
+				clusterOf("west", shrink("a"), unresizable(shrink("b")), fixed("c"), restart("d"), with(fixed("e"), func(c *RunningContainer) {
+					c.Limits[Memory], c.New = 2000, Resources{Amounts{200, 1000}, Amounts{None, 1999}}
+				})),
+			}},
+			[]string{"Evict west/c", "Resize west/d"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, told(PlanMoves(c.clusters, c.Policy, noon))); diff != "" {
@@ -153,6 +239,7 @@ func TestOneClusterAtATime(t *testing.T) {
 	fixed := func(name string) Running { p := wanting(name, 200, 1000); p.Resizable = false; return p }
 	east, west := clusterOf("east", fixed("a")), clusterOf("west", fixed("b"), wanting("c", 200, 1000))
 	gone := func(c ClusterPods) ClusterPods { c.Gone = 1; return c }
+	evicting := func(c ClusterPods) ClusterPods { c.Evicting = true; return c }
 	silent := func(c ClusterPods) ClusterPods { c.Silent = true; return c }
 	for name, c := range map[string]struct {
 		clusters []ClusterPods
@@ -161,6 +248,7 @@ func TestOneClusterAtATime(t *testing.T) {
 		"the first begins":                   {[]ClusterPods{east, west}, []string{"Evict east/a", "Resize west/c"}},
 		"the first has nothing to do":        {[]ClusterPods{clusterOf("east", running("a")), west}, []string{"Evict west/b", "Resize west/c"}},
 		"who has begun continues":            {[]ClusterPods{east, gone(west)}, []string{"Evict west/b", "Resize west/c"}},
+		"until new ones are Ready":           {[]ClusterPods{east, evicting(west)}, []string{"Evict west/b", "Resize west/c"}},
 		"who has begun and is silent is not": {[]ClusterPods{silent(gone(east)), west}, []string{"Evict west/b", "Resize west/c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -182,6 +270,34 @@ func TestWithdrawn(t *testing.T) {
 	r := p.withdrawn()
 	if want := (Resources{Amounts{0, 1000}, Amounts{400, None}}); r.Containers[0] != want || !r.Grows || !r.Shrinks || r.Restarts {
 		t.Errorf("withdrawn to %+v, want %v, without a restart", r, want)
+	}
+}
+
+// What is withdrawn is as legal as what was asked for; else it stays.
+func TestWithdrawnIsLegal(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Running, *RunningContainer)
+		want   []Resources
+	}{
+		"a limit below the request": {func(_ *Running, c *RunningContainer) {
+			c.Requests, c.Limits, c.Actual = Amounts{100, 1000}, Amounts{150, None}, Resources{Amounts{300, 1000}, none()}
+		}, []Resources{{Amounts{300, 1000}, Amounts{300, None}}}},
+		"of another class": {func(_ *Running, c *RunningContainer) {
+			c.Requests, c.Limits, c.Actual = Amounts{100, 1000}, Amounts{200, 1000}, Resources{Amounts{200, 1000}, Amounts{200, 1000}}
+		}, nil},
+		"of no class": {func(_ *Running, c *RunningContainer) {
+			c.Requests, c.Actual = Amounts{100, 1000}, Resources{Amounts{}, none()}
+		}, nil},
+		"static":             {func(p *Running, c *RunningContainer) { p.Static, c.Requests[CPU] = true, 300 }, nil},
+		"a node that cannot": {func(p *Running, c *RunningContainer) { p.Resizable, c.Requests[CPU] = false, 300 }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := running("a")
+			c.change(&p, &p.Containers[0])
+			if diff := cmp.Diff(c.want, p.withdrawn().Containers); diff != "" {
+				t.Errorf("withdrawn (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

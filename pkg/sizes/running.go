@@ -57,20 +57,20 @@ type RunningContainer struct {
 	Restarts [2]bool
 	// Peak is the most memory that it has used lately. None, or 0, if that is not known: then its limit does not become less.
 	Peak int64
-	// OOM is true if it was killed for want of memory since the Pod was last resized; QuickOOM if it was killed soon after
-	// it began and a short time ago.
+	// OOM is true if it was killed for want of memory since the Pod was last resized; QuickOOM if besides that was soon after it
+	// began and a short time ago.
 	OOM, QuickOOM bool
 }
-
-// killed reports whether it was killed for want of memory, and has got no more since.
-func (c *RunningContainer) killed() bool { return c.OOM || c.QuickOOM }
 
 // born is what a new Pod's container requests, and its limit; that is None if it stays as the template has it.
 func (c *RunningContainer) born(r Resource) (request, limit int64) {
 	if c.New.Requests[r] <= 0 {
 		return c.Size.Target[r], c.Size.Limits[r]
 	}
-	return c.New.Requests[r], c.New.Limits[r]
+	if limit = c.New.Limits[r]; limit <= 0 {
+		limit = None
+	}
+	return c.New.Requests[r], limit
 }
 
 // wanted is what it should request, and the limit that goes with it; None if that stays. Of a target of None nothing is wanted.
@@ -85,7 +85,7 @@ func (c *RunningContainer) wanted(r Resource) (request, limit int64) {
 // urgent reports whether it should have more of a resource at once.
 func (c *RunningContainer) urgent(r Resource) bool {
 	wanted, _ := c.wanted(r)
-	return (c.Pressed[r] || r == Memory && c.killed()) && wanted > c.Requests[r]
+	return (c.Pressed[r] || r == Memory && c.OOM) && wanted > c.Requests[r]
 }
 
 // Class is the quality of service of a Pod, as Kubernetes calls it. It never changes.

@@ -31,11 +31,11 @@ const (
 
 // Candidates returns the Pods to change, the most urgent first, in VPA's order: growing ones before others, then by their
 // difference. Equals are in the order of their names. A Pod is changed if it is outside the bounds, was killed, or is old
-// enough and differs enough; and, which VPA does not know, if it is urgent for another reason than a quick kill.
+// enough and differs enough; and, which VPA does not know, if it is urgent.
 func Candidates(pods []Running, now time.Time) []Candidate {
 	var all []Candidate
 	for n := range pods {
-		if c := candidateOf(&pods[n]); c.worth(now) || c.Urgent && !c.QuickOOM {
+		if c := candidateOf(&pods[n]); c.worth(now) || c.Urgent {
 			all = append(all, c)
 		}
 	}
@@ -101,7 +101,7 @@ func (p *Running) quickOOM() bool {
 }
 
 func (p *Running) killed() bool {
-	return slices.ContainsFunc(p.Containers, func(c RunningContainer) bool { return c.killed() })
+	return slices.ContainsFunc(p.Containers, func(c RunningContainer) bool { return c.OOM })
 }
 
 // difference is that of sums over containers. VPA counts memory in thousandths too; else ties would not be the same.

@@ -52,7 +52,18 @@ func TestCandidates(t *testing.T) {
 		"then by difference": {
 			[]Running{old(wide(wanting("a", 120, 1000))), old(wide(wanting("b", 150, 1000))), old(wide(wanting("c", 100, 1300)))},
 			[]string{"b", "c", "a"}},
-		"then by name":     {[]Running{wanting("b", 150, 1000), wanting("c", 150, 1000), wanting("a", 150, 1000)}, []string{"a", "b", "c"}},
+		"then by name": {[]Running{wanting("b", 150, 1000), wanting("c", 150, 1000), wanting("a", 150, 1000)}, []string{"a", "b", "c"}},
+		"killed, within the bounds, and a bit more would help": {
+			[]Running{with(wide(wanting("a", 100, 1001)), func(c *RunningContainer) { c.OOM = true })}, []string{"a"}},
+		"killed, and less is wanted": {[]Running{with(wide(wanting("a", 100, 999)), func(c *RunningContainer) { c.OOM = true })}, nil},
+		"killed, and what it lacks another has": {
+			[]Running{with(wide(wanting("a", 100, 1100)), func(c *RunningContainer) { c.OOM, c.QuickOOM, c.Size.Target[CPU] = true, true, 100 })},
+			[]string{"a"}},
+		"pressed, and wants more": {[]Running{with(wide(wanting("a", 101, 1000)), func(c *RunningContainer) { c.Pressed[CPU] = true })}, []string{"a"}},
+		"pressed, and wants less": {[]Running{with(wide(wanting("a", 99, 1000)), func(c *RunningContainer) { c.Pressed[CPU] = true })}, nil},
+		"pressed, and has what a new one has": {[]Running{with(running("a"), func(c *RunningContainer) {
+			c.Pressed[CPU], c.New.Requests[CPU], c.Size.Target[CPU], c.Size.Upper[CPU] = true, 100, 50, 60
+		})}, nil},
 		"one is not sized": {[]Running{old(with(running("a"), func(c *RunningContainer) { c.Size.Advice = noAdvice() }))}, nil},
 		"no upper bound":   {[]Running{with(running("a"), func(c *RunningContainer) { c.Size.Upper = none() })}, nil},
 	} {

@@ -17,8 +17,10 @@
 //	P3 bounds        each size is within what users, limits, LimitRanges and nodes allow
 //	P4 rest          where the load and replicas stay for a day, no Pod is resized twice in twelve hours of it
 //	P5 reserve       above the minimum, Pods request what they may use until the fleet grows
-//	P7 patience      nothing shrinks in a cluster in the minute after its replicas changed
+//	P6 budgets       evictions leave as many Pods available as should be
+//	P7 patience      nothing shrinks or is evicted in a cluster in the minute after its replicas changed
 //
-// Designs that are known to be wrong (design_test.go) must be caught by it. Not simulated: evictions, nodes that refuse, and clusters
-// that cannot be seen.
+// Kubelets of some workloads defer resizes or refuse them, so Pods are evicted. Replicas may differ from then on.
+//
+// Designs that are known to be wrong (design_test.go) must be caught by it. Not simulated: clusters that cannot be seen.
 package multidim

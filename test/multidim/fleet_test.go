@@ -5,6 +5,7 @@ package multidim
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -32,7 +33,12 @@ type fleet struct {
 	uses            [][]sizes.Use
 	last            []sizes.Advice
 	least, reserved []sizes.Size
-	scaledAt        []time.Time // by cluster
+	entry           []sizes.NewContainer // what new Pods get
+	written         time.Time
+	version         int
+	past            []sizes.Past // by cluster
+	chance          *rand.Rand   // of kubelets
+	scaledAt        []time.Time  // by cluster
 	// Replicas.
 	requests *replicas.Requests // of the template
 	question replicas.Question
@@ -42,7 +48,8 @@ type fleet struct {
 
 // run lets a workload live.
 func run(s *scenario, d design) *record {
-	f := &fleet{scenario: s, design: d, now: start, scaledAt: make([]time.Time, len(s.clusters)), record: record{censoredAt: math.MaxInt}}
+	f := &fleet{scenario: s, design: d, now: start, scaledAt: make([]time.Time, len(s.clusters)), record: record{censoredAt: math.MaxInt, evictedAt: math.MaxInt},
+		past: make([]sizes.Past, len(s.clusters)), chance: rand.New(rand.NewPCG(s.seed, 8))}
 	f.prepare()
 	for f.tick = range s.demand {
 		f.now = start.Add(time.Duration(f.tick) * tick)
@@ -78,7 +85,6 @@ func (f *fleet) prepare() {
 	for _, c := range f.template {
 		f.uses = append(f.uses, make([]sizes.Use, len(f.clusters)))
 		f.last = append(f.last, none)
-		f.reserved = append(f.reserved, sizes.Size{Name: c.Name, Advice: none, Limits: unknown})
 		containers = append(containers, sizes.RunningContainer{Name: c.Name, Resources: sizes.Resources{Requests: stated(c.Requests)}})
 	}
 	f.requests = live(containers)

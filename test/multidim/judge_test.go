@@ -19,6 +19,7 @@ const (
 	bounds       = "P3 bounds"
 	rest         = "P4 rest"
 	reserve      = "P5 reserve"
+	budgets      = "P6 budgets"
 	patience     = "P7 patience"
 	decided      = "P0 decided"
 )
@@ -55,6 +56,9 @@ func judge(s *scenario, got, alone *record) faults {
 	if got.hasty > 0 {
 		v.faults.add(patience, "%d times", got.hasty)
 	}
+	if got.greedy > 0 {
+		v.faults.add(budgets, "%d times", got.greedy)
+	}
 	if len(got.errs) > 0 {
 		v.faults.add(decided, "%s", got.errs[0])
 	}
@@ -64,7 +68,7 @@ func judge(s *scenario, got, alone *record) faults {
 func at(i int) time.Duration { return time.Duration(i) * tick }
 
 func (v *verdict) interference() {
-	for i, n := range v.got.replicas[:min(len(v.got.replicas), v.got.censoredAt, v.alone.censoredAt)] {
+	for i, n := range v.got.replicas[:min(len(v.got.replicas), v.got.censoredAt, v.got.evictedAt, v.alone.censoredAt)] {
 		if n != v.alone.replicas[i] {
 			v.faults.add(interference, "after %v there are %d replicas, and %d without sizing", at(i), n, v.alone.replicas[i])
 			return
@@ -162,6 +166,9 @@ func (v *verdict) reserve() {
 	}
 	floor = min(floor, v.use(), v.base())
 	syncs := 2 + int(v.maximum)/v.resizes
+	if v.refuses { // Pods of each cluster are evicted one after the other
+		syncs += int((policy.Deferred + 2*time.Duration(v.maximum)*(v.birth+2*time.Minute)) / (sync * tick))
+	}
 	patience := int((3*time.Minute+2*v.lag)/tick) + syncs*sync
 	above := 0
 	for i, n := range v.got.replicas {

@@ -5,6 +5,7 @@ package multidim
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,7 +71,7 @@ func (f *fleet) bear(cluster int, age time.Duration) *pod {
 	f.born++
 	p := &pod{cluster: cluster, readyAt: f.now.Add(f.birth), instances: make([]sizes.Instance, len(f.template)),
 		used: make([][late + 1]int64, len(f.template))}
-	p.Running = sizes.Running{Name: fmt.Sprintf("web-%d", f.born), Class: sizes.Burstable, Started: f.now.Add(-age),
+	p.Running = sizes.Running{Name: fmt.Sprintf("web-%d", f.born), Class: sizes.Burstable, Started: f.now.Add(-age), UID: fmt.Sprintf("web-%d", f.born),
 		Scheduled: true, Resizable: true, Node: f.room.Node, Fixed: unknown, Infeasible: unknown}
 	if age > 0 {
 		p.readyAt = f.now.Add(f.birth - age)
@@ -80,14 +81,14 @@ func (f *fleet) bear(cluster int, age time.Duration) *pod {
 	}
 	for n, c := range f.template {
 		has := sizes.Resources{Requests: stated(c.Requests), Limits: stated(c.Limits)}
-		if size := f.reserved[n]; size.Target[sizes.CPU] >= 0 {
-			has.Requests[sizes.CPU] = size.Target[sizes.CPU]
-			if size.Limits[sizes.CPU] >= 0 {
-				has.Limits[sizes.CPU] = size.Limits[sizes.CPU]
+		if at := slices.IndexFunc(f.entry, func(e sizes.NewContainer) bool { return e.Name == c.Name }); at >= 0 {
+			p.Sized, has.Requests[sizes.CPU] = true, f.entry[at].Requests[sizes.CPU]
+			if limit := f.entry[at].Limits[sizes.CPU]; limit >= 0 {
+				has.Limits[sizes.CPU] = limit
 			}
 			f.sized(n, has)
 		}
-		p.Containers = append(p.Containers, sizes.RunningContainer{Name: c.Name, Resources: has, Actual: has, Size: f.reserved[n]})
+		p.Containers = append(p.Containers, sizes.RunningContainer{Name: c.Name, Resources: has, Actual: has})
 	}
 	p.requests = f.requests
 	if f.live {
@@ -101,7 +102,7 @@ var unknown = sizes.Amounts{sizes.None, sizes.None}
 // settle completes resizes.
 func (f *fleet) settle() {
 	for _, p := range f.pods {
-		if p.Resize == sizes.ResizeNone || f.now.Before(p.resizedAt) {
+		if p.Resize == sizes.ResizeNone || p.Resize == sizes.ResizeInfeasible || f.now.Before(p.resizedAt) {
 			continue
 		}
 		p.Resize = sizes.ResizeNone

@@ -15,7 +15,10 @@ type record struct {
 	given      []given
 	kept       [][]int // of each Pod that ever was: when it was resized
 	moves      int
-	hasty      int // of them, those that shrink a Pod where replicas have just changed
+	hasty      int // of them, those that shrink or evict a Pod where replicas have just changed
+	evictions  int
+	evictedAt  int // the first tick in which a Pod was evicted
+	greedy     int // evictions after which more Pods of a cluster were not available than may be
 	reversals  int
 	direction  int
 	errs       []string

@@ -32,6 +32,7 @@ type scenario struct {
 	lag                    time.Duration // of a resize
 	birth                  time.Duration // from when a Pod is made until it is Ready
 	spare                  float64       // what Pods of a cluster can use together beyond their requests, in thousandths; below 0: all
+	refuses                bool          // kubelets: some resizes never come to be, and Pods are evicted for that
 	history                time.Duration // for how long the load was as it is when the run begins
 	guaranteed             bool
 	steady                 bool // the load stays within a few percent
@@ -40,8 +41,8 @@ type scenario struct {
 
 func (s *scenario) String() string {
 	return fmt.Sprintf("template %v split %v guaranteed %t target %d%% replicas %d-%d allowed %d-%d percentile %d clusters %d resizes %d "+
-		"lag %v birth %v spare %.0f history %v", s.template, s.split, s.guaranteed, s.target, s.minimum, s.maximum, s.minAllowed, s.maxAllowed,
-		s.percentile, len(s.clusters), s.resizes, s.lag, s.birth, s.spare, s.history)
+		"lag %v birth %v spare %.0f refuses %t history %v", s.template, s.split, s.guaranteed, s.target, s.minimum, s.maximum, s.minAllowed, s.maxAllowed,
+		s.percentile, len(s.clusters), s.resizes, s.lag, s.birth, s.spare, s.refuses, s.history)
 }
 
 // spec is the MultidimPodAutoscaler's.
@@ -109,6 +110,7 @@ func scenarioOf(seed uint64) *scenario {
 	}
 	s.bound(d)
 	s.ask(d)
+	s.refuses = seed%3 == 0
 	return s
 }
 

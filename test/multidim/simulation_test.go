@@ -46,20 +46,20 @@ func TestNothingRunsAway(t *testing.T) {
 	if *scenarios > 0 {
 		n = *scenarios
 	}
-	var moves, censored int
+	var moves, censored, evictions int
 	for i := range n {
 		s := scenarioOf(*firstSeed + uint64(i))
 		got := run(s, ours)
 		for property, fault := range judge(s, got, run(s, alone)) {
 			t.Errorf("-seed %d: %s: %s\n\t%v", s.seed, property, fault, s)
 		}
-		moves += got.moves
+		moves, evictions = moves+got.moves, evictions+got.evictions
 		if got.censoredAt < len(s.demand) {
 			censored++
 		}
 	}
-	t.Logf("%d scenarios, %d resizes; in %d Pods once used less than they could", n, moves, censored)
-	if *scenarios == 0 && (moves < 10*n || censored < n/20 || censored > n/2) {
+	t.Logf("%d scenarios, %d resizes, %d evictions; in %d Pods once used less than they could", n, moves, evictions, censored)
+	if *scenarios == 0 && (moves < 10*n || evictions < n/5 || censored < n/20 || censored > n/2) {
 		t.Error("too little happened, or too much was not compared")
 	}
 }

@@ -3,16 +3,18 @@
 package multidim
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/goals"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
-// unavailable is so much that it never bounds: nothing restarts, and nothing is evicted.
-const unavailable = 1000
+// unavailable is how many percent of a cluster's Pods may be disrupted together.
+const unavailable = 25
 
-var policy = sizes.Policy{Mode: sizes.ModeInPlace, Deferred: 5 * time.Minute, InProgress: time.Hour}
+var policy = sizes.Policy{Mode: sizes.ModeInPlaceOrRecreate, Deferred: 5 * time.Minute, InProgress: time.Hour}
 
 // remember has the load have been for a while as it is when the run begins.
 func (f *fleet) remember() {
@@ -70,6 +72,9 @@ func (f *fleet) advise() {
 		}
 	}
 	f.reserved = sizes.CapAll(template, f.room)
+	if entry := sizes.NewPods(template, []sizes.Room{f.room}, f.entry); !slices.Equal(entry, f.entry) {
+		f.entry, f.written, f.version = entry, f.now, f.version+1
+	}
 }
 
 // assign gives each Pod the size that it should have.
@@ -78,17 +83,22 @@ func (f *fleet) assign() {
 	for _, s := range f.least {
 		advised += max(0, s.Target[sizes.CPU])
 	}
+	should := f.least
+	if goals.Reserves(int32(len(f.pods)), f.minimum, goals.Pressure{}) {
+		should = f.reserved
+	}
 	for _, p := range f.pods {
 		used, measured := p.usedAt(f.tick-late, f.now.Add(-late*tick))
 		if measured && !f.unpressed {
 			p.pressure = p.pressure.Next(used, p.requested(), advised)
 		}
-		should := f.least
-		if goals.Reserves(int32(len(f.pods)), f.minimum, p.pressure) {
-			should = f.reserved
-		}
+		pressed := goals.Reserves(0, 0, p.pressure)
 		for n := range p.Containers {
-			p.Containers[n].Size = should[n]
+			c := &p.Containers[n]
+			c.Size, c.New, c.Pressed = should[n], sizes.Resources{Requests: unknown, Limits: unknown}, [2]bool{pressed}
+			if at := slices.IndexFunc(f.entry, func(e sizes.NewContainer) bool { return e.Name == c.Name }); at >= 0 {
+				c.New = f.entry[at].Resources
+			}
 		}
 	}
 }
@@ -97,33 +107,75 @@ func (f *fleet) assign() {
 func (f *fleet) resize() {
 	clusters := make([]sizes.ClusterPods, len(f.clusters))
 	for n, name := range f.clusters {
-		clusters[n] = sizes.ClusterPods{Cluster: name, Means: sizes.Means{InPlace: true}, History: f.now.Sub(start),
-			Scaling: f.now.Sub(f.scaledAt[n]) < time.Minute && !f.impatient,
-			Budget:  sizes.Budget{MaxUnavailable: unavailable, Resizes: f.resizes}}
+		clusters[n] = sizes.ClusterPods{Cluster: name, Means: sizes.Means{InPlace: true, Admits: true}, History: f.now.Sub(start)}
 	}
-	byName := map[string]*pod{}
-	for _, p := range f.pods {
+	byName := map[string]int{}
+	for i, p := range f.pods {
 		c, is := &clusters[p.cluster], p.Running
 		if p.resizedAt.After(is.Started) {
 			is.Started = p.resizedAt // else it were resized whenever advice wavers between two buckets
 		}
 		c.Pods = append(c.Pods, is)
-		byName[p.Name] = p
+		c.Replicas++
+		byName[p.Name] = i
+	}
+	for n := range clusters {
+		c := &clusters[n]
+		c.Budget = sizes.Budget{MinReplicas: 1, MaxUnavailable: sizes.MaxUnavailableOf(unavailable, c.Replicas), Resizes: f.resizes, Evictions: 1}
+		f.past[n].Observe(c, sizes.Admission{Sizes: f.entry, Written: f.written, Version: fmt.Sprint(f.version)}, policy, f.now)
+		c.Scaling = f.now.Sub(f.scaledAt[n]) < time.Minute && !f.impatient
 	}
 	for _, move := range sizes.PlanMoves(clusters, policy, f.now) {
-		p := byName[move.Pod.Name]
-		if move.Resize.Shrinks && f.now.Sub(f.scaledAt[p.cluster]) < time.Minute {
+		i := byName[move.Pod.Name]
+		p := f.pods[i]
+		if (move.Resize.Shrinks || move.Way == sizes.WayEvict) && f.now.Sub(f.scaledAt[p.cluster]) < time.Minute {
 			f.hasty++
 		}
-		for n, has := range move.Resize.Containers {
-			p.Containers[n].Resources = has
+		f.past[p.cluster].Sent(move)
+		if move.Way == sizes.WayEvict {
+			f.evict(i, clusters[p.cluster].MaxUnavailable)
+			continue
+		}
+		f.change(p, move)
+	}
+}
+
+// evict has a new Pod take the place of one.
+func (f *fleet) evict(i, most int) {
+	cluster := f.pods[i].cluster
+	f.kept = append(f.kept, f.pods[i].resizes)
+	f.pods[i] = f.bear(cluster, 0)
+	f.evictions, f.evictedAt = f.evictions+1, min(f.evictedAt, f.tick)
+	for _, p := range f.pods {
+		if p.cluster == cluster && !p.Ready {
+			most--
+		}
+	}
+	if most < 0 {
+		f.greedy++
+	}
+}
+
+// change resizes a Pod. Its kubelet may not do it: not now, or never.
+func (f *fleet) change(p *pod, move sizes.Move) {
+	for n, has := range move.Resize.Containers {
+		p.Containers[n].Resources = has
+		if move.Way == sizes.WayResize {
 			f.sized(n, has)
 		}
-		p.Resize, p.ResizeSince, p.resizedAt = sizes.ResizeInProgress, f.now, f.now.Add(f.lag)
-		p.resizes = append(p.resizes, f.tick)
-		if f.live {
-			p.requests = live(p.Containers)
-		}
-		f.moves++
 	}
+	p.Resize, p.ResizeSince, p.resizedAt = sizes.ResizeInProgress, f.now, f.now.Add(f.lag)
+	if f.refuses && move.Way == sizes.WayResize {
+		switch f.chance.IntN(8) {
+		case 0:
+			p.Resize = sizes.ResizeInfeasible
+		case 1:
+			p.Resize, p.resizedAt = sizes.ResizeDeferred, f.now.Add(4*policy.Deferred)
+		}
+	}
+	p.resizes = append(p.resizes, f.tick)
+	if f.live {
+		p.requests = live(p.Containers)
+	}
+	f.moves++
 }

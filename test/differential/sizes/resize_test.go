@@ -5,6 +5,7 @@ package sizes
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	podtest "k8s.io/kubernetes/pkg/api/pod/testing"
@@ -49,6 +50,65 @@ func TestResizesAreAccepted(t *testing.T) {
 	t.Logf("%d resizes accepted; not asked for: %v", accepted, refused)
 	if accepted < int(pods)/4 || len(refused) != 3 {
 		t.Error("something was not tried")
+	}
+}
+
+// TestMovesAreAccepted has the API server's validation judge each resize of a plan: those that are done in part, because
+// something is urgent, or replicas move, or a cluster is silent; and those that are withdrawn.
+func TestMovesAreAccepted(t *testing.T) {
+	pods := uint64(200_000)
+	if testing.Short() {
+		pods = 20_000
+	}
+	now := time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC)
+	policy := sizes.Policy{Mode: sizes.ModeInPlace, ActAfter: time.Hour, Deferred: time.Minute, InProgress: time.Minute}
+	accepted := map[sizes.Way]int{}
+	for seed := range pods {
+		r := rand.New(rand.NewPCG(seed, 7))
+		ours, old := pod(r)
+		ours.Ready = true
+		disturb(r, &ours)
+		c := sizes.ClusterPods{Cluster: "east", Pods: []sizes.Running{ours}, Replicas: 1, Means: sizes.Means{InPlace: true},
+			History: time.Duration(r.IntN(2)) * time.Hour, Scaling: r.IntN(3) == 0, Budget: sizes.Budget{MaxUnavailable: 1, Resizes: 1}}
+		clusters := []sizes.ClusterPods{c, {Cluster: "west", Silent: r.IntN(3) == 0}}
+		for _, move := range sizes.PlanMoves(clusters, policy, now) {
+			changed := old.DeepCopy()
+			for n, to := range move.Resize.Containers {
+				changed.Spec.Containers[n].Resources = requirements(to)
+			}
+			if faults := validation.ValidatePodResize(changed, old, validation.PodValidationOptions{}); len(faults) > 0 {
+				t.Fatalf("Pod %d: %s is refused: %v\nfrom %+v\nto %+v", seed, move.Way, faults.ToAggregate(), ours, move.Resize)
+			}
+			accepted[move.Way]++
+		}
+	}
+	t.Logf("accepted: %v", accepted)
+	if accepted[sizes.WayResize] < int(pods)/20 || accepted[sizes.WayWithdraw] < int(pods)/20 {
+		t.Error("something was not tried")
+	}
+}
+
+// disturb gives the Pod a resize that does not come to be, or something that is urgent.
+func disturb(r *rand.Rand, p *sizes.Running) {
+	p.Resize = sizes.ResizeState(r.IntN(5))
+	for n := range p.Containers {
+		c := &p.Containers[n]
+		c.OOM, c.Pressed, c.Restarts = r.IntN(4) == 0, [2]bool{r.IntN(4) == 0, r.IntN(4) == 0}, [2]bool{r.IntN(4) == 0, r.IntN(4) == 0}
+		c.Size.Lower, c.Size.Upper = c.Size.Target, c.Size.Target
+		c.New, c.Actual = c.Resources, c.Resources
+		for k := range c.Actual.Requests {
+			if c.New.Requests[k] = c.Size.Target[k]; c.New.Requests[k] > 0 {
+				c.New.Requests[k] += r.Int64N(100)
+			}
+			if c.New.Limits[k] = c.Size.Limits[k]; c.New.Limits[k] >= 0 {
+				c.New.Limits[k] = c.New.Requests[k] + c.Size.Limits[k] - c.Size.Target[k]
+			}
+			if r.IntN(3) == 0 {
+				by := r.Int64N(500)
+				c.Actual.Requests[k] = max(min(c.Actual.Requests[k], 0), c.Actual.Requests[k]-by)
+				c.Actual.Limits[k] = max(min(c.Actual.Limits[k], 0), c.Actual.Limits[k]-by)
+			}
+		}
 	}
 }
 
