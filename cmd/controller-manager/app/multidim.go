@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -100,11 +101,19 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 	if err := manager.Add(ctrlmanager.RunnableFunc(store.Run)); err != nil {
 		return err
 	}
+	hub, err := workload.NewHub(manager.GetConfig(), manager.GetHTTPClient(), o.Hub.Timeout)
+	if err != nil {
+		return err
+	}
+	if err := manager.Add(everywhere(hub.Run)); err != nil {
+		return err
+	}
 	reconciler := multidim.New(multidim.Options{
 		Hub:     manager.GetClient(),
 		Live:    manager.GetAPIReader(),
 		Scales:  p.scales,
 		Fleet:   p.fleet,
+		VPAs:    hub,
 		Uses:    p.metrics,
 		History: store,
 		Hold:    p.holdFleet,

@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -32,8 +33,10 @@ type Options struct {
 	// Live reads workloads from the hub's API server itself.
 	Live client.Reader
 	// Scales reads the scale subresource of workloads whose spec has no selector.
-	Scales  scale.ScalesGetter
-	Fleet   *selection.Reader
+	Scales scale.ScalesGetter
+	Fleet  *selection.Reader
+	// VPAs are those of the hub.
+	VPAs    VPAs
 	Uses    Uses
 	History *history.Store
 	// Hold is why nothing may be done now; nil: something may.
@@ -59,6 +62,11 @@ type Sizing struct {
 // Uses asks the hub for what all containers of a workload use.
 type Uses interface {
 	Uses(ctx context.Context, question hubmetrics.Question) ([]hubmetrics.ClusterUses, error)
+}
+
+// VPAs reads the VerticalPodAutoscalers of a namespace, nearly always without asking for them.
+type VPAs interface {
+	VPAs(ctx context.Context, namespace string) workload.VPAs
 }
 
 // Reconciler reconciles MultidimPodAutoscalers.

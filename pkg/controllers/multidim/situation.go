@@ -28,8 +28,10 @@ type situation struct {
 
 	// child is the FederatedHPA of the object's name, whoever made it.
 	child *v1alpha1.FederatedHPA
-	// claims are those of others on the workload, on the hub.
+	// claims are those of others who scale the workload, on the hub.
 	claims []claims.Claim
+	// beside are those of others on the hub beside whom replicas follow the goals: who sizes the workload, and rules, which yield.
+	beside []claims.Claim
 	// yields: one of them is of an older MultidimPodAutoscaler.
 	yields bool
 	// clusters are those that the object selects, in name order; unselected is why they are not known.
