@@ -48,7 +48,8 @@ func (o *MultidimOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.IntVar(&o.Syncs, "concurrent-mpa-syncs", o.Syncs, "Number of MultidimPodAutoscalers that are reconciled concurrently.")
 	fs.DurationVar(&o.Period, "vertical-period", o.Period, "Interval at which each MultidimPodAutoscaler is reconciled.")
 	fs.DurationVar(&o.SavePeriod, "history-save-period", o.SavePeriod,
-		"Interval at which what containers used is saved on the hub. A process that is killed loses as much.")
+		"Interval at which what containers used is saved on the hub; up to six times as long as it grows. A process that is killed "+
+			"loses as much.")
 	fs.Var(&o.PodMinimumCPU, "pod-minimum-cpu", "The least cpu that is recommended for a Pod, all its sized containers together.")
 	fs.Var(&o.PodMinimumMemory, "pod-minimum-memory", "The least memory that is recommended for a Pod, all its sized containers together.")
 	fs.IntVar(&o.NodeHeadroom, "node-headroom", o.NodeHeadroom,

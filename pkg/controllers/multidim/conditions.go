@@ -190,7 +190,7 @@ func (p *plan) lacking(r *v1alpha1.SizeRecommendation) (reason, message string) 
 		return reasonLearning, fmt.Sprintf("%q has not written status.recommendation yet", name)
 	case r == nil:
 		return reasonLearning, "no use of the workload's containers has been measured yet"
-	case r.At != nil && p.Now.Sub(r.At.Time) > staleAfter && p.unmeasured != nil:
+	case r.At != nil && p.Now.Sub(r.At.Time) > staleAfter && p.Now.Sub(p.began) > staleAfter && p.unmeasured != nil:
 		return reasonStale, p.unmeasured.Error()
 	}
 	return "", ""

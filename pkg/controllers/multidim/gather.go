@@ -77,10 +77,13 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 		return
 	}
 	workload.Each(ctx, r.Fleet.Timeout, in.clusters, func(ctx context.Context, c *cluster) { c.read(ctx, in) })
+	if memory.began.IsZero() {
+		memory.began = in.Now
+	}
 	if in.unmeasured = r.measure(ctx, in); in.unmeasured == nil {
 		memory.measured = in.Now
 	}
-	in.measured = memory.measured
+	in.began, in.measured = memory.began, memory.measured
 	memory.workload.compare(in.clusters)
 }
 

@@ -82,7 +82,8 @@ type memory struct {
 	workload workloadMemory
 	last     map[string]lastAdvice // by container
 	seen     map[string]bool       // clusters from which others' learning was taken over, if there was any
-	measured time.Time             // when the hub's metrics API last answered; zero if not to this process
+	began    time.Time             // when this process first asked the hub's metrics API
+	measured time.Time             // when that last answered; zero if not to this process
 	written  time.Time             // when the status was; zero if not by this process
 }
 

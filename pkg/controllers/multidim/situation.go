@@ -40,7 +40,8 @@ type situation struct {
 	// template is what the workload makes Pods of; untold is why that is not known.
 	template *template
 	untold   error
-	// measured is when the hub's metrics API last answered, and unmeasured why it does not now.
+	// began is when this process first asked the hub's metrics API, measured when that last answered, and unmeasured why it does not now.
+	began      time.Time
 	measured   time.Time
 	unmeasured error
 	// takenOver says what is used that others have learned.
