@@ -487,15 +487,15 @@ func TestBeside(t *testing.T) {
 		}
 		return c
 	}
-	vertical := func(mode, target string) *vpa.VerticalPodAutoscaler {
+	one := func(mode, target string) []*vpa.VerticalPodAutoscaler {
 		v := &vpa.VerticalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "theirs"}}
 		v.Spec.TargetRef, v.Spec.UpdatePolicy.UpdateMode = object().Spec.ScaleTargetRef, mode
 		v.Spec.TargetRef.Name = target
-		return v
+		return []*vpa.VerticalPodAutoscaler{v}
 	}
 	const (
-		sized = `True AnotherAutoscaler: Deployment "web" is sized by VerticalPodAutoscaler "theirs": delete that or set its updateMode to Off, ` +
-			`or name another workload`
+		sized = `True AnotherAutoscaler: Deployment "web" is sized by VerticalPodAutoscaler "theirs": delete that or set its updateMode to ` +
+			`Off, or name another workload`
 		ruled = `True AnotherAutoscaler: CronFederatedHPA "daily" sets the replicas of Deployment "web" too, and its rules fail: make it name ` +
 			`this MultidimPodAutoscaler`
 		there = `; cluster west: the workload is sized there by VerticalPodAutoscaler shop/theirs: delete it or set its updateMode to Off, ` +
@@ -510,16 +510,19 @@ func TestBeside(t *testing.T) {
 		want   string
 		state  v1alpha1.MultidimPodAutoscalerState
 	}{
-		"a VPA that acts":           {object: goals, vpas: []*vpa.VerticalPodAutoscaler{vertical("Auto", "web")}, want: sized, state: v1alpha1.MultidimFailing},
-		"a VPA beside mere advice":  {object: none, vpas: []*vpa.VerticalPodAutoscaler{vertical("", "web")}, want: sized, state: v1alpha1.MultidimActive},
-		"a VPA that only advises":   {object: goals, vpas: []*vpa.VerticalPodAutoscaler{vertical("Off", "web")}, state: v1alpha1.MultidimActive},
-		"a VPA of another workload": {object: goals, vpas: []*vpa.VerticalPodAutoscaler{vertical("Auto", "other")}, state: v1alpha1.MultidimActive},
-		"a VPA on the hub and in a cluster": {object: goals, vpas: []*vpa.VerticalPodAutoscaler{vertical("Auto", "web")},
-			west: []*vpa.VerticalPodAutoscaler{vertical("Auto", "web")}, want: sized + there, state: v1alpha1.MultidimFailing},
-		"rules for the workload":                    {object: goals, rules: rules("web", "Deployment"), want: ruled, state: v1alpha1.MultidimFailing},
+		"a VPA that acts": {object: goals, vpas: one("Auto", "web"), want: sized,
+			state: v1alpha1.MultidimFailing},
+		"a VPA beside mere advice":  {object: none, vpas: one("", "web"), want: sized, state: v1alpha1.MultidimActive},
+		"a VPA that only advises":   {object: goals, vpas: one("Off", "web"), state: v1alpha1.MultidimActive},
+		"a VPA of another workload": {object: goals, vpas: one("Auto", "other"), state: v1alpha1.MultidimActive},
+		"a VPA on the hub and in a cluster": {object: goals, vpas: one("Auto", "web"),
+			west: one("Auto", "web"), want: sized + there, state: v1alpha1.MultidimFailing},
+		"rules for the workload": {object: goals, rules: rules("web", "Deployment"), want: ruled,
+			state: v1alpha1.MultidimFailing},
 		"rules for the workload beside mere advice": {object: none, rules: rules("web", "Deployment"), state: v1alpha1.MultidimActive},
-		"rules for this object":                     {object: goals, rules: rules("web", "MultidimPodAutoscaler"), state: v1alpha1.MultidimActive},
-		"rules for another workload":                {object: goals, rules: rules("other", "Deployment"), state: v1alpha1.MultidimActive},
+		"rules for this object": {object: goals, rules: rules("web", "MultidimPodAutoscaler"),
+			state: v1alpha1.MultidimActive},
+		"rules for another workload": {object: goals, rules: rules("other", "Deployment"), state: v1alpha1.MultidimActive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, others := object(tc.object...), []client.Object{}

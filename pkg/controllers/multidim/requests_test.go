@@ -131,7 +131,8 @@ func TestRequestsOfAnHour(t *testing.T) {
 		live, cached := hubClient{ledger: l, live: true}, hubClient{ledger: l}
 		store := history.New(live, 10*time.Minute)
 		w.Reconciler = New(Options{Hub: cached, Live: live, Fleet: w.Fleet, VPAs: w, Uses: w, History: store, Hold: func() error { return nil },
-			Period: time.Minute, Sizing: w.Sizing, Clock: clock.RealClock{}, Events: &events.FakeRecorder{}, Metrics: NewMetrics(prometheus.NewRegistry())})
+			Period: time.Minute, Sizing: w.Sizing, Clock: clock.RealClock{}, Events: &events.FakeRecorder{},
+			Metrics: NewMetrics(prometheus.NewRegistry())})
 		ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 		w.liveFor(8*24*time.Hour, l, store)
 		ended := make(chan error)

@@ -3,6 +3,7 @@
 package multidim
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,9 +16,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/summary"
@@ -185,6 +189,41 @@ func TestBecomesStale(t *testing.T) {
 	same(t, "state afterwards", v1alpha1.MultidimActive, w.object().Status.Summary.State)
 }
 
+// What cannot be said now stays as it was, of clusters too.
+func TestStays(t *testing.T) {
+	w := newWorld(t, object(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Scope = v1alpha1.ScopePerCluster }))
+	for i := range w.clusters["east"].pods {
+		w.clusters["east"].pods[i].cpu = 3000
+	}
+	w.pass(2)
+	before := w.object().Status
+	w.restart()
+	w.History = history.New(interceptor.NewClient(w.hub, interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return errors.New("no answer")
+		},
+	}), time.Minute)
+	w.pass(1)
+	after := w.object().Status
+	if got := words(w.object(), v1alpha1.MultidimRecommendationProvided); !strings.HasPrefix(got, "False HistoryUnavailable: ") {
+		t.Errorf("provided: %s", got)
+	}
+	same(t, "recommendation", before.Recommendation, after.Recommendation)
+	same(t, "clusters", before.Clusters, after.Clusters)
+	if r := before.Clusters[1].Recommendation; r == nil {
+		t.Error("west has no recommendation of its own")
+	}
+}
+
+// Where no cluster is selected, nobody is asked what is used.
+func TestNobodyIsAsked(t *testing.T) {
+	w := newWorld(t, object(func(m *v1alpha1.MultidimPodAutoscaler) {
+		m.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"north"}}
+	}))
+	w.pass(2)
+	same(t, "questions", 0, w.asked)
+}
+
 // A process that is new does not know for how long the metrics have been missing, and says that they are once they have been so to it.
 func TestBecomesStaleAfterARestart(t *testing.T) {
 	w := newWorld(t, object())
@@ -233,7 +272,8 @@ func TestIsNews(t *testing.T) {
 			s.CurrentMetrics[0].Resource.Current.AverageValue = quantity("2")
 		}, 10 * time.Minute},
 		"a metric, a little": {func(s *v1alpha1.MultidimPodAutoscalerStatus) {
-			s.CurrentMetrics[0].Resource.Current = autoscalingv2.MetricValueStatus{AverageValue: quantity("1050m"), AverageUtilization: new(int32(52))}
+			current := &s.CurrentMetrics[0].Resource.Current
+			current.AverageValue, current.AverageUtilization = quantity("1050m"), new(int32(52))
 		}, time.Hour},
 		"a percentage alone": {func(s *v1alpha1.MultidimPodAutoscalerStatus) {
 			s.CurrentMetrics[0].Resource.Current.AverageValue = nil
