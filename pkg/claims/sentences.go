@@ -37,7 +37,8 @@ func sentences(asker, by string) (stored, works, there string) {
 		return "", "%[1]s is sized by %[2]s: delete that or set its updateMode to Off, or name another workload",
 			"the workload is sized there by %[2]s: delete it or set its updateMode to Off, or take the cluster out of clusterAffinity"
 	case [2]string{multidim, cron}:
-		return "%[2]s sets the replicas of %[1]s too, and its rules will fail: make it name this MultidimPodAutoscaler", "", ""
+		return "%[2]s sets the replicas of %[1]s too, and its rules will fail: make it name this MultidimPodAutoscaler",
+			"%[2]s sets the replicas of %[1]s too, and its rules fail: make it name this MultidimPodAutoscaler", ""
 	case [2]string{cron, multidim}:
 		return "%[1]s belongs to %[2]s, and the rules will fail: name that MultidimPodAutoscaler instead",
 			"%[1]s belongs to %[2]s: name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds", ""

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -53,7 +54,8 @@ func (o *MultidimOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.IntVar(&o.Syncs, "concurrent-mpa-syncs", o.Syncs, "Number of MultidimPodAutoscalers that are reconciled concurrently.")
 	fs.DurationVar(&o.Period, "vertical-period", o.Period, "Interval at which each MultidimPodAutoscaler is reconciled.")
 	fs.DurationVar(&o.SavePeriod, "history-save-period", o.SavePeriod,
-		"Interval at which what containers used is saved on the hub. A process that is killed loses as much.")
+		"Interval at which what containers used is saved on the hub; up to six times as long as it grows. A process that is killed "+
+			"loses as much.")
 	fs.Var(&o.PodMinimumCPU, "pod-minimum-cpu", "The least cpu that is recommended for a Pod, all its sized containers together.")
 	fs.Var(&o.PodMinimumMemory, "pod-minimum-memory", "The least memory that is recommended for a Pod, all its sized containers together.")
 	fs.IntVar(&o.NodeHeadroom, "node-headroom", o.NodeHeadroom,
@@ -130,11 +132,19 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 	if err := manager.Add(ctrlmanager.RunnableFunc(store.Run)); err != nil {
 		return err
 	}
+	hub, err := workload.NewHub(manager.GetConfig(), manager.GetHTTPClient(), o.Hub.Timeout)
+	if err != nil {
+		return err
+	}
+	if err := manager.Add(everywhere(hub.Run)); err != nil {
+		return err
+	}
 	reconciler := multidim.New(multidim.Options{
 		Hub:     manager.GetClient(),
 		Live:    manager.GetAPIReader(),
 		Scales:  p.scales,
 		Fleet:   p.fleet,
+		VPAs:    hub,
 		Uses:    p.metrics,
 		History: store,
 		Hold:    p.holdFleet,

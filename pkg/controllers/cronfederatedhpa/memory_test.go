@@ -42,7 +42,7 @@ func (m *memory) put(o client.Object) {
 	name := nameOf(o, client.ObjectKeyFromObject(o))
 	m.objects[name] = o
 	switch o.(type) {
-	case *v1alpha1.FederatedHPA, *autoscalingv2.HorizontalPodAutoscaler:
+	case *v1alpha1.FederatedHPA, *v1alpha1.MultidimPodAutoscaler, *autoscalingv2.HorizontalPodAutoscaler:
 		m.autoscalers[name] = o
 	}
 }
@@ -70,6 +70,10 @@ func (m *memory) List(_ context.Context, list client.ObjectList, opts ...client.
 		case *v1alpha1.FederatedHPAList:
 			if f, ok := o.(*v1alpha1.FederatedHPA); ok {
 				into.Items = append(into.Items, *f)
+			}
+		case *v1alpha1.MultidimPodAutoscalerList:
+			if m, ok := o.(*v1alpha1.MultidimPodAutoscaler); ok {
+				into.Items = append(into.Items, *m)
 			}
 		case *autoscalingv2.HorizontalPodAutoscalerList:
 			if h, ok := o.(*autoscalingv2.HorizontalPodAutoscaler); ok {

@@ -156,6 +156,8 @@ func TestGovernedTarget(t *testing.T) {
 			`Deployment "shop" is scaled by FederatedHPA "shop": name that FederatedHPA in scaleTargetRef, and set its bounds`},
 		"a Deployment of a MultidimPodAutoscaler": {onDeployment, []client.Object{newDeployment(3), madeBy("sized", 10)},
 			`Deployment "shop" belongs to MultidimPodAutoscaler "sized": name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds`},
+		"a Deployment of a MultidimPodAutoscaler that has made nothing yet": {onDeployment, []client.Object{newDeployment(3), withGoals("sized")},
+			`Deployment "shop" belongs to MultidimPodAutoscaler "sized": name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds`},
 		"a FederatedHPA of a MultidimPodAutoscaler": {newCron(federated, setsBoth("r", "0 9 * * *", 7, 7)), []client.Object{madeBy("sized", 3)},
 			`FederatedHPA "shop" belongs to MultidimPodAutoscaler "sized": name that MultidimPodAutoscaler in scaleTargetRef, and set its bounds`},
 	}
@@ -176,6 +178,24 @@ func TestGovernedTarget(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A MultidimPodAutoscaler without goals leaves the replicas to the rules.
+func TestTargetThatIsOnlySized(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3), newMultidim(1, 10))
+	program := s.program()
+	for _, at := range []string{"08:00", "09:00", "09:01"} {
+		s.reconcileAt(program, at)
+	}
+	if s.replicas() != 7 || meta.IsStatusConditionTrue(s.cron().Status.Conditions, v1alpha1.CronConflicting) {
+		t.Errorf("replicas %d, conditions %+v", s.replicas(), s.cron().Status.Conditions)
+	}
+}
+
+func withGoals(name string) *v1alpha1.MultidimPodAutoscaler {
+	m := newMultidim(1, 10)
+	m.Name, m.Spec.Goals = name, &v1alpha1.Goals{}
+	return m
 }
 
 // madeBy is a FederatedHPA that a MultidimPodAutoscaler made.

@@ -20,7 +20,9 @@ import (
 // the rules set, or returns "".
 func scaledBy(ctx context.Context, hub client.Reader, object *v1alpha1.CronFederatedHPA) (string, error) {
 	ref := object.Spec.ScaleTargetRef
-	for _, list := range []client.ObjectList{&v1alpha1.FederatedHPAList{}, &autoscalingv2.HorizontalPodAutoscalerList{}} {
+	for _, list := range []client.ObjectList{
+		&v1alpha1.FederatedHPAList{}, &v1alpha1.MultidimPodAutoscalerList{}, &autoscalingv2.HorizontalPodAutoscalerList{},
+	} {
 		if err := hub.List(ctx, list, client.InNamespace(object.Namespace), client.MatchingFields{index.ByName: ref.Name}); err != nil {
 			return "", fmt.Errorf("listing other autoscalers of %s %s: %w", ref.Kind, ref.Name, err)
 		}

@@ -173,6 +173,26 @@ func TestChildNotWritten(t *testing.T) {
 	}
 }
 
+// A FederatedHPA that cannot be deleted is tried again, and that is told; one that is gone already is deleted.
+func TestChildNotDeleted(t *testing.T) {
+	refused := errors.New("admission webhook denied the request")
+	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "federatedhpas"}, "web")
+	for want, answer := range map[string]error{
+		"True FederatedHPANotWritten: deleting FederatedHPA shop/web: admission webhook denied the request": refused, "": gone,
+	} {
+		w := newWorld(t, object(withGoal))
+		w.pass(1)
+		w.edit(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Goals = nil })
+		w.Hub = interceptor.NewClient(w.hub, interceptor.Funcs{
+			Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error { return answer },
+		})
+		if err := w.reconcile(t.Context(), w.defaulted(), w.memories.Of(w.object())); (err == nil) != (want == "") {
+			t.Errorf("%v: error %v", answer, err)
+		}
+		same(t, "unsupported", want, words(w.object(), v1alpha1.MultidimConfigUnsupported))
+	}
+}
+
 // Utilizations are of the base, whatever a member measures.
 func TestUtilizations(t *testing.T) {
 	w := newWorld(t, object(withGoal))

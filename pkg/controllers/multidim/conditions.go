@@ -198,7 +198,7 @@ func (p *plan) lacking(r *v1alpha1.SizeRecommendation) (reason, message string) 
 		return reasonLearning, fmt.Sprintf("%q has not written status.recommendation yet", name)
 	case r == nil:
 		return reasonLearning, "no use of the workload's containers has been measured yet"
-	case r.At != nil && p.Now.Sub(r.At.Time) > staleAfter && p.unmeasured != nil:
+	case r.At != nil && p.Now.Sub(r.At.Time) > staleAfter && p.Now.Sub(p.began) > staleAfter && p.unmeasured != nil:
 		return reasonStale, p.unmeasured.Error()
 	}
 	return "", ""
@@ -236,7 +236,7 @@ func (p *plan) unsure() condition {
 func (p *plan) unsupported() condition {
 	c := condition{kind: v1alpha1.MultidimConfigUnsupported, is: true}
 	faults := slices.DeleteFunc(slices.Clone(p.goals.Faults), func(f goals.Fault) bool { return f.Reason == goals.HiddenByLimit })
-	inClusters := p.inClusters()
+	beside := p.besideOthers()
 	var invalid *selection.SpecError
 	switch {
 	case len(p.claims) > 0:
@@ -250,15 +250,19 @@ func (p *plan) unsupported() condition {
 		c.reason, c.message = reasonInvalidSpec, p.unselected.Error()
 	case len(faults) > 0:
 		c.reason, c.message = faults[0].Reason, faults[0].Message
-	case len(inClusters) > 0:
-		c.reason, c.message = reasonAnotherAutoscaler, strings.Join(inClusters, "; ")
+	case len(beside) > 0:
+		c.reason, c.message = reasonAnotherAutoscaler, strings.Join(beside, "; ")
 	default:
 		c.is, c.reason, c.message, c.quiet = false, reasonSupported, "nothing is in the way of what the spec asks for", true
 	}
 	return c
 }
 
-func (p *plan) inClusters() (all []string) {
+// besideOthers says who governs the workload too, without being in the way of the FederatedHPA.
+func (p *plan) besideOthers() (all []string) {
+	if len(p.beside) > 0 {
+		all = append(all, p.beside[0].AtWork())
+	}
 	for i := range p.clusters {
 		if others := p.clusters[i].others; len(others) > 0 {
 			all = append(all, fmt.Sprintf("cluster %s: %s", p.clusters[i].name, claims.InTheWay(others)))

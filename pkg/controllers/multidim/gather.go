@@ -24,8 +24,9 @@ import (
 // patience multiplies the timeout of members for the hub's metrics API, which may have to wait for members first.
 const patience = 2
 
-// onHub reads the FederatedHPA of the object's name, and the claims of others. Both come from a cache, which fails only if it
-// was not set up, and then nothing runs.
+// onHub reads the FederatedHPA of the object's name, and the claims of others. They come from a cache, which fails only if it
+// was not set up, and then nothing runs; VerticalPodAutoscalers from what is watched as in members, where none are known
+// that cannot be seen.
 func (r *Reconciler) onHub(ctx context.Context, in *situation) {
 	object, child := in.Object, &v1alpha1.FederatedHPA{}
 	if r.Hub.Get(ctx, client.ObjectKeyFromObject(object), child) == nil {
@@ -36,13 +37,19 @@ func (r *Reconciler) onHub(ctx context.Context, in *situation) {
 	var federated v1alpha1.FederatedHPAList
 	var local autoscalingv2.HorizontalPodAutoscalerList
 	var multidim v1alpha1.MultidimPodAutoscalerList
-	_, _, _ = r.Hub.List(ctx, &federated, named...), r.Hub.List(ctx, &local, named...), r.Hub.List(ctx, &multidim, named...)
+	var rules v1alpha1.CronFederatedHPAList
+	for _, list := range []client.ObjectList{&federated, &local, &multidim, &rules} {
+		_ = r.Hub.List(ctx, list, named...)
+	}
 	federated.Items = slices.DeleteFunc(federated.Items, func(f v1alpha1.FederatedHPA) bool {
 		return claims.Of(&f).Kind == v1alpha1.MultidimPodAutoscalerKind // who made it is seen too
 	})
 	prior := claims.Prior(object, pointers(multidim.Items)...)
 	in.claims = slices.Concat(claims.On(asker, pointers(federated.Items)...), claims.On(asker, pointers(local.Items)...), prior)
 	in.yields = len(prior) > 0
+	ctx, cancel := context.WithTimeout(ctx, r.Fleet.Timeout)
+	defer cancel()
+	in.beside = slices.Concat(claims.On(asker, r.VPAs.VPAs(ctx, object.Namespace).Objects...), claims.On(asker, pointers(rules.Items)...))
 }
 
 func pointers[T any](list []T) []*T {
@@ -80,10 +87,13 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 		return
 	}
 	workload.Each(ctx, r.Fleet.Timeout, in.clusters, func(ctx context.Context, c *cluster) { c.read(ctx, in) })
+	if memory.began.IsZero() {
+		memory.began = in.Now
+	}
 	if in.unmeasured = r.measure(ctx, in); in.unmeasured == nil {
 		memory.measured = in.Now
 	}
-	in.measured = memory.measured
+	in.began, in.measured = memory.began, memory.measured
 	memory.workload.compare(in.clusters)
 }
 

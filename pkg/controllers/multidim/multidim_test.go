@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
@@ -474,6 +475,70 @@ func TestOthers(t *testing.T) {
 			words(w.object(), v1alpha1.MultidimConfigUnsupported))
 		same(t, "its target", "other", w.child().Spec.ScaleTargetRef.Name)
 	})
+}
+
+// Who sizes the workload on the hub, and rules that name it, are told, and replicas follow the goals all the same.
+func TestBeside(t *testing.T) {
+	rules := func(target, kind string) *v1alpha1.CronFederatedHPA {
+		c := &v1alpha1.CronFederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "daily"}}
+		c.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: kind, Name: target}
+		if kind == v1alpha1.MultidimPodAutoscalerKind {
+			c.Spec.ScaleTargetRef.APIVersion = v1alpha1.SchemeGroupVersion.String()
+		}
+		return c
+	}
+	one := func(mode, target string) []*vpa.VerticalPodAutoscaler {
+		v := &vpa.VerticalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "theirs"}}
+		v.Spec.TargetRef, v.Spec.UpdatePolicy.UpdateMode = object().Spec.ScaleTargetRef, mode
+		v.Spec.TargetRef.Name = target
+		return []*vpa.VerticalPodAutoscaler{v}
+	}
+	const (
+		sized = `True AnotherAutoscaler: Deployment "web" is sized by VerticalPodAutoscaler "theirs": delete that or set its updateMode to ` +
+			`Off, or name another workload`
+		ruled = `True AnotherAutoscaler: CronFederatedHPA "daily" sets the replicas of Deployment "web" too, and its rules fail: make it name ` +
+			`this MultidimPodAutoscaler`
+		there = `; cluster west: the workload is sized there by VerticalPodAutoscaler shop/theirs: delete it or set its updateMode to Off, ` +
+			`or take the cluster out of clusterAffinity`
+	)
+	goals, none := []func(*v1alpha1.MultidimPodAutoscaler){withGoal}, []func(*v1alpha1.MultidimPodAutoscaler){}
+	for name, tc := range map[string]struct {
+		object []func(*v1alpha1.MultidimPodAutoscaler)
+		rules  *v1alpha1.CronFederatedHPA
+		vpas   []*vpa.VerticalPodAutoscaler // of the hub
+		west   []*vpa.VerticalPodAutoscaler
+		want   string
+		state  v1alpha1.MultidimPodAutoscalerState
+	}{
+		"a VPA that acts": {object: goals, vpas: one("Auto", "web"), want: sized,
+			state: v1alpha1.MultidimFailing},
+		"a VPA beside mere advice":  {object: none, vpas: one("", "web"), want: sized, state: v1alpha1.MultidimActive},
+		"a VPA that only advises":   {object: goals, vpas: one("Off", "web"), state: v1alpha1.MultidimActive},
+		"a VPA of another workload": {object: goals, vpas: one("Auto", "other"), state: v1alpha1.MultidimActive},
+		"a VPA on the hub and in a cluster": {object: goals, vpas: one("Auto", "web"),
+			west: one("Auto", "web"), want: sized + there, state: v1alpha1.MultidimFailing},
+		"rules for the workload": {object: goals, rules: rules("web", "Deployment"), want: ruled,
+			state: v1alpha1.MultidimFailing},
+		"rules for the workload beside mere advice": {object: none, rules: rules("web", "Deployment"), state: v1alpha1.MultidimActive},
+		"rules for this object": {object: goals, rules: rules("web", "MultidimPodAutoscaler"),
+			state: v1alpha1.MultidimActive},
+		"rules for another workload": {object: goals, rules: rules("other", "Deployment"), state: v1alpha1.MultidimActive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, others := object(tc.object...), []client.Object{}
+			if tc.rules != nil {
+				others = append(others, tc.rules)
+			}
+			w := newWorld(t, m, others...)
+			w.vpas, w.clusters["west"].vpas = tc.vpas, tc.west
+			w.pass(2)
+			same(t, "unsupported", tc.want, words(w.object(), v1alpha1.MultidimConfigUnsupported))
+			same(t, "state", tc.state, w.object().Status.Summary.State)
+			if child := w.child(); (child != nil) != (m.Spec.Goals != nil) {
+				t.Errorf("the FederatedHPA is %v", child)
+			}
+		})
+	}
 }
 
 // What a VerticalPodAutoscaler of a cluster has learned is used from the beginning.

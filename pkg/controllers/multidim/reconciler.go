@@ -21,6 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
@@ -35,8 +36,10 @@ type Options struct {
 	// Live reads workloads from the hub's API server itself.
 	Live client.Reader
 	// Scales reads the scale subresource of workloads whose spec has no selector.
-	Scales  scale.ScalesGetter
-	Fleet   *selection.Reader
+	Scales scale.ScalesGetter
+	Fleet  *selection.Reader
+	// VPAs are those of the hub.
+	VPAs    VPAs
 	Uses    Uses
 	History *history.Store
 	// Hold is why nothing may be done now; nil: something may.
@@ -67,6 +70,11 @@ type Uses interface {
 	Uses(ctx context.Context, question hubmetrics.Question) ([]hubmetrics.ClusterUses, error)
 }
 
+// VPAs reads the VerticalPodAutoscalers of a namespace, nearly always without asking for them.
+type VPAs interface {
+	VPAs(ctx context.Context, namespace string) workload.VPAs
+}
+
 // Reconciler reconciles MultidimPodAutoscalers.
 type Reconciler struct {
 	Options
@@ -81,7 +89,8 @@ type memory struct {
 	workload workloadMemory
 	last     map[string]lastAdvice // by container
 	seen     map[string]bool       // clusters from which others' learning was taken over, if there was any
-	measured time.Time             // when the hub's metrics API last answered; zero if not to this process
+	began    time.Time             // when this process first asked the hub's metrics API
+	measured time.Time             // when that last answered; zero if not to this process
 	written  time.Time             // when the status was; zero if not by this process
 	clusters map[string]*clusterMemory
 	waiting  string // what a deletion waits for

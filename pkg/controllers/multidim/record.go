@@ -5,13 +5,17 @@ package multidim
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/conversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -41,8 +45,7 @@ const (
 func (r *Reconciler) record(ctx context.Context, p *plan, memory *memory) error {
 	before, after := &p.Object.Status, p.status()
 	r.Metrics.says(p, &after)
-	if !equality.Semantic.DeepEqual(steady(before), steady(&after)) ||
-		p.Now.Sub(memory.written) >= renewAfter && !equality.Semantic.DeepEqual(before, &after) {
+	if isNews(before, &after, p.Now.Sub(memory.written)) {
 		written := p.Object.DeepCopy()
 		written.Status = after
 		if err := r.Hub.Status().Update(ctx, written, client.FieldOwner(FieldManager)); err != nil {
@@ -59,6 +62,55 @@ func (r *Reconciler) record(ctx context.Context, p *plan, memory *memory) error 
 	return nil
 }
 
+// What changes all the time, which is bounds, metrics and times, is written in so long after the last write: if an amount differs by
+// more than a tenth, and otherwise.
+const (
+	renewAfter = 10 * time.Minute
+	renewAlike = time.Hour
+)
+
+// isNews reports whether a status is to be written, so long after it last was.
+func isNews(before, after *v1alpha1.MultidimPodAutoscalerStatus, since time.Duration) bool {
+	switch {
+	case !equality.Semantic.DeepEqual(steady(before), steady(after)):
+		return true
+	case since >= renewAlike:
+		return !equality.Semantic.DeepEqual(before, after)
+	case since >= renewAfter:
+		return !alike.DeepEqual(timeless(before), timeless(after))
+	}
+	return false
+}
+
+// alike is equality but for times, and a tenth of amounts.
+var alike = conversion.EqualitiesOrDie(
+	func(a, b resource.Quantity) bool {
+		x, y := a.AsApproximateFloat64(), b.AsApproximateFloat64()
+		return math.Abs(x-y) <= max(math.Abs(x), math.Abs(y))/10
+	},
+	func(_, _ metav1.Time) bool { return true },
+)
+
+// timeless is a status without what says in words how old something is, and without percentages, which are of the amounts beside
+// them.
+func timeless(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutoscalerStatus {
+	bare := s.DeepCopy()
+	for i := range bare.CurrentMetrics {
+		if current := currentOf(&bare.CurrentMetrics[i]); current.AverageValue != nil {
+			current.AverageUtilization = nil
+		}
+	}
+	forgetAge(bare.Conditions)
+	return bare
+}
+
+// forgetAge removes how long there is history.
+func forgetAge(conditions []metav1.Condition) {
+	if c := meta.FindStatusCondition(conditions, v1alpha1.MultidimLowConfidence); c != nil {
+		c.Message = ""
+	}
+}
+
 // steady is a status without what changes all the time.
 func steady(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutoscalerStatus {
 	bare := s.DeepCopy()
@@ -67,11 +119,7 @@ func steady(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutosc
 	for i := range bare.Clusters {
 		bare.Clusters[i].Recommendation = targets(bare.Clusters[i].Recommendation)
 	}
-	for i := range bare.Conditions {
-		if bare.Conditions[i].Type == v1alpha1.MultidimLowConfidence {
-			bare.Conditions[i].Message = "" // how long there is history
-		}
-	}
+	forgetAge(bare.Conditions)
 	return bare
 }
 

@@ -29,8 +29,10 @@ type situation struct {
 
 	// child is the FederatedHPA of the object's name, whoever made it.
 	child *v1alpha1.FederatedHPA
-	// claims are those of others on the workload, on the hub.
+	// claims are those of others who scale the workload, on the hub.
 	claims []claims.Claim
+	// beside are those of others on the hub beside whom replicas follow the goals: who sizes the workload, and rules, which yield.
+	beside []claims.Claim
 	// yields: one of them is of an older MultidimPodAutoscaler.
 	yields bool
 	// clusters are those that the object selects, in name order; unselected is why they are not known.
@@ -41,7 +43,8 @@ type situation struct {
 	// template is what the workload makes Pods of; untold is why that is not known.
 	template *template
 	untold   error
-	// measured is when the hub's metrics API last answered, and unmeasured why it does not now.
+	// began is when this process first asked the hub's metrics API, measured when that last answered, and unmeasured why it does not now.
+	began      time.Time
 	measured   time.Time
 	unmeasured error
 	// takenOver says what is used that others have learned.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -19,9 +18,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
-
-// renewAfter is how old a status becomes while only what always changes has changed: bounds, metrics, and when it was so.
-const renewAfter = 10 * time.Minute
 
 // status returns what the object is to say.
 func (p *plan) status() v1alpha1.MultidimPodAutoscalerStatus {

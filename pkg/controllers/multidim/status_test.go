@@ -3,6 +3,7 @@
 package multidim
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,9 +15,13 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/summary"
@@ -182,6 +187,112 @@ func TestBecomesStale(t *testing.T) {
 	w.uses = nil
 	w.pass(1)
 	same(t, "state afterwards", v1alpha1.MultidimActive, w.object().Status.Summary.State)
+}
+
+// What cannot be said now stays as it was, of clusters too.
+func TestStays(t *testing.T) {
+	w := newWorld(t, object(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Scope = v1alpha1.ScopePerCluster }))
+	for i := range w.clusters["east"].pods {
+		w.clusters["east"].pods[i].cpu = 3000
+	}
+	w.pass(2)
+	before := w.object().Status
+	w.restart()
+	w.History = history.New(interceptor.NewClient(w.hub, interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return errors.New("no answer")
+		},
+	}), time.Minute)
+	w.pass(1)
+	after := w.object().Status
+	if got := words(w.object(), v1alpha1.MultidimRecommendationProvided); !strings.HasPrefix(got, "False HistoryUnavailable: ") {
+		t.Errorf("provided: %s", got)
+	}
+	same(t, "recommendation", before.Recommendation, after.Recommendation)
+	same(t, "clusters", before.Clusters, after.Clusters)
+	if r := before.Clusters[1].Recommendation; r == nil {
+		t.Error("west has no recommendation of its own")
+	}
+}
+
+// Where no cluster is selected, nobody is asked what is used.
+func TestNobodyIsAsked(t *testing.T) {
+	w := newWorld(t, object(func(m *v1alpha1.MultidimPodAutoscaler) {
+		m.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"north"}}
+	}))
+	w.pass(2)
+	same(t, "questions", 0, w.asked)
+}
+
+// A process that is new does not know for how long the metrics have been missing, and says that they are once they have been so to it.
+func TestBecomesStaleAfterARestart(t *testing.T) {
+	w := newWorld(t, object())
+	w.pass(2)
+	w.uses = errors.New("no answer")
+	w.clock.SetTime(w.clock.Now().Add(time.Hour))
+	w.restart()
+	w.pass(11)
+	same(t, "state within 10 minutes", v1alpha1.MultidimHeld, w.object().Status.Summary.State)
+	w.pass(1)
+	if got := words(w.object(), v1alpha1.MultidimRecommendationProvided); !strings.HasPrefix(got, "False RecommendationStale: ") {
+		t.Errorf("after 11 minutes: %s", got)
+	}
+}
+
+// What always changes is written now and then.
+func TestIsNews(t *testing.T) {
+	status := func(change func(*v1alpha1.MultidimPodAutoscalerStatus)) *v1alpha1.MultidimPodAutoscalerStatus {
+		s := &v1alpha1.MultidimPodAutoscalerStatus{
+			Recommendation: &v1alpha1.SizeRecommendation{At: &metav1.Time{Time: noon}, Containers: []v1alpha1.ContainerRecommendation{{
+				ContainerName: "app", Target: v1alpha1.Size{CPU: quantity("100m")}, UpperBound: v1alpha1.Size{CPU: quantity("1")}}}},
+			Conditions: []metav1.Condition{{Type: v1alpha1.MultidimLowConfidence, Message: "1h"}, {Type: v1alpha1.MultidimActing, Message: "1h"}},
+			CurrentMetrics: []autoscalingv2.MetricStatus{{Resource: &autoscalingv2.ResourceMetricStatus{
+				Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("1"), AverageUtilization: new(int32(50))}}}},
+		}
+		change(s)
+		return s
+	}
+	of := func(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.ContainerRecommendation {
+		return &s.Recommendation.Containers[0]
+	}
+	const never = 2 * time.Hour
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.MultidimPodAutoscalerStatus)
+		after  time.Duration
+	}{
+		"nothing":       {func(*v1alpha1.MultidimPodAutoscalerStatus) {}, never},
+		"the time":      {func(s *v1alpha1.MultidimPodAutoscalerStatus) { s.Recommendation.At.Time = noon.Add(time.Second) }, time.Hour},
+		"a target":      {func(s *v1alpha1.MultidimPodAutoscalerStatus) { of(s).Target.CPU = quantity("101m") }, 0},
+		"a bound":       {func(s *v1alpha1.MultidimPodAutoscalerStatus) { of(s).UpperBound.CPU = quantity("1112m") }, 10 * time.Minute},
+		"a bound, less": {func(s *v1alpha1.MultidimPodAutoscalerStatus) { of(s).UpperBound.CPU = quantity("899m") }, 10 * time.Minute},
+		"a bound, by a tenth": {func(s *v1alpha1.MultidimPodAutoscalerStatus) { of(s).UpperBound.CPU = quantity("900m") },
+			time.Hour},
+		"a bound that is new": {func(s *v1alpha1.MultidimPodAutoscalerStatus) { of(s).LowerBound.CPU = quantity("1m") }, 10 * time.Minute},
+		"a metric": {func(s *v1alpha1.MultidimPodAutoscalerStatus) {
+			s.CurrentMetrics[0].Resource.Current.AverageValue = quantity("2")
+		}, 10 * time.Minute},
+		"a metric, a little": {func(s *v1alpha1.MultidimPodAutoscalerStatus) {
+			current := &s.CurrentMetrics[0].Resource.Current
+			current.AverageValue, current.AverageUtilization = quantity("1050m"), new(int32(52))
+		}, time.Hour},
+		"a percentage alone": {func(s *v1alpha1.MultidimPodAutoscalerStatus) {
+			s.CurrentMetrics[0].Resource.Current.AverageValue = nil
+		}, 10 * time.Minute},
+		"how long there is history":    {func(s *v1alpha1.MultidimPodAutoscalerStatus) { s.Conditions[0].Message = "2h" }, time.Hour},
+		"what another condition says":  {func(s *v1alpha1.MultidimPodAutoscalerStatus) { s.Conditions[1].Message = "2h" }, 0},
+		"how many replicas are wanted": {func(s *v1alpha1.MultidimPodAutoscalerStatus) { s.DesiredReplicas++ }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := status(func(*v1alpha1.MultidimPodAutoscalerStatus) {}), status(tc.change)
+			kept := after.DeepCopy()
+			since := time.Duration(0)
+			for since < never && !isNews(before, after, since) {
+				since += time.Minute
+			}
+			same(t, "written after", tc.after, since)
+			same(t, "the status is not changed", kept, after)
+		})
+	}
 }
 
 // The template holds while the only cluster that has the workload cannot be read.

@@ -64,8 +64,9 @@ type world struct {
 	hub      client.WithWatch
 	requests []string // to the hub, but for reads from the cache
 	clusters map[string]*member
-	uses     error // why the hub's metrics API says nothing
-	asked    int   // of it
+	vpas     []*vpa.VerticalPodAutoscaler // of the hub
+	uses     error                        // why the hub's metrics API says nothing
+	asked    int                          // of it
 	events   *events.FakeRecorder
 	store    *history.Store
 	owners   owners
@@ -197,7 +198,7 @@ func (w *world) restart() {
 	})
 	w.store = history.New(w.hub, 10*time.Minute)
 	w.Reconciler = New(Options{
-		Hub: writes, Live: live, Fleet: &selection.Reader{Fleet: w, Timeout: time.Second}, Uses: w, History: w.store,
+		Hub: writes, Live: live, Fleet: &selection.Reader{Fleet: w, Timeout: time.Second}, VPAs: w, Uses: w, History: w.store,
 		Hold: func() error { return nil }, Period: time.Minute,
 		Sizing: Sizing{PodMinimum: sizes.Amounts{25, 250 * mi}, Headroom: 10}, Clock: w.clock, Events: w.events,
 		Metrics: NewMetrics(prometheus.NewRegistry()),
@@ -233,6 +234,11 @@ func (w *world) Uses(_ context.Context, q hubmetrics.Question) ([]hubmetrics.Clu
 		all = append(all, u)
 	}
 	return all, w.uses
+}
+
+// VPAs implements [VPAs].
+func (w *world) VPAs(context.Context, string) workload.VPAs {
+	return workload.VPAs{Known: true, Objects: w.vpas}
 }
 
 // Settled implements [workload.Fleet].

@@ -8,11 +8,13 @@
 //	[Store.Advise]  returns advice for the fleet and for each cluster                                          advise.go
 //	[Store.Forget]  drops an object that was deleted                                                           store.go
 //
-// [Store.Run] saves each history once in a period and when it ends, as MultidimPodAutoscalerHistory objects: save.go, run.go.
+// [Store.Run] saves each history once in a period, less often as it grows, and when it ends, as MultidimPodAutoscalerHistory
+// objects: save.go, run.go.
 // [FromVPA] and [Store.Import] take over what a VerticalPodAutoscaler has collected: vpa.go.
 //
 // Ages are by our own clock. The times of a member only tell that a sample or a kill is the one seen before.
 //
-// What a restart loses: the peaks of memory of the running day, which the containers show again, and at most a period of samples
-// if the process was killed.
+// What a restart loses: the peaks of memory of the running day, which the containers show again, and if the process was
+// killed the samples since the last save: of a period, or a 24th of what is known of a container, if that is more, but at most of six
+// periods.
 package history

@@ -66,6 +66,7 @@ func (m *memory) feed(p Pass) []Fed {
 	}
 	for _, f := range all {
 		m.dirty = m.dirty || f.Samples > 0 || len(f.Kills) > 0
+		m.urgent = m.urgent || len(f.Kills) > 0
 	}
 	for _, s := range m.shares {
 		if !s.asked {

@@ -49,7 +49,7 @@ func (s *Store) Load(ctx context.Context, owner Owner, now time.Time) (Loaded, e
 	if m.absent = err; err != nil {
 		return Loaded{}, fmt.Errorf("loading the history of %v: %w", owner, err)
 	}
-	m.stored, m.due = read.stored(), now.Add(s.period)
+	m.stored, m.saved = read.stored(), now
 	m.loaded = Loaded{m.fill(read.containers, now), read.faults}
 	return m.loaded, nil
 }

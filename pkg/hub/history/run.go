@@ -12,11 +12,13 @@ import (
 
 const (
 	turns        = 10               // how often in a period it is checked which histories are to be saved
+	mostPeriods  = 6                // between two saves of one
+	mostLost     = 24               // what part of what is known of a container may be lost
 	atOnce       = 4                // histories that are saved at once
 	flushTimeout = 20 * time.Second // of all histories, when the program ends
 )
 
-// Run saves each history once in a period, until ctx ends; then it saves all. It belongs to the leader: it ends with the
+// Run saves each history when it is due, until ctx ends; then it saves all. It belongs to the leader: it ends with the
 // leadership, and what a next leader has written by then is not overwritten.
 func (s *Store) Run(ctx context.Context) error {
 	ticker := time.NewTicker(max(s.period/turns, time.Millisecond))
@@ -43,7 +45,7 @@ func (s *Store) saveAll(ctx context.Context, now time.Time, all bool) (left int)
 	group.SetLimit(atOnce)
 	for _, m := range s.all() {
 		switch {
-		case !m.isDue(now, all):
+		case !m.isDue(now, s.period, all):
 		case ctx.Err() != nil:
 			left++
 		default:
@@ -61,8 +63,25 @@ func (s *Store) saveAll(ctx context.Context, now time.Time, all bool) (left int)
 }
 
 // isDue reports whether a history is to be saved: now, or at all.
-func (m *memory) isDue(now time.Time, atAll bool) bool {
+func (m *memory) isDue(now time.Time, period time.Duration, atAll bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.dirty && (atAll || !now.Before(m.due))
+	return m.dirty && (atAll || now.Sub(m.saved) >= m.interval(now, period))
+}
+
+// interval is the time between two saves: one period, and more as the history grows, since what is added in a period becomes a
+// smaller part of it. Kills are few, and each of them matters.
+func (m *memory) interval(now time.Time, period time.Duration) time.Duration {
+	if m.urgent {
+		return period
+	}
+	known := mostLost * mostPeriods * period
+	for _, s := range m.shares {
+		for _, c := range s.containers {
+			if c.use.Samples > 0 {
+				known = min(known, now.Sub(c.use.First))
+			}
+		}
+	}
+	return max(period, known/mostLost)
 }

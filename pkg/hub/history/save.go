@@ -28,7 +28,7 @@ func (s *Store) save(ctx context.Context, m *memory, now time.Time) error {
 	if deleted {
 		err = errors.Join(err, s.write(ctx, m.owner, &hub, nil, now))
 	}
-	m.end(hub, now.Add(s.period), err, deleted)
+	m.end(hub, now, err, deleted)
 	if err != nil {
 		return fmt.Errorf("saving the history of %v: %w", m.owner, err)
 	}
@@ -41,22 +41,22 @@ func (m *memory) begin(now time.Time) ([]v1alpha1.ContainerHistory, stored, bool
 	if m.absent != nil || m.saving || !m.dirty {
 		return nil, stored{}, false
 	}
-	m.saving, m.dirty = true, false
+	m.saving, m.dirty, m.urgent = true, false, false
 	return m.checkpoints(now), m.stored, true
 }
 
-func (m *memory) end(hub stored, due time.Time, err error, deleted bool) {
+func (m *memory) end(hub stored, now time.Time, err error, deleted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.saving, m.stored = false, hub
 	switch {
 	case deleted:
 		m.shares, m.fed = nil, time.Time{}
-		m.due = due
+		m.saved = now
 	case err != nil:
-		m.dirty = true
+		m.dirty, m.urgent = true, true
 	default:
-		m.due = due
+		m.saved = now
 	}
 }
 

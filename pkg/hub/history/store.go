@@ -54,7 +54,7 @@ type Store struct {
 	byKey map[types.NamespacedName]*memory
 }
 
-// New returns a store that saves each history once in a period.
+// New returns a store that saves each history once in a period, and less often as it grows.
 func New(hub Hub, period time.Duration) *Store {
 	return &Store{hub: hub, period: period, byKey: map[types.NamespacedName]*memory{}}
 }
@@ -70,8 +70,9 @@ type memory struct {
 	shares []*share  // in order of clusters
 
 	stored stored
-	due    time.Time // when it is to be saved
+	saved  time.Time // or loaded
 	dirty  bool      // something was added since it was saved
+	urgent bool      // and that is a kill, or could not be saved
 	saving bool
 }
 
@@ -127,25 +128,25 @@ func (s *Store) of(owner Owner) (*memory, error) {
 
 func errNotRead() error { return errors.New("nothing has been read yet") }
 
-// all are in the order of when they are to be saved.
+// all are in the order of when they were saved.
 func (s *Store) all() []*memory {
-	type dueAt struct {
-		m   *memory
-		due time.Time
+	type savedAt struct {
+		m  *memory
+		at time.Time
 	}
 	s.mu.Lock()
-	list := make([]dueAt, 0, len(s.byKey))
+	list := make([]savedAt, 0, len(s.byKey))
 	for _, m := range s.byKey {
-		list = append(list, dueAt{m: m})
+		list = append(list, savedAt{m: m})
 	}
 	s.mu.Unlock()
 	for i, of := range list {
 		of.m.mu.Lock()
-		list[i].due = of.m.due
+		list[i].at = of.m.saved
 		of.m.mu.Unlock()
 	}
-	slices.SortFunc(list, func(a, b dueAt) int {
-		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.m.owner.UID, b.m.owner.UID))
+	slices.SortFunc(list, func(a, b savedAt) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.m.owner.UID, b.m.owner.UID))
 	})
 	memories := make([]*memory, len(list))
 	for i, of := range list {

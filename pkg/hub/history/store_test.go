@@ -642,3 +642,62 @@ func TestRun(t *testing.T) {
 		}
 	})
 }
+
+// The more is known of every container, the less often it is saved; but a kill is saved soon, and what could not be.
+func TestSavedLessOften(t *testing.T) {
+	long, short := 30*24*time.Hour, at(0).saw("east", of(1, 100, gi))
+	for name, tc := range map[string]struct {
+		known time.Duration
+		more  Pass // beside east
+		fails bool
+		want  time.Duration
+	}{
+		"nothing known before": {0, short, false, 10 * time.Minute},
+		"four hours":           {4 * time.Hour, short, false, 11 * time.Minute}, // by then more is known
+		"twelve hours":         {12 * time.Hour, short, false, 32 * time.Minute},
+		"a day":                {24 * time.Hour, short, false, time.Hour},
+		"a month":              {long, short, false, time.Hour},
+		"a cluster is new":     {long, at(0).saw("east", of(1, 100, gi)).saw("west", of(1, 100, gi)), false, 10 * time.Minute},
+		"a kill":               {long, at(0).saw("east", pod{name: "web-1", cpu: 100, memory: gi, killed: noon}), false, 10 * time.Minute},
+		"it was not saved":     {long, short, true, 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			failing := false
+			s := started(t, faulty(newHub(t), interceptor.Funcs{
+				Update: func(ctx context.Context, c client.WithWatch, object client.Object, o ...client.UpdateOption) error {
+					if failing {
+						return errors.New("no answer")
+					}
+					return c.Update(ctx, object, o...)
+				},
+			}), noon)
+			feed(t, s, at(0).saw("east", of(1, 100, gi)))
+			end := tc.known
+			feed(t, s, at(end).saw("east", of(1, 100, gi)))
+			s.saveAll(t.Context(), noon.Add(end), true)
+			m := s.find(web())
+			if m.isDue(noon.Add(end+time.Hour), s.period, true) {
+				t.Error("nothing was added, and it is saved")
+			}
+			tc.more.At = noon.Add(end + time.Second)
+			for i := range tc.more.Uses {
+				for n := range tc.more.Uses[i].Pods {
+					tc.more.Uses[i].Pods[n].Measured = tc.more.At
+				}
+			}
+			feed(t, s, tc.more)
+			if failing = tc.fails; failing {
+				s.saveAll(t.Context(), noon.Add(end+time.Minute), true)
+			}
+			first := time.Duration(0)
+			for after := time.Minute; after <= 2*time.Hour && first == 0; after += time.Minute {
+				if m.isDue(noon.Add(end+after), s.period, false) {
+					first = after
+				}
+			}
+			if first != tc.want {
+				t.Errorf("it is due after %v, want %v", first, tc.want)
+			}
+		})
+	}
+}

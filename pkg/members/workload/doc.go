@@ -14,6 +14,7 @@
 //	apply.go         and written
 //	version.go       in what version
 //	vpas.go          VerticalPodAutoscalers, as they are watched
+//	hub.go           and of the hub
 package workload
 
 // FieldManager owns in managedFields what is written of workloads and autoscalers.

@@ -89,7 +89,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/api/v1/namespaces/kube-system":
 		s.identify(w)
-	case strings.Contains(r.URL.Path, "/namespaces/"), r.URL.Path == "/api/v1/nodes", r.URL.Path == "/api/v1/pods":
+	case strings.Contains(r.URL.Path, "/namespaces/"), r.URL.Path == "/api/v1/nodes", r.URL.Path == "/api/v1/pods", r.URL.Path == hubVPAPath:
 		s.answer(w, r)
 	default:
 		s.discover(w, r)

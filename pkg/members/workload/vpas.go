@@ -47,7 +47,10 @@ func vpaRecordOf(v *vpa.VerticalPodAutoscaler) vpaRecord {
 
 // VPAs implements [Cluster]: from what is watched.
 func (c memberCluster) VPAs(ctx context.Context, namespace string) VPAs {
-	answer := c.all.vpas.Ask(ctx, c.Member, namespace)
+	return vpasOf(c.all.vpas.Ask(ctx, c.Member, namespace))
+}
+
+func vpasOf(answer mirror.Answer[vpaRecord]) VPAs {
 	seen := VPAs{Known: answer.Known, Silence: answer.Silence}
 	for _, r := range answer.Objects {
 		seen.Objects = append(seen.Objects, r.VerticalPodAutoscaler)

@@ -105,7 +105,7 @@ type SizeRecommendation struct {
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
 
-	// at is when it was last computed. It is written when something else is, and every 10 minutes.
+	// at is when it was last computed. It is written when something else is, and every hour.
 	// Example: "2027-03-01T11:40:00Z"
 	// +optional
 	At *metav1.Time `json:"at,omitempty"`

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// What is recommended and saved is shown in cores and bytes, as soon as it is known, and goes with the object.
+func TestMetrics(t *testing.T) {
+	const requested = `
+		# HELP fleetscale_mpa_requested What the Pods of a cluster request together, in cores or bytes.
+		# TYPE fleetscale_mpa_requested gauge
+		fleetscale_mpa_requested{cluster="east",name="web",namespace="shop",resource="cpu"} 2
+		fleetscale_mpa_requested{cluster="east",name="web",namespace="shop",resource="memory"} 4.294967296e+09
+		fleetscale_mpa_requested{cluster="west",name="web",namespace="shop",resource="cpu"} 2
+		fleetscale_mpa_requested{cluster="west",name="web",namespace="shop",resource="memory"} 4.294967296e+09
+	`
+	const saved = `
+		# HELP fleetscale_mpa_savings What all Pods would request less if they had the recommended size, in cores or bytes; negative if more.
+		# TYPE fleetscale_mpa_savings gauge
+		fleetscale_mpa_savings{name="web",namespace="shop",resource="cpu"} 3.496
+		fleetscale_mpa_savings{name="web",namespace="shop",resource="memory"} 7.541358592e+09
+	`
+	const recommended = `
+		# HELP fleetscale_mpa_recommendation What a container should request, in cores or bytes.
+		# TYPE fleetscale_mpa_recommendation gauge
+		fleetscale_mpa_recommendation{bound="lower",container="app",name="web",namespace="shop",resource="cpu"} 0.025
+		fleetscale_mpa_recommendation{bound="lower",container="app",name="web",namespace="shop",resource="memory"} 2.62144e+08
+		fleetscale_mpa_recommendation{bound="target",container="app",name="web",namespace="shop",resource="cpu"} 0.126
+		fleetscale_mpa_recommendation{bound="target",container="app",name="web",namespace="shop",resource="memory"} 2.62144e+08
+		fleetscale_mpa_recommendation{bound="uncapped",container="app",name="web",namespace="shop",resource="cpu"} 0.126
+		fleetscale_mpa_recommendation{bound="uncapped",container="app",name="web",namespace="shop",resource="memory"} 2.62144e+08
+	`
+	w := newWorld(t, object())
+	registry := prometheus.NewRegistry()
+	w.Metrics = NewMetrics(registry)
+	shows := func(when, want string) {
+		t.Helper()
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "fleetscale_mpa_requested", "fleetscale_mpa_savings"); err != nil {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	all := map[string][]pod{}
+	for name, c := range w.clusters {
+		all[name], c.pods = c.pods, nil
+	}
+	w.pass(1)
+	if n, err := testutil.GatherAndCount(registry, "fleetscale_mpa_savings", "fleetscale_mpa_recommendation"); err != nil || n > 0 {
+		t.Errorf("%d series of sizes while nothing is recommended, %v", n, err)
+	}
+	for name, c := range w.clusters {
+		c.pods = all[name]
+	}
+	w.pass(1)
+	shows("recommended", requested+saved)
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(recommended), "fleetscale_mpa_recommendation"); err != nil {
+		t.Error(err)
+	}
+	if err := w.hub.Delete(t.Context(), w.object()); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(1)
+	shows("deleted", "")
+}
