@@ -30,7 +30,7 @@ type Past struct {
 // remembered is what is remembered of a Pod.
 type remembered struct {
 	infeasible, node Amounts
-	notBefore        time.Time
+	notBefore, alone time.Time
 	asked            bool // a resize was sent, and is not known to be done
 }
 
@@ -62,7 +62,7 @@ func (m *Past) Observe(c *ClusterPods, a Admission, policy Policy, now time.Time
 	for n := range c.Pods {
 		p := &c.Pods[n]
 		k := m.pods[p.UID]
-		p.Infeasible, p.NotBefore = k.infeasible, k.notBefore
+		p.Infeasible, p.NotBefore, p.Alone = k.infeasible, k.notBefore, k.alone
 		_, p.Evicted = m.evicted[p.UID]
 	}
 	c.Admits = c.Admits && m.effect.admits(a, now)
@@ -144,10 +144,22 @@ func (m *Past) Sent(move Move) {
 	}
 }
 
-// Refused takes note of an eviction that was refused, as by a PodDisruptionBudget: it is not tried again for a while.
-func (m *Past) Refused(move Move, now time.Time) {
+// TooLarge takes note of a resize that was refused because the Pod's node has less for all Pods.
+func (m *Past) TooLarge(move Move) {
 	if k := m.pods[move.Pod.UID]; k != nil {
+		k.infeasible, k.node = move.Pod.together(move.Resize), move.Pod.Node
+	}
+}
+
+// Refused takes note of a move that was refused for another reason. After an eviction, as by a PodDisruptionBudget, the Pod is not
+// evicted for a while; after a resize, as by a quota, it is left alone, since a new Pod might be refused as well.
+func (m *Past) Refused(move Move, now time.Time) {
+	switch k := m.pods[move.Pod.UID]; {
+	case k == nil:
+	case move.Way == WayEvict:
 		k.notBefore = now.Add(retry)
+	default:
+		k.alone = now.Add(retry)
 	}
 }
 

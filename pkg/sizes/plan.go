@@ -157,7 +157,7 @@ func (p *planner) move(c *Candidate) {
 	r, refused := c.Pod.inPlace(do)
 	inPlace := p.policy.Mode != ModeRecreate
 	switch {
-	case c.underWay():
+	case c.underWay(), p.now.Before(c.Pod.Alone):
 	case inPlace && refused == "" && p.resize(c.Pod, WayResize, r):
 	case inPlace && c.Urgent && p.hurry(c.Pod):
 	case (!inPlace || refused != "") && (due || c.Pod.killed()):

@@ -34,9 +34,10 @@ type Running struct {
 	// Infeasible is what it requested together when its node could not give it that. None if that did not happen. It is
 	// not retried unless less of something is wanted.
 	Infeasible Amounts
-	// Evicted is true once an eviction was accepted. NotBefore is until when it is not evicted since that was refused.
-	Evicted   bool
-	NotBefore time.Time
+	// Evicted is true once an eviction was accepted. NotBefore is until when it is not evicted since that was refused, and Alone until
+	// when nothing is done to it, since a resize was.
+	Evicted          bool
+	NotBefore, Alone time.Time
 }
 
 // RunningContainer is a container of a Pod that is there.

@@ -83,7 +83,10 @@ func (a *actuation) note(move sizes.Move, err error, p *plan) {
 		if move.Way == sizes.WayEvict {
 			a.memory.evictions = append(a.memory.evictions, p.Now)
 		}
-	case refused != nil && refused.Why != workload.RefusedGone && refused.Why != workload.RefusedRight:
+	case refused == nil, refused.Why == workload.RefusedGone, refused.Why == workload.RefusedRight:
+	case refused.Why == workload.RefusedNode && move.Way != sizes.WayEvict:
+		a.memory.past.TooLarge(move)
+	default:
 		a.memory.past.Refused(move, p.Now)
 	}
 }

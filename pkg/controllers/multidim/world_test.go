@@ -255,6 +255,7 @@ func (w *world) Clusters() (all []workload.Cluster) {
 func (c *member) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: c.name} }
 func (c *member) Silence() *fleet.Silence        { return c.silence }
 func (c *member) Prices() registration.Prices    { return c.prices }
+func (c *member) ClockOffset() time.Duration     { return 0 }
 func (c *member) LimitRanges(context.Context, string) capacity.LimitRanges {
 	return c.limits
 }
