@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
@@ -89,6 +90,24 @@ type member struct {
 	vpas    []*vpa.VerticalPodAutoscaler
 	learned []unstructured.Unstructured // of the vpas
 	asked   int                         // for the workload
+
+	sizing   workload.Sizing
+	entries  map[string]fleetscalev1alpha1.SizedWorkload // what new Pods are created with
+	version  int64                                       // of these
+	changes  []string                                    // what was written there, and done to Pods
+	refusals map[string]error                            // by what is refused: give, resize or evict
+	stubborn bool                                        // its nodes resize nothing
+	bare     bool                                        // new Pods do not get their size
+	states   map[string]podState                         // of its Pods, by name
+}
+
+// podState is what else is known of a Pod.
+type podState struct {
+	created  time.Time
+	revision string
+	sizedBy  string
+	resize   pods.Resize
+	pending  bool
 }
 
 // pod has one container, app.
@@ -285,6 +304,7 @@ func (c *member) SizedPods(_ context.Context, _ string, selector labels.Selector
 	for _, p := range c.pods {
 		one := pods.SizedPod{Pod: replicas.Pod{Name: p.name, Phase: corev1.PodRunning}, Containers: []pods.Container{{
 			Name: "app", Requests: p.requests, Limits: pods.Resources{MilliCPU: pods.None, Memory: pods.None}}}}
+		c.complete(&one)
 		if p.killed {
 			one.OOMKills = []pods.OOMKill{{Container: "app", Restarts: 1, FinishedAt: noon}}
 		}
