@@ -173,7 +173,7 @@ func TestChildNotWritten(t *testing.T) {
 	}
 }
 
-// A FederatedHPA that cannot be deleted is tried again, and that is told; one that is gone already is deleted.
+// A FederatedHPA that cannot be deleted is retried, and that is told; one that is gone already is deleted.
 func TestChildNotDeleted(t *testing.T) {
 	refused := errors.New("admission webhook denied the request")
 	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "federatedhpas"}, "web")
