@@ -51,7 +51,8 @@ func TestResize(t *testing.T) {
 
 // smaller is a change of one container.
 func smaller() []ContainerResources {
-	return []ContainerResources{{"app", pods.Resources{MilliCPU: 100, Memory: pods.None}, pods.Resources{MilliCPU: pods.None, Memory: pods.None}}}
+	none := pods.Resources{MilliCPU: pods.None, Memory: pods.None}
+	return []ContainerResources{{"app", pods.Resources{MilliCPU: 100, Memory: pods.None}, none}}
 }
 
 // A list of no containers would take them all away.
@@ -112,10 +113,12 @@ func refusals() map[string]refused {
 		"the node": {code: 403, reason: "Forbidden", why: RefusedNode,
 			message: `pods "web-1" is forbidden: node didn't have enough allocatable resources: cpu, requested: 99000, capacity: 64000`},
 		"a quota": {code: 403, reason: "Forbidden", why: RefusedQuota,
-			message: `pods "web-1" is forbidden: exceeded quota: q, requested: requests.cpu=377m, used: requests.cpu=1250m, limited: requests.cpu=1500m`},
+			message: `pods "web-1" is forbidden: exceeded quota: q, requested: requests.cpu=377m, used: requests.cpu=1250m, limited: ` +
+				"requests.cpu=1500m"},
 		"a LimitRange": {code: 403, reason: "Forbidden", why: RefusedPolicy,
 			message: `pods "web-1" is forbidden: maximum cpu usage per Container is 1, but limit is 2`},
-		"a webhook": {code: 403, reason: "Forbidden", why: RefusedPolicy, message: `admission webhook "x" denied the request: no`},
+		"a webhook": {code: 403, reason: "Forbidden", why: RefusedPolicy,
+			message: `admission webhook "x" denied the request: you cannot have a resource`},
 		"invalid": {code: 422, reason: "Invalid", why: RefusedInvalid, message: "Pod QOS Class may not change as a result of resizing",
 			details: `{"causes":[{"reason":"FieldValueInvalid","field":"spec"}]}`},
 		"invalid without a word": {code: 422, reason: "Invalid", why: RefusedInvalid, details: "null"},
