@@ -81,7 +81,8 @@ func resourcesAt(request *rest.Request, resource schema.GroupVersionResource, na
 	if resource.Group == "" {
 		root = []string{"/api", resource.Version}
 	}
-	return request.AbsPath(root...).NamespaceIfScoped(namespace, namespace != "").Resource(resource.Resource).SetHeader("Accept", "application/json")
+	return request.AbsPath(root...).NamespaceIfScoped(namespace, namespace != "").Resource(resource.Resource).
+		SetHeader("Accept", "application/json")
 }
 
 // exchange sends a request and reads the scale in the answer.
