@@ -23,7 +23,8 @@
 //	               mirror          what they hold of one kind of object, kept by watches
 //	               pods            compact records of the fleet's pods
 //	               capacity        what each could still run, and how large
-//	               workload        what they run of one workload, and who scales or sizes it there
+//	               workload        what they run of one workload, who scales or sizes it there, and
+//	                               how its Pods are resized, evicted and born
 //	               selection       which of them an autoscaler selects
 //	             pkg/hub/          what is asked of the hub
 //	               history         what containers used, kept and saved there

@@ -23,6 +23,14 @@ var (
 	nodeInitialize string
 	//go:embed manifests/kubelet-metrics.yaml
 	kubeletMetrics string
+	//go:embed manifests/pod-ready.yaml
+	podReady string
+	//go:embed manifests/pod-resize-pending.yaml
+	podResizePending string
+	//go:embed manifests/pod-resize-start.yaml
+	podResizeStart string
+	//go:embed manifests/pod-resize-done.yaml
+	podResizeDone string
 )
 
 const fakeNodeAnnotation = "kwok.x-k8s.io/node"
@@ -38,7 +46,8 @@ func (b *bringUp) fakeNodes(ctx context.Context) error {
 	err = b.apply(ctx,
 		string(crd.Stage), string(crd.Metric), string(crd.ClusterResourceUsage),
 		nodeInitialize, heartbeat.DefaultNodeHeartbeatWithLease,
-		podstage.DefaultPodReady, podstage.DefaultPodComplete, podstage.DefaultPodDelete,
+		podReady, podstage.DefaultPodComplete, podstage.DefaultPodDelete,
+		podResizePending, podResizeStart, podResizeDone,
 		kubeletMetrics, usage)
 	if err != nil {
 		return err

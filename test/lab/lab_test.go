@@ -69,6 +69,7 @@ func TestLab(t *testing.T) {
 		{{"questions for metrics are counted", testQuestions}},
 		{
 			{"pods use what is set", testUsage},
+			{"pods are resized", testResize},
 			{"programs run as part of the lab", testPrograms},
 			{"tokens expire when they should", testTokens},
 			{"a member joins", testAddMember},

@@ -75,7 +75,7 @@ func (m *clusterMemory) lately(now time.Time) int32 {
 
 // mayGive reports whether new Pods may be given sizes: something is recommended, and nobody else has the workload.
 func (p *plan) mayGive() bool {
-	return p.active() && p.unlearned == nil && len(p.advice) > 0 && len(p.claims) == 0 && !p.stranger()
+	return p.active() && p.unlearned == nil && len(p.advice) > 0 && len(p.claims) == 0 && len(p.sizers) == 0 && !p.stranger()
 }
 
 // mayMove reports whether running Pods may be changed: what they use is known, too.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
@@ -33,7 +34,12 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 	if reason, message := a.failed(); reason != "" {
 		return reason, message
 	}
+	silence := a.silent()
 	switch {
+	case silence != nil:
+		return string(silence.Reason), silence.Detail
+	case len(a.others) > 0:
+		return reasonAnotherAutoscaler, claims.InTheWay(a.others)
 	case a.unlabelled:
 		return reasonUnlabelled, fmt.Sprintf("new Pods cannot be told by their labels, of which there are none or more than %d", mostLabels)
 	case a.sizing.Known && a.sizing.Reason != "" && (a.mode != sizes.ModeInPlace || !a.sizing.Resizes):
@@ -94,7 +100,7 @@ func (p *plan) actuating() condition {
 		c.reason, c.message, c.quiet = reasonUpdateModeOff, "policy.updateMode is Off: sizes are only reported", true
 	case !p.active():
 		c.reason, c.message = string(p.Object.Spec.Mode), fmt.Sprintf("spec.mode is %s: no Pod is changed", p.Object.Spec.Mode)
-	case len(p.claims) > 0, p.stranger():
+	case len(p.claims) > 0, len(p.sizers) > 0, p.stranger():
 		c.reason, c.message = reasonAnotherAutoscaler, "no Pod is changed while the workload belongs to another: see ConfigUnsupported"
 	case !p.mayMove():
 		c.reason, c.message = reasonNotRecommended, "no running Pod is changed while nothing is recommended from what Pods use now: see "+

@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
@@ -48,6 +47,7 @@ func newActing(t *testing.T, mode v1alpha1.UpdateMode, change ...func(*v1alpha1.
 	t.Helper()
 	w := newWorld(t, object(append([]func(*v1alpha1.MultidimPodAutoscaler){acting(mode)}, change...)...))
 	w.limiters.Rates = Rates{Resizes: 120, Evictions: 10}
+	w.Sizing.ResizeDeferred, w.Sizing.ResizeTimeout = 5*time.Minute, time.Hour
 	for _, c := range w.clusters {
 		c.sizing = whole
 		for i := range c.pods {
@@ -64,6 +64,10 @@ func (c *member) complete(p *pods.SizedPod) {
 	p.Resize.Observed = true
 	p.Started, p.Resizable = state.created, !c.stubborn
 	p.Class = corev1.PodQOSBurstable
+	if state.actual != nil {
+		p.Actual = slices.Clone(p.Containers)
+		p.Actual[0].Requests = *state.actual
+	}
 	if p.Created.IsZero() {
 		p.Created, p.Started = noon.Add(-24*time.Hour), noon.Add(-24*time.Hour)
 	}
@@ -178,7 +182,7 @@ func (w *world) did() (all []string) {
 	return all
 }
 
-func (w *world) did1(t *testing.T, what string) {
+func (w *world) didNothing(t *testing.T, what string) {
 	t.Helper()
 	if got := w.did(); len(got) != 0 {
 		t.Errorf("%s: %v was done", what, got)
@@ -349,14 +353,14 @@ func TestNothingIsChanged(t *testing.T) {
 			for _, c := range w.clusters {
 				c.silence = silence
 			}
-		}, "False NothingRecommended"},
+		}, "False Timeout"},
 		"others scale the workload there": {func(w *world) {
 			for _, c := range w.clusters {
 				hpa := &autoscalingv2.HorizontalPodAutoscaler{}
 				hpa.Namespace, hpa.Name, hpa.Spec.ScaleTargetRef = web.Namespace, "other", object().Spec.ScaleTargetRef
 				c.hpas = []*autoscalingv2.HorizontalPodAutoscaler{hpa}
 			}
-		}, "True Actuating"},
+		}, "False AnotherAutoscaler"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newActing(t, v1alpha1.UpdateModeInPlaceOrRecreate)
@@ -374,32 +378,18 @@ func TestNothingIsChanged(t *testing.T) {
 			}
 			tc.change(w)
 			w.pass(30)
-			w.did1(t, name)
+			w.didNothing(t, name)
 			same(t, "condition", tc.condition, w.actuationOf())
 		})
-	}
-}
-
-// edit changes the object, as a person does.
-func (w *world) edit(change func(*v1alpha1.MultidimPodAutoscaler)) {
-	w.t.Helper()
-	m := w.object()
-	change(m)
-	m.Generation++
-	if err := w.hub.Update(w.t.Context(), m); err != nil {
-		w.t.Fatal(err)
 	}
 }
 
 // Pods of a silent cluster stay, and nobody elsewhere has less while it is silent.
 func TestFrozenClusterHoldsWhatOthersHave(t *testing.T) {
 	w := newActing(t, v1alpha1.UpdateModeInPlace)
-	w.pass(3)
-	w.did()
 	for _, c := range w.clusters {
 		for i := range c.pods {
-			c.pods[i].cpu, c.pods[i].memory = 2000, 3*gi
-			c.pods[i].requests = pods.Resources{MilliCPU: 100_000, Memory: 200 * gi}
+			c.pods[i].cpu, c.pods[i].memory = 100, 200*mi
 		}
 	}
 	w.clusters["west"].silence = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}
@@ -447,7 +437,7 @@ func TestWhatWasWrittenGoes(t *testing.T) {
 		same(t, "finalizers", 0, len(w.object().Finalizers))
 		same(t, "condition", "False UpdateModeOff", w.actuationOf())
 		w.pass(2)
-		w.did1(t, "later")
+		w.didNothing(t, "later")
 	})
 	t.Run("no longer selected", func(t *testing.T) {
 		w := newActing(t, v1alpha1.UpdateModeInitial)
@@ -512,7 +502,8 @@ func TestDeferred(t *testing.T) {
 			east := w.clusters["east"]
 			w.pass(3)
 			w.did()
-			east.states = map[string]podState{"web-0": {resize: pods.Resize{State: pods.ResizeDeferred}}}
+			had := east.pods[0].requests
+			east.states = map[string]podState{"web-0": {resize: pods.Resize{State: pods.ResizeDeferred}, actual: &had}}
 			east.pods[0].requests = pods.Resources{MilliCPU: 5000, Memory: 4 * gi}
 			w.pass(3)
 			if done := w.did(); counted(done, "web-0") != 0 {
@@ -562,7 +553,6 @@ func TestRollout(t *testing.T) {
 
 // What cannot be told by its labels is not sized when it is created.
 func TestMatchLabels(t *testing.T) {
-	w := newActing(t, v1alpha1.UpdateModeInitial)
 	for _, tc := range []struct {
 		selector, labels map[string]any
 		want             map[string]string
@@ -585,7 +575,6 @@ func TestMatchLabels(t *testing.T) {
 		}
 		same(t, fmt.Sprint(tc.selector), tc.want, parsed.matchLabels())
 	}
-	_ = w
 }
 
 // What a node of its size never gave is not recommended again.
@@ -611,5 +600,3 @@ func TestRates(t *testing.T) {
 		w.did()
 	}
 }
-
-var _ = reconcile.Request{}

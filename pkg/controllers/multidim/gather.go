@@ -49,7 +49,8 @@ func (r *Reconciler) onHub(ctx context.Context, in *situation) {
 	in.yields = len(prior) > 0
 	ctx, cancel := context.WithTimeout(ctx, r.Fleet.Timeout)
 	defer cancel()
-	in.beside = slices.Concat(claims.On(asker, r.VPAs.VPAs(ctx, object.Namespace).Objects...), claims.On(asker, pointers(rules.Items)...))
+	in.sizers = claims.On(asker, r.VPAs.VPAs(ctx, object.Namespace).Objects...)
+	in.beside = slices.Concat(in.sizers, claims.On(asker, pointers(rules.Items)...))
 }
 
 func pointers[T any](list []T) []*T {

@@ -33,6 +33,8 @@ type situation struct {
 	claims []claims.Claim
 	// beside are those of others on the hub beside whom replicas follow the goals: who sizes the workload, and rules, which yield.
 	beside []claims.Claim
+	// sizers are those of them that size it.
+	sizers []claims.Claim
 	// yields: one of them is of an older MultidimPodAutoscaler.
 	yields bool
 	// clusters are those that the object selects, in name order; unselected is why they are not known.

@@ -108,6 +108,7 @@ type podState struct {
 	sizedBy  string
 	resize   pods.Resize
 	pending  bool
+	actual   *pods.Resources // nil: what it requests
 }
 
 // pod has one container, app.

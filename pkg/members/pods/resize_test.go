@@ -53,7 +53,10 @@ func TestResizes(t *testing.T) {
 		"twice: the first": {
 			[]corev1.PodCondition{condition(progress, "", noon), condition(progress, "Error", after(time.Hour))}, is(ResizeInProgress),
 		},
-		"the next is pending": {
+		"the next is deferred": {
+			[]corev1.PodCondition{condition(progress, "", after(-time.Hour)), condition(pending, "Deferred", noon)}, is(ResizeDeferred),
+		},
+		"the next is infeasible": {
 			[]corev1.PodCondition{condition(progress, "", after(-time.Hour)), condition(pending, "Infeasible", noon)}, is(ResizeInfeasible),
 		},
 	}

@@ -169,6 +169,8 @@ func TestSilentClusters(t *testing.T) {
 			for call, err := range map[string]error{
 				"Scale": scaleErr, "SetScale": c.SetScale(ctx, web, nil), "Get": getErr, "Create": c.Create(ctx, deployment()),
 				"Remove": c.Remove(ctx, deployment()), "Apply": applyErr, "VPACheckpoints": checkpointErr, "Delete": c.Delete(ctx, hpa),
+				"SetPodSizes": c.SetPodSizes(ctx, "shop", entry("web")), "RemovePodSizes": c.RemovePodSizes(ctx, "shop", "web"),
+				"Resize": c.Resize(ctx, "shop", pod, smaller()), "Evict": c.Evict(ctx, "shop", pod),
 			} {
 				same(t, "error of "+call, "silence: "+string(reason), told(err))
 			}
@@ -176,10 +178,18 @@ func TestSilentClusters(t *testing.T) {
 			same(t, "reason", reason, seen.Silence.Reason)
 			seen.Silence = nil
 			same(t, "autoscalers", Autoscalers{}, seen)
-			sizing := c.VPAs(ctx, "shop")
+			vertical := c.VPAs(ctx, "shop")
+			same(t, "reason", reason, vertical.Silence.Reason)
+			vertical.Silence = nil
+			same(t, "vpas", VPAs{}, vertical)
+			born := c.PodSizes(ctx, "shop")
+			same(t, "reason", reason, born.Silence.Reason)
+			born.Silence = nil
+			same(t, "sizes of Pods", PodSizes{}, born)
+			sizing := c.Sizing(ctx)
 			same(t, "reason", reason, sizing.Silence.Reason)
 			sizing.Silence = nil
-			same(t, "vpas", VPAs{}, sizing)
+			same(t, "sizing", Sizing{}, sizing)
 			if l := c.Pods(ctx, "shop", labels.Everything()); l.Known || l.Silent == nil || l.Silent.Reason != reason {
 				t.Errorf("Pods = %+v", l)
 			}

@@ -15,6 +15,13 @@
 //	version.go       in what version
 //	vpas.go          VerticalPodAutoscalers, as they are watched
 //	hub.go           and of the hub
+//	checkpoints.go   and what they have learned
+//	sizing.go        what a cluster can do about the sizes of Pods
+//	podsizes.go      the sizes of new Pods, as they are watched
+//	setpodsizes.go   and written
+//	resize.go        the sizes of Pods that run
+//	evict.go         Pods that are to be replaced
+//	refused.go       why a cluster does none of it
 package workload
 
 // FieldManager owns in managedFields what is written of workloads and autoscalers.

@@ -89,11 +89,18 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/api/v1/namespaces/kube-system":
 		s.identify(w)
-	case strings.Contains(r.URL.Path, "/namespaces/"), r.URL.Path == "/api/v1/nodes", r.URL.Path == "/api/v1/pods", r.URL.Path == hubVPAPath:
+	case strings.Contains(r.URL.Path, "/namespaces/"), r.URL.Path == "/api/v1/nodes", r.URL.Path == "/api/v1/pods", r.URL.Path == hubVPAPath,
+		s.isTold(r):
 		s.answer(w, r)
 	default:
 		s.discover(w, r)
 	}
+}
+
+// isTold is true for a request that it is told how to answer.
+func (s *server) isTold(r *http.Request) (told bool) {
+	s.set(func() { told = len(s.answers[r.Method+" "+r.URL.Path]) > 0 })
+	return told
 }
 
 func (s *server) identify(w http.ResponseWriter) {
@@ -123,6 +130,9 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 			a, s.answers[key] = all[0], all[min(1, len(all)-1):]
 		}
 	})
+	if a.code == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1") // at which clients ask again
+	}
 	w.WriteHeader(a.code)
 	_, _ = io.WriteString(w, a.body)
 	if watches {

@@ -134,7 +134,7 @@ func forbidden(message string) Refusal {
 		return RefusedNode
 	case strings.Contains(message, "exceeded quota"):
 		return RefusedQuota
-	case strings.Contains(message, " cannot ") && strings.Contains(message, " resource "):
+	case strings.Contains(message, `" cannot `) && strings.Contains(message, ` resource "`):
 		return RefusedRight
 	}
 	return RefusedPolicy

@@ -32,7 +32,13 @@ type ContainerResources struct {
 
 // Resize implements [Cluster].
 func (c memberCluster) Resize(ctx context.Context, namespace string, pod PodRef, containers []ContainerResources) error {
-	body, err := resizing(pod, containers)
+	changed := changesOf(containers)
+	if changed == nil {
+		return nil
+	}
+	patch := resizing{}
+	patch.Metadata.UID, patch.Spec.Containers = pod.UID, changed
+	body, err := json.Marshal(patch)
 	if err != nil {
 		return fmt.Errorf("resizing Pod %q: %w", pod.Name, err)
 	}
@@ -60,28 +66,30 @@ func (c memberCluster) change(ctx context.Context, request *rest.Request, doing 
 	return nil
 }
 
-// resizing is the patch.
-func resizing(pod PodRef, containers []ContainerResources) ([]byte, error) {
-	type changed struct {
-		Name      string                      `json:"name"`
-		Resources corev1.ResourceRequirements `json:"resources"`
-	}
-	var patch struct {
-		Metadata struct {
-			UID types.UID `json:"uid"`
-		} `json:"metadata"`
-		Spec struct {
-			Containers []changed `json:"containers"`
-		} `json:"spec"`
-	}
-	patch.Metadata.UID = pod.UID
+// resizing is the patch. A Pod of another uid it does not fit.
+type resizing struct {
+	Metadata struct {
+		UID types.UID `json:"uid"`
+	} `json:"metadata"`
+	Spec struct {
+		Containers []changedContainer `json:"containers"`
+	} `json:"spec"`
+}
+
+type changedContainer struct {
+	Name      string                      `json:"name"`
+	Resources corev1.ResourceRequirements `json:"resources"`
+}
+
+// changesOf are of those containers that do not stay as they are.
+func changesOf(containers []ContainerResources) (changed []changedContainer) {
 	for _, c := range containers {
 		to := corev1.ResourceRequirements{Requests: listOf(c.Requests), Limits: listOf(c.Limits)}
 		if to.Requests != nil || to.Limits != nil {
-			patch.Spec.Containers = append(patch.Spec.Containers, changed{c.Name, to})
+			changed = append(changed, changedContainer{c.Name, to})
 		}
 	}
-	return json.Marshal(patch)
+	return changed
 }
 
 // listOf are the amounts that are set.

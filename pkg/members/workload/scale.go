@@ -75,13 +75,14 @@ func workloadAt(request *rest.Request, resource schema.GroupVersionResource, nam
 	return resourcesAt(request, resource, namespace).Name(name)
 }
 
-// resourcesAt leads a request to the objects of one kind in a namespace.
+// resourcesAt leads a request to the objects of one kind in a namespace; empty: of a kind that has none.
 func resourcesAt(request *rest.Request, resource schema.GroupVersionResource, namespace string) *rest.Request {
 	root := []string{"/apis", resource.Group, resource.Version}
 	if resource.Group == "" {
 		root = []string{"/api", resource.Version}
 	}
-	return request.AbsPath(root...).Namespace(namespace).Resource(resource.Resource).SetHeader("Accept", "application/json")
+	return request.AbsPath(root...).NamespaceIfScoped(namespace, namespace != "").Resource(resource.Resource).
+		SetHeader("Accept", "application/json")
 }
 
 // exchange sends a request and reads the scale in the answer.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,13 +45,14 @@ func (c memberCluster) removePodSizes(ctx context.Context, namespace, name strin
 		return refusedOr(err, "get "+v1alpha1.PodSizesResource)
 	}
 	stored, err := c.applyPodSizes(ctx, namespace, name)
-	if err != nil {
+	var refused *Refused
+	switch {
+	case errors.As(err, &refused) && refused.Why == RefusedInvalid, // a part of it stays, which nobody else wrote whole
+		err == nil && PodSizes{Workloads: stored.Workloads}.Find(name) != nil:
+		return &Refused{Why: RefusedTaken, Message: "somebody else has written to them too: delete the entry there", err: err}
+	case err != nil:
 		return err
-	}
-	if found := (PodSizes{Workloads: stored.Workloads}).Find(name); found != nil {
-		return &Refused{Why: RefusedTaken, Message: "somebody else has written to it"}
-	}
-	if len(stored.Workloads) > 0 {
+	case len(stored.Workloads) > 0:
 		return nil
 	}
 	request = workloadAt(c.Client().Delete(), podSizesResource, namespace, v1alpha1.PodSizesName).MaxRetries(0)

@@ -4,6 +4,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,8 +119,8 @@ func (c memberCluster) findPolicy(ctx context.Context, found *Sizing, resource s
 		return nil
 	}
 	name := resource + "." + admissionv1.GroupName
-	refused, is := refusedOr(err, "get "+name).(*Refused)
-	if !is {
+	var refused *Refused
+	if !errors.As(refusedOr(err, "get "+name), &refused) {
 		return fmt.Errorf("reading %s %q: %w", name, policyName, err)
 	}
 	switch refused.Why {

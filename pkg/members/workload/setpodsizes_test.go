@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+)
+
+const sizesObject = sizesPath + "/fleetscale"
+
+// applied is the request that has a manager own these entries.
+func applied(t *testing.T, manager string, entries ...v1alpha1.SizedWorkload) string {
+	t.Helper()
+	body := `{"apiVersion":"fleetscale.io/v1alpha1","kind":"PodSizes","metadata":{"name":"fleetscale","namespace":"shop"}`
+	if entries != nil {
+		list, err := json.Marshal(entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body += `,"workloads":` + string(list)
+	}
+	return "PATCH " + sizesObject + "?fieldManager=" + url.QueryEscape(manager) + "&force=false\napplication/apply-patch+yaml\n" + body + "}"
+}
+
+func TestSetPodSizes(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "v2")
+	s.says("PATCH "+sizesObject, 200, podSizes("fleetscale", entry("web"), entry("other")))
+	c := s.join(t)
+	same(t, "error", "", told(c.SetPodSizes(t.Context(), "shop", entry("web"))))
+	same(t, "requests", []string{applied(t, "fleetscale-sizes.web", entry("web"))}, s.heard())
+}
+
+// No two names have one manager, and none is longer than API servers allow.
+func TestManagersOfSizes(t *testing.T) {
+	long := strings.Repeat("n", 253)
+	managers := map[string]string{}
+	hash := strings.TrimPrefix(sizesManagerOf(long), "fleetscale-sizes/")
+	for _, name := range []string{"a", "b", long, long[1:], long[:111], long[:112], hash} {
+		manager := sizesManagerOf(name)
+		if other, taken := managers[manager]; taken || len(manager) > 128 {
+			t.Errorf("the manager of %q is %q, of %d characters, as that of %q", name, manager, len(manager), other)
+		}
+		managers[manager] = name
+	}
+}
+
+func TestSetPodSizesIsRefused(t *testing.T) {
+	tests := map[string]struct {
+		answer answer
+		why    Refusal
+		err    string
+	}{
+		"one too many": {answer{422, status(422, "Invalid",
+			`{"causes":[{"reason":"FieldValueTooMany","message":"Too many: 201: must have at most 200 items","field":"workloads"}]}`)},
+			RefusedTooMany, ""},
+		"too many containers": {answer{422, status(422, "Invalid",
+			`{"causes":[{"reason":"FieldValueTooMany","field":"workloads[0].containers"}]}`)}, RefusedInvalid, ""},
+		"somebody else's": {answer{409, status(409, "Conflict",
+			`{"causes":[{"reason":"FieldManagerConflict","field":".workloads"}]}`)}, RefusedTaken, ""},
+		"not served": {answer{404, "404 page not found\n"}, RefusedUnserved, ""},
+		"no right": {answer{403, statusSaying(403, "Forbidden", `User "u" cannot patch resource "podsizes"`, "")}, RefusedRight,
+			`our identity lacks the right to patch podsizes: User "u" cannot patch resource "podsizes"`},
+		"no namespace": {answer{404, status(404, "NotFound", `{"name":"shop","kind":"namespaces"}`)}, "",
+			`namespace "shop" does not exist in the cluster; create it there`},
+		"something else": {answer{200, `{"kind":"Deployment"}`}, "", "silence: BadAnswer"},
+		"it failed":      {answer{500, status(500, "InternalError", "")}, "", "the cluster says InternalError"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, "v2")
+			s.says("PATCH "+sizesObject, tc.answer.code, tc.answer.body)
+			err := s.join(t).SetPodSizes(t.Context(), "shop", entry("web"))
+			var r *Refused
+			if !errors.As(err, &r) {
+				r = &Refused{}
+			}
+			same(t, "why", tc.why, r.Why)
+			if text := told(err); err == nil || !strings.HasSuffix(text, tc.err) {
+				t.Errorf("error = %s, want %s", text, tc.err)
+			}
+			same(t, "how often it is asked", 1, len(s.heard()))
+		})
+	}
+}
+
+func TestRemovePodSizes(t *testing.T) {
+	read := "GET " + sizesObject
+	without := applied(t, "fleetscale-sizes.web")
+	removed := "DELETE " + sizesObject + "\napplication/json\n" +
+		`{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u","resourceVersion":"5"}}`
+	ok := answer{200, podSizes("fleetscale")}
+	gone, conflict := answer{404, status(404, "NotFound", "")}, answer{409, status(409, "Conflict", "")}
+	forbidden := answer{403, statusSaying(403, "Forbidden", `User "u" cannot delete resource "podsizes"`, "")}
+	failed := answer{500, status(500, "InternalError", "")}
+	const taken = `removing the sizes of Pods of "web": somebody else has written to them too: delete the entry there`
+	const failure = `removing the sizes of Pods of "web": the cluster says InternalError`
+	tests := map[string]struct {
+		read, apply, remove answer
+		requests            []string
+		err                 string
+	}{
+		"others are there": {ok, answer{200, podSizes("fleetscale", entry("other"))}, ok, []string{read, without}, ""},
+		"it was the last":  {ok, ok, ok, []string{read, without, removed}, ""},
+		"none":             {gone, ok, ok, []string{read}, ""},
+		"not served":       {answer{404, "404 page not found\n"}, ok, ok, []string{read}, ""},
+		"another comes":    {ok, ok, conflict, []string{read, without, removed}, ""},
+		"somebody removes": {ok, ok, gone, []string{read, without, removed}, ""},
+		"somebody owns it": {ok, answer{200, podSizes("fleetscale", entry("web"))}, ok, []string{read, without},
+			taken},
+		"somebody owns a part": {ok, answer{422, status(422, "Invalid", `{"causes":[{"field":"workloads[0].matchLabels"}]}`)}, ok,
+			[]string{read, without}, taken},
+		"forbidden": {ok, ok, forbidden, []string{read, without, removed},
+			`removing the sizes of Pods of "web": our identity lacks the right to delete podsizes: User "u" cannot delete resource "podsizes"`},
+		"cannot be read":    {failed, ok, ok, []string{read}, failure},
+		"cannot be written": {ok, failed, ok, []string{read, without}, failure},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, "v2")
+			s.says("GET "+sizesObject, tc.read.code, tc.read.body)
+			s.says("PATCH "+sizesObject, tc.apply.code, tc.apply.body)
+			s.says("DELETE "+sizesObject, tc.remove.code, tc.remove.body)
+			same(t, "error", tc.err, told(s.join(t).RemovePodSizes(t.Context(), "shop", "web")))
+			same(t, "requests", tc.requests, s.heard())
+		})
+	}
+}
