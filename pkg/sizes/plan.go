@@ -11,7 +11,7 @@ import (
 // ClusterPods are the Pods of a workload in one cluster.
 type ClusterPods struct {
 	Cluster string
-	// Pods are those that are not being deleted, and Replicas how many the workload is to have.
+	// Pods are those that are not being deleted, and Replicas how many the workload should have.
 	Pods     []Running
 	Replicas int
 	Budget
