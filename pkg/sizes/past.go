@@ -12,9 +12,9 @@ import (
 // holds no more than one entry for each Pod that is there, and for some sizes of nodes.
 //
 // It need not survive a restart. After one, as after a silence, a cluster counts as scaling for a minute. It evicts nothing until it
-// was observed twice, and lets other clusters evict only once its Pods are Ready, or a while later. What is lost for good: that a node refused a size, which is
-// tried once more on each Pod; an eviction that was refused; and that new Pods do not get their size, so two more may be evicted
-// for nothing.
+// was observed twice, and lets other clusters evict only once its Pods are Ready, or a while later. What is lost for good: that a
+// node refused a size, which is tried once more on each Pod; an eviction that was refused; and that new Pods do not get their
+// size, so two more may be evicted for nothing.
 type Past struct {
 	pods      map[string]*remembered // by UID; only those that were there the last time
 	evicted   map[string]bool        // by UID; true once the Pod is gone
