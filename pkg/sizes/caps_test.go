@@ -254,7 +254,8 @@ func amounts(r *rand.Rand, n int64) Amounts { return Amounts{maybe(r, n), maybe(
 func randomTemplate(r *rand.Rand) (Template, Room) {
 	t := Template{Guaranteed: r.IntN(4) == 0, Fixed: Resources{amounts(r, 50), amounts(r, 50)}}
 	for n := range 1 + r.IntN(4) {
-		c := Container{Name: string(rune('a' + n)), Resources: Resources{amounts(r, 100), amounts(r, 300)}, LimitsFollow: [2]bool{r.IntN(2) == 0, r.IntN(2) == 0}}
+		c := Container{Name: string(rune('a' + n)), Resources: Resources{amounts(r, 100), amounts(r, 300)},
+			LimitsFollow: [2]bool{r.IntN(2) == 0, r.IntN(2) == 0}}
 		c.MinAllowed, c.MaxAllowed, c.GoalFloor, c.GoalLimit = amounts(r, 100), amounts(r, 300), amounts(r, 100), amounts(r, 100)
 		for k := range c.Requests {
 			if c.Requests[k] > c.Limits[k] && c.Limits[k] >= 0 || t.Guaranteed {

@@ -191,9 +191,10 @@ func TestPartOfAResize(t *testing.T) {
 		change func(*RunningContainer)
 		want   Resources
 	}{
-		"all of it":                     {part{}, shrinking, Resources{Amounts{50, 2000}, Amounts{100, 4000}}},
-		"nothing less":                  {part{noLess: true}, shrinking, Resources{Amounts{100, 2000}, Amounts{300, None}}},
-		"nothing that restarts":         {part{noRestart: true}, func(c *RunningContainer) { c.Restarts[Memory] = true }, Resources{Amounts{200, 1000}, none()}},
+		"all of it":    {part{}, shrinking, Resources{Amounts{50, 2000}, Amounts{100, 4000}}},
+		"nothing less": {part{noLess: true}, shrinking, Resources{Amounts{100, 2000}, Amounts{300, None}}},
+		"nothing that restarts": {part{noRestart: true}, func(c *RunningContainer) { c.Restarts[Memory] = true },
+			Resources{Amounts{200, 1000}, none()}},
 		"what is urgent: nothing is":    {part{urgent: true}, func(*RunningContainer) {}, Resources{Amounts{100, 1000}, none()}},
 		"what is urgent: it was killed": {part{urgent: true}, func(c *RunningContainer) { c.OOM = true }, Resources{Amounts{100, 2000}, none()}},
 		"what is urgent: it is pressed": {part{urgent: true}, func(c *RunningContainer) {

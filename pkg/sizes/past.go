@@ -11,10 +11,10 @@ import (
 // Past is what is remembered of a workload in one cluster from one reconcile to the next. The zero value remembers nothing. It
 // holds no more than one entry for each Pod that is there, and for some sizes of nodes.
 //
-// It need not survive a restart. After one, as after a silence, a cluster counts as scaling for a minute, evicts nothing until it was observed twice, and
-// lets other clusters evict only once its Pods are Ready, or a while later. What is lost for good: that a node refused a size, which is
-// tried once more on each Pod; an eviction that was refused; and that new Pods do not get their size, so two more may be evicted
-// in vain.
+// It need not survive a restart. After one, as after a silence, a cluster counts as scaling for a minute. It evicts nothing until it
+// was observed twice, and lets other clusters evict only once its Pods are Ready, or a while later. What is lost for good: that a
+// node refused a size, which is tried once more on each Pod; an eviction that was refused; and that new Pods do not get their
+// size, so two more may be evicted for nothing.
 type Past struct {
 	pods      map[string]*remembered // by UID; only those that were there the last time
 	evicted   map[string]bool        // by UID; true once the Pod is gone
@@ -44,7 +44,7 @@ const (
 )
 
 // Observe takes note of what has become of a cluster's Pods, and tells the plan what it has to know. It is asked once in each
-// reconcile, before [PlanMoves]. Nothing is learnt of a cluster that is silent.
+// reconcile, before [PlanMoves]. Nothing is learned of a cluster that is silent.
 func (m *Past) Observe(c *ClusterPods, a Admission, policy Policy, now time.Time) {
 	if c.Silent {
 		m.unseen = true

@@ -131,7 +131,7 @@ func TestObserve(t *testing.T) {
 	silent := clusterOf("east")
 	silent.Silent, silent.Replicas = true, 7
 	if s.Observe(&silent, s.admission, s.policy, s.now); silent.Scaling {
-		t.Error("of a silent cluster something was learnt")
+		t.Error("of a silent cluster something was learned")
 	}
 	if !s.look().Scaling || s.look().Scaling {
 		t.Error("in a silence replicas may have moved")
@@ -373,7 +373,8 @@ func TestModeIn(t *testing.T) {
 			}
 		}
 	}
-	want := map[Means]Mode{{}: ModeOff, {Admits: true}: ModeOff, {InPlace: true}: ModeInPlace, {Admits: true, InPlace: true}: ModeInPlaceOrRecreate}
+	want := map[Means]Mode{{}: ModeOff, {Admits: true}: ModeOff, {InPlace: true}: ModeInPlace,
+		{Admits: true, InPlace: true}: ModeInPlaceOrRecreate}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("modes (-want +got):\n%s", diff)
 	}

@@ -11,7 +11,7 @@ import (
 // ClusterPods are the Pods of a workload in one cluster.
 type ClusterPods struct {
 	Cluster string
-	// Pods are those that are not being deleted, and Replicas how many the workload is to have.
+	// Pods are those that are not being deleted, and Replicas how many the workload should have.
 	Pods     []Running
 	Replicas int
 	Budget
@@ -224,9 +224,9 @@ func (p *planner) resize(pod *Running, way Way, r Resize) bool {
 // evict returns false if the Pod may not be evicted. A Pod without a node is not: it is resized, and then finds one.
 func (p *planner) evict(pod *Running) bool {
 	switch {
-	case p.policy.Mode == ModeInPlace || p.policy.EvictOn == EvictOnNever || p.policy.EvictOn == EvictOnOOM && !pod.killed():
+	case !p.policy.evicts(pod) || !p.mayEvict || !p.Admits || !p.Settled || p.Scaling:
 		return false
-	case !p.mayEvict || !p.Admits || !p.Settled || p.Scaling || !pod.Scheduled || pod.Static || p.now.Before(pod.NotBefore):
+	case !pod.Scheduled || pod.Static || p.now.Before(pod.NotBefore):
 		return false
 	case !pod.gains() || p.hold && pod.loses():
 		return false

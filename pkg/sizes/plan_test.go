@@ -82,7 +82,8 @@ func TestPlanMoves(t *testing.T) {
 		},
 		"evictions for OOMs only": {
 			one(func(p *Policy, _ *ClusterPods) { p.EvictOn = EvictOnOOM },
-				fixed("a"), func() Running { p := fixed("b"); p.Containers[0].OOM, p.Containers[0].QuickOOM = true, true; return p }()), []string{"Evict east/b"},
+				fixed("a"), func() Running { p := fixed("b"); p.Containers[0].OOM, p.Containers[0].QuickOOM = true, true; return p }()),
+			[]string{"Evict east/b"},
 		},
 		"new Pods would not get it": {
 			one(func(_ *Policy, c *ClusterPods) { c.Admits = false }, fixed("a"), grow("b")), []string{"Resize east/b"},

@@ -63,3 +63,14 @@ type Policy struct {
 	// Deferred and InProgress are how long a resize may be in these states. An error is one of InProgress.
 	Deferred, InProgress time.Duration
 }
+
+// evicts reports whether users allow the Pod to be evicted.
+func (p *Policy) evicts(pod *Running) bool {
+	switch p.EvictOn {
+	case EvictOnNever:
+		return false
+	case EvictOnOOM:
+		return p.Mode != ModeInPlace && pod.killed()
+	}
+	return p.Mode != ModeInPlace
+}

@@ -59,7 +59,8 @@ func TestCandidates(t *testing.T) {
 		"killed, and what it lacks another has": {
 			[]Running{with(wide(wanting("a", 100, 1100)), func(c *RunningContainer) { c.OOM, c.QuickOOM, c.Size.Target[CPU] = true, true, 100 })},
 			[]string{"a"}},
-		"pressed, and wants more": {[]Running{with(wide(wanting("a", 101, 1000)), func(c *RunningContainer) { c.Pressed[CPU] = true })}, []string{"a"}},
+		"pressed, and wants more": {
+			[]Running{with(wide(wanting("a", 101, 1000)), func(c *RunningContainer) { c.Pressed[CPU] = true })}, []string{"a"}},
 		"pressed, and wants less": {[]Running{with(wide(wanting("a", 99, 1000)), func(c *RunningContainer) { c.Pressed[CPU] = true })}, nil},
 		"pressed, and has what a new one has": {[]Running{with(running("a"), func(c *RunningContainer) {
 			c.Pressed[CPU], c.New.Requests[CPU], c.Size.Target[CPU], c.Size.Upper[CPU] = true, 100, 50, 60

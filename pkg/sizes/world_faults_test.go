@@ -87,7 +87,7 @@ func TestPropertiesFindFaults(t *testing.T) {
 		"any number may be unavailable": {fault{view: func(c *ClusterPods) { c.MaxUnavailable = 100 }}, budgets},
 		"any number may be Ready":       {fault{view: func(c *ClusterPods) { c.MinReplicas = 0 }}, budgets},
 		"evictions without limit":       {fault{view: func(c *ClusterPods) { c.Evictions = 100 }}, budgets},
-		"resizes without limit":         {fault{view: func(c *ClusterPods) { c.Budget.Resizes = 100 }}, budgets},
+		"resizes without limit":         {fault{view: func(c *ClusterPods) { c.Resizes = 100 }}, budgets},
 		"restarts cost nothing":         {eachContainer(func(c *RunningContainer) { c.Restarts = [2]bool{} }), budgets},
 		"missing Pods are there":        {fault{view: func(c *ClusterPods) { c.Replicas, c.Gone = 0, 0 }}, budgets},
 		"restarts are over at once": {eachPod(func(p *Running) {

@@ -120,14 +120,16 @@ func (s *site) judgeMove(p *resident, m Move) (less, restarts bool) {
 	s.expect(guaranteed == (p.Class == Guaranteed), legal, "%s: the class changes", m.Way)
 	if was, ok := s.refused[p.UID]; ok && m.Way == WayResize {
 		sum := p.together(m.Resize)
-		s.expect(!sum.covers(was) || p.requested().covers(was) && !p.requested().covers(sum), once, "%v once more, after %v was refused", sum, was)
+		s.expect(!sum.covers(was) || p.requested().covers(was) && !p.requested().covers(sum), once,
+			"%v once more, after %v was refused", sum, was)
 	}
 	return less, restarts
 }
 
 // judgeUrgency judges that what is urgent is done, if it can be, whatever else waits.
 func (s *site) judgeUrgency(c ClusterPods, moves []Move, sent map[Way]int) {
-	if s.silent || !slices.Contains([]Mode{ModeInPlace, ModeInPlaceOrRecreate}, s.policy.Mode) || sent[WayResize]+sent[WayWithdraw] >= s.budget.Resizes {
+	if s.silent || !slices.Contains([]Mode{ModeInPlace, ModeInPlaceOrRecreate}, s.policy.Mode) ||
+		sent[WayResize]+sent[WayWithdraw] >= s.budget.Resizes {
 		return
 	}
 	for n := range c.Pods {
@@ -155,7 +157,7 @@ func (s *site) judgeEntry() {
 	}
 }
 
-// noteNew counts Pods that were created without the size that is written, though that was settled before the last look.
+// noteNew counts Pods that were created without the size that is written, though that was settled before the last reconcile.
 func (s *site) noteNew() {
 	if s.silent {
 		return

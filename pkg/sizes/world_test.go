@@ -112,7 +112,8 @@ func (s *site) advise() {
 	for n := range s.template.Containers {
 		c := &s.template.Containers[n]
 		target := Amounts{20 + s.Int64N([]int64{60, 400}[s.IntN(2)]), 200 + s.Int64N(4000)}
-		c.Advice = Advice{Target: target, Lower: Amounts{target[CPU] / 2, target[Memory] / 2}, Upper: Amounts{target[CPU] * 2, target[Memory] * 2}}
+		c.Advice = Advice{Target: target,
+			Lower: Amounts{target[CPU] / 2, target[Memory] / 2}, Upper: Amounts{target[CPU] * 2, target[Memory] * 2}}
 	}
 }
 
@@ -232,7 +233,8 @@ func (s *site) live(p *resident, calm bool) {
 	was := p.Resize
 	switch p.Resize {
 	case ResizeInProgress, ResizeDeferred, ResizeError:
-		if p.Resize = []ResizeState{was, was, ResizeNone, ResizeNone, ResizeDeferred, ResizeInfeasible, ResizeError, ResizeInProgress}[s.IntN(8)]; calm {
+		becomes := []ResizeState{was, was, ResizeNone, ResizeNone, ResizeDeferred, ResizeInfeasible, ResizeError, ResizeInProgress}
+		if p.Resize = becomes[s.IntN(len(becomes))]; calm {
 			p.Resize = ResizeNone
 		}
 	}

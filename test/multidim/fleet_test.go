@@ -48,8 +48,9 @@ type fleet struct {
 
 // run lets a workload live.
 func run(s *scenario, d design) *record {
-	f := &fleet{scenario: s, design: d, now: start, scaledAt: make([]time.Time, len(s.clusters)), record: record{censoredAt: math.MaxInt, evictedAt: math.MaxInt},
-		past: make([]sizes.Past, len(s.clusters)), chance: rand.New(rand.NewPCG(s.seed, 8))}
+	f := &fleet{scenario: s, design: d, now: start, scaledAt: make([]time.Time, len(s.clusters)),
+		record: record{censoredAt: math.MaxInt, evictedAt: math.MaxInt}, past: make([]sizes.Past, len(s.clusters)),
+		chance: rand.New(rand.NewPCG(s.seed, 8))}
 	f.prepare()
 	for f.tick = range s.demand {
 		f.now = start.Add(time.Duration(f.tick) * tick)

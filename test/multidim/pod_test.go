@@ -71,8 +71,8 @@ func (f *fleet) bear(cluster int, age time.Duration) *pod {
 	f.born++
 	p := &pod{cluster: cluster, readyAt: f.now.Add(f.birth), instances: make([]sizes.Instance, len(f.template)),
 		used: make([][late + 1]int64, len(f.template))}
-	p.Running = sizes.Running{Name: fmt.Sprintf("web-%d", f.born), Class: sizes.Burstable, Started: f.now.Add(-age), UID: fmt.Sprintf("web-%d", f.born),
-		Scheduled: true, Resizable: true, Node: f.room.Node, Fixed: unknown, Infeasible: unknown}
+	p.Running = sizes.Running{Name: fmt.Sprintf("web-%d", f.born), Class: sizes.Burstable, Started: f.now.Add(-age),
+		UID: fmt.Sprintf("web-%d", f.born), Scheduled: true, Resizable: true, Node: f.room.Node, Fixed: unknown, Infeasible: unknown}
 	if age > 0 {
 		p.readyAt = f.now.Add(f.birth - age)
 	}

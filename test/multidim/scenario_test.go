@@ -41,8 +41,8 @@ type scenario struct {
 
 func (s *scenario) String() string {
 	return fmt.Sprintf("template %v split %v guaranteed %t target %d%% replicas %d-%d allowed %d-%d percentile %d clusters %d resizes %d "+
-		"lag %v birth %v spare %.0f refuses %t history %v", s.template, s.split, s.guaranteed, s.target, s.minimum, s.maximum, s.minAllowed, s.maxAllowed,
-		s.percentile, len(s.clusters), s.resizes, s.lag, s.birth, s.spare, s.refuses, s.history)
+		"lag %v birth %v spare %.0f refuses %t history %v", s.template, s.split, s.guaranteed, s.target, s.minimum, s.maximum, s.minAllowed,
+		s.maxAllowed, s.percentile, len(s.clusters), s.resizes, s.lag, s.birth, s.spare, s.refuses, s.history)
 }
 
 // spec is the MultidimPodAutoscaler's.

@@ -45,10 +45,11 @@ type outcome struct {
 type clusterMemory struct {
 	pods      podMemories
 	past      sizes.Past
-	version   string      // of what stands there for new Pods
-	written   time.Time   // when that was first seen
-	evictions []time.Time // of the last hour
-	replicas  int         // before the last eviction
+	born      []sizes.NewContainer // what new Pods are, or would be, created with
+	version   string               // of what stands there for new Pods
+	written   time.Time            // when that was first seen
+	evictions []time.Time          // of the last hour
+	replicas  int                  // before the last eviction
 }
 
 // missing is for how long a Pod may be missing after an eviction before the workload is thought to have fewer.

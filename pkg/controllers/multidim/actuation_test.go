@@ -502,7 +502,7 @@ func TestDeferred(t *testing.T) {
 			east := w.clusters["east"]
 			w.pass(3)
 			w.did()
-			had := east.pods[0].requests
+			had := pods.Resources{MilliCPU: 1000, Memory: 2 * gi}
 			east.states = map[string]podState{"web-0": {resize: pods.Resize{State: pods.ResizeDeferred}, actual: &had}}
 			east.pods[0].requests = pods.Resources{MilliCPU: 5000, Memory: 4 * gi}
 			w.pass(3)

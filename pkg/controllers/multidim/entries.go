@@ -21,14 +21,18 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 	if !a.entries.Known || a.entries.Silence != nil || a.silent() != nil {
 		return was
 	}
-	if p.yields || a.sizing.Known && (a.mode == sizes.ModeOff || !a.sizing.Admits) {
+	able := a.sizing.Known && a.sizing.Admits && a.mode != sizes.ModeOff
+	if p.yields || a.sizing.Known && !able {
 		a.removes = stands != nil && p.active()
-		return nil
+		was = a.memory.born
 	}
-	if !p.mayGive() || !a.sizing.Known || len(a.others) > 0 {
+	if p.yields || !p.mayGive() || !a.sizing.Known || len(a.others) > 0 {
 		return was
 	}
 	born := sizes.NewPods(sized.template, sized.rooms, was)
+	if a.memory.born = born; !able {
+		return born // which running Pods may have, too
+	}
 	match := p.template.matchLabels()
 	a.unlabelled = match == nil
 	if len(born) == 0 || match == nil {
@@ -46,7 +50,7 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 func (p *plan) standing(a *actuation, born []sizes.NewContainer) sizes.Admission {
 	version := ""
 	if len(born) > 0 && a.sets == nil && a.sizing.Admits {
-		version = fmt.Sprint(a.entries.Generation, born)
+		version = fmt.Sprint(born, a.entries.Find(p.Object.Name).MatchLabels)
 	}
 	if version != a.memory.version {
 		a.memory.version, a.memory.written = version, p.Now

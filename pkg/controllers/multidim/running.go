@@ -196,7 +196,7 @@ func (c *cluster) killed(p *pods.SizedPod, container string, sized, now time.Tim
 		oom = oom || finished.After(sized)
 		soon = soon || !kill.StartedAt.IsZero() && kill.FinishedAt.Sub(kill.StartedAt) < quick && now.Sub(finished) < recent
 	}
-	return oom, soon
+	return oom || soon, soon
 }
 
 // ours is a time of the cluster's clock by ours; zero stays.
