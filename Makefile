@@ -95,7 +95,7 @@ test-e2e: need-go ## Run the end-to-end tests on real control planes, in their s
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission capacity lab e2e
+PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission podsizes capacity lab e2e
 UNRACED = differential multidim distributed
 
 .PHONY: test-full
