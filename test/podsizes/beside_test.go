@@ -25,7 +25,8 @@ func TestSizesBesideLimitRanges(t *testing.T) {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
 	}
 	limits := func(cpu string) []v1alpha1.SizedContainer {
-		return []v1alpha1.SizedContainer{{Name: "app", Requests: v1alpha1.SizedResources{"cpu": "100m"}, Limits: v1alpha1.SizedResources{"cpu": cpu}}}
+		request, limit := v1alpha1.SizedResources{"cpu": "100m"}, v1alpha1.SizedResources{"cpu": cpu}
+		return []v1alpha1.SizedContainer{{Name: "app", Requests: request, Limits: limit}}
 	}
 	requests := func(cpu string) []v1alpha1.SizedContainer {
 		return []v1alpha1.SizedContainer{{Name: "app", Requests: v1alpha1.SizedResources{"cpu": cpu}}}

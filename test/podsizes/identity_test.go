@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -168,7 +169,8 @@ func TestTheIdentityMayNot(t *testing.T) {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
 			"metadata": map[string]any{"name": "sizes.fleetscale.io"}, "spec": map[string]any{}}}
 	}
-	const image, labels = `{"spec": {"containers": [{"name": "app", "image": "example.com/other"}]}}`, `{"metadata": {"labels": {"app": "other"}}}`
+	const image = `{"spec": {"containers": [{"name": "app", "image": "example.com/other"}]}}`
+	const labels = `{"metadata": {"labels": {"app": "other"}}}`
 	create := func(resource, kind string) func(context.Context) error {
 		return func(ctx context.Context) error {
 			_, err := w.of(resource).Create(ctx, policy(kind), metav1.CreateOptions{})
@@ -200,7 +202,7 @@ func TestTheIdentityMayNot(t *testing.T) {
 			return err
 		}},
 		{"read the kind", func(ctx context.Context) error {
-			kinds := w.dynamic.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+			kinds := w.dynamic.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
 			_, err := kinds.Get(ctx, "podsizes.fleetscale.io", metav1.GetOptions{})
 			return err
 		}},

@@ -133,7 +133,8 @@ func (m *member) sizesIn(namespace string) dynamic.ResourceInterface {
 func (m *member) namespace(t testing.TB, name string) string {
 	t.Helper()
 	namespaces := m.client.CoreV1().Namespaces()
-	if _, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := namespaces.Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
