@@ -26,18 +26,20 @@ GOLANGCI_LINT  = $(call TOOL,golangci-lint,github.com/golangci/golangci-lint/v2/
 OPENAPI = pkg/metricsadapter/openapi
 OPENAPI_INPUTS = $(addprefix k8s.io/,metrics/pkg/apis/metrics/v1 metrics/pkg/apis/metrics/v1beta1 \
     apimachinery/pkg/apis/meta/v1 apimachinery/pkg/api/resource apimachinery/pkg/version apimachinery/pkg/runtime)
-API  = pkg/apis/autoscaling/v1alpha1
+APIS = $(addprefix pkg/apis/,autoscaling/v1alpha1 fleetscale/v1alpha1)
 CRDS = $(addprefix deploy/crds/autoscaling.karmada.io_,federatedhpas.yaml cronfederatedhpas.yaml \
-    multidimpodautoscalers.yaml multidimpodautoscalerhistories.yaml)
+    multidimpodautoscalers.yaml multidimpodautoscalerhistories.yaml) deploy/member-sizes/fleetscale.io_podsizes.yaml
 
 # All of it, in the order in which it is made, and how; $(1) is the root directory to write below.
-GENERATED = $(OPENAPI)/zz_generated.openapi.go $(API)/zz_generated.deepcopy.go $(CRDS) docs/api.md
+GENERATED = $(OPENAPI)/zz_generated.openapi.go $(addsuffix /zz_generated.deepcopy.go,$(APIS)) $(CRDS) docs/api.md
 GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERATED))); \
     $(TOOLS)/openapi-gen --go-header-file hack/boilerplate.go.txt --report-filename /dev/null \
         --output-pkg github.com/fleetscale/fleetscale/$(OPENAPI) --output-file zz_generated.openapi.go --output-dir $(1)/$(OPENAPI) $(OPENAPI_INPUTS); \
-    $(TOOLS)/controller-gen object:headerFile=hack/boilerplate.go.txt crd paths=./$(API) output:object:dir=$(1)/$(API) output:crd:dir=$$raw; \
-    $(GO) -C tools run ./crds $$raw $(1)/deploy/crds; \
-    $(GO) -C tools run ./apidoc $(CURDIR)/deploy/crds/kustomization.yaml $(1)/deploy/crds $(CURDIR)/docs/examples $(1)/docs/api.md; rm -r $$raw
+    $(foreach api,$(APIS),$(TOOLS)/controller-gen object:headerFile=hack/boilerplate.go.txt crd paths=./$(api) \
+        output:object:dir=$(1)/$(api) output:crd:dir=$$raw;) \
+    $(GO) -C tools run ./crds $$raw $$raw; $(foreach crd,$(CRDS),cp $$raw/$(notdir $(crd)) $(1)/$(crd);) \
+    $(GO) -C tools run ./apidoc $(CURDIR)/deploy/crds/kustomization.yaml $(1)/deploy/crds $(CURDIR)/docs/examples $(1)/docs/api.md \
+        $(1)/deploy/member-sizes/fleetscale.io_podsizes.yaml; rm -r $$raw
 
 .PHONY: help
 help: ## List the targets
@@ -93,7 +95,7 @@ test-e2e: need-go ## Run the end-to-end tests on real control planes, in their s
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission capacity lab e2e
+PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission podsizes capacity lab e2e
 UNRACED = differential multidim distributed
 
 .PHONY: test-full

@@ -4,7 +4,6 @@ package api_test
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -14,11 +13,7 @@ import (
 // Every rule of the spec is held by a case: without the rule, some bad object is no longer refused in the same words.
 // The largest sizes are apart: they are there for the cost of the rules, and TestAPIServerAcceptsTheCRDs needs them.
 func TestNoRuleCanBeTakenAway(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(crds, "autoscaling.karmada.io_*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
+	for _, file := range crds(t) {
 		crd := load(t, file)
 		root := schemaOf(crd)
 		delete(root.Properties, "status") // has no rules, and takes long to prepare
@@ -85,6 +80,7 @@ func removals(schema *apiextensions.JSONSchemaProps, path string, try func(rule 
 	tryWithout(&schema.Maximum, path+": maximum", try)
 	tryWithout(&schema.MinLength, path+": minLength", try)
 	tryWithout(&schema.MinItems, path+": minItems", try)
+	tryWithout(&schema.MinProperties, path+": minProperties", try)
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		child := schema.Properties[name]
 		removals(&child, path+"."+name, func(rule string, isCEL bool) {

@@ -6,6 +6,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,8 +25,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// crds is where the repository keeps its CustomResourceDefinitions.
-const crds = "../../deploy/crds"
+// crds are the repository's CustomResourceDefinitions: the hub's, and that of members.
+func crds(t testing.TB) []string {
+	t.Helper()
+	const hub, members = "../../deploy/crds/autoscaling.karmada.io_*.yaml", "../../deploy/member-sizes/fleetscale.io_*.yaml"
+	ofHub, hubErr := filepath.Glob(hub)
+	ofMembers, membersErr := filepath.Glob(members)
+	if err := errors.Join(hubErr, membersErr); err != nil || len(ofHub) != 4 || len(ofMembers) != 1 {
+		t.Fatalf("CustomResourceDefinitions: %v and %v (%v), want four and one", ofHub, ofMembers, err)
+	}
+	return append(ofHub, ofMembers...)
+}
 
 // server does to an object of one kind what an API server does that has our CustomResourceDefinition.
 type server struct {
@@ -37,12 +47,8 @@ type server struct {
 // servers returns one server for each kind.
 func servers(t testing.TB) map[string]server {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(crds, "autoscaling.karmada.io_*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no CustomResourceDefinitions in %s (%v)", crds, err)
-	}
 	all := map[string]server{}
-	for _, file := range files {
+	for _, file := range crds(t) {
 		crd := load(t, file)
 		all[crd.Spec.Names.Kind] = serve(t, crd)
 	}

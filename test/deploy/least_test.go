@@ -74,7 +74,8 @@ func TestNobodyReadsAllSecrets(t *testing.T) {
 
 // What a controller may change on the hub: autoscalers it cares for, and
 // replicas; in a member: replicas, autoscalers, and workloads as a whole, which
-// it makes and deletes, but does not edit. It makes no namespaces.
+// it makes and deletes, but does not edit; of Pods, requests and limits, and where
+// they run. It makes no namespaces.
 func TestControllersChangeLittle(t *testing.T) {
 	tests := map[string]struct {
 		dir, role string
@@ -92,6 +93,9 @@ func TestControllersChangeLittle(t *testing.T) {
 			"create deployments", "delete deployments", "create statefulsets", "delete statefulsets", "update */scale",
 		}},
 		"to read": {"member-write", "fleetscale-read", nil},
+		"sizes in a member": {"member-sizes", "fleetscale-sizes", []string{
+			"create podsizes", "patch podsizes", "delete podsizes", "patch pods/resize", "create pods/eviction",
+		}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +126,8 @@ func changes(r role) []string {
 }
 
 // Every binding of ours joins what is there: a role that is made beside it or
-// comes with every API server, and an account that is made beside it.
+// comes with every API server, and an account that is made beside it. What sizes
+// is applied beside the account that writes.
 func TestBindingsLeadSomewhere(t *testing.T) {
 	for _, dir := range overlays() {
 		var known, used []string
@@ -139,10 +144,17 @@ func TestBindingsLeadSomewhere(t *testing.T) {
 				used = append(used, s.Kind+" "+place(s.Namespace, s.Name))
 			}
 		}
+		accounts := dir
+		if dir == "member-sizes" {
+			accounts = "member-write"
+		}
+		for _, object := range build(t, accounts) {
+			if o, ok := object.(*corev1.ServiceAccount); ok {
+				known = append(known, "ServiceAccount "+place(o.Namespace, o.Name))
+			}
+		}
 		for _, object := range build(t, dir) {
 			switch o := object.(type) {
-			case *corev1.ServiceAccount:
-				known = append(known, "ServiceAccount "+place(o.Namespace, o.Name))
 			case *rbacv1.ClusterRoleBinding:
 				bind("", o.RoleRef, o.Subjects)
 			case *rbacv1.RoleBinding:

@@ -3,7 +3,7 @@
 // Command apidoc writes the reference of the API from what an API server knows of it, the CustomResourceDefinitions, so
 // that it says the same as `kubectl explain` and has every bound; and puts an example of each use before it.
 //
-//	apidoc <kustomization> <directory of the CustomResourceDefinitions> <directory of the examples> <file to write>
+//	apidoc <kustomization> <directory of its CustomResourceDefinitions> <directory of the examples> <file to write> <further CustomResourceDefinition>...
 package main
 
 import (
@@ -26,12 +26,19 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 4 {
+	if len(args) < 4 {
 		return errors.New("give the kustomization and the directory of the CustomResourceDefinitions, that of the examples, and the page")
 	}
 	kinds, err := readCRDs(args[0], args[1])
 	if err != nil {
 		return err
+	}
+	for _, file := range args[4:] {
+		crd, err := readCRD(file)
+		if err != nil {
+			return err
+		}
+		kinds = append(kinds, crd)
 	}
 	examples, err := readExamples(args[2])
 	if err != nil {
@@ -60,17 +67,25 @@ func readCRDs(kustomization, dir string) ([]*apiextensionsv1.CustomResourceDefin
 	}
 	var kinds []*apiextensionsv1.CustomResourceDefinition
 	for _, file := range installed.Resources {
-		text, err := os.ReadFile(filepath.Join(dir, file))
+		crd, err := readCRD(filepath.Join(dir, file))
 		if err != nil {
 			return nil, err
-		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.UnmarshalStrict(text, crd); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", file, err)
 		}
 		kinds = append(kinds, crd)
 	}
 	return kinds, nil
+}
+
+func readCRD(file string) (*apiextensionsv1.CustomResourceDefinition, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(text, crd); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	return crd, nil
 }
 
 // example is a manifest, and what its comment says.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,9 +19,14 @@ type schema = apiextensionsv1.JSONSchemaProps
 func writeKind(w io.Writer, crd *apiextensionsv1.CustomResourceDefinition, examples []example) {
 	names, version := crd.Spec.Names, crd.Spec.Versions[0]
 	root := version.Schema.OpenAPIV3Schema
-	fmt.Fprintf(w, "\n## %s\n\n`%s/%s`, short name `%s`, in the categories %s.\n\n%s\n", names.Kind, crd.Spec.Group, version.Name,
-		strings.Join(names.ShortNames, "`, `"), strings.Join(names.Categories, " and "), paragraphs(root.Description))
-	fmt.Fprintf(w, "\n### %s: examples\n", names.Kind)
+	fmt.Fprintf(w, "\n## %s\n\n`%s/%s`", names.Kind, crd.Spec.Group, version.Name)
+	if len(names.ShortNames) > 0 {
+		fmt.Fprintf(w, ", short name `%s`, in the categories %s", strings.Join(names.ShortNames, "`, `"), strings.Join(names.Categories, " and "))
+	}
+	fmt.Fprintf(w, ".\n\n%s\n", paragraphs(root.Description))
+	if len(examples) > 0 {
+		fmt.Fprintf(w, "\n### %s: examples\n", names.Kind)
+	}
 	for _, e := range examples {
 		fmt.Fprintf(w, "\n%s ([%s](examples/%s))\n\n```yaml\n%s```\n", e.words, e.file, e.file, e.manifest)
 	}
@@ -33,11 +39,25 @@ func writeKind(w io.Writer, crd *apiextensionsv1.CustomResourceDefinition, examp
 		fmt.Fprintf(w, "| %s%s | %s |\n", column.Name, wide, strings.Trim(column.Description+" `"+column.JSONPath+"`", " "))
 	}
 	r := reference{w: w, kind: names.Kind, seen: map[string]string{}}
-	r.write("spec", root.Properties["spec"])
-	r.write("status", root.Properties["status"])
+	spec, hasSpec := root.Properties["spec"]
+	status, hasStatus := root.Properties["status"]
+	if hasSpec {
+		r.write("spec", spec)
+	}
+	if hasStatus {
+		r.write("status", status)
+	}
+	if !hasSpec && !hasStatus {
+		own := *root.DeepCopy()
+		own.Description = "" // said above
+		for _, name := range []string{"apiVersion", "kind", "metadata"} {
+			delete(own.Properties, name)
+		}
+		r.write("", own)
+	}
 }
 
-// reference writes one section for each object of a schema. Objects of one shape are described once.
+// reference writes one section for each object of a schema; the path of the root is empty. Objects of one shape are described once.
 type reference struct {
 	w    io.Writer
 	kind string
@@ -45,15 +65,22 @@ type reference struct {
 }
 
 func (r reference) write(path string, s schema) {
-	fmt.Fprintf(r.w, "\n### %s: %s\n\n%s\n", r.kind, path, paragraphs(s.Description))
+	fmt.Fprintf(r.w, "\n### %s: %s\n", r.kind, cmp.Or(path, "fields"))
+	if s.Description != "" {
+		fmt.Fprintf(r.w, "\n%s\n", paragraphs(s.Description))
+	}
 	for _, rule := range s.XValidations {
-		fmt.Fprintf(r.w, "\n* `%s` %s.\n", strings.TrimPrefix(rule.FieldPath, "."), inline(rule.Message))
+		field := ""
+		if rule.FieldPath != "" {
+			field = "`" + strings.TrimPrefix(rule.FieldPath, ".") + "` "
+		}
+		fmt.Fprintf(r.w, "\n* %s%s.\n", field, inline(rule.Message))
 	}
 	fmt.Fprint(r.w, "\n| field | type | what it says |\n|---|---|---|\n")
 	var below []string
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		field := s.Properties[name]
-		place, inner := inside(path+"."+name, field)
+		place, inner := inside(strings.TrimPrefix(path+"."+name, "."), field)
 		told := []string{inline(field.Description), bounds(field, slices.Contains(s.Required, name))}
 		if len(inner.Properties) > 0 {
 			if before, seen := r.seen[shape(inner)]; seen {
@@ -68,7 +95,7 @@ func (r reference) write(path string, s schema) {
 		fmt.Fprintf(r.w, "| `%s` | %s | %s |\n", name, typeOf(field), strings.Join(told, "<br>"))
 	}
 	for _, name := range below {
-		r.write(inside(path+"."+name, s.Properties[name]))
+		r.write(inside(strings.TrimPrefix(path+"."+name, "."), s.Properties[name]))
 	}
 }
 
@@ -133,7 +160,7 @@ func bounds(s schema, required bool) string {
 		say("at most %d items", *s.MaxItems)
 	}
 	for _, rule := range s.XValidations {
-		if s.Type != "object" {
+		if s.Type != "object" || s.AdditionalProperties != nil {
 			said = append(said, inline(rule.Message))
 		}
 	}

@@ -65,7 +65,6 @@ type SizedWorkload struct {
 	// matchLabels are those that a Pod of the workload has, all of them.
 	// Example: {"app": "shop"}
 	// +kubebuilder:validation:MinProperties=1
-	// +kubebuilder:validation:MaxProperties=32
 	// +required
 	MatchLabels map[string]string `json:"matchLabels"`
 
@@ -86,15 +85,24 @@ type SizedContainer struct {
 	// +required
 	Name string `json:"name"`
 
-	// requests of cpu and memory. One above the limit that the Pod has, or gets here, is cut to that.
+	// requests of cpu and memory. One above the limit that the Pod has, or gets here, is cut to that. A Pod of class Guaranteed
+	// requests its limits, whatever is written here.
 	// Example: {"cpu": "627m", "memory": "512Mi"}
-	// +kubebuilder:validation:MaxProperties=2
 	// +optional
-	Requests map[string]string `json:"requests,omitempty"`
+	Requests SizedResources `json:"requests,omitempty"`
 
-	// limits of cpu and memory. Absent: as the Pod has them.
+	// limits of cpu and memory. Absent: as the Pod has them. One below what the Pod requests is raised to that, if there is no
+	// request here.
 	// Example: {"memory": "1Gi"}
-	// +kubebuilder:validation:MaxProperties=2
 	// +optional
-	Limits map[string]string `json:"limits,omitempty"`
+	Limits SizedResources `json:"limits,omitempty"`
 }
+
+// SizedResources is an amount of cpu, in cores or thousandths of one, and one of memory, in bytes. Each is more than zero and
+// less than 10^9 cores, or 10^15 bytes.
+//
+// +kubebuilder:validation:MaxProperties=2
+// +kubebuilder:validation:XValidation:rule="self.all(name, name in ['cpu', 'memory'])",message="must be of cpu and memory only"
+// +kubebuilder:validation:XValidation:rule="!('cpu' in self) || self['cpu'].matches('^[1-9][0-9]{0,8}m?$|^[1-9][0-9]{0,5}k$')",message="cpu must be cores or millicores, such as 2 or 250m"
+// +kubebuilder:validation:XValidation:rule="!('memory' in self) || self['memory'].matches('^[1-9]([0-9]{0,14}|[0-9]{0,11}(k|Ki)|[0-9]{0,8}(M|Mi)|[0-9]{0,5}(G|Gi)|[0-9]{0,2}(T|Ti))$')",message="memory must be whole bytes, such as 512Mi"
+type SizedResources map[string]string
