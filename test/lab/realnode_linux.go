@@ -14,17 +14,14 @@ import (
 
 // RealNodesPossible says why this machine can have no real nodes, and what to do about it; empty: it can.
 func RealNodesPossible() (reason string) {
+	if missing := missingPrograms(); len(missing) > 0 {
+		reason = strings.Join(missing, ", ") + "; on Debian: apt-get install containerd runc containernetworking-plugins"
+	}
 	if os.Geteuid() != 0 {
-		return "they need root"
+		reason = strings.TrimSuffix("they need root; "+reason, "; ")
 	}
-	const install = "; on Debian: apt-get install containerd runc containernetworking-plugins"
-	for _, program := range []string{"containerd", "containerd-shim-runc-v2", "ctr", "runc"} {
-		if _, err := exec.LookPath(program); err != nil {
-			return program + " is not on PATH" + install
-		}
-	}
-	if _, err := networkPlugins(); err != nil {
-		return err.Error() + install
+	if reason != "" {
+		return reason
 	}
 	hierarchies, err := cgroup.Hierarchies()
 	if err != nil {
@@ -41,6 +38,18 @@ func RealNodesPossible() (reason string) {
 		return fmt.Sprintf("a process cannot get namespaces of its own: %v", err)
 	}
 	return ""
+}
+
+func missingPrograms() (missing []string) {
+	for _, program := range []string{"containerd", "containerd-shim-runc-v2", "ctr", "runc"} {
+		if _, err := exec.LookPath(program); err != nil {
+			missing = append(missing, program+" is not on PATH")
+		}
+	}
+	if _, err := networkPlugins(); err != nil {
+		missing = append(missing, err.Error())
+	}
+	return missing
 }
 
 func missingControllers(hierarchies []cgroup.Hierarchy) (missing []string) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build linux
+//go:build realnode
 
-// Command kubelet is the kubelet, built as part of this module.
+// Command kubelet is the kubelet, built as part of this module. Its tag keeps it from those who check or test all packages:
+// compiling it takes minutes.
 package main
 
 import (

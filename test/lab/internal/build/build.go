@@ -64,7 +64,7 @@ func Nodes() Group {
 		steps: []step{{
 			programs: []string{"kubelet"},
 			packages: []string{"./lab/bin/kubelet"},
-			flags:    kubernetesFlags,
+			flags:    append([]string{"-tags", "realnode"}, kubernetesFlags...),
 		}, {
 			programs: []string{"machine", "pause", "burn"},
 			packages: []string{"./lab/bin/machine", "./lab/bin/pause", "./lab/bin/burn"},
