@@ -87,21 +87,26 @@ test-oracle: need-go ## Compare the advice on sizes with that of VPA's library, 
 # One package at a time (-p 1): two labs side by side would starve each other on a small machine, and only then does
 # Go show the output while a test runs. Building first is not bound by that.
 .PHONY: test-e2e
-test-e2e: need-go ## Run the end-to-end tests on real control planes, in their short form
-	$(GO) -C test run ./cmd/lab build
+test-e2e: need-go ## Run the end-to-end tests on real control planes, in their short form; with test-node
+	$(GO) -C test run ./cmd/lab build --real-nodes
 	@echo "Building the tests ..."
 	$(GO) -C test vet ./...
 	$(GO) -C test test -short -count 1 -p 1 -v -timeout 25m ./...
 
+.PHONY: test-node
+test-node: need-go ## Run the tests that need a real node, with a kubelet: as root, where containerd is installed
+	$(GO) -C test run ./cmd/lab build --real-nodes
+	$(GO) -C test test -count 1 -v -timeout 10m ./node/...
+
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission podsizes capacity lab e2e
+PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission podsizes capacity lab node e2e
 UNRACED = differential multidim distributed
 
 .PHONY: test-full
 test-full: need-go ## Run everything in its long form, part by part; PARTS="unit e2e" are these two
 	@$(SAY_RACE)
-	$(GO) -C test run ./cmd/lab build
+	$(GO) -C test run ./cmd/lab build --real-nodes
 	@failed=; for part in $(PARTS); do began=$$(date +%s); echo "=== $$part"; \
 	    if $(MAKE) full-$$part; then result=ok; else result=FAILED; failed="$$failed $$part"; fi; \
 	    echo "=== $$part: $$result after $$(( $$(date +%s) - began )) s"; done; \

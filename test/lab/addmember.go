@@ -20,7 +20,7 @@ func (l *Lab) AddMember(ctx context.Context, m Member, log io.Writer) (*Cluster,
 	}
 	c, err := l.bringUp(ctx, m.plan(), log)
 	if err != nil {
-		return nil, errors.Join(err, l.abandon(m.Name))
+		return nil, errors.Join(err, l.abandon(m))
 	}
 	err = changeState(l.dir, func(s *state) error {
 		s.Clusters = append(s.Clusters, *c)
@@ -34,15 +34,19 @@ func (l *Lab) AddMember(ctx context.Context, m Member, log io.Writer) (*Cluster,
 }
 
 // abandon ends what a cluster that did not come up has running.
-func (l *Lab) abandon(cluster string) error {
+func (l *Lab) abandon(m Member) error {
 	processes, err := l.Processes()
 	if err != nil {
 		return err
 	}
-	half := &Cluster{Name: cluster, lab: l}
+	half := &bringUp{Cluster: &Cluster{Name: m.Name, lab: l}, plan: m.plan()}
+	names := half.realNodeNames()
+	for _, program := range clusterPrograms() {
+		names = append(names, half.processName(program))
+	}
 	var errs []error
 	for _, p := range processes {
-		if slices.ContainsFunc(clusterPrograms(), func(program string) bool { return half.processName(program) == p.Name }) {
+		if slices.Contains(names, p.Name) {
 			errs = append(errs, p.Kill())
 		}
 	}

@@ -18,20 +18,22 @@ import (
 type plan struct {
 	name                  string
 	workloads             bool
-	nodes                 int
+	nodes                 int // played ones
+	realNodes             int
 	metricsServer         bool
 	testAdapter           bool
 	controllerManagerArgs []string
 }
 
 func (h Hub) plan() plan {
-	return plan{
+	p := plan{
 		name:                  hubName,
 		workloads:             h.Workloads,
-		nodes:                 defaultNodes,
+		realNodes:             h.RealNodes,
 		metricsServer:         h.Workloads,
 		controllerManagerArgs: h.ControllerManagerArgs,
 	}
+	return p.withDefaults()
 }
 
 func (m Member) plan() plan {
@@ -39,11 +41,16 @@ func (m Member) plan() plan {
 		name:                  m.Name,
 		workloads:             true,
 		nodes:                 m.Nodes,
+		realNodes:             m.RealNodes,
 		metricsServer:         !m.WithoutMetricsServer,
 		testAdapter:           !m.WithoutTestAdapter,
 		controllerManagerArgs: m.ControllerManagerArgs,
 	}
-	if p.nodes == 0 {
+	return p.withDefaults()
+}
+
+func (p plan) withDefaults() plan {
+	if p.nodes == 0 && p.realNodes == 0 {
 		p.nodes = defaultNodes
 	}
 	return p
@@ -56,10 +63,15 @@ func clusterPrograms() []string {
 // bringUp starts a cluster and returns when all of it answers.
 func (l *Lab) bringUp(ctx context.Context, p plan, log io.Writer) (*Cluster, error) {
 	begin := time.Now()
+	nodePrograms, err := p.nodePrograms(ctx, log)
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", p.name, err)
+	}
 	b, err := l.newBringUp(p)
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", p.name, err)
 	}
+	b.nodePrograms = nodePrograms
 	if err := b.apiServer(ctx); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", p.name, err)
 	}
@@ -76,8 +88,9 @@ func since(begin time.Time) time.Duration { return time.Since(begin).Round(100 *
 // bringUp is a cluster on its way, and the ports that its programs get.
 type bringUp struct {
 	*Cluster
-	plan  plan
-	ports clusterPorts
+	plan         plan
+	ports        clusterPorts
+	nodePrograms string // folder; empty without real nodes
 }
 
 type clusterPorts struct {
@@ -125,7 +138,14 @@ func (b *bringUp) everythingElse(ctx context.Context) error {
 }
 
 func (b *bringUp) nodesAndTheirMetrics(ctx context.Context) error {
-	if err := b.fakeNodes(ctx); err != nil || !b.plan.metricsServer {
+	nodes, nodesCtx := errgroup.WithContext(ctx)
+	if b.plan.nodes > 0 {
+		nodes.Go(func() error { return b.fakeNodes(nodesCtx) })
+	}
+	for _, name := range b.realNodeNames() {
+		nodes.Go(func() error { return b.realNode(nodesCtx, name) })
+	}
+	if err := nodes.Wait(); err != nil || !b.plan.metricsServer {
 		return err
 	}
 	return b.metricsServer(ctx)

@@ -17,7 +17,15 @@ func Build(ctx context.Context, log io.Writer) (dir string, err error) {
 	if log == nil {
 		log = io.Discard
 	}
-	return build.Programs(ctx, log)
+	return build.Programs(ctx, build.Clusters(), log)
+}
+
+// BuildNodes is Build for the programs of real nodes, which only labs with such nodes need: another two minutes.
+func BuildNodes(ctx context.Context, log io.Writer) (dir string, err error) {
+	if log == nil {
+		log = io.Discard
+	}
+	return build.Programs(ctx, build.Nodes(), log)
 }
 
 // programPath returns the program of that name: from $KUBEBUILDER_ASSETS where

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -43,6 +44,18 @@ func (c *Cluster) RESTConfig() (*rest.Config, error) {
 	config.QPS, config.Burst = 200, 400
 	config.WarningHandler = rest.NoWarnings{}
 	return config, nil
+}
+
+func (c *Cluster) client() (kubernetes.Interface, error) {
+	config, err := c.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", c.Name, err)
+	}
+	return client, nil
 }
 
 // Process returns one of the cluster's programs, such as metrics-server.

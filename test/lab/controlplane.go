@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	frontProxyUser = "front-proxy-client"
-	clientRate     = 1000
+	frontProxyUser    = "front-proxy-client"
+	kubeletClientUser = "kube-apiserver-kubelet-client"
+	clientRate        = 1000
 )
 
 func local(port int, path string) string { return fmt.Sprintf("https://127.0.0.1:%d%s", port, path) }
@@ -36,7 +37,7 @@ func (b *bringUp) apiServerArgs() []string {
 		"--tls-cert-file=" + pki("kube-apiserver.crt"),
 		"--tls-private-key-file=" + pki("kube-apiserver.key"),
 		"--client-ca-file=" + pki(authorityName+".crt"),
-		"--authorization-mode=RBAC",
+		"--authorization-mode=Node,RBAC",
 		"--service-account-issuer=" + serviceAccountIssuer,
 		"--service-account-key-file=" + pki(serviceAccountKeyName),
 		"--service-account-signing-key-file=" + pki(serviceAccountKeyName),
@@ -54,6 +55,13 @@ func (b *bringUp) apiServerArgs() []string {
 	if !b.plan.workloads {
 		// Pods need neither account nor volume where none ever runs.
 		args = append(args, "--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection")
+	}
+	if b.plan.realNodes > 0 {
+		args = append(args,
+			"--kubelet-client-certificate="+pki(kubeletClientUser+".crt"),
+			"--kubelet-client-key="+pki(kubeletClientUser+".key"),
+			"--kubelet-preferred-address-types=InternalIP", // others are not resolved here
+		)
 	}
 	return args
 }

@@ -104,11 +104,14 @@ func (c *Cluster) createCredentials() error {
 	serving, servingErr := authority.Serving("localhost", "127.0.0.1", "10.0.0.1",
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
 	proxy, proxyErr := authority.Client(frontProxyUser)
+	kubelets, kubeletsErr := authority.Client(kubeletClientUser, admins)
 	serviceAccountKey, keyErr := pki.NewKey()
-	if err := errors.Join(servingErr, proxyErr, keyErr); err != nil {
+	if err := errors.Join(servingErr, proxyErr, kubeletsErr, keyErr); err != nil {
 		return err
 	}
-	for name, pair := range map[string]Pair{authorityName: authority.Pair, "kube-apiserver": serving, frontProxyUser: proxy} {
+	for name, pair := range map[string]Pair{
+		authorityName: authority.Pair, "kube-apiserver": serving, frontProxyUser: proxy, kubeletClientUser: kubelets,
+	} {
 		if _, _, err := pair.Write(c.pkiDir(), name); err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@
 // containers. Members have a scheduler, a controller manager, metrics-server,
 // an adapter for custom and external metrics whose values are set over HTTP,
 // and nodes and pods that are played by kwok, with a usage that can be set
-// while they run.
+// while they run; or, where [RealNodesPossible], nodes with a real kubelet.
 //
 //	             etcd (one; every cluster has a prefix of its own)
 //	               │

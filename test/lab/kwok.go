@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/kwok/kustomize/crd"
 	heartbeat "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
 	podstage "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
@@ -128,13 +127,9 @@ func (b *bringUp) servingFlags(program string, hosts ...string) ([]string, error
 }
 
 func (b *bringUp) createNodes(ctx context.Context) error {
-	config, err := b.RESTConfig()
+	client, err := b.client()
 	if err != nil {
 		return err
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("connecting to %s: %w", b.Name, err)
 	}
 	for i := range b.plan.nodes {
 		node := fakeNode(b.nodeName(i), b.ports.kwok)

@@ -96,17 +96,18 @@ func (b *bringUp) awaitNodeMetrics(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", b.Name, err)
 	}
+	nodes := b.plan.nodes + b.plan.realNodes
 	known, timeout := 0, startTimeout+2*b.lab.state.MetricResolution
 	err = wait.PollUntilContextTimeout(ctx, 2*applyInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		list, err := client.MetricsV1beta1().NodeMetricses().List(ctx, metav1.ListOptions{})
 		if err == nil {
 			known = len(list.Items)
 		}
-		return known == b.plan.nodes, nil
+		return known == nodes, nil
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the metrics of %d nodes (%d came): %w; see %s",
-			b.plan.nodes, known, err, b.Process("metrics-server").Log)
+			nodes, known, err, b.Process("metrics-server").Log)
 	}
 	return nil
 }

@@ -44,6 +44,8 @@ type Hub struct {
 	// nodes, pods, every controller with that of HorizontalPodAutoscalers, and
 	// a metrics-server behind v1beta1.metrics.k8s.io.
 	Workloads bool
+	// RealNodes is as in a Member. It needs Workloads.
+	RealNodes int
 	// ControllerManagerArgs are added to those of kube-controller-manager, such
 	// as --horizontal-pod-autoscaler-sync-period=2s.
 	ControllerManagerArgs []string
@@ -53,8 +55,13 @@ type Hub struct {
 type Member struct {
 	// Name is a DNS label, and not "hub".
 	Name string
-	// Nodes is 2 by default. A node holds 5000 pods.
+	// Nodes are played by kwok: 2 by default, and none by default if there are
+	// real ones. A node holds 5000 pods.
 	Nodes int
+	// RealNodes have a kubelet and containerd in namespaces of their own, where
+	// [RealNodesPossible]. Pods of different ones do not reach each other, and
+	// images come from the lab: see [BurnImage].
+	RealNodes int
 	// WithoutMetricsServer leaves metrics.k8s.io unserved.
 	WithoutMetricsServer bool
 	// WithoutTestAdapter leaves custom and external metrics unserved.
@@ -103,6 +110,9 @@ func (o Options) validate() error {
 		errs = append(errs, fmt.Errorf("the metric resolution must be %v or more, which is the least that metrics-server accepts; got %v",
 			minMetricResolution, o.MetricResolution))
 	}
+	if o.Hub.RealNodes < 0 || o.Hub.RealNodes > 0 && !o.Hub.Workloads {
+		errs = append(errs, fmt.Errorf("hub: its real nodes must be 0 or more, and 0 without workloads; got %d", o.Hub.RealNodes))
+	}
 	taken := map[string]bool{hubName: true}
 	for _, member := range o.Members {
 		errs = append(errs, member.validate(taken))
@@ -120,6 +130,9 @@ func (m Member) validate(taken map[string]bool) error {
 	}
 	if m.Nodes < 0 {
 		return fmt.Errorf("member %q: its nodes must be 1 or more (0 means %d); got %d", m.Name, defaultNodes, m.Nodes)
+	}
+	if m.RealNodes < 0 {
+		return fmt.Errorf("member %q: its real nodes must be 0 or more; got %d", m.Name, m.RealNodes)
 	}
 	return nil
 }

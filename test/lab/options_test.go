@@ -32,6 +32,18 @@ func TestOptionsAreRefusedWithAllTheirFaults(t *testing.T) {
 			Options{Dir: "d", Members: []Member{{Name: "a", Nodes: -1}}},
 			`member "a": its nodes must be 1 or more (0 means 2); got -1`,
 		},
+		"a negative number of real nodes": {
+			Options{Dir: "d", Members: []Member{{Name: "a", RealNodes: -1}}},
+			`member "a": its real nodes must be 0 or more; got -1`,
+		},
+		"real nodes of a hub that has no pods": {
+			Options{Dir: "d", Hub: Hub{RealNodes: 1}},
+			"hub: its real nodes must be 0 or more, and 0 without workloads; got 1",
+		},
+		"a negative number of real nodes of the hub": {
+			Options{Dir: "d", Hub: Hub{Workloads: true, RealNodes: -1}},
+			"hub: its real nodes must be 0 or more, and 0 without workloads; got -1",
+		},
 		"a name that is no label": {
 			Options{Dir: "d", Members: []Member{{Name: "a.b"}}},
 			`member "a.b": its name must be a DNS label: must not contain dots`,
@@ -64,6 +76,17 @@ func TestDefaults(t *testing.T) {
 	}
 	if got := options.Members[0].plan(); got.nodes != 2 || !got.metricsServer || !got.testAdapter || !got.workloads {
 		t.Errorf("a member's plan = %+v, want 2 nodes and everything", got)
+	}
+	for name, tc := range map[string]struct {
+		member           Member
+		nodes, realNodes int
+	}{
+		"real nodes take the place of others": {Member{RealNodes: 1}, 0, 1},
+		"both":                                {Member{Nodes: 3, RealNodes: 1}, 3, 1},
+	} {
+		if got := tc.member.plan(); got.nodes != tc.nodes || got.realNodes != tc.realNodes {
+			t.Errorf("%s: %d nodes and %d real ones, want %d and %d", name, got.nodes, got.realNodes, tc.nodes, tc.realNodes)
+		}
 	}
 	if got := options.Hub.plan(); got.metricsServer || got.testAdapter || got.workloads {
 		t.Errorf("the hub's plan = %+v, want templates only", got)

@@ -13,7 +13,6 @@ import (
 	"gopkg.in/go-jose/go-jose.v2/jwt"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/fleetscale/fleetscale/test/lab/internal/pki"
 )
@@ -41,13 +40,9 @@ const leeway = time.Minute
 // is signed here and not asked of the API server, which grants no less than ten
 // minutes: a test of expiry cannot wait for that.
 func (c *Cluster) ServiceAccountToken(ctx context.Context, namespace, name string, ttl time.Duration) (string, error) {
-	config, err := c.RESTConfig()
+	client, err := c.client()
 	if err != nil {
 		return "", err
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return "", fmt.Errorf("connecting to %s: %w", c.Name, err)
 	}
 	account, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

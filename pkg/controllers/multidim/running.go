@@ -162,7 +162,7 @@ func (in *situation) runningOf(c *cluster, p *pods.SizedPod, all []sizes.Size, b
 		if k != nil {
 			k.tell(&rc)
 		}
-		rc.OOM, rc.QuickOOM = c.killed(p, container.Name, r.Started, in.Now)
+		rc.OOM, rc.QuickOOM = c.killed(p, &rc, r.Started, in.Now)
 		r.Containers = append(r.Containers, rc)
 	}
 	return r
@@ -187,9 +187,9 @@ const (
 
 // killed reports whether a container was killed for want of memory since the Pod had its size, and whether that was soon after it had
 // begun, and not long ago.
-func (c *cluster) killed(p *pods.SizedPod, container string, sized, now time.Time) (oom, soon bool) {
+func (c *cluster) killed(p *pods.SizedPod, of *sizes.RunningContainer, sized, now time.Time) (oom, soon bool) {
 	for _, kill := range p.OOMKills {
-		if kill.Container != container || kill.FinishedAt.IsZero() {
+		if kill.Container != of.Name || kill.FinishedAt.IsZero() || kill.Supposed && !full(of) {
 			continue
 		}
 		finished := c.ours(kill.FinishedAt)
@@ -197,6 +197,13 @@ func (c *cluster) killed(p *pods.SizedPod, container string, sized, now time.Tim
 		soon = soon || !kill.StartedAt.IsZero() && kill.FinishedAt.Sub(kill.StartedAt) < quick && now.Sub(finished) < recent
 	}
 	return oom || soon, soon
+}
+
+// full reports whether a container has used nearly all the memory that it may: so a kill that its node cannot explain was for want of
+// it.
+func full(of *sizes.RunningContainer) bool {
+	limit := of.Limits[sizes.Memory]
+	return limit >= 0 && of.Peak >= limit-limit/20
 }
 
 // ours is a time of the cluster's clock by ours; zero stays.

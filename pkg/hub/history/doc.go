@@ -4,7 +4,7 @@
 // has package sizes make advice of it. For each object a controller calls, in this order:
 //
 //	[Store.Load]    reads from the hub what an earlier process saved; before that, nothing is fed or advised   load.go
-//	[Store.Feed]    adds what one reconcile saw: uses from the hub's metrics API, OOM kills from Pods          feed.go, share.go
+//	[Store.Feed]    adds what one reconcile saw: uses from the hub's metrics API, OOM kills from Pods          feed.go, share.go, kill.go
 //	[Store.Advise]  returns advice for the fleet and for each cluster                                          advise.go
 //	[Store.Forget]  drops an object that was deleted                                                           store.go
 //

@@ -36,6 +36,7 @@ type instance struct {
 
 	pod  string
 	of   *container
+	used [2]memoryUse  // the last one first
 	kill *pods.OOMKill // the last one seen; nil for nearly all
 	seen int64         // when it was last listed or measured, in seconds
 	// listed is true once its Pod was listed: a kill that comes afterwards is a new one.
@@ -95,6 +96,7 @@ func (s *share) measure(at time.Time, measured []hubmetrics.PodUses, room *room,
 			i.seen = at.Unix()
 			if i.Add(&i.of.use, sizes.Sample{Amounts: sizes.Amounts{c.MilliCPU, c.Memory}, At: at, Measured: p.Measured}) {
 				f.Samples++
+				i.note(c.Memory, p.Measured)
 			} else {
 				f.Repeats++
 			}
@@ -133,79 +135,6 @@ func (s *share) find(name string) (place int, found bool) {
 func search(instances []instance, pod, name string) (place int, found bool) {
 	place = sort.Search(len(instances), func(n int) bool { return instances[n].compare(pod, name) >= 0 })
 	return place, place < len(instances) && instances[place].is(pod, name)
-}
-
-// noteKills counts the kills that were not seen before.
-func (s *share) noteKills(at time.Time, listed []pods.SizedPod, measured []hubmetrics.PodUses, room *room, f *Fed) {
-	s.meetKilled(at, listed, room, f)
-	for n := range listed {
-		p := &listed[n]
-		for _, kill := range p.OOMKills {
-			place, found := search(s.instances, p.Name, kill.Container)
-			if !found {
-				continue // there was no room, or it does not count
-			}
-			i := &s.instances[place]
-			i.seen = at.Unix()
-			if i.learn(kill, at, measured) {
-				i.OOM(&i.of.use, requested(p, kill.Container), at)
-				f.Kills = append(f.Kills, Kill{i.pod, i.of.name})
-			}
-		}
-	}
-}
-
-// meetKilled adds the instances that were killed before they were measured. They are put in order once, as a member may tell
-// of very many.
-func (s *share) meetKilled(at time.Time, listed []pods.SizedPod, room *room, f *Fed) {
-	known := len(s.instances)
-	for n := range listed {
-		for _, kill := range listed[n].OOMKills {
-			if _, found := search(s.instances[:known], listed[n].Name, kill.Container); !found &&
-				room.admits(kill.Container) && s.append(listed[n].Name, kill.Container, at, room) < 0 {
-				f.Ignored++
-			}
-		}
-	}
-	if len(s.instances) == known {
-		return
-	}
-	slices.SortFunc(s.instances, func(a, b instance) int { return a.compare(b.pod, b.of.name) })
-	met := len(s.instances)
-	s.instances = slices.CompactFunc(s.instances, func(a, b instance) bool { return a.is(b.pod, b.of.name) }) // killed twice
-	room.instances += met - len(s.instances)
-}
-
-// learn remembers a kill, and reports whether it is to be counted.
-func (i *instance) learn(kill pods.OOMKill, at time.Time, measured []hubmetrics.PodUses) bool {
-	if i.kill != nil && i.kill.Same(kill) {
-		return false
-	}
-	counted := i.kill == nil && !i.listed && i.of.since.Before(at) && pastDay(i.pod, kill, measured)
-	kill.Container = i.of.name
-	i.kill = &kill
-	return !counted
-}
-
-// pastDay reports whether a kill was more than a day before its Pod was measured. Of a Pod that is listed for the first time since
-// a start, or a long silence, it was counted before then, in a day that is over; kills of the running day are not saved. Both times
-// are of the member, and so their distance does not depend on whether its clock is right.
-func pastDay(pod string, kill pods.OOMKill, measured []hubmetrics.PodUses) bool {
-	n := sort.Search(len(measured), func(n int) bool { return measured[n].Name >= pod })
-	if n == len(measured) || measured[n].Name != pod || measured[n].Measured.IsZero() || kill.FinishedAt.IsZero() {
-		return false
-	}
-	return measured[n].Measured.Sub(kill.FinishedAt) > unseen
-}
-
-// requested is how much memory a container of the Pod requests, or None.
-func requested(p *pods.SizedPod, name string) int64 {
-	for i := range p.Containers {
-		if p.Containers[i].Name == name {
-			return p.Containers[i].Requests.Memory
-		}
-	}
-	return sizes.None
 }
 
 // list notes which instances are there. The Pods are in order, as the instances are.

@@ -157,6 +157,12 @@ func killed(reason string, began, ended metav1.Time) corev1.ContainerState {
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: reason, StartedAt: began, FinishedAt: ended}}
 }
 
+func exited(code int32, reason string, began, ended metav1.Time) corev1.ContainerState {
+	s := killed(reason, began, ended)
+	s.Terminated.ExitCode = code
+	return s
+}
+
 func TestOOMKills(t *testing.T) {
 	began, ended, later := after(-time.Hour), noon, after(time.Minute)
 	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
@@ -165,7 +171,7 @@ func TestOOMKills(t *testing.T) {
 		return corev1.ContainerStatus{Name: name, RestartCount: restarts, State: now, LastTerminationState: last}
 	}
 	oom := killed("OOMKilled", began, ended)
-	one := OOMKill{"app", 3, began.Time, ended.Time}
+	one, supposed := OOMKill{"app", 3, began.Time, ended.Time, false}, OOMKill{"app", 3, began.Time, ended.Time, true}
 	tests := map[string]struct {
 		statuses []corev1.ContainerStatus
 		want     []OOMKill
@@ -177,15 +183,26 @@ func TestOOMKills(t *testing.T) {
 		"it runs again":           {[]corev1.ContainerStatus{status("app", 3, running, oom)}, []OOMKill{one}},
 		"it ended otherwise then": {[]corev1.ContainerStatus{status("app", 3, killed("Error", ended, later), oom)}, []OOMKill{one}},
 		"twice: the last": {[]corev1.ContainerStatus{status("app", 4, killed("OOMKilled", ended, later), oom)},
-			[]OOMKill{{"app", 4, ended.Time, later.Time}}},
+			[]OOMKill{{"app", 4, ended.Time, later.Time, false}}},
 		"both containers, in the order of the statuses": {
 			[]corev1.ContainerStatus{status("proxy", 1, oom, corev1.ContainerState{}), status("app", 3, running, oom)},
-			[]OOMKill{{"proxy", 1, began.Time, ended.Time}, one},
+			[]OOMKill{{"proxy", 1, began.Time, ended.Time, false}, one},
 		},
 		"told twice: the first": {
 			[]corev1.ContainerStatus{status("app", 3, running, oom), status("app", 4, running, killed("OOMKilled", ended, later))}, []OOMKill{one},
 		},
-		"no container of the spec": {[]corev1.ContainerStatus{status("debugger", 3, oom, oom)}, nil},
+		"by SIGKILL, nobody knows why": {[]corev1.ContainerStatus{status("app", 3, running, exited(137, "Error", began, ended))}, []OOMKill{supposed}},
+		"by SIGKILL just now":          {[]corev1.ContainerStatus{status("app", 3, exited(137, "Error", began, ended), waiting)}, []OOMKill{supposed}},
+		"by SIGKILL, and once before for sure": {
+			[]corev1.ContainerStatus{status("app", 3, exited(137, "Error", ended, later), exited(137, "OOMKilled", began, ended))}, []OOMKill{one},
+		},
+		"by SIGKILL, twice: the last": {
+			[]corev1.ContainerStatus{status("app", 4, exited(137, "Error", ended, later), exited(137, "Error", began, ended))},
+			[]OOMKill{{"app", 4, ended.Time, later.Time, true}},
+		},
+		"by SIGKILL, for another reason": {[]corev1.ContainerStatus{status("app", 3, running, exited(137, "ContainerStatusUnknown", began, ended))}, nil},
+		"by another signal":              {[]corev1.ContainerStatus{status("app", 3, running, exited(143, "Error", began, ended))}, nil},
+		"no container of the spec":       {[]corev1.ContainerStatus{status("debugger", 3, oom, oom)}, nil},
 		"without times": {[]corev1.ContainerStatus{status("app", 3, running, killed("OOMKilled", metav1.Time{}, metav1.Time{}))},
 			[]OOMKill{{Container: "app", Restarts: 3}}},
 	}
@@ -205,7 +222,7 @@ func TestOOMKills(t *testing.T) {
 
 // A kill is told of in several ways, one after the other: it is one.
 func TestOOMKillsAreTold(t *testing.T) {
-	first := OOMKill{"app", 3, noon.Time, after(time.Minute).Time}
+	first := OOMKill{"app", 3, noon.Time, after(time.Minute).Time, false}
 	edit := func(f func(*OOMKill)) OOMKill { k := first; f(&k); return k }
 	timeless := OOMKill{Container: "app", Restarts: 3}
 	tests := map[string]struct {

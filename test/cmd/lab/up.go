@@ -13,6 +13,7 @@ import (
 
 func newUpCommand(dir *string) *cobra.Command {
 	var members int
+	var realNodes bool
 	options := lab.Options{}
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -26,11 +27,18 @@ Ctrl-C meanwhile ends what was started.`,
 				return fmt.Errorf("--members: must be 0 or more, got %d", members)
 			}
 			options.Dir, options.Members, options.Log = *dir, lab.Members(members), cmd.ErrOrStderr()
+			if realNodes {
+				for i := range options.Members {
+					options.Members[i].RealNodes = 1
+				}
+			}
 			return up(cmd, options)
 		},
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&members, "members", 2, "Member clusters to start: member1, member2, ...")
+	flags.BoolVar(&realNodes, "real-nodes", false,
+		"Give each member, in place of fake nodes, one with a kubelet and containerd, in namespaces of its own. Needs root and containerd.")
 	flags.BoolVar(&options.Hub.Workloads, "hub-workloads", false,
 		"Give the hub nodes, pods, all controllers and a metrics-server of its own. Without it the hub holds templates only.")
 	flags.StringArrayVar(&options.Hub.ControllerManagerArgs, "hub-controller-manager-arg", nil,
@@ -67,14 +75,16 @@ func newAddCommand(dir *string) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&member.Nodes, "nodes", 2, "Nodes of the member, 1 or more. A node holds 5000 pods.")
+	cmd.Flags().IntVar(&member.Nodes, "nodes", 0, "Nodes of the member that are played: 2 by default, none with --real-nodes. One holds 5000 pods.")
+	cmd.Flags().IntVar(&member.RealNodes, "real-nodes", 0, "Nodes of the member with a kubelet and containerd. Needs root and containerd.")
 	cmd.Flags().BoolVar(&member.WithoutMetricsServer, "without-metrics-server", false, "Leave metrics.k8s.io unserved.")
 	cmd.Flags().BoolVar(&member.WithoutTestAdapter, "without-test-adapter", false, "Leave custom and external metrics unserved.")
 	return cmd
 }
 
 func newBuildCommand() *cobra.Command {
-	return &cobra.Command{
+	var realNodes bool
+	cmd := &cobra.Command{
 		Use:   "build",
 		Short: "Build the lab's programs, if they are not in the cache yet, and print their folder",
 		Args:  cobra.NoArgs,
@@ -84,7 +94,20 @@ func newBuildCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), programs)
+			if !realNodes {
+				return nil
+			}
+			if reason := lab.RealNodesPossible(); reason != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "this machine can have no real nodes, and their programs are not built: %s\n", reason)
+				return nil
+			}
+			if programs, err = lab.BuildNodes(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), programs)
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&realNodes, "real-nodes", false, "Build those of real nodes too, where this machine can have some.")
+	return cmd
 }

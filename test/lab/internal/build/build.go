@@ -16,6 +16,12 @@ import (
 	"github.com/fleetscale/fleetscale/test/lab/internal/filelock"
 )
 
+// Group is programs that are built together, and kept in a folder of their own.
+type Group struct {
+	steps   []step
+	sources []string // folders below lab/ that the programs are made of, beside modules of others
+}
+
 // A step is one run of the compiler.
 type step struct {
 	programs []string // that come out of it, for people
@@ -31,33 +37,53 @@ var kubernetesFlags = []string{"-ldflags", "-s -w" +
 	" -X k8s.io/component-base/version.gitMajor=1" +
 	" -X k8s.io/component-base/version.gitMinor=37"}
 
-func steps() []step {
+// Clusters are the programs that every lab needs.
+func Clusters() Group {
 	kube := []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
-	return []step{{
-		programs: kube,
-		packages: []string{"./lab/bin/kube"},
-		flags:    kubernetesFlags,
-		links:    map[string][]string{"kube": kube},
-	}, {
-		programs: []string{"etcd", "kwok", "metrics-server", "test-adapter", "keeper"},
-		packages: []string{
-			"./lab/bin/etcd", "./lab/bin/test-adapter", "./lab/bin/keeper",
-			"sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/metrics-server/cmd/metrics-server",
-		},
-		flags: []string{"-ldflags", "-s -w"},
-	}}
+	return Group{
+		steps: []step{{
+			programs: kube,
+			packages: []string{"./lab/bin/kube"},
+			flags:    kubernetesFlags,
+			links:    map[string][]string{"kube": kube},
+		}, {
+			programs: []string{"etcd", "kwok", "metrics-server", "test-adapter", "keeper"},
+			packages: []string{
+				"./lab/bin/etcd", "./lab/bin/test-adapter", "./lab/bin/keeper",
+				"sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/metrics-server/cmd/metrics-server",
+			},
+			flags: []string{"-ldflags", "-s -w"},
+		}},
+		sources: []string{"bin/kube", "bin/etcd", "bin/test-adapter", "bin/keeper", "internal/process", "internal/filelock"},
+	}
 }
 
-// Programs returns the folder that holds the lab's programs, building them
+// Nodes are the programs of real nodes.
+func Nodes() Group {
+	return Group{
+		steps: []step{{
+			programs: []string{"kubelet"},
+			packages: []string{"./lab/bin/kubelet"},
+			flags:    append([]string{"-tags", "realnode"}, kubernetesFlags...),
+		}, {
+			programs: []string{"machine", "pause", "burn"},
+			packages: []string{"./lab/bin/machine", "./lab/bin/pause", "./lab/bin/burn"},
+			flags:    []string{"-ldflags", "-s -w"},
+		}},
+		sources: []string{"bin/kubelet", "bin/machine", "bin/pause", "bin/burn", "internal/image", "internal/cgroup"},
+	}
+}
+
+// Programs returns the folder that holds the programs of a group, building them
 // first if this version of them is not there yet. Of several callers one
 // builds; an interrupted build leaves nothing behind but what Go's own cache
 // kept of it.
-func Programs(ctx context.Context, log io.Writer) (string, error) {
+func Programs(ctx context.Context, g Group, log io.Writer) (string, error) {
 	module, err := moduleDir()
 	if err != nil {
 		return "", err
 	}
-	key, err := cacheKey(module)
+	key, err := cacheKey(module, g)
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +103,7 @@ func Programs(ctx context.Context, log io.Writer) (string, error) {
 	if complete(dir) {
 		return dir, nil
 	}
-	return dir, into(ctx, dir, builder{module: module, log: log})
+	return dir, into(ctx, dir, g.steps, builder{module: module, log: log})
 }
 
 // cacheRoot is $XDG_CACHE_HOME/fleetscale/lab, or the platform's equivalent.
@@ -118,7 +144,7 @@ func waitForTurn(ctx context.Context, lock string, log io.Writer) (unlock func()
 
 // into builds beside dir and moves the result there in one step. The caller
 // holds the lock, so whatever an earlier builder left half done is nobody's.
-func into(ctx context.Context, dir string, b builder) error {
+func into(ctx context.Context, dir string, steps []step, b builder) error {
 	partial := dir + ".partial"
 	if err := os.RemoveAll(partial); err != nil {
 		return fmt.Errorf("clearing an unfinished build: %w", err)
@@ -126,7 +152,7 @@ func into(ctx context.Context, dir string, b builder) error {
 	if err := os.MkdirAll(partial, 0o755); err != nil {
 		return fmt.Errorf("creating the cache for the lab's programs: %w", err)
 	}
-	for _, s := range steps() {
+	for _, s := range steps {
 		if err := b.run(ctx, s, partial); err != nil {
 			return errors.Join(err, os.RemoveAll(partial))
 		}

@@ -22,13 +22,19 @@ func TestTheSourcesAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatalf("moduleDir: %v", err)
 	}
-	for _, s := range steps() {
-		for _, pkg := range s.packages {
-			if !strings.HasPrefix(pkg, "./") {
-				continue
-			}
-			if _, err := os.Stat(filepath.Join(dir, pkg, "main.go")); err != nil {
-				t.Errorf("package %s: %v", pkg, err)
+	for _, g := range []Group{Clusters(), Nodes()} {
+		for _, s := range g.steps {
+			for _, pkg := range s.packages {
+				source, ours := strings.CutPrefix(pkg, "./lab/")
+				if !ours {
+					continue
+				}
+				if _, err := os.Stat(filepath.Join(dir, pkg, "main.go")); err != nil {
+					t.Errorf("package %s: %v", pkg, err)
+				}
+				if !slices.Contains(g.sources, source) {
+					t.Errorf("%s is built, and a change of it is not noticed: it is none of %q", source, g.sources)
+				}
 			}
 		}
 	}
@@ -71,13 +77,14 @@ func TestTheCacheKeyChangesWithWhatIsBuilt(t *testing.T) {
 		"another keeper":          {"lab/internal/process/process.go", "package process // new", true},
 		"another test":            {"lab/internal/filelock/filelock_test.go", "package filelock // new", false},
 	}
-	before, err := cacheKey(module(t, nil))
+	g := Group{steps: Clusters().steps, sources: []string{"bin/kube", "internal/process", "internal/filelock"}}
+	before, err := cacheKey(module(t, nil), g)
 	if err != nil {
 		t.Fatalf("cacheKey: %v", err)
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			after, err := cacheKey(module(t, map[string]string{tc.file: tc.content}))
+			after, err := cacheKey(module(t, map[string]string{tc.file: tc.content}), g)
 			if err != nil {
 				t.Fatalf("cacheKey: %v", err)
 			}
@@ -94,7 +101,7 @@ func TestAFailedBuildLeavesNothing(t *testing.T) {
 	if err := os.MkdirAll(leftover, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	err := into(t.Context(), dir, builder{module: t.TempDir(), log: io.Discard})
+	err := into(t.Context(), dir, Clusters().steps, builder{module: t.TempDir(), log: io.Discard})
 	if err == nil || !strings.Contains(err.Error(), "go.mod file not found") {
 		t.Errorf("building outside of a module: error = %v", err)
 	}
@@ -129,14 +136,24 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestEveryProgramIsMade(t *testing.T) {
-	var got []string
-	for _, s := range steps() {
-		got = append(got, s.programs...)
+	tests := map[string]struct {
+		group Group
+		want  []string
+	}{
+		"of clusters": {Clusters(), []string{"etcd", "keeper", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok",
+			"metrics-server", "test-adapter"}},
+		"of nodes": {Nodes(), []string{"burn", "kubelet", "machine", "pause"}},
 	}
-	slices.Sort(got)
-	want := []string{"etcd", "keeper", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "metrics-server",
-		"test-adapter"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("programs (-want +got):\n%s", diff)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range tc.group.steps {
+				got = append(got, s.programs...)
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("programs (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -51,7 +51,8 @@ func (b builder) run(ctx context.Context, s step, dir string) error {
 
 // count returns of how many packages a step is made.
 func (b builder) count(ctx context.Context, s step) (int, error) {
-	cmd := b.command(ctx, append([]string{"list", "-deps"}, s.packages...)...)
+	args := append([]string{"list", "-deps"}, s.flags...) // their tags decide
+	cmd := b.command(ctx, append(args, s.packages...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	fmt.Fprintf(b.log, "reading the sources of %s (downloaded the first time)\n", strings.Join(s.programs, ", "))
