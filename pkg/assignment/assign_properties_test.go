@@ -30,7 +30,8 @@ func randomAssignment(r *rand.Rand, plain bool) AssignQuestion {
 		if r.IntN(3) == 0 {
 			c.Current = 0
 		}
-		q.Clusters = append(q.Clusters, c.Cluster)
+		c.Limit, c.Load, c.Held = nil, 0, false // of central mode
+		q.Clusters = append(q.Clusters, c)
 	}
 	return q
 }
@@ -40,7 +41,7 @@ func assignByDefinition(q AssignQuestion) (mins, maxes map[string]int32) {
 	mins, maxes = map[string]int32{}, map[string]int32{}
 	question := DistributeQuestion{Policy: q.Policy, UID: q.UID, Total: q.Max}
 	for _, c := range q.Clusters {
-		question.Clusters = append(question.Clusters, Destination{Cluster: c})
+		question.Clusters = append(question.Clusters, c)
 	}
 	w := newWorld(question)
 	most, _ := w.shares()

@@ -53,7 +53,7 @@ func newPlan(s Snapshot) *plan {
 			p.outOfSight(site)
 		}
 	}
-	p.roster = newRoster(s.Policy, s.UID, clusters, nil)
+	p.roster = newRoster(s.Policy, s.UID, clusters)
 	for _, m := range p.members {
 		p.sites = append(p.sites, byName[m.Name])
 	}

@@ -94,12 +94,12 @@ func exceeds(x, bounds []int64) bool {
 }
 
 // byRank gives each cluster the weight at its place.
-func (p *plan) byRank(weights []int64) func(member) int64 {
+func (p *plan) byRank(weights []int64) func(ranked) int64 {
 	byRank := make([]int64, len(weights))
 	for i, m := range p.members {
 		byRank[m.rank] = weights[i]
 	}
-	return func(m member) int64 { return byRank[m.rank] }
+	return func(m ranked) int64 { return byRank[m.rank] }
 }
 
 // worthwhile: a cluster at its limit would get more, or a twentieth of all would move.
