@@ -18,7 +18,7 @@ const movedPart = 10
 type RebalanceQuestion struct {
 	UID          string    // of the FederatedHPA; decides among equals
 	Total        int32     // as it was distributed
-	Clusters     []Cluster // those that took part in the distribution and are not Held, in any order
+	Clusters     []Cluster // all that took part in the distribution, in any order; those Held stay as they are
 	Distribution Distribution
 	// DriftingSince and LastMove are what the last answer said of them; at first nil.
 	DriftingSince *time.Time
@@ -26,7 +26,7 @@ type RebalanceQuestion struct {
 	Now           time.Time
 }
 
-// Rebalancing is what the clusters are to run, instead of what the distribution wanted.
+// Rebalancing is what the clusters that are not Held are to run, instead of what the distribution wanted.
 type Rebalancing struct {
 	Replicas map[string]int32
 	// Moved are those of Replicas, by cluster, that run beyond the total: they have been added where they are to be, are not
@@ -79,7 +79,8 @@ type mover struct {
 }
 
 func newMover(q RebalanceQuestion) mover {
-	wanted, clusters := q.Distribution.Replicas, slices.Clone(q.Clusters)
+	wanted := q.Distribution.Replicas
+	clusters := slices.DeleteFunc(slices.Clone(q.Clusters), func(c Cluster) bool { return c.Held })
 	for i := range clusters {
 		clusters[i].Preference = Preference{} // it has had its part in the targets
 	}
@@ -88,7 +89,7 @@ func newMover(q RebalanceQuestion) mover {
 	m.target = m.each(func(c ranked) int64 { return int64(q.Distribution.Targets[c.Name]) })
 	m.moved = m.each(func(c ranked) int64 { return int64(max(0, c.Moved)) })
 	m.arrived = m.each(func(c ranked) int64 { return int64(max(0, min(c.Moved, c.Ready-c.Current))) })
-	m.still = !slices.ContainsFunc(q.Clusters, func(c Cluster) bool { return wanted[c.Name] != c.Current || c.Moved > 0 })
+	m.still = !slices.ContainsFunc(clusters, func(c Cluster) bool { return wanted[c.Name] != c.Current || c.Moved > 0 })
 	return m
 }
 

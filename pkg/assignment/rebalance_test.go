@@ -94,6 +94,14 @@ func TestRebalance(t *testing.T) {
 				return clusters
 			}(), DriftingSince: ago(900), LastMove: ago(15)},
 			Rebalancing{Replicas: x(2, 4, 4), LastMove: ago(15)}},
+		"of equal ones the first, whatever it weighs": {
+			RebalanceQuestion{Total: 10, Clusters: []Cluster{{Name: "b", Preference: Preference{Weight: 9}}, {Name: "a"}, {Name: "c", Current: 10}},
+				Distribution: Distribution{Replicas: x(0, 0, 10), Targets: x(5, 5, 0)}, DriftingSince: ago(900)},
+			Rebalancing{Replicas: x(1, 0, 10), Moved: x(1, 0, 0), DriftingSince: ago(900), LastMove: ago(0)}},
+		"a held one gets nothing, and keeps nothing from moving": {
+			RebalanceQuestion{Total: 10, Clusters: []Cluster{{Name: "a", Current: 10}, {Name: "b"}, {Name: "c", Held: true, Moved: 1}},
+				Distribution: Distribution{Replicas: x(10, 0, 0), Targets: x(0, 4, 6)}, DriftingSince: ago(900)},
+			Rebalancing{Replicas: x(10, 1), Moved: x(0, 1), DriftingSince: ago(900), LastMove: ago(0)}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

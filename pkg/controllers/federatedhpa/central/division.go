@@ -5,7 +5,6 @@ package central
 import (
 	"maps"
 	"math"
-	"slices"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -41,7 +40,7 @@ func (in *situation) rebalance(v *division, distributed assignment.DistributeQue
 	q := assignment.RebalanceQuestion{
 		UID:           distributed.UID,
 		Total:         distributed.Total,
-		Clusters:      slices.DeleteFunc(distributed.Clusters, func(c assignment.Cluster) bool { return c.Held }),
+		Clusters:      distributed.Clusters,
 		Distribution:  v.Distribution,
 		DriftingSince: sight.Time(memory.DriftingSince),
 		LastMove:      sight.Time(memory.LastRebalanceTime),
