@@ -107,9 +107,8 @@ func (s *site) knowsHowMany(next assignment.SiteStep) bool {
 
 // rendered is the cluster's autoscaler as it is to be.
 func (s *site) rendered(in *situation, next assignment.SiteStep) *autoscalingv2.HorizontalPodAutoscaler {
-	return memberhpa.Render(in.Object, memberhpa.Part{
-		Name: s.name, Min: next.Min, Max: next.Max, Hold: next.Hold, Window: next.Window, FromZero: next.Bumped && in.native(),
-	})
+	next.Bumped = next.Bumped && in.native()
+	return memberhpa.Render(in.Object, s.name, next)
 }
 
 func withReplicas(template *unstructured.Unstructured, n int32) *unstructured.Unstructured {

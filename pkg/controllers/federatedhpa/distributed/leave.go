@@ -167,7 +167,7 @@ func (s *site) give(ctx context.Context, object *v1alpha1.FederatedHPA, hpa *aut
 	free := hpa.DeepCopy()
 	delete(free.Labels, v1alpha1.ManagedByLabel)
 	if held(free) {
-		free.Spec.Behavior = memberhpa.Render(object, memberhpa.Part{Name: free.Name, Min: 1, Max: 1}).Spec.Behavior
+		free.Spec.Behavior = memberhpa.Render(object, free.Name, assignment.SiteStep{Min: 1, Max: 1}).Spec.Behavior
 	}
 	_, err := s.Member.Apply(ctx, free)
 	return err
