@@ -76,7 +76,7 @@ func (in *situation) podsIn() *int32 {
 func (m *Mode) toldIn(ctx context.Context, in *situation) *int32 {
 	members := make([]sight.Cluster, len(in.parts))
 	for i := range in.parts {
-		members[i].Member = in.parts[i].Member
+		members[i].Candidate = in.parts[i].Candidate
 	}
 	workload.Each(ctx, m.Fleet.Timeout, members, func(ctx context.Context, c *sight.Cluster) { c.ReadScale(ctx, in.Object) })
 	sum := int64(0)

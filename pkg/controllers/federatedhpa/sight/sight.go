@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -34,15 +35,9 @@ type Sight struct {
 
 // Cluster is one member cluster. What was not read is nil.
 type Cluster struct {
-	// Member asks the cluster, and writes to it.
-	Member workload.Cluster
-	Facts  assignment.ClusterFacts
+	selection.Candidate
 	// Before is what the status says of it.
 	Before v1alpha1.ClusterStatus
-	// Selected: affinity and placement name the cluster.
-	Selected bool
-	// Placed is how many replicas others placed there; nil: that is not known.
-	Placed *int32
 	// Preference is the cluster's place in a split; Preferred is false where there are preferences and none selects it.
 	Preference assignment.Preference
 	Preferred  bool
