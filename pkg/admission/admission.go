@@ -77,32 +77,44 @@ func ValidateMultidimPodAutoscaler(m, before *v1alpha1.MultidimPodAutoscaler, kn
 
 func federatedHPAFaults(f *v1alpha1.FederatedHPA, known Neighbours) field.ErrorList {
 	spec := field.NewPath("spec")
-	faults := hpaFaults(&f.Spec.HorizontalPodAutoscalerSpec, spec)
-	faults = append(faults, fleetFaults(&f.Spec, spec)...)
 	known.MultidimPodAutoscalers = slices.DeleteFunc(slices.Clone(known.MultidimPodAutoscalers), onlyAdvises)
-	return append(faults, known.targetFaults(f, spec.Child("scaleTargetRef"))...)
+	return slices.Concat(
+		hpaFaults(&f.Spec.HorizontalPodAutoscalerSpec, spec),
+		fleetFaults(&f.Spec, spec),
+		known.targetFaults(f, spec.Child("scaleTargetRef")),
+	)
 }
 
 func federatedHPAWarnings(f *v1alpha1.FederatedHPA, known Neighbours) []string {
-	spec := field.NewPath("spec")
-	warnings := append(known.Target.federatedHPAWarnings(&f.Spec), hpaWarnings(&f.Spec.HorizontalPodAutoscalerSpec, spec)...)
-	warnings = append(warnings, fleetWarnings(&f.Spec, spec)...)
-	return append(warnings, known.rulesWarnings(f)...)
+	return append(known.specWarnings(&f.Spec, field.NewPath("spec")), known.rulesWarnings(f)...)
+}
+
+// specWarnings are those of a FederatedHPA, or of one that is to be made.
+func (k Neighbours) specWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []string {
+	return slices.Concat(
+		k.Target.federatedHPAWarnings(spec),
+		hpaWarnings(&spec.HorizontalPodAutoscalerSpec, path),
+		fleetWarnings(spec, path),
+	)
 }
 
 func cronFaults(c *v1alpha1.CronFederatedHPA, known Neighbours) field.ErrorList {
 	spec := field.NewPath("spec")
-	faults := cronTargetFaults(c.Spec.ScaleTargetRef, spec.Child("scaleTargetRef"))
-	faults = append(faults, known.madeFaults(c, spec.Child("scaleTargetRef"))...)
-	faults = append(faults, cronRulesFaults(&c.Spec, spec.Child("rules"))...)
-	return append(faults, known.zeroFaults(c, spec.Child("rules"))...)
+	return slices.Concat(
+		cronTargetFaults(c.Spec.ScaleTargetRef, spec.Child("scaleTargetRef")),
+		known.madeFaults(c, spec.Child("scaleTargetRef")),
+		cronRulesFaults(&c.Spec, spec.Child("rules")),
+		known.zeroFaults(c, spec.Child("rules")),
+	)
 }
 
 func cronWarnings(c *v1alpha1.CronFederatedHPA, known Neighbours) []string {
-	var warnings []string
-	if !meansAutoscaler(c.Spec.ScaleTargetRef) {
-		warnings = known.Target.cronWarnings(c.Spec.ScaleTargetRef)
+	if meansAutoscaler(c.Spec.ScaleTargetRef) {
+		known.Target = nil
 	}
-	warnings = append(warnings, cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules"))...)
-	return append(warnings, known.cronWarnings(c)...)
+	return slices.Concat(
+		known.Target.cronWarnings(c.Spec.ScaleTargetRef),
+		cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules")),
+		known.cronWarnings(c),
+	)
 }
