@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -171,7 +172,7 @@ func checkOrder(t *testing.T, q AssignQuestion, a Assignment) {
 	for _, c := range q.Clusters {
 		weights += c.Weight
 	}
-	capacity := func(c Cluster) int32 { return or(c.Capacity, c.Current) }
+	capacity := func(c Cluster) int32 { return ptr.Deref(c.Capacity, c.Current) }
 	for _, c := range q.Clusters {
 		x := a.Bounds[c.Name].Max
 		if exact := float64(q.Max) * float64(c.Weight) / float64(weights); q.Policy == StaticWeighted && weights > 0 &&
@@ -199,10 +200,10 @@ func checkFewest(t *testing.T, q AssignQuestion, a Assignment) {
 	var capacities []int32
 	used, usable := 0, 0
 	for _, c := range q.Clusters {
-		if capacities = append(capacities, or(c.Capacity, 0)); a.Bounds[c.Name].Max > 0 {
+		if capacities = append(capacities, ptr.Deref(c.Capacity, 0)); a.Bounds[c.Name].Max > 0 {
 			used++
 		}
-		if or(c.Capacity, 0) > 0 {
+		if ptr.Deref(c.Capacity, 0) > 0 {
 			usable++
 		}
 	}

@@ -2,6 +2,8 @@
 
 package assignment
 
+import "k8s.io/utils/ptr"
+
 // DistributeQuestion is how the replicas of a fleet are to be divided, and among whom.
 type DistributeQuestion struct {
 	Policy Policy // not Duplicated
@@ -78,7 +80,7 @@ func newDistributor(q DistributeQuestion) distributor {
 	d.total = max(0, d.total)
 	d.roster = newRoster(q.Policy, q.UID, clusters)
 	d.ceilings = d.each(func(m ranked) int64 { return int64(m.Ceiling) })
-	d.limits = d.each(func(m ranked) int64 { return int64(min(m.Ceiling, max(0, or(m.Limit, m.Ceiling)))) })
+	d.limits = d.each(func(m ranked) int64 { return int64(min(m.Ceiling, max(0, ptr.Deref(m.Limit, m.Ceiling)))) })
 	return d
 }
 

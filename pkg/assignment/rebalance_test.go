@@ -115,7 +115,8 @@ func TestRebalance(t *testing.T) {
 
 // A tenth of many is moved at a time, to where most are missing.
 func TestRebalanceMany(t *testing.T) {
-	q := RebalanceQuestion{Total: 105, DriftingSince: ago(300), Now: noon, Clusters: []Cluster{{Name: "a", Current: 95}, {Name: "b", Current: 10}, {Name: "c"}},
+	q := RebalanceQuestion{Total: 105, DriftingSince: ago(300), Now: noon,
+		Clusters:     []Cluster{{Name: "a", Current: 95}, {Name: "b", Current: 10}, {Name: "c"}},
 		Distribution: Distribution{Replicas: map[string]int32{"a": 95, "b": 10}, Targets: map[string]int32{"a": 35, "b": 44, "c": 26}}}
 	want := map[string]int32{"a": 0, "b": 9, "c": 1}
 	if diff := cmp.Diff(want, Rebalance(q).Moved); diff != "" {

@@ -7,6 +7,8 @@ import (
 	"hash/fnv"
 	"math/bits"
 	"slices"
+
+	"k8s.io/utils/ptr"
 )
 
 // Cluster is one cluster among which replicas or bounds are divided.
@@ -56,7 +58,7 @@ type ranked struct {
 func newRoster(policy Policy, uid string, clusters []Cluster) roster {
 	r := roster{policy: policy, members: make([]ranked, len(clusters))}
 	for i, c := range clusters {
-		r.members[i] = ranked{Cluster: c, capacity: int64(or(c.Capacity, c.Current))}
+		r.members[i] = ranked{Cluster: c, capacity: int64(ptr.Deref(c.Capacity, c.Current))}
 	}
 	r.rank(uid)
 	r.weigh()

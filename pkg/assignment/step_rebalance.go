@@ -7,13 +7,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
 // rebalance moves bounds by the strategy, at most once in an interval.
 func (p *plan) rebalance() Action {
-	interval := time.Duration(or(p.Rebalance.IntervalSeconds, v1alpha1.DefaultRebalanceIntervalSeconds)) * time.Second
+	interval := time.Duration(ptr.Deref(p.Rebalance.IntervalSeconds, v1alpha1.DefaultRebalanceIntervalSeconds)) * time.Second
 	if p.strict() { // where one is drained, its autoscaler remembers for a window that it ran more, and would do so again
 		interval = max(interval, p.Window+restAfterScaling)
 	}

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Inventory is what there is in a cluster, on which the estimate rests. The order of nodes decides where Pods that wait are thought to go, and so does
-// the order of Pods among those of one priority.
+// Inventory is what there is in a cluster, on which the estimate rests. The order of nodes decides where Pods that wait are
+// thought to go, and so does the order of Pods among those of one priority.
 type Inventory struct {
 	Nodes iter.Seq[*Node]
 	// Pods are those of all namespaces; those that have ended make no difference. One may lie where the one before did.

@@ -18,8 +18,8 @@ func (in *situation) divide(total int32) *division {
 		UID:    string(in.Object.UID),
 		Total:  total,
 	}
-	for i := range in.parts {
-		if p := &in.parts[i]; p.takesPart() {
+	for p := range sight.Pointers(in.parts) {
+		if p.takesPart() {
 			q.Clusters = append(q.Clusters, p.cluster(in))
 		}
 	}
@@ -47,8 +47,8 @@ func (in *situation) rebalance(v *division, distributed assignment.DistributeQue
 		Now:           in.Now,
 	}
 	v.moved = map[string]int32{}
-	for i := range in.parts {
-		if p := &in.parts[i]; p.moved > 0 && !p.writable() {
+	for p := range sight.Pointers(in.parts) {
+		if p.moved > 0 && !p.writable() {
 			v.moved[p.Facts.Name] = p.moved
 		}
 	}
@@ -92,8 +92,8 @@ func (in *situation) load(cluster string) int64 {
 	if in.Object.Spec.ReplicaDistribution.Type != v1alpha1.DistributionLoadWeighted {
 		return 0
 	}
-	for i := range in.metrics {
-		if m := &in.metrics[i]; m.Err == nil && m.Pods != nil {
+	for m := range sight.Pointers(in.metrics) {
+		if m.Err == nil && m.Pods != nil {
 			sum := int64(0)
 			for _, sample := range m.Pods[cluster] {
 				sum += min(max(0, sample.Value), math.MaxInt64-sum)
@@ -127,8 +127,7 @@ type change struct {
 // changes returns what the division changes.
 func (in *situation) changes(v *division) []change {
 	var all []change
-	for i := range in.parts {
-		p := &in.parts[i]
+	for p := range sight.Pointers(in.parts) {
 		to, divided := v.Replicas[p.Facts.Name]
 		if divided && p.writable() && to != *p.assigned {
 			all = append(all, change{part: p, from: *p.assigned, to: to, gain: to - v.moved[p.Facts.Name] - p.told()})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -86,8 +87,7 @@ func (p *part) seeScale(object *v1alpha1.FederatedHPA) {
 // addUp makes one scale of all parts.
 func (in *situation) addUp() {
 	told, reported, read := int64(0), int64(0), false
-	for i := range in.parts {
-		p := &in.parts[i]
+	for p := range sight.Pointers(in.parts) {
 		if !p.takesPart() {
 			continue
 		}
@@ -113,8 +113,7 @@ func (in *situation) nowhere() error {
 		return fmt.Errorf("no registered cluster is selected for %s: compare spec.clusterAffinity with the registrations", ref)
 	}
 	var each []string
-	for i := range in.parts {
-		p := &in.parts[i]
+	for p := range sight.Pointers(in.parts) {
 		each = append(each, fmt.Sprintf("%s: %s", p.Facts.Name, p.reason))
 	}
 	return fmt.Errorf("no cluster can scale %s: %s", ref, strings.Join(each, "; "))

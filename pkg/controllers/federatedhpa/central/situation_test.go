@@ -144,7 +144,8 @@ func TestQuestion(t *testing.T) {
 		options: replicas.Options{Tolerance: 0.2},
 		parts: []part{
 			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "east"}}}, state: v1alpha1.ClusterActive},
-			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "north"}}}, state: v1alpha1.ClusterExcluded},
+			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "north"}}},
+				state: v1alpha1.ClusterExcluded},
 			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "west"}}}, state: v1alpha1.ClusterConflict},
 		},
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -58,8 +59,8 @@ func specFault(err error) error {
 
 // leaveUnpreferred: a cluster without a preference, where that matters, takes no part.
 func (in *situation) leaveUnpreferred() {
-	for i := range in.sites {
-		if s := &in.sites[i]; !s.Preferred && s.presence != assignment.Leaving {
+	for s := range sight.Pointers(in.sites) {
+		if !s.Preferred && s.presence != assignment.Leaving {
 			s.leaves(v1alpha1.ClusterExcluded, record.ReasonNotPreferred, "no entry of clusterAutoscalingPreference selects the cluster")
 		}
 	}
@@ -100,8 +101,7 @@ func (m *Mode) wants(ctx context.Context, in *situation) bool {
 		return false
 	}
 	var clusters []string
-	for i := range in.sites {
-		s := &in.sites[i]
+	for s := range sight.Pointers(in.sites) {
 		if s.presence == assignment.Leaving {
 			continue
 		}

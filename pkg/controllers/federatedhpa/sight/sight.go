@@ -6,6 +6,7 @@
 package sight
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -113,4 +114,15 @@ func Stored(t *time.Time) *metav1.Time {
 		return nil
 	}
 	return &metav1.Time{Time: *t}
+}
+
+// Pointers are those to the entries of a list: clusters are large, and some of them are changed.
+func Pointers[T any](all []T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range all {
+			if !yield(&all[i]) {
+				return
+			}
+		}
+	}
 }
