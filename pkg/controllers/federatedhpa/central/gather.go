@@ -7,22 +7,17 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
-
-// byCapacity are the divisions that ask what clusters can host.
-var byCapacity = []v1alpha1.ReplicaDistributionType{
-	v1alpha1.DistributionDynamicWeighted, v1alpha1.DistributionAggregated, v1alpha1.DistributionPrioritized,
-}
 
 // gather collects the input of a decision. What is not available is recorded as such: there is always a decision.
 func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) situation {
@@ -138,7 +133,7 @@ func (m *Mode) readMembers(ctx context.Context, in *situation) {
 // asksForRoom: it matters how many replicas the cluster can host, for the division, or as a full cluster may have room again.
 func (in *situation) asksForRoom(p *part) bool {
 	d := in.Object.Spec.ReplicaDistribution
-	return d != nil && p.writable() && (p.Before.State == v1alpha1.ClusterSaturated || slices.Contains(byCapacity, d.Type))
+	return d != nil && p.writable() && (p.Before.State == v1alpha1.ClusterSaturated || assignment.Policy(d.Type).ByCapacity())
 }
 
 func (p *part) readPods(ctx context.Context, in *situation) {

@@ -94,7 +94,7 @@ func (o *outcome) clusterStatus(p *part) v1alpha1.ClusterStatus {
 	s.MetricAgeSeconds = o.metricAge(p)
 	s.UnschedulableSince, s.SchedulableSince, s.AvailableReplicas = p.unschedulableSince, p.schedulableSince, p.capacity()
 	if d := o.Object.Spec.ReplicaDistribution; d != nil {
-		p.rank(&s, d.Type)
+		p.Rank(&s, assignment.Policy(d.Type))
 	}
 	return s
 }
@@ -108,16 +108,6 @@ func (p *part) count(s *v1alpha1.ClusterStatus) {
 	s.CurrentReplicas = p.Before.CurrentReplicas
 	if p.Scale != nil {
 		s.CurrentReplicas = &p.Scale.Spec.Replicas
-	}
-}
-
-// rank notes what the division went by.
-func (p *part) rank(s *v1alpha1.ClusterStatus, by v1alpha1.ReplicaDistributionType) {
-	switch by {
-	case v1alpha1.DistributionStaticWeighted:
-		s.Weight = &p.Preference.Weight
-	case v1alpha1.DistributionPrioritized:
-		s.Priority = &p.Preference.Priority
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -68,14 +67,12 @@ func (in *situation) leaveUnpreferred() {
 
 // readPods reads the workload's Pods, and what room there is for more.
 func (m *Mode) readPods(ctx context.Context, in *situation) {
-	byCapacity := slices.Contains([]v1alpha1.FederatedHPAAssignmentType{
-		v1alpha1.AssignmentDynamicWeighted, v1alpha1.AssignmentAggregated, v1alpha1.AssignmentPrioritized,
-	}, in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType)
+	policy := assignment.Policy(in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType)
 	workload.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
 		if s.inSight() && s.Scale != nil {
 			s.readPods(ctx, in.Object)
 		}
-		if byCapacity && s.inSight() {
+		if policy.ByCapacity() && s.inSight() {
 			s.ReadRoom(ctx, in.Object, s.lacking(in))
 		}
 	})

@@ -75,12 +75,7 @@ func (s *site) status(in *situation, next assignment.SiteStep) v1alpha1.ClusterS
 		hosted := int64(max(0, s.current()-s.unschedulable()))
 		c.AvailableReplicas = new(int32(min(hosted+int64(*room), math.MaxInt32)))
 	}
-	switch in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType {
-	case v1alpha1.AssignmentStaticWeighted:
-		c.Weight = &s.Preference.Weight
-	case v1alpha1.AssignmentPrioritized:
-		c.Priority = &s.Preference.Priority
-	}
+	s.Rank(&c, assignment.Policy(in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType))
 	if s.own != nil {
 		c.HPA = &s.own.Status
 	} else if !s.here() {

@@ -100,6 +100,16 @@ func (c *Cluster) UnschedulableSince(now time.Time) *metav1.Time {
 	return &metav1.Time{Time: since}
 }
 
+// Rank notes in a status what a split by the policy goes by.
+func (c *Cluster) Rank(s *v1alpha1.ClusterStatus, policy assignment.Policy) {
+	switch policy {
+	case assignment.StaticWeighted:
+		s.Weight = &c.Preference.Weight
+	case assignment.Prioritized:
+		s.Priority = &c.Preference.Priority
+	}
+}
+
 // Time is a stored time as decisions have it.
 func Time(t *metav1.Time) *time.Time {
 	if t == nil {
