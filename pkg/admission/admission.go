@@ -25,16 +25,21 @@ func ValidateFederatedHPA(f, before *v1alpha1.FederatedHPA, known Neighbours) (f
 	}
 	faults := federatedHPAFaults(f, known)
 	if before != nil && len(faults) > 0 {
-		old := federatedHPAFaults(before, known)
-		if !equality.Semantic.DeepEqual(f.Spec.MinReplicas, before.Spec.MinReplicas) {
-			old = without(old, ruleMaxBelowMin) // that fault shows only the maximum
-		}
-		faults = added(faults, old)
+		faults = added(faults, boundsApart(federatedHPAFaults(before, known), f.Spec.MinReplicas, before.Spec.MinReplicas))
 	}
 	if len(faults) > 0 {
 		return faults, nil
 	}
 	return nil, federatedHPAWarnings(f, known)
+}
+
+// boundsApart are the faults of an object from before that still count as such: where the minimum changes, one that shows only
+// the maximum does not.
+func boundsApart(faults field.ErrorList, now, before *int32) field.ErrorList {
+	if ptr.Equal(now, before) {
+		return faults
+	}
+	return without(faults, ruleMaxBelowMin)
 }
 
 // ValidateCronFederatedHPA does for a CronFederatedHPA what
@@ -61,18 +66,16 @@ func ValidateMultidimPodAutoscaler(m, before *v1alpha1.MultidimPodAutoscaler, kn
 	}
 	faults := multidimFaults(m, known)
 	if before != nil && len(faults) > 0 {
-		old := multidimFaults(before, known)
-		now, then := ptr.Deref(m.Spec.Constraints.Global, v1alpha1.GlobalConstraints{}), ptr.Deref(before.Spec.Constraints.Global,
-			v1alpha1.GlobalConstraints{})
-		if !equality.Semantic.DeepEqual(now.MinReplicas, then.MinReplicas) {
-			old = without(old, ruleMaxBelowMin) // that fault shows only the maximum
-		}
-		faults = added(faults, old)
+		faults = added(faults, boundsApart(multidimFaults(before, known), leastOf(m), leastOf(before)))
 	}
 	if len(faults) > 0 {
 		return faults, nil
 	}
 	return nil, multidimWarnings(m, known)
+}
+
+func leastOf(m *v1alpha1.MultidimPodAutoscaler) *int32 {
+	return ptr.Deref(m.Spec.Constraints.Global, v1alpha1.GlobalConstraints{}).MinReplicas
 }
 
 func federatedHPAFaults(f *v1alpha1.FederatedHPA, known Neighbours) field.ErrorList {
