@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package selection says which member clusters an autoscaler selects for its workload: of those that are registered, those
-// where others placed the workload, if somebody does, and that the autoscaler's affinity names.
+// where others placed the workload, if somebody does, and that the autoscaler's affinity names. FederatedHPAs (package sight) and
+// MultidimPodAutoscalers (package multidim) select in the same way.
 package selection
 
 import (
