@@ -25,16 +25,21 @@ func ValidateFederatedHPA(f, before *v1alpha1.FederatedHPA, known Neighbours) (f
 	}
 	faults := federatedHPAFaults(f, known)
 	if before != nil && len(faults) > 0 {
-		old := federatedHPAFaults(before, known)
-		if !equality.Semantic.DeepEqual(f.Spec.MinReplicas, before.Spec.MinReplicas) {
-			old = without(old, ruleMaxBelowMin) // that fault shows only the maximum
-		}
-		faults = added(faults, old)
+		faults = added(faults, boundsApart(federatedHPAFaults(before, known), f.Spec.MinReplicas, before.Spec.MinReplicas))
 	}
 	if len(faults) > 0 {
 		return faults, nil
 	}
 	return nil, federatedHPAWarnings(f, known)
+}
+
+// boundsApart are the faults of an object from before that still count as such: where the minimum changes, one that shows only
+// the maximum does not.
+func boundsApart(faults field.ErrorList, now, before *int32) field.ErrorList {
+	if ptr.Equal(now, before) {
+		return faults
+	}
+	return without(faults, ruleMaxBelowMin)
 }
 
 // ValidateCronFederatedHPA does for a CronFederatedHPA what
@@ -61,13 +66,7 @@ func ValidateMultidimPodAutoscaler(m, before *v1alpha1.MultidimPodAutoscaler, kn
 	}
 	faults := multidimFaults(m, known)
 	if before != nil && len(faults) > 0 {
-		old := multidimFaults(before, known)
-		now, then := ptr.Deref(m.Spec.Constraints.Global, v1alpha1.GlobalConstraints{}), ptr.Deref(before.Spec.Constraints.Global,
-			v1alpha1.GlobalConstraints{})
-		if !equality.Semantic.DeepEqual(now.MinReplicas, then.MinReplicas) {
-			old = without(old, ruleMaxBelowMin) // that fault shows only the maximum
-		}
-		faults = added(faults, old)
+		faults = added(faults, boundsApart(multidimFaults(before, known), leastOf(m), leastOf(before)))
 	}
 	if len(faults) > 0 {
 		return faults, nil
@@ -75,34 +74,50 @@ func ValidateMultidimPodAutoscaler(m, before *v1alpha1.MultidimPodAutoscaler, kn
 	return nil, multidimWarnings(m, known)
 }
 
+func leastOf(m *v1alpha1.MultidimPodAutoscaler) *int32 {
+	return ptr.Deref(m.Spec.Constraints.Global, v1alpha1.GlobalConstraints{}).MinReplicas
+}
+
 func federatedHPAFaults(f *v1alpha1.FederatedHPA, known Neighbours) field.ErrorList {
 	spec := field.NewPath("spec")
-	faults := hpaFaults(&f.Spec.HorizontalPodAutoscalerSpec, spec)
-	faults = append(faults, fleetFaults(&f.Spec, spec)...)
 	known.MultidimPodAutoscalers = slices.DeleteFunc(slices.Clone(known.MultidimPodAutoscalers), onlyAdvises)
-	return append(faults, known.targetFaults(f, spec.Child("scaleTargetRef"))...)
+	return slices.Concat(
+		hpaFaults(&f.Spec.HorizontalPodAutoscalerSpec, spec),
+		fleetFaults(&f.Spec, spec),
+		known.targetFaults(f, spec.Child("scaleTargetRef")),
+	)
 }
 
 func federatedHPAWarnings(f *v1alpha1.FederatedHPA, known Neighbours) []string {
-	spec := field.NewPath("spec")
-	warnings := append(known.Target.federatedHPAWarnings(&f.Spec), hpaWarnings(&f.Spec.HorizontalPodAutoscalerSpec, spec)...)
-	warnings = append(warnings, fleetWarnings(&f.Spec, spec)...)
-	return append(warnings, known.rulesWarnings(f)...)
+	return append(known.specWarnings(&f.Spec, field.NewPath("spec")), known.rulesWarnings(f)...)
+}
+
+// specWarnings are those of a FederatedHPA, or of one that is to be made.
+func (k Neighbours) specWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []string {
+	return slices.Concat(
+		k.Target.federatedHPAWarnings(spec),
+		hpaWarnings(&spec.HorizontalPodAutoscalerSpec, path),
+		fleetWarnings(spec, path),
+	)
 }
 
 func cronFaults(c *v1alpha1.CronFederatedHPA, known Neighbours) field.ErrorList {
 	spec := field.NewPath("spec")
-	faults := cronTargetFaults(c.Spec.ScaleTargetRef, spec.Child("scaleTargetRef"))
-	faults = append(faults, known.madeFaults(c, spec.Child("scaleTargetRef"))...)
-	faults = append(faults, cronRulesFaults(&c.Spec, spec.Child("rules"))...)
-	return append(faults, known.zeroFaults(c, spec.Child("rules"))...)
+	return slices.Concat(
+		cronTargetFaults(c.Spec.ScaleTargetRef, spec.Child("scaleTargetRef")),
+		known.madeFaults(c, spec.Child("scaleTargetRef")),
+		cronRulesFaults(&c.Spec, spec.Child("rules")),
+		known.zeroFaults(c, spec.Child("rules")),
+	)
 }
 
 func cronWarnings(c *v1alpha1.CronFederatedHPA, known Neighbours) []string {
-	var warnings []string
-	if !meansAutoscaler(c.Spec.ScaleTargetRef) {
-		warnings = known.Target.cronWarnings(c.Spec.ScaleTargetRef)
+	if meansAutoscaler(c.Spec.ScaleTargetRef) {
+		known.Target = nil
 	}
-	warnings = append(warnings, cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules"))...)
-	return append(warnings, known.cronWarnings(c)...)
+	return slices.Concat(
+		known.Target.cronWarnings(c.Spec.ScaleTargetRef),
+		cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules")),
+		known.cronWarnings(c),
+	)
 }

@@ -4,6 +4,8 @@ package admission
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -20,32 +22,37 @@ func behaviorFaults(behavior *autoscalingv2.HorizontalPodAutoscalerBehavior, pat
 	if behavior == nil {
 		return nil
 	}
-	faults := scalingFaults(behavior.ScaleUp, path.Child("scaleUp"))
-	return append(faults, scalingFaults(behavior.ScaleDown, path.Child("scaleDown"))...)
+	return append(scalingFaults(behavior.ScaleUp, path.Child("scaleUp")), scalingFaults(behavior.ScaleDown, path.Child("scaleDown"))...)
 }
 
 func scalingFaults(rules *autoscalingv2.HPAScalingRules, path *field.Path) field.ErrorList {
 	if rules == nil {
 		return nil
 	}
-	faults := stabilizationFaults(rules.StabilizationWindowSeconds, path.Child("stabilizationWindowSeconds"))
-	if rules.SelectPolicy != nil {
-		faults = append(faults, oneOf(*rules.SelectPolicy, path.Child("selectPolicy"), ruleSelectPolicy,
-			autoscalingv2.DisabledPolicySelect, autoscalingv2.MaxChangePolicySelect, autoscalingv2.MinChangePolicySelect)...)
-	}
 	policies := path.Child("policies")
-	if len(rules.Policies) == 0 {
-		faults = append(faults, field.Required(policies, "must specify at least one Policy").WithOrigin(rulePolicies))
+	return slices.Concat(
+		stabilizationFaults(rules.StabilizationWindowSeconds, path.Child("stabilizationWindowSeconds")),
+		selectPolicyFaults(rules.SelectPolicy, path.Child("selectPolicy")),
+		when(len(rules.Policies) == 0, field.Required(policies, "must specify at least one Policy").WithOrigin(rulePolicies)),
+		atMost(len(rules.Policies), maxPolicies, policies),
+		each(rules.Policies, policies, policyFaults),
+		toleranceFaults(rules.Tolerance, path.Child("tolerance")),
+	)
+}
+
+func selectPolicyFaults(policy *autoscalingv2.ScalingPolicySelect, path *field.Path) field.ErrorList {
+	if policy == nil {
+		return nil
 	}
-	faults = append(faults, atMost(len(rules.Policies), maxPolicies, policies)...)
-	for i, policy := range rules.Policies {
-		faults = append(faults, policyFaults(policy, policies.Index(i))...)
+	return oneOf(*policy, path, ruleSelectPolicy, autoscalingv2.DisabledPolicySelect, autoscalingv2.MaxChangePolicySelect,
+		autoscalingv2.MinChangePolicySelect)
+}
+
+func toleranceFaults(tolerance *resource.Quantity, path *field.Path) field.ErrorList {
+	if tolerance == nil || tolerance.Sign() >= 0 {
+		return nil
 	}
-	if rules.Tolerance != nil && rules.Tolerance.Sign() < 0 {
-		faults = append(faults, field.Invalid(path.Child("tolerance"), rules.Tolerance.String(),
-			"must be greater than or equal to 0").WithOrigin(ruleTolerance))
-	}
-	return faults
+	return field.ErrorList{field.Invalid(path, tolerance.String(), "must be greater than or equal to 0").WithOrigin(ruleTolerance)}
 }
 
 func stabilizationFaults(seconds *int32, path *field.Path) field.ErrorList {
@@ -62,19 +69,14 @@ func stabilizationFaults(seconds *int32, path *field.Path) field.ErrorList {
 }
 
 func policyFaults(policy autoscalingv2.HPAScalingPolicy, path *field.Path) field.ErrorList {
-	faults := oneOf(policy.Type, path.Child("type"), rulePolicyType, autoscalingv2.PercentScalingPolicy, autoscalingv2.PodsScalingPolicy)
-	if policy.Value <= 0 {
-		faults = append(faults, field.Invalid(path.Child("value"), policy.Value, "must be greater than zero").WithOrigin(rulePolicyValue))
-	}
-	switch {
-	case policy.PeriodSeconds <= 0:
-		faults = append(faults, field.Invalid(path.Child("periodSeconds"), policy.PeriodSeconds,
-			"must be greater than zero").WithOrigin(rulePolicyPeriod))
-	case policy.PeriodSeconds > maxPeriodSeconds:
-		faults = append(faults, field.Invalid(path.Child("periodSeconds"), policy.PeriodSeconds,
-			fmt.Sprintf("must be less than or equal to %d", maxPeriodSeconds)).WithOrigin(rulePolicyPeriod))
-	}
-	return faults
+	value, period := policy.Value, policy.PeriodSeconds
+	return slices.Concat(
+		oneOf(policy.Type, path.Child("type"), rulePolicyType, autoscalingv2.PercentScalingPolicy, autoscalingv2.PodsScalingPolicy),
+		when(value <= 0, field.Invalid(path.Child("value"), value, "must be greater than zero").WithOrigin(rulePolicyValue)),
+		when(period <= 0, field.Invalid(path.Child("periodSeconds"), period, "must be greater than zero").WithOrigin(rulePolicyPeriod)),
+		when(period > maxPeriodSeconds, field.Invalid(path.Child("periodSeconds"), period,
+			"must be less than or equal to "+strconv.Itoa(maxPeriodSeconds)).WithOrigin(rulePolicyPeriod)),
+	)
 }
 
 func behaviorWarnings(behavior *autoscalingv2.HorizontalPodAutoscalerBehavior, path *field.Path) []string {

@@ -23,10 +23,12 @@ func affinityFaults(affinity *v1alpha1.ClusterAffinity, path *field.Path) field.
 	if affinity == nil {
 		return nil
 	}
-	faults := selectorFaults(affinity.LabelSelector, path.Child("labelSelector"), ruleClusterSelector)
-	faults = append(faults, fieldSelectorFaults(affinity.FieldSelector, path.Child("fieldSelector", "matchExpressions"))...)
-	faults = append(faults, clusterNamesFaults(affinity.ClusterNames, path.Child("clusterNames"))...)
-	return append(faults, clusterNamesFaults(affinity.ExcludeClusters, path.Child("exclude"))...)
+	return slices.Concat(
+		selectorFaults(affinity.LabelSelector, path.Child("labelSelector"), ruleClusterSelector),
+		fieldSelectorFaults(affinity.FieldSelector, path.Child("fieldSelector", "matchExpressions")),
+		clusterNamesFaults(affinity.ClusterNames, path.Child("clusterNames")),
+		clusterNamesFaults(affinity.ExcludeClusters, path.Child("exclude")),
+	)
 }
 
 // clusterNamesFaults refuses what cannot be the name of a cluster.
@@ -49,22 +51,19 @@ func fieldSelectorFaults(selector *v1alpha1.FieldSelector, path *field.Path) fie
 	if selector == nil {
 		return nil
 	}
-	faults := atMost(len(selector.MatchExpressions), maxFieldRequirements, path)
-	for i, r := range selector.MatchExpressions {
-		at := path.Index(i)
-		faults = append(faults, oneOf(r.Key, at.Child("key"), ruleClusterField, v1alpha1.FieldProvider, v1alpha1.FieldRegion,
-			v1alpha1.FieldZone)...)
-		faults = append(faults, oneOf(r.Operator, at.Child("operator"), ruleClusterField, v1alpha1.FieldSelectorIn,
-			v1alpha1.FieldSelectorNotIn)...)
-		if len(r.Values) == 0 {
-			faults = append(faults, field.Required(at.Child("values"), "must have at least one value").WithOrigin(ruleClusterField))
-		}
-		faults = append(faults, atMost(len(r.Values), maxFieldValues, at.Child("values"))...)
-		for j, value := range r.Values {
-			faults = append(faults, noLonger(value, maxFieldValue, at.Child("values").Index(j))...)
-		}
-	}
-	return faults
+	return append(atMost(len(selector.MatchExpressions), maxFieldRequirements, path),
+		each(selector.MatchExpressions, path, requirementFaults)...)
+}
+
+func requirementFaults(r v1alpha1.FieldSelectorRequirement, path *field.Path) field.ErrorList {
+	values := path.Child("values")
+	return slices.Concat(
+		oneOf(r.Key, path.Child("key"), ruleClusterField, v1alpha1.FieldProvider, v1alpha1.FieldRegion, v1alpha1.FieldZone),
+		oneOf(r.Operator, path.Child("operator"), ruleClusterField, v1alpha1.FieldSelectorIn, v1alpha1.FieldSelectorNotIn),
+		when(len(r.Values) == 0, field.Required(values, "must have at least one value").WithOrigin(ruleClusterField)),
+		atMost(len(r.Values), maxFieldValues, values),
+		each(r.Values, values, func(value string, at *field.Path) field.ErrorList { return noLonger(value, maxFieldValue, at) }),
+	)
 }
 
 // affinityWarnings tells of clusters that are named and excluded at once.

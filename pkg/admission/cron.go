@@ -6,10 +6,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -26,26 +28,20 @@ const (
 )
 
 func cronRulesFaults(spec *v1alpha1.CronFederatedHPASpec, path *field.Path) field.ErrorList {
-	faults := atMost(len(spec.Rules), maxRules, path)
-	if len(spec.Rules) == 0 {
-		faults = append(faults, field.Required(path, "must have at least one rule").WithOrigin(ruleCronRules))
-	}
+	faults := append(atMost(len(spec.Rules), maxRules, path),
+		when(len(spec.Rules) == 0, field.Required(path, "must have at least one rule").WithOrigin(ruleCronRules))...)
 	seen := map[string]bool{}
-	ours := meansAutoscaler(spec.ScaleTargetRef)
 	for i := range spec.Rules {
 		rule, at := &spec.Rules[i], path.Index(i)
-		faults = append(faults, nameFaults(rule, at)...)
-		if name := ruleName(rule); name != "" && seen[name] {
-			faults = append(faults, field.Duplicate(at.Child("name"), name).WithOrigin(ruleRuleRepeated))
-		}
-		seen[ruleName(rule)] = true
-		if ours {
-			faults = append(faults, boundsRuleFaults(rule, spec.ScaleTargetRef.Kind, at)...)
-		} else {
-			faults = append(faults, replicasRuleFaults(rule, at)...)
-		}
-		faults = append(faults, valuesFaults(rule, at)...)
-		faults = append(faults, timeFaults(rule, at)...)
+		name := ruleName(rule)
+		faults = append(faults, slices.Concat(
+			nameFaults(rule, at),
+			when(name != "" && seen[name], field.Duplicate(at.Child("name"), name).WithOrigin(ruleRuleRepeated)),
+			aimFaults(rule, spec.ScaleTargetRef, at),
+			valuesFaults(rule, at),
+			timeFaults(rule, at),
+		)...)
+		seen[name] = true
 	}
 	return faults
 }
@@ -58,65 +54,61 @@ func olderName(rule *v1alpha1.CronFederatedHPARule) string {
 }
 
 func nameFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.ErrorList {
-	name, at := ruleName(rule), path.Child("name")
+	name, older, at := ruleName(rule), olderName(rule), path.Child("name")
 	if name == "" {
 		return field.ErrorList{field.Required(at, "must be set").WithOrigin(ruleRuleName)}
 	}
-	faults := noLonger(name, maxRuleName, at)
-	if strings.ContainsFunc(name, unicode.IsControl) {
-		faults = append(faults, field.Invalid(at, name, "must have no control characters").WithOrigin(ruleRuleName))
+	return slices.Concat(
+		noLonger(name, maxRuleName, at),
+		when(strings.ContainsFunc(name, unicode.IsControl), field.Invalid(at, name,
+			"must have no control characters").WithOrigin(ruleRuleName)),
+		when(older != "" && older != name, field.Invalid(path.Child("ruleName"), older,
+			"must be the same as name, or be left out").WithOrigin(ruleRuleName)),
+	)
+}
+
+// aimFaults is for what a rule sets, of an autoscaler or of a workload.
+func aimFaults(rule *v1alpha1.CronFederatedHPARule, target autoscalingv2.CrossVersionObjectReference, path *field.Path) field.ErrorList {
+	if meansAutoscaler(target) {
+		return boundsRuleFaults(rule, target.Kind, path)
 	}
-	if older := olderName(rule); older != "" && older != name {
-		faults = append(faults, field.Invalid(path.Child("ruleName"), older, "must be the same as name, or be left out").WithOrigin(ruleRuleName))
-	}
-	return faults
+	return replicasRuleFaults(rule, path)
 }
 
 // boundsRuleFaults is for a rule that sets an autoscaler of a kind.
 func boundsRuleFaults(rule *v1alpha1.CronFederatedHPARule, kind string, path *field.Path) field.ErrorList {
-	var faults field.ErrorList
-	if rule.TargetMinReplicas == nil && rule.TargetMaxReplicas == nil {
-		faults = append(faults, field.Required(path.Child("targetMinReplicas"),
-			"must set targetMinReplicas, targetMaxReplicas or both, because the target is an autoscaler").WithOrigin(ruleCronMissing))
-	}
-	if rule.TargetReplicas != nil {
-		faults = append(faults, field.Forbidden(path.Child("targetReplicas"),
-			"may not be set, because the target is an autoscaler: set targetMinReplicas and targetMaxReplicas").WithOrigin(ruleCronForbidden))
-	}
-	if kind == v1alpha1.MultidimPodAutoscalerKind && zero(rule.TargetMinReplicas) {
-		faults = append(faults, field.Invalid(path.Child("targetMinReplicas"), *rule.TargetMinReplicas,
-			"must be 1 or more, because the target is a MultidimPodAutoscaler").WithOrigin(ruleCronZero))
-	}
-	return faults
+	least := path.Child("targetMinReplicas")
+	return slices.Concat(
+		when(rule.TargetMinReplicas == nil && rule.TargetMaxReplicas == nil, field.Required(least,
+			"must set targetMinReplicas, targetMaxReplicas or both, because the target is an autoscaler").WithOrigin(ruleCronMissing)),
+		when(rule.TargetReplicas != nil, field.Forbidden(path.Child("targetReplicas"),
+			"may not be set, because the target is an autoscaler: set targetMinReplicas and targetMaxReplicas").WithOrigin(ruleCronForbidden)),
+		when(kind == v1alpha1.MultidimPodAutoscalerKind && zero(rule.TargetMinReplicas), field.Invalid(least, int32(0),
+			"must be 1 or more, because the target is a MultidimPodAutoscaler").WithOrigin(ruleCronZero)),
+	)
 }
 
 // replicasRuleFaults is for a rule that sets a workload.
 func replicasRuleFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.ErrorList {
 	const forbidden = "may not be set, because the target is not an autoscaler: set targetReplicas"
-	var faults field.ErrorList
-	if rule.TargetReplicas == nil {
-		faults = append(faults, field.Required(path.Child("targetReplicas"),
-			"must be set, because the target is not an autoscaler").WithOrigin(ruleCronMissing))
-	}
-	if rule.TargetMinReplicas != nil {
-		faults = append(faults, field.Forbidden(path.Child("targetMinReplicas"), forbidden).WithOrigin(ruleCronForbidden))
-	}
-	if rule.TargetMaxReplicas != nil {
-		faults = append(faults, field.Forbidden(path.Child("targetMaxReplicas"), forbidden).WithOrigin(ruleCronForbidden))
-	}
-	return faults
+	return slices.Concat(
+		when(rule.TargetReplicas == nil, field.Required(path.Child("targetReplicas"),
+			"must be set, because the target is not an autoscaler").WithOrigin(ruleCronMissing)),
+		when(rule.TargetMinReplicas != nil, field.Forbidden(path.Child("targetMinReplicas"), forbidden).WithOrigin(ruleCronForbidden)),
+		when(rule.TargetMaxReplicas != nil, field.Forbidden(path.Child("targetMaxReplicas"), forbidden).WithOrigin(ruleCronForbidden)),
+	)
 }
 
 func valuesFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.ErrorList {
-	faults := within(rule.TargetReplicas, 0, math.MaxInt32, path.Child("targetReplicas"), ruleCronReplicas)
-	faults = append(faults, within(rule.TargetMinReplicas, 0, math.MaxInt32, path.Child("targetMinReplicas"), ruleCronReplicas)...)
-	faults = append(faults, within(rule.TargetMaxReplicas, 1, math.MaxInt32, path.Child("targetMaxReplicas"), ruleCronReplicas)...)
-	if least, most := rule.TargetMinReplicas, rule.TargetMaxReplicas; least != nil && most != nil && *least > *most {
-		faults = append(faults, field.Invalid(path.Child("targetMaxReplicas"), *most,
-			fmt.Sprintf("must be greater than or equal to `targetMinReplicas`, which is %d", *least)).WithOrigin(ruleCronOrder))
-	}
-	faults = append(faults, within(rule.SuccessfulHistoryLimit, 0, maxHistory, path.Child("successfulHistoryLimit"), ruleHistoryLimit)...)
-	return append(faults, within(rule.FailedHistoryLimit, 0, maxHistory, path.Child("failedHistoryLimit"), ruleHistoryLimit)...)
+	most := path.Child("targetMaxReplicas")
+	return slices.Concat(
+		within(rule.TargetReplicas, 0, math.MaxInt32, path.Child("targetReplicas"), ruleCronReplicas),
+		within(rule.TargetMinReplicas, 0, math.MaxInt32, path.Child("targetMinReplicas"), ruleCronReplicas),
+		within(rule.TargetMaxReplicas, 1, math.MaxInt32, most, ruleCronReplicas),
+		inOrder(rule.TargetMinReplicas, rule.TargetMaxReplicas, most, "targetMinReplicas", ruleCronOrder),
+		within(rule.SuccessfulHistoryLimit, 0, maxHistory, path.Child("successfulHistoryLimit"), ruleHistoryLimit),
+		within(rule.FailedHistoryLimit, 0, maxHistory, path.Child("failedHistoryLimit"), ruleHistoryLimit),
+	)
 }
 
 // timeFaults reads schedule and zone as the controller does.

@@ -27,6 +27,32 @@ func orNone[T ~string](value T, path *field.Path, rule string, known ...T) field
 	return oneOf(value, path, rule, known...)
 }
 
+// when is a fault where something is wrong.
+func when(wrong bool, fault *field.Error) field.ErrorList {
+	if !wrong {
+		return nil
+	}
+	return field.ErrorList{fault}
+}
+
+// each are the faults of all entries of a list.
+func each[T any](list []T, path *field.Path, judge func(T, *field.Path) field.ErrorList) field.ErrorList {
+	var faults field.ErrorList
+	for i, entry := range list {
+		faults = append(faults, judge(entry, path.Index(i))...)
+	}
+	return faults
+}
+
+// invalid refuses a value for reasons that Kubernetes gives.
+func invalid(reasons []string, path *field.Path, value, rule string) field.ErrorList {
+	var faults field.ErrorList
+	for _, reason := range reasons {
+		faults = append(faults, field.Invalid(path, value, reason).WithOrigin(rule))
+	}
+	return faults
+}
+
 // atMost refuses lists that are longer.
 func atMost(length, most int, path *field.Path) field.ErrorList {
 	if length <= most {
@@ -51,11 +77,28 @@ func within(value *int32, least, most int32, path *field.Path, rule string) fiel
 	return field.ErrorList{field.Invalid(path, *value, between(int64(least), int64(most))).WithOrigin(rule)}
 }
 
+// inOrder refuses a most below the least, of that name.
+func inOrder(least, most *int32, path *field.Path, name, rule string) field.ErrorList {
+	if least == nil || most == nil || *least <= *most {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, *most,
+		fmt.Sprintf("must be greater than or equal to `%s`, which is %d", name, *least)).WithOrigin(rule)}
+}
+
 func between(least, most int64) string {
 	if most == math.MaxInt32 {
 		return fmt.Sprintf("must be greater than or equal to %d", least)
 	}
 	return fmt.Sprintf("must be from %d to %d", least, most)
+}
+
+// unread warns of a field that is set and has no effect.
+func unread(set bool, path *field.Path, why string) []string {
+	if !set {
+		return nil
+	}
+	return []string{noEffect(path, why)}
 }
 
 func noEffect(path *field.Path, why string) string {

@@ -5,8 +5,10 @@ package admission
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -15,16 +17,16 @@ import (
 // merely repeats a default is ignored: it may have been filled in, and stay when
 // the mode changes.
 func fleetWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []string {
-	warnings := affinityWarnings(spec.ClusterAffinity, path.Child("clusterAffinity"))
-	warnings = append(warnings, centralWarnings(spec, path)...)
-	if spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && !spec.ScalingToZero {
-		warnings = append(warnings, noEffect(path.Child("scalingToZeroMode"), "without scalingToZero: true"))
-	}
+	warnings := slices.Concat(
+		affinityWarnings(spec.ClusterAffinity, path.Child("clusterAffinity")),
+		centralWarnings(spec, path),
+		unread(spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && !spec.ScalingToZero, path.Child("scalingToZeroMode"),
+			"without scalingToZero: true"),
+	)
 	if a := spec.FederatedHPAAssignment; a != nil {
-		warnings = append(warnings, assignmentWarnings(spec, path.Child("federatedHPAAssignment"))...)
-		warnings = append(warnings, preferencesWarnings(a.ClusterAutoscalingPreference,
-			string(cmp.Or(a.FederatedHPAAssignmentType, v1alpha1.AssignmentDuplicated)),
-			path.Child("federatedHPAAssignment", "clusterAutoscalingPreference"))...)
+		warnings = slices.Concat(warnings, assignmentWarnings(spec, path.Child("federatedHPAAssignment")),
+			preferencesWarnings(a.ClusterAutoscalingPreference, string(cmp.Or(a.FederatedHPAAssignmentType, v1alpha1.AssignmentDuplicated)),
+				path.Child("federatedHPAAssignment", "clusterAutoscalingPreference")))
 	}
 	if d := spec.ReplicaDistribution; d != nil {
 		warnings = append(warnings, preferencesWarnings(d.ClusterAutoscalingPreference,
@@ -39,55 +41,44 @@ func centralWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []string
 		return nil
 	}
 	const why = "without federatedHPAAssignment"
-	var warnings []string
-	if spec.ScalingToZero {
-		warnings = append(warnings, noEffect(path.Child("scalingToZero"), why))
-	}
-	if spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan {
-		warnings = append(warnings, noEffect(path.Child("deletionPolicy"), why))
-	}
-	if d := spec.AutoscaleMultiClusterDelay; d != nil && *d != v1alpha1.DefaultMultiClusterDelaySeconds && spec.ReplicaDistribution == nil {
-		warnings = append(warnings, noEffect(path.Child("autoscaleMultiClusterDelay"), why+" or replicaDistribution"))
-	}
-	return warnings
+	return slices.Concat(
+		unread(spec.ScalingToZero, path.Child("scalingToZero"), why),
+		unread(spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan, path.Child("deletionPolicy"), why),
+		unread(ownDelay(spec.AutoscaleMultiClusterDelay) && spec.ReplicaDistribution == nil, path.Child("autoscaleMultiClusterDelay"),
+			why+" or replicaDistribution"),
+	)
+}
+
+// ownDelay reports whether a delay is not the default.
+func ownDelay(seconds *int32) bool {
+	return ptr.Deref(seconds, v1alpha1.DefaultMultiClusterDelaySeconds) != v1alpha1.DefaultMultiClusterDelaySeconds
 }
 
 func assignmentWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []string {
-	a := spec.FederatedHPAAssignment
-	var warnings []string
-	kind := cmp.Or(a.FederatedHPAAssignmentType, v1alpha1.AssignmentDuplicated)
-	duplicated := kind == v1alpha1.AssignmentDuplicated
-	with := "with type " + string(kind)
-	if duplicated && spec.ScalingToZero {
-		warnings = append(warnings, noEffect(field.NewPath("spec", "scalingToZero"), with))
+	a, r := spec.FederatedHPAAssignment, ptr.Deref(spec.FederatedHPAAssignment.Rebalance, v1alpha1.Rebalance{})
+	kind, minFirst := cmp.Or(a.FederatedHPAAssignmentType, v1alpha1.AssignmentDuplicated), a.DistributionOrder == v1alpha1.DistributionMinFirst
+	duplicated, with := kind == v1alpha1.AssignmentDuplicated, "with type "+string(kind)
+	var single []string
+	if minFirst && !duplicated && ptr.Deref(spec.MinReplicas, 1) <= 1 {
+		single = []string{fmt.Sprintf("%s: with minReplicas 1, MinFirst uses a single cluster: write a higher minReplicas, or MaxFirst",
+			path.Child("distributionOrder"))}
 	}
-	if a.DistributionOrder == v1alpha1.DistributionMinFirst {
-		switch {
-		case duplicated:
-			warnings = append(warnings, noEffect(path.Child("distributionOrder"), with))
-		case spec.MinReplicas == nil || *spec.MinReplicas <= 1:
-			warnings = append(warnings,
-				fmt.Sprintf("%s: with minReplicas 1, MinFirst uses a single cluster: write a higher minReplicas, or MaxFirst",
-					path.Child("distributionOrder")))
-		}
-	}
-	if a.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && kind != v1alpha1.AssignmentPrioritized {
-		warnings = append(warnings, noEffect(path.Child("scaleDownOrder"), with))
-	}
-	if r := a.Rebalance; r != nil {
-		static := kind == v1alpha1.AssignmentStaticWeighted && r.Strategy == v1alpha1.RebalanceCapacity
-		if static || duplicated && r.Strategy != v1alpha1.RebalanceNone && r.Strategy != "" {
-			warnings = append(warnings, noEffect(path.Child("rebalance", "strategy"), with))
-		}
-	}
-	return warnings
+	return slices.Concat(
+		unread(duplicated && spec.ScalingToZero, field.NewPath("spec", "scalingToZero"), with),
+		unread(minFirst && duplicated, path.Child("distributionOrder"), with),
+		single,
+		unread(a.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && kind != v1alpha1.AssignmentPrioritized, path.Child("scaleDownOrder"), with),
+		unread(kind == v1alpha1.AssignmentStaticWeighted && r.Strategy == v1alpha1.RebalanceCapacity ||
+			duplicated && r.Strategy != v1alpha1.RebalanceNone && r.Strategy != "", path.Child("rebalance", "strategy"), with),
+	)
 }
 
 // preferencesWarnings knows which types read which preference; their names are
 // the same in both modes.
 func preferencesWarnings(preferences []v1alpha1.TargetClusterAutoscalingPreference, kind string, path *field.Path) []string {
+	with := "with type " + kind
 	if len(preferences) > 0 && kind == string(v1alpha1.AssignmentDuplicated) {
-		return []string{noEffect(path, "with type "+kind)}
+		return []string{noEffect(path, with)}
 	}
 	var warnings []string
 	var weighed, ranked bool
@@ -95,11 +86,9 @@ func preferencesWarnings(preferences []v1alpha1.TargetClusterAutoscalingPreferen
 		warnings = append(warnings, affinityWarnings(p.TargetCluster, path.Index(i).Child("targetCluster"))...)
 		weighed, ranked = weighed || p.StaticWeight != nil, ranked || p.Priority != nil
 	}
-	if weighed && kind != string(v1alpha1.AssignmentStaticWeighted) {
-		warnings = append(warnings, noEffect(path.Child("staticWeight"), "with type "+kind))
-	}
-	if ranked && kind != string(v1alpha1.AssignmentPrioritized) {
-		warnings = append(warnings, noEffect(path.Child("priority"), "with type "+kind))
-	}
-	return warnings
+	return slices.Concat(
+		warnings,
+		unread(weighed && kind != string(v1alpha1.AssignmentStaticWeighted), path.Child("staticWeight"), with),
+		unread(ranked && kind != string(v1alpha1.AssignmentPrioritized), path.Child("priority"), with),
+	)
 }

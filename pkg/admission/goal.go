@@ -5,28 +5,26 @@ package admission
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 )
 
 // targetFaults judges what all targets have in common.
 func targetFaults(target autoscalingv2.MetricTarget, path *field.Path) field.ErrorList {
-	var faults field.ErrorList
-	if target.Type == "" {
-		faults = append(faults, field.Required(path.Child("type"), "must specify a metric target type").WithOrigin(ruleTargetType))
-	}
-	if !knownTargetType(target.Type) {
-		faults = append(faults, field.Invalid(path.Child("type"), target.Type,
-			"must be either Utilization, Value, or AverageValue").WithOrigin(ruleTargetType))
-	}
-	faults = append(faults, quantityFaults(target.Value, path.Child("value"))...)
-	faults = append(faults, quantityFaults(target.AverageValue, path.Child("averageValue"))...)
-	if u := target.AverageUtilization; u != nil && *u < 1 {
-		faults = append(faults, field.Invalid(path.Child("averageUtilization"), *u, "must be greater than 0").WithOrigin(ruleTargetPositive))
-	}
-	return faults
+	kind, utilization := path.Child("type"), ptr.Deref(target.AverageUtilization, 1)
+	return slices.Concat(
+		when(target.Type == "", field.Required(kind, "must specify a metric target type").WithOrigin(ruleTargetType)),
+		when(!knownTargetType(target.Type), field.Invalid(kind, target.Type,
+			"must be either Utilization, Value, or AverageValue").WithOrigin(ruleTargetType)),
+		quantityFaults(target.Value, path.Child("value")),
+		quantityFaults(target.AverageValue, path.Child("averageValue")),
+		when(utilization < 1, field.Invalid(path.Child("averageUtilization"), utilization,
+			"must be greater than 0").WithOrigin(ruleTargetPositive)),
+	)
 }
 
 func knownTargetType(kind autoscalingv2.MetricTargetType) bool {
@@ -126,14 +124,11 @@ func fitting(goal string) autoscalingv2.MetricTargetType {
 // does not have, and, except for Object metrics, a type that is not that of the
 // field that is set.
 func targetWarnings(s source) []string {
-	var warnings []string
-	path := s.path.Child("target")
-	if s.target.AverageUtilization != nil && !heedsUtilization(s.kind) {
-		warnings = append(warnings, noEffect(path.Child("averageUtilization"), fmt.Sprintf("with a metric of type %s", s.kind)))
-	}
-	if s.target.Value != nil && !heedsValue(s.kind) {
-		warnings = append(warnings, noEffect(path.Child("value"), fmt.Sprintf("with a metric of type %s", s.kind)))
-	}
+	path, with := s.path.Child("target"), "with a metric of type "+string(s.kind)
+	warnings := append(
+		unread(s.target.AverageUtilization != nil && !heedsUtilization(s.kind), path.Child("averageUtilization"), with),
+		unread(s.target.Value != nil && !heedsValue(s.kind), path.Child("value"), with)...,
+	)
 	goal := goalField(s.kind, s.target)
 	if s.kind != autoscalingv2.ObjectMetricSourceType && goal != "" && s.target.Type != fitting(goal) {
 		warnings = append(warnings, fmt.Sprintf("%s: %s is ignored, because %s is set: write %s", path.Child("type"), s.target.Type, goal,

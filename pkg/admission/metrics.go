@@ -3,6 +3,8 @@
 package admission
 
 import (
+	"slices"
+
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -15,11 +17,11 @@ const (
 )
 
 func metricsFaults(metrics []autoscalingv2.MetricSpec, path *field.Path) field.ErrorList {
-	faults := atMost(len(metrics), maxMetrics, path)
-	for i, metric := range metrics {
-		faults = append(faults, metricFaults(metric, path.Index(i))...)
-	}
-	return append(faults, repeatedMetrics(metrics, path)...)
+	return slices.Concat(
+		atMost(len(metrics), maxMetrics, path),
+		each(metrics, path, metricFaults),
+		repeatedMetrics(metrics, path),
+	)
 }
 
 // metricFaults judges the first source that there is; what else is there has
@@ -34,12 +36,9 @@ func metricFaults(metric autoscalingv2.MetricSpec, path *field.Path) field.Error
 }
 
 func metricTypeFaults(kind autoscalingv2.MetricSourceType, path *field.Path) field.ErrorList {
-	faults := oneOf(kind, path, ruleMetricType, autoscalingv2.ContainerResourceMetricSourceType, autoscalingv2.ExternalMetricSourceType,
-		autoscalingv2.ObjectMetricSourceType, autoscalingv2.PodsMetricSourceType, autoscalingv2.ResourceMetricSourceType)
-	if kind == "" {
-		faults = append(field.ErrorList{field.Required(path, "must specify a metric source type").WithOrigin(ruleMetricType)}, faults...)
-	}
-	return faults
+	return append(when(kind == "", field.Required(path, "must specify a metric source type").WithOrigin(ruleMetricType)),
+		oneOf(kind, path, ruleMetricType, autoscalingv2.ContainerResourceMetricSourceType, autoscalingv2.ExternalMetricSourceType,
+			autoscalingv2.ObjectMetricSourceType, autoscalingv2.PodsMetricSourceType, autoscalingv2.ResourceMetricSourceType)...)
 }
 
 // source is one of the fields of a metric of which the type selects one.
@@ -118,36 +117,36 @@ func sourceField(kind autoscalingv2.MetricSourceType) string {
 }
 
 func objectFaults(m *autoscalingv2.ObjectMetricSource, path *field.Path) field.ErrorList {
-	faults := referenceFaults(m.DescribedObject, path.Child("describedObject"), true)
-	faults = append(faults, identifierFaults(m.Metric, path.Child("metric"))...)
-	faults = append(faults, targetFaults(m.Target, path.Child("target"))...)
-	return append(faults, objectTargetFaults(m.Target, path.Child("target"))...)
+	return slices.Concat(
+		referenceFaults(m.DescribedObject, path.Child("describedObject"), true),
+		identifierFaults(m.Metric, path.Child("metric")),
+		targetFaults(m.Target, path.Child("target")),
+		objectTargetFaults(m.Target, path.Child("target")),
+	)
 }
 
 func externalFaults(m *autoscalingv2.ExternalMetricSource, path *field.Path) field.ErrorList {
-	faults := identifierFaults(m.Metric, path.Child("metric"))
-	faults = append(faults, targetFaults(m.Target, path.Child("target"))...)
-	return append(faults, externalTargetFaults(m.Target, path.Child("target"))...)
+	return slices.Concat(
+		identifierFaults(m.Metric, path.Child("metric")),
+		targetFaults(m.Target, path.Child("target")),
+		externalTargetFaults(m.Target, path.Child("target")),
+	)
 }
 
 func podsFaults(m *autoscalingv2.PodsMetricSource, path *field.Path) field.ErrorList {
-	faults := identifierFaults(m.Metric, path.Child("metric"))
-	faults = append(faults, targetFaults(m.Target, path.Child("target"))...)
-	if m.Target.AverageValue == nil {
-		faults = append(faults, field.Required(path.Child("target", "averageValue"),
-			"must specify a positive target averageValue").WithOrigin(ruleTargetMissing))
-	}
-	return faults
+	return slices.Concat(
+		identifierFaults(m.Metric, path.Child("metric")),
+		targetFaults(m.Target, path.Child("target")),
+		when(m.Target.AverageValue == nil, field.Required(path.Child("target", "averageValue"),
+			"must specify a positive target averageValue").WithOrigin(ruleTargetMissing)),
+	)
 }
 
 func containerFaults(m *autoscalingv2.ContainerResourceMetricSource, path *field.Path) field.ErrorList {
-	var faults field.ErrorList
-	if m.Container == "" {
-		faults = append(faults, field.Required(path.Child("container"), "must specify a container").WithOrigin(ruleContainer))
-	} else {
-		for _, fault := range validation.IsDNS1123Label(m.Container) {
-			faults = append(faults, field.Invalid(path.Child("container"), m.Container, fault).WithOrigin(ruleContainer))
-		}
+	at := path.Child("container")
+	faults := field.ErrorList{field.Required(at, "must specify a container").WithOrigin(ruleContainer)}
+	if m.Container != "" {
+		faults = invalid(validation.IsDNS1123Label(m.Container), at, m.Container, ruleContainer)
 	}
 	return append(faults, resourceFaults(m.Name, m.Target, path)...)
 }
@@ -155,21 +154,21 @@ func containerFaults(m *autoscalingv2.ContainerResourceMetricSource, path *field
 // resourceFaults knows the resources that metrics.k8s.io has. Kubernetes takes
 // any name, and never finds the metric.
 func resourceFaults(name corev1.ResourceName, target autoscalingv2.MetricTarget, path *field.Path) field.ErrorList {
-	var faults field.ErrorList
-	if name == "" {
-		faults = append(faults, field.Required(path.Child("name"), "must specify a resource name").WithOrigin(ruleResourceName))
-	} else {
-		faults = oneOf(name, path.Child("name"), ruleResourceName, corev1.ResourceCPU, corev1.ResourceMemory)
-	}
-	faults = append(faults, targetFaults(target, path.Child("target"))...)
-	return append(faults, resourceTargetFaults(target, path.Child("target"))...)
+	return slices.Concat(
+		when(name == "", field.Required(path.Child("name"), "must specify a resource name").WithOrigin(ruleResourceName)),
+		orNone(name, path.Child("name"), ruleResourceName, corev1.ResourceCPU, corev1.ResourceMemory),
+		targetFaults(target, path.Child("target")),
+		resourceTargetFaults(target, path.Child("target")),
+	)
 }
 
 func identifierFaults(metric autoscalingv2.MetricIdentifier, path *field.Path) field.ErrorList {
-	faults := segmentFaults(metric.Name, "must specify a metric name", path.Child("name"), ruleMetricName)
-	faults = append(faults, noLonger(metric.Name, maxMetricName, path.Child("name"))...)
-	faults = append(faults, selectorFaults(metric.Selector, path.Child("selector"), ruleMetricSelector)...)
-	return append(faults, reservedFaults(metric.Selector, path.Child("selector"))...)
+	return slices.Concat(
+		segmentFaults(metric.Name, "must specify a metric name", path.Child("name"), ruleMetricName),
+		noLonger(metric.Name, maxMetricName, path.Child("name")),
+		selectorFaults(metric.Selector, path.Child("selector"), ruleMetricSelector),
+		reservedFaults(metric.Selector, path.Child("selector")),
+	)
 }
 
 func metricsWarnings(metrics []autoscalingv2.MetricSpec, path *field.Path) []string {

@@ -4,6 +4,7 @@ package admission
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,19 +22,22 @@ const (
 
 func multidimFaults(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) field.ErrorList {
 	spec := field.NewPath("spec")
-	faults := childFaults(&m.Spec, spec)
-	faults = append(faults, updateFaults(&m.Spec.Policy, spec.Child("policy"))...)
-	faults = append(faults, orNone(m.Spec.Scope, spec.Child("scope"), ruleEnum, v1alpha1.ScopeFleet, v1alpha1.ScopePerCluster)...)
-	faults = append(faults, goalsFaults(&m.Spec, spec)...)
-	faults = append(faults, controlledFaults(m.Spec.Constraints.ContainerControlledResources,
-		spec.Child("constraints", "containerControlledResources"))...)
-	faults = append(faults, containersFaults(m.Spec.Constraints.Container, spec.Child("constraints", "container"))...)
-	faults = append(faults, recommendersFaults(m.Spec.Recommenders, spec.Child("recommenders"))...)
-	faults = append(faults, known.childNameFaults(m, spec.Child("goals"))...)
+	constraints := spec.Child("constraints")
+	advised := known
 	if onlyAdvises(m) {
-		known.FederatedHPAs, known.HPAs = nil, nil // which is warned of
+		advised.FederatedHPAs, advised.HPAs = nil, nil // which is warned of
 	}
-	return append(faults, known.targetFaults(m, spec.Child("scaleTargetRef"))...)
+	return slices.Concat(
+		childFaults(&m.Spec, spec),
+		updateFaults(&m.Spec.Policy, spec.Child("policy")),
+		orNone(m.Spec.Scope, spec.Child("scope"), ruleEnum, v1alpha1.ScopeFleet, v1alpha1.ScopePerCluster),
+		goalsFaults(&m.Spec, spec),
+		controlledFaults(m.Spec.Constraints.ContainerControlledResources, constraints.Child("containerControlledResources")),
+		containersFaults(m.Spec.Constraints.Container, constraints.Child("container")),
+		recommendersFaults(m.Spec.Recommenders, spec.Child("recommenders")),
+		known.childNameFaults(m, spec.Child("goals")),
+		advised.targetFaults(m, spec.Child("scaleTargetRef")),
+	)
 }
 
 // onlyAdvises reports whether m changes nothing. So it may advise on what is
@@ -82,15 +86,11 @@ func home(text string) string {
 }
 
 func recommendersFaults(recommenders []v1alpha1.RecommenderReference, path *field.Path) field.ErrorList {
-	faults := atMost(len(recommenders), maxRecommenders, path)
-	for i, r := range recommenders {
-		at := path.Index(i).Child("name")
-		if r.Name == "" {
-			faults = append(faults, field.Required(at, "must name who recommends").WithOrigin(ruleRecommender))
-		}
-		faults = append(faults, noLonger(r.Name, maxContainer, at)...)
-	}
-	return faults
+	return append(atMost(len(recommenders), maxRecommenders, path),
+		each(recommenders, path, func(r v1alpha1.RecommenderReference, at *field.Path) field.ErrorList {
+			return append(when(r.Name == "", field.Required(at.Child("name"), "must name who recommends").WithOrigin(ruleRecommender)),
+				noLonger(r.Name, maxContainer, at.Child("name"))...)
+		})...)
 }
 
 func multidimWarnings(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) []string {
@@ -99,16 +99,13 @@ func multidimWarnings(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) []str
 	if m.Spec.Goals != nil {
 		warnings = known.childWarnings
 	}
-	all := append(warnings(&m.Spec, spec), sizingWarnings(&m.Spec, spec)...)
-	all = append(all, updateWarnings(&m.Spec.Policy, spec.Child("policy"))...)
-	all = append(all, known.scaledWarnings(m)...)
-	return append(all, known.rulesWarnings(m)...)
+	return slices.Concat(warnings(&m.Spec, spec), sizingWarnings(&m.Spec, spec), updateWarnings(&m.Spec.Policy, spec.Child("policy")),
+		known.scaledWarnings(m), known.rulesWarnings(m))
 }
 
 func (k Neighbours) childWarnings(spec *v1alpha1.MultidimPodAutoscalerSpec, path *field.Path) []string {
 	child := goals.AsWritten(spec)
-	warnings := append(k.Target.federatedHPAWarnings(&child), hpaWarnings(&child.HorizontalPodAutoscalerSpec, path)...)
-	warnings = append(warnings, fleetWarnings(&child, path)...)
+	warnings := k.specWarnings(&child, path)
 	for i := range warnings {
 		warnings[i] = home(warnings[i])
 	}
@@ -118,22 +115,14 @@ func (k Neighbours) childWarnings(spec *v1alpha1.MultidimPodAutoscalerSpec, path
 // withoutGoalsWarnings is for what only the FederatedHPA reads. What merely
 // repeats a default is ignored.
 func withoutGoalsWarnings(spec *v1alpha1.MultidimPodAutoscalerSpec, path *field.Path) []string {
-	delay := spec.AutoscaleMultiClusterDelay
-	warnings := affinityWarnings(spec.ClusterAffinity, path.Child("clusterAffinity"))
-	for _, f := range []struct {
-		set bool
-		at  *field.Path
-	}{
-		{spec.Constraints.Global != nil, path.Child("constraints", "global")},
-		{spec.ReplicaDistribution != nil, path.Child("replicaDistribution")},
-		{spec.FederatedHPAAssignment != nil, path.Child("federatedHPAAssignment")},
-		{spec.ScalingToZero, path.Child("scalingToZero")},
-		{delay != nil && *delay != v1alpha1.DefaultMultiClusterDelaySeconds, path.Child("autoscaleMultiClusterDelay")},
-		{spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan, path.Child("deletionPolicy")},
-	} {
-		if f.set {
-			warnings = append(warnings, noEffect(f.at, "without goals"))
-		}
-	}
-	return warnings
+	const why = "without goals"
+	return slices.Concat(
+		affinityWarnings(spec.ClusterAffinity, path.Child("clusterAffinity")),
+		unread(spec.Constraints.Global != nil, path.Child("constraints", "global"), why),
+		unread(spec.ReplicaDistribution != nil, path.Child("replicaDistribution"), why),
+		unread(spec.FederatedHPAAssignment != nil, path.Child("federatedHPAAssignment"), why),
+		unread(spec.ScalingToZero, path.Child("scalingToZero"), why),
+		unread(ownDelay(spec.AutoscaleMultiClusterDelay), path.Child("autoscaleMultiClusterDelay"), why),
+		unread(spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan, path.Child("deletionPolicy"), why),
+	)
 }

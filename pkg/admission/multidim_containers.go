@@ -36,26 +36,27 @@ func controlledFaults(names []corev1.ResourceName, path *field.Path) field.Error
 }
 
 func containersFaults(containers []v1alpha1.ContainerConstraint, path *field.Path) field.ErrorList {
-	faults := atMost(len(containers), maxContainers, path)
 	seen := map[string]bool{}
-	for i, c := range containers {
-		at := path.Index(i)
-		faults = append(faults, containerNameFaults(c.Name, at.Child("name"))...)
-		if c.Name != "" && seen[c.Name] {
-			faults = append(faults, field.Duplicate(at.Child("name"), c.Name).WithOrigin(ruleContainerRepeated))
-		}
-		seen[c.Name] = true
-		faults = append(faults, orNone(c.Mode, at.Child("mode"), ruleEnum, v1alpha1.ContainerAuto, v1alpha1.ContainerOff)...)
-		faults = append(faults, orNone(c.ControlledValues, at.Child("controlledValues"), ruleEnum, v1alpha1.ControlsRequestsAndLimits,
-			v1alpha1.ControlsRequestsOnly)...)
-		faults = append(faults, allowedFaults(c.Requests, at.Child("requests"))...)
-		faults = append(faults, within(c.TargetPercentile.CPU, leastPercentile, mostPercentile, at.Child("targetPercentile", "cpu"),
-			rulePercentile)...)
-		faults = append(faults, within(c.TargetPercentile.Memory, leastPercentile, mostPercentile, at.Child("targetPercentile", "memory"),
-			rulePercentile)...)
-		faults = append(faults, within(c.MarginPercent, 0, 100, at.Child("marginPercent"), ruleMargin)...)
-	}
-	return faults
+	return append(atMost(len(containers), maxContainers, path),
+		each(containers, path, func(c v1alpha1.ContainerConstraint, at *field.Path) field.ErrorList {
+			repeated := c.Name != "" && seen[c.Name]
+			seen[c.Name] = true
+			return constraintFaults(c, repeated, at)
+		})...)
+}
+
+func constraintFaults(c v1alpha1.ContainerConstraint, repeated bool, path *field.Path) field.ErrorList {
+	percentile := path.Child("targetPercentile")
+	return slices.Concat(
+		containerNameFaults(c.Name, path.Child("name")),
+		when(repeated, field.Duplicate(path.Child("name"), c.Name).WithOrigin(ruleContainerRepeated)),
+		orNone(c.Mode, path.Child("mode"), ruleEnum, v1alpha1.ContainerAuto, v1alpha1.ContainerOff),
+		orNone(c.ControlledValues, path.Child("controlledValues"), ruleEnum, v1alpha1.ControlsRequestsAndLimits, v1alpha1.ControlsRequestsOnly),
+		allowedFaults(c.Requests, path.Child("requests")),
+		within(c.TargetPercentile.CPU, leastPercentile, mostPercentile, percentile.Child("cpu"), rulePercentile),
+		within(c.TargetPercentile.Memory, leastPercentile, mostPercentile, percentile.Child("memory"), rulePercentile),
+		within(c.MarginPercent, 0, 100, path.Child("marginPercent"), ruleMargin),
+	)
 }
 
 func containerNameFaults(name string, path *field.Path) field.ErrorList {

@@ -18,20 +18,19 @@ func goalsFaults(spec *v1alpha1.MultidimPodAutoscalerSpec, path *field.Path) fie
 		return nil
 	}
 	at := path.Child("goals")
-	faults := atMost(len(spec.Goals.Metrics), maxGoals, at.Child("metrics"))
-	if len(spec.Goals.Metrics) == 0 {
-		faults = append(faults, field.Required(at.Child("metrics"),
-			"must have at least one metric: add one, or remove goals").WithOrigin(ruleGoals))
-	}
-	if spec.Constraints.Global == nil {
-		faults = append(faults, field.Forbidden(at, "needs bounds of the replicas: set constraints.global with minReplicas and maxReplicas, "+
-			"or remove goals").WithOrigin(ruleGoalsNeedBounds))
-	}
-	faults = append(faults, orNone(spec.Goals.UtilizationBase, at.Child("utilizationBase"), ruleEnum, v1alpha1.BaseTemplateRequest,
-		v1alpha1.BaseMaxAllowed, v1alpha1.BaseLiveRequest)...)
-	shared := sharedGoals(spec, at.Child("metrics"))
-	faults = append(faults, baseFaults(spec, shared, path)...)
-	return append(faults, limitsFaults(spec, shared, path.Child("constraints", "container"))...)
+	metrics := at.Child("metrics")
+	shared := sharedGoals(spec, metrics)
+	return slices.Concat(
+		atMost(len(spec.Goals.Metrics), maxGoals, metrics),
+		when(len(spec.Goals.Metrics) == 0, field.Required(metrics,
+			"must have at least one metric: add one, or remove goals").WithOrigin(ruleGoals)),
+		when(spec.Constraints.Global == nil, field.Forbidden(at, "needs bounds of the replicas: set constraints.global with minReplicas and "+
+			"maxReplicas, or remove goals").WithOrigin(ruleGoalsNeedBounds)),
+		orNone(spec.Goals.UtilizationBase, at.Child("utilizationBase"), ruleEnum, v1alpha1.BaseTemplateRequest, v1alpha1.BaseMaxAllowed,
+			v1alpha1.BaseLiveRequest),
+		baseFaults(spec, shared, path),
+		limitsFaults(spec, shared, path.Child("constraints", "container")),
+	)
 }
 
 // sharedGoal is a goal that is a resource's which is sized, too.

@@ -57,11 +57,7 @@ func (k Neighbours) scaledWarnings(m *v1alpha1.MultidimPodAutoscaler) []string {
 	k.FederatedHPAs = slices.DeleteFunc(slices.Clone(k.FederatedHPAs), func(f *v1alpha1.FederatedHPA) bool {
 		return claims.Of(f).Kind == v1alpha1.MultidimPodAutoscalerKind // who made it is refused
 	})
-	var warnings []string
-	for _, claim := range k.autoscalersOn(claims.Of(m)) {
-		warnings = append(warnings, targetWarning+claim)
-	}
-	return warnings
+	return warned(k.autoscalersOn(claims.Of(m)))
 }
 
 // childNameFaults refuses a name that somebody's own FederatedHPA has: that for
@@ -115,11 +111,8 @@ func (k Neighbours) rulesWarnings(autoscaler metav1.Object) []string {
 // cronWarnings tells of others that write what the rules of c write, and of
 // rules that will fail.
 func (k Neighbours) cronWarnings(c *v1alpha1.CronFederatedHPA) []string {
-	var warnings []string
 	asker := claims.Of(c)
-	for _, claim := range k.autoscalersOn(asker) {
-		warnings = append(warnings, targetWarning+claim)
-	}
+	warnings := warned(k.autoscalersOn(asker))
 	for _, f := range k.FederatedHPAs {
 		warnings = append(warnings, boundsWarnings(c, f)...)
 	}
@@ -144,6 +137,15 @@ func boundsWarnings(c *v1alpha1.CronFederatedHPA, autoscaler metav1.Object) []st
 }
 
 const targetWarning = "spec.scaleTargetRef: "
+
+// warned are warnings of a target.
+func warned(sentences []string) []string {
+	var warnings []string
+	for _, sentence := range sentences {
+		warnings = append(warnings, targetWarning+sentence)
+	}
+	return warnings
+}
 
 // claimed warns of claims.
 func claimed(found []claims.Claim) []string {

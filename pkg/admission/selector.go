@@ -33,12 +33,15 @@ func selectorFaults(selector *metav1.LabelSelector, path *field.Path, rule strin
 	slices.SortStableFunc(faults, func(a, b *field.Error) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Error(), b.Error()))
 	})
-	faults = append(faults, atMost(len(selector.MatchLabels), maxMatchLabels, path.Child("matchLabels"))...)
-	faults = append(faults, atMost(len(selector.MatchExpressions), maxMatchExpressions, path.Child("matchExpressions"))...)
-	for i, requirement := range selector.MatchExpressions {
-		faults = append(faults, atMost(len(requirement.Values), maxSelectorValues, path.Child("matchExpressions").Index(i).Child("values"))...)
-	}
-	return faults
+	expressions := path.Child("matchExpressions")
+	return slices.Concat(
+		faults,
+		atMost(len(selector.MatchLabels), maxMatchLabels, path.Child("matchLabels")),
+		atMost(len(selector.MatchExpressions), maxMatchExpressions, expressions),
+		each(selector.MatchExpressions, expressions, func(r metav1.LabelSelectorRequirement, at *field.Path) field.ErrorList {
+			return atMost(len(r.Values), maxSelectorValues, at.Child("values"))
+		}),
+	)
 }
 
 // reservedKey is a key of a metric's selector that the fleet itself reads.

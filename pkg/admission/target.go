@@ -3,7 +3,6 @@
 package admission
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -43,16 +42,13 @@ func cronTargetFaults(target autoscalingv2.CrossVersionObjectReference, path *fi
 	}
 	const kinds = v1alpha1.FederatedHPAKind + " or " + v1alpha1.MultidimPodAutoscalerKind
 	ours := v1alpha1.SchemeGroupVersion.String()
-	faults := referenceFaults(target, path, true)
-	if target.APIVersion != ours {
-		faults = append(faults, field.Invalid(path.Child("apiVersion"), target.APIVersion,
-			fmt.Sprintf("must be %s if kind is %s", ours, kinds)).WithOrigin(ruleCronTarget))
-	}
-	if target.Kind != "" && !hasBounds(target.Kind) {
-		faults = append(faults, field.Invalid(path.Child("kind"), target.Kind,
-			fmt.Sprintf("must be %s if apiVersion is %s", kinds, ours)).WithOrigin(ruleCronTarget))
-	}
-	return faults
+	return slices.Concat(
+		referenceFaults(target, path, true),
+		when(target.APIVersion != ours, field.Invalid(path.Child("apiVersion"), target.APIVersion,
+			"must be "+ours+" if kind is "+kinds).WithOrigin(ruleCronTarget)),
+		when(target.Kind != "" && !hasBounds(target.Kind), field.Invalid(path.Child("kind"), target.Kind,
+			"must be "+kinds+" if apiVersion is "+ours).WithOrigin(ruleCronTarget)),
+	)
 }
 
 // meansAutoscaler reports whether one of ours is meant, if only by the group or by
@@ -68,20 +64,24 @@ func hasBounds(kind string) bool {
 
 // referenceFaults judges a reference as Kubernetes does.
 func referenceFaults(ref autoscalingv2.CrossVersionObjectReference, path *field.Path, coreGroup bool) field.ErrorList {
-	faults := segmentFaults(ref.Kind, "", path.Child("kind"), ruleReferenceKind)
-	faults = append(faults, noLonger(ref.Kind, maxKind, path.Child("kind"))...)
-	faults = append(faults, segmentFaults(ref.Name, "", path.Child("name"), ruleReferenceName)...)
-	faults = append(faults, noLonger(ref.Name, maxName, path.Child("name"))...)
-	faults = append(faults, noLonger(ref.APIVersion, maxAPIVersion, path.Child("apiVersion"))...)
-	gv, err := schema.ParseGroupVersion(ref.APIVersion)
-	switch {
+	return slices.Concat(
+		segmentFaults(ref.Kind, "", path.Child("kind"), ruleReferenceKind),
+		noLonger(ref.Kind, maxKind, path.Child("kind")),
+		segmentFaults(ref.Name, "", path.Child("name"), ruleReferenceName),
+		noLonger(ref.Name, maxName, path.Child("name")),
+		noLonger(ref.APIVersion, maxAPIVersion, path.Child("apiVersion")),
+		apiVersionFaults(ref.APIVersion, path.Child("apiVersion"), coreGroup),
+	)
+}
+
+func apiVersionFaults(version string, path *field.Path, coreGroup bool) field.ErrorList {
+	switch gv, err := schema.ParseGroupVersion(version); {
 	case err != nil:
-		faults = append(faults, field.Invalid(path.Child("apiVersion"), ref.APIVersion, err.Error()).WithOrigin(ruleReferenceAPIVersion))
+		return field.ErrorList{field.Invalid(path, version, err.Error()).WithOrigin(ruleReferenceAPIVersion)}
 	case gv.Group == "" && !coreGroup:
-		faults = append(faults, field.Invalid(path.Child("apiVersion"), ref.APIVersion,
-			"apiVersion must specify API group").WithOrigin(ruleReferenceAPIVersion))
+		return field.ErrorList{field.Invalid(path, version, "apiVersion must specify API group").WithOrigin(ruleReferenceAPIVersion)}
 	}
-	return faults
+	return nil
 }
 
 // segmentFaults judges what becomes a part of a URL.
@@ -89,11 +89,7 @@ func segmentFaults(value, required string, path *field.Path, rule string) field.
 	if value == "" {
 		return field.ErrorList{field.Required(path, required).WithOrigin(rule)}
 	}
-	var faults field.ErrorList
-	for _, fault := range content.IsPathSegmentName(value) {
-		faults = append(faults, field.Invalid(path, value, fault).WithOrigin(rule))
-	}
-	return faults
+	return invalid(content.IsPathSegmentName(value), path, value, rule)
 }
 
 func isAutoscaler(kind string) bool {

@@ -37,7 +37,7 @@ type Assignment struct {
 // Assign splits the bounds. The maxima add up to Max, but for Unassigned. The minima add up to Min, and one more for each
 // cluster whose part would be 0. With Duplicated each cluster gets both bounds whole.
 func Assign(q AssignQuestion) Assignment {
-	a := assigner{AssignQuestion: q, roster: newRoster(q.Policy, q.UID, q.Clusters, nil)}
+	a := assigner{AssignQuestion: q, roster: newRoster(q.Policy, q.UID, q.Clusters)}
 	unassigned := a.split()
 	a.bump()
 	return Assignment{
@@ -58,12 +58,12 @@ type assigner struct {
 
 // split divides both bounds and returns what found no place of Max.
 func (a *assigner) split() (unassigned int64) {
-	ceilings := a.each(func(m member) int64 { return int64(m.Ceiling) })
+	ceilings := a.each(func(m ranked) int64 { return int64(m.Ceiling) })
 	least, most := min(int64(a.Min), int64(a.Max)), int64(a.Max)
 	switch {
 	case a.policy == Duplicated:
-		a.parts = a.each(func(member) int64 { return least })
-		a.maxes = a.each(func(member) int64 { return most })
+		a.parts = a.each(func(ranked) int64 { return least })
+		a.maxes = a.each(func(ranked) int64 { return most })
 	case a.Order == v1alpha1.DistributionMinFirst:
 		a.parts, _ = a.divide(min(max(1, least), most), ceilings)
 		for i, part := range a.parts {
@@ -81,7 +81,7 @@ func (a *assigner) split() (unassigned int64) {
 
 // running are the replicas that a new maximum must not take away.
 func (a *assigner) running(ceilings []int64) []int64 {
-	kept := a.each(func(m member) int64 { return int64(m.Current) })
+	kept := a.each(func(m ranked) int64 { return int64(m.Current) })
 	if !a.Keep || sum(kept) > int64(a.Max) {
 		return make([]int64, len(kept))
 	}
@@ -116,7 +116,7 @@ func (a *assigner) bounds() map[string]Bounds {
 // initial are the replicas to begin with. Where clusters may run none they do, except for as many, the first of the
 // policy, as the fleet's minimum takes.
 func (a *assigner) initial() []int64 {
-	initial := a.each(func(m member) int64 { return int64(m.Current) })
+	initial := a.each(func(m ranked) int64 { return int64(m.Current) })
 	for i := range initial {
 		if a.maxes[i] == 0 {
 			initial[i] = 0

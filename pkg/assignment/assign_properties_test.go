@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -30,7 +31,8 @@ func randomAssignment(r *rand.Rand, plain bool) AssignQuestion {
 		if r.IntN(3) == 0 {
 			c.Current = 0
 		}
-		q.Clusters = append(q.Clusters, c.Cluster)
+		c.Limit, c.Load, c.Held = nil, 0, false // of central mode
+		q.Clusters = append(q.Clusters, c)
 	}
 	return q
 }
@@ -40,7 +42,7 @@ func assignByDefinition(q AssignQuestion) (mins, maxes map[string]int32) {
 	mins, maxes = map[string]int32{}, map[string]int32{}
 	question := DistributeQuestion{Policy: q.Policy, UID: q.UID, Total: q.Max}
 	for _, c := range q.Clusters {
-		question.Clusters = append(question.Clusters, Destination{Cluster: c})
+		question.Clusters = append(question.Clusters, c)
 	}
 	w := newWorld(question)
 	most, _ := w.shares()
@@ -170,7 +172,7 @@ func checkOrder(t *testing.T, q AssignQuestion, a Assignment) {
 	for _, c := range q.Clusters {
 		weights += c.Weight
 	}
-	capacity := func(c Cluster) int32 { return or(c.Capacity, c.Current) }
+	capacity := func(c Cluster) int32 { return ptr.Deref(c.Capacity, c.Current) }
 	for _, c := range q.Clusters {
 		x := a.Bounds[c.Name].Max
 		if exact := float64(q.Max) * float64(c.Weight) / float64(weights); q.Policy == StaticWeighted && weights > 0 &&
@@ -198,10 +200,10 @@ func checkFewest(t *testing.T, q AssignQuestion, a Assignment) {
 	var capacities []int32
 	used, usable := 0, 0
 	for _, c := range q.Clusters {
-		if capacities = append(capacities, or(c.Capacity, 0)); a.Bounds[c.Name].Max > 0 {
+		if capacities = append(capacities, ptr.Deref(c.Capacity, 0)); a.Bounds[c.Name].Max > 0 {
 			used++
 		}
-		if or(c.Capacity, 0) > 0 {
+		if ptr.Deref(c.Capacity, 0) > 0 {
 			usable++
 		}
 	}

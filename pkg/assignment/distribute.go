@@ -2,25 +2,15 @@
 
 package assignment
 
+import "k8s.io/utils/ptr"
+
 // DistributeQuestion is how the replicas of a fleet are to be divided, and among whom.
 type DistributeQuestion struct {
 	Policy Policy // not Duplicated
 	UID    string // of the FederatedHPA; decides among equals
 	Total  int32  // replicas of the whole fleet
 	// Clusters are those that take part, in any order. What a cluster runs that takes no part any more goes to the others.
-	Clusters []Destination
-}
-
-// Destination is one cluster whose replicas the hub writes.
-type Destination struct {
-	Cluster
-	// Limit is the number of replicas that are not pending, if more than that have been unschedulable for the delay: the
-	// cluster gets no more as long as others can take them. Nil: none are.
-	Limit *int32
-	// Load is what the cluster carries: the mean of its metric times its replicas, in any unit that all share.
-	Load int64
-	// Held: the replicas cannot be written now, so they stay as they are, and the others divide the rest.
-	Held bool
+	Clusters []Cluster
 }
 
 // Distribution is how replicas are divided.
@@ -77,7 +67,7 @@ type distributor struct {
 
 func newDistributor(q DistributeQuestion) distributor {
 	d := distributor{total: int64(q.Total), held: map[string]int32{}}
-	clusters, load, limits := []Cluster{}, map[string]int64{}, map[string]*int32{}
+	var clusters []Cluster
 	for _, c := range q.Clusters {
 		c.Current = max(0, c.Current)
 		if c.Held {
@@ -85,13 +75,12 @@ func newDistributor(q DistributeQuestion) distributor {
 			d.total -= int64(c.Current)
 			continue
 		}
-		clusters = append(clusters, c.Cluster)
-		load[c.Name], limits[c.Name] = c.Load, c.Limit
+		clusters = append(clusters, c)
 	}
 	d.total = max(0, d.total)
-	d.roster = newRoster(q.Policy, q.UID, clusters, load)
-	d.ceilings = d.each(func(m member) int64 { return int64(m.Ceiling) })
-	d.limits = d.each(func(m member) int64 { return int64(min(m.Ceiling, max(0, or(limits[m.Name], m.Ceiling)))) })
+	d.roster = newRoster(q.Policy, q.UID, clusters)
+	d.ceilings = d.each(func(m ranked) int64 { return int64(m.Ceiling) })
+	d.limits = d.each(func(m ranked) int64 { return int64(min(m.Ceiling, max(0, ptr.Deref(m.Limit, m.Ceiling)))) })
 	return d
 }
 
@@ -103,7 +92,7 @@ func (d *distributor) targets() (x []int64, saturated bool) {
 
 // kept returns what each cluster runs and can go on running.
 func (d *distributor) kept() []int64 {
-	x := d.each(func(m member) int64 { return int64(m.Current) })
+	x := d.each(func(m ranked) int64 { return int64(m.Current) })
 	for i := range x {
 		x[i] = min(x[i], d.limits[i])
 	}
@@ -112,7 +101,7 @@ func (d *distributor) kept() []int64 {
 
 // raise adds n replicas: where there is known to be room; then back to where they came from; then up to the ceilings.
 func (d *distributor) raise(n int64, x, targets []int64) {
-	before := d.each(func(m member) int64 { return int64(min(m.Current, m.Ceiling)) })
+	before := d.each(func(m ranked) int64 { return int64(min(m.Current, m.Ceiling)) })
 	for _, bounds := range [][]int64{d.limits, before, d.ceilings} {
 		n = climb(n, x, targets, bounds)
 	}

@@ -102,7 +102,7 @@ func checkPlainDistribution(t *testing.T, r *rand.Rand, q DistributeQuestion) {
 
 // running is the question with these replicas running; nil: as they are.
 func running(q DistributeQuestion, replicas map[string]int32) DistributeQuestion {
-	clusters := make([]Destination, len(q.Clusters))
+	clusters := make([]Cluster, len(q.Clusters))
 	copy(clusters, q.Clusters)
 	for i := range clusters {
 		if replicas != nil {

@@ -25,44 +25,44 @@ func fewer(cases uint64) uint64 {
 }
 
 // destinations are clusters a, b, c ... with these current replicas, weighing 1, 2, 3 ... and without bounds.
-func destinations(current ...int32) []Destination {
-	var clusters []Destination
+func destinations(current ...int32) []Cluster {
+	var clusters []Cluster
 	for i, replicas := range current {
-		clusters = append(clusters, Destination{Cluster: Cluster{Name: string(rune('a' + i)), Current: replicas,
-			Preference: Preference{Weight: int64(i + 1), Ceiling: maxReplicas}}})
+		clusters = append(clusters, Cluster{Name: string(rune('a' + i)), Current: replicas,
+			Preference: Preference{Weight: int64(i + 1), Ceiling: maxReplicas}})
 	}
 	return clusters
 }
 
 // with changes one cluster of them.
-func with(clusters []Destination, name string, change func(*Destination)) []Destination {
-	i := slices.IndexFunc(clusters, func(c Destination) bool { return c.Name == name })
+func with(clusters []Cluster, name string, change func(*Cluster)) []Cluster {
+	i := slices.IndexFunc(clusters, func(c Cluster) bool { return c.Name == name })
 	change(&clusters[i])
 	return clusters
 }
 
-func capacities(clusters []Destination, capacities ...int32) []Destination {
+func capacities(clusters []Cluster, capacities ...int32) []Cluster {
 	for i, capacity := range capacities {
 		clusters[i].Capacity = &capacity
 	}
 	return clusters
 }
 
-func priorities(clusters []Destination, priorities ...int32) []Destination {
+func priorities(clusters []Cluster, priorities ...int32) []Cluster {
 	for i, priority := range priorities {
 		clusters[i].Priority = priority
 	}
 	return clusters
 }
 
-func loads(clusters []Destination, loads ...int64) []Destination {
+func loads(clusters []Cluster, loads ...int64) []Cluster {
 	for i, load := range loads {
 		clusters[i].Load = load
 	}
 	return clusters
 }
 
-func weights(clusters []Destination, weights ...int64) []Destination {
+func weights(clusters []Cluster, weights ...int64) []Cluster {
 	for i, weight := range weights {
 		clusters[i].Weight = weight
 	}
@@ -80,12 +80,12 @@ func inOrder(numbers map[string]int32) []int32 {
 
 func TestDistribute(t *testing.T) {
 	none := destinations(0, 0, 0)
-	limited := func(c *Destination) { c.Limit = new(int32(3)) }
-	atMost3 := func(c *Destination) { c.Ceiling = 3 }
+	limited := func(c *Cluster) { c.Limit = new(int32(3)) }
+	atMost3 := func(c *Cluster) { c.Ceiling = 3 }
 	tests := map[string]struct {
 		policy   Policy
 		total    int32
-		clusters []Destination
+		clusters []Cluster
 		want     []int32
 	}{
 		"1:2:3, ten from nothing":                   {StaticWeighted, 10, none, []int32{1, 4, 5}},
@@ -103,19 +103,19 @@ func TestDistribute(t *testing.T) {
 		"no weights: equally":                       {StaticWeighted, 10, weights(destinations(0, 0, 0), 0, 0, 0), []int32{4, 3, 3}},
 		"a weight of 0 has no share":                {StaticWeighted, 10, weights(destinations(0, 0, 0), 0, 1, 1), []int32{0, 5, 5}},
 		"a weight of 0 takes what others cannot":    {StaticWeighted, 10, with(weights(destinations(0, 0), 0, 1), "b", atMost3), []int32{7, 3}},
-		"a floor comes first": {StaticWeighted, 3, with(destinations(0, 0, 0), "a", func(c *Destination) { c.Floor = 2 }),
+		"a floor comes first": {StaticWeighted, 3, with(destinations(0, 0, 0), "a", func(c *Cluster) { c.Floor = 2 }),
 			[]int32{2, 0, 1}},
-		"a floor is kept on the way down": {StaticWeighted, 3, with(destinations(5, 5, 5), "a", func(c *Destination) { c.Floor = 2 }),
+		"a floor is kept on the way down": {StaticWeighted, 3, with(destinations(5, 5, 5), "a", func(c *Cluster) { c.Floor = 2 }),
 			[]int32{2, 0, 1}},
-		"below the floors only if there is no way": {StaticWeighted, 1, with(destinations(2, 0, 0), "a", func(c *Destination) { c.Floor = 2 }),
+		"below the floors only if there is no way": {StaticWeighted, 1, with(destinations(2, 0, 0), "a", func(c *Cluster) { c.Floor = 2 }),
 			[]int32{1, 0, 0}},
 		"pending replicas go elsewhere": {StaticWeighted, 10, with(destinations(1, 4, 5), "c", limited), []int32{2, 5, 3}},
 		"all are full: the pending stay": {StaticWeighted, 6,
-			with(with(destinations(2, 4), "a", func(c *Destination) { c.Limit = new(int32(1)) }), "b", limited), []int32{2, 4}},
+			with(with(destinations(2, 4), "a", func(c *Cluster) { c.Limit = new(int32(1)) }), "b", limited), []int32{2, 4}},
 		"one held, the others divide the rest": {StaticWeighted, 12,
-			with(destinations(0, 0, 6), "c", func(c *Destination) { c.Held = true }), []int32{2, 4, 6}},
+			with(destinations(0, 0, 6), "c", func(c *Cluster) { c.Held = true }), []int32{2, 4, 6}},
 		"one held with more than all": {StaticWeighted, 5,
-			with(destinations(1, 1, 6), "c", func(c *Destination) { c.Held = true }), []int32{0, 0, 6}},
+			with(destinations(1, 1, 6), "c", func(c *Cluster) { c.Held = true }), []int32{0, 0, 6}},
 		"as many as each can host":                  {DynamicWeighted, 24, capacities(destinations(0, 0, 0), 1, 5, 2), []int32{3, 15, 6}},
 		"capacity unknown: as many as run":          {DynamicWeighted, 9, destinations(2, 1), []int32{6, 3}},
 		"no capacity: equally":                      {DynamicWeighted, 9, capacities(destinations(0, 0), 0, 0), []int32{5, 4}},
@@ -146,8 +146,8 @@ func TestDistribute(t *testing.T) {
 }
 
 func TestDistributeSaysWhatIsWrong(t *testing.T) {
-	atMost := func(n int32) func(*Destination) { return func(c *Destination) { c.Ceiling = n } }
-	full := func(n int32) func(*Destination) { return func(c *Destination) { c.Limit = &n } }
+	atMost := func(n int32) func(*Cluster) { return func(c *Cluster) { c.Ceiling = n } }
+	full := func(n int32) func(*Cluster) { return func(c *Cluster) { c.Limit = &n } }
 	tests := map[string]struct {
 		DistributeQuestion
 		want Distribution // but for the replicas

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"k8s.io/utils/ptr"
 )
 
 // Whatever the silent ones hold: each that is in sight has at least what it runs of its share, and at least one of it; the
@@ -36,7 +37,7 @@ func TestFloorsHold(t *testing.T) {
 			}
 		}
 		excess := max(0, visible+silent-int64(s.Max))
-		if excess > silent || excess != int64(or(step.Memory.UnreachableMax, 0)) {
+		if excess > silent || excess != int64(ptr.Deref(step.Memory.UnreachableMax, 0)) {
 			t.Fatalf("%d beyond the maximum, of %d silent, said: %v: %s of %s", excess, silent, step.Memory.UnreachableMax, told(step), describe(s))
 		}
 	}

@@ -265,7 +265,7 @@ func randomDistribution(r *rand.Rand, plain bool) DistributeQuestion {
 	}
 	sometimes := func(n int) bool { return !plain && r.IntN(n) == 0 }
 	for i := range r.IntN(7) {
-		c := Destination{Cluster: Cluster{Name: string(rune('a' + i)), Current: r.Int32N(12)}}
+		c := Cluster{Name: string(rune('a' + i)), Current: r.Int32N(12)}
 		c.Preference = Preference{Weight: r.Int64N(4), Priority: r.Int32N(3), Ceiling: maxReplicas}
 		c.Load = r.Int64N(3) * 7
 		if r.IntN(3) > 0 {

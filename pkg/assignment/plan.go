@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"k8s.io/utils/ptr"
 )
 
 // Next decides the next step. What a step moves keeps its sum: maxima over the clusters that are in sight, with those of
@@ -53,7 +54,7 @@ func newPlan(s Snapshot) *plan {
 			p.outOfSight(site)
 		}
 	}
-	p.roster = newRoster(s.Policy, s.UID, clusters, nil)
+	p.roster = newRoster(s.Policy, s.UID, clusters)
 	for _, m := range p.members {
 		p.sites = append(p.sites, byName[m.Name])
 	}
@@ -127,7 +128,7 @@ func (p *plan) additional(s Site) int32 {
 	if p.full(s) {
 		return 0
 	}
-	return max(0, or(s.Additional, 0))
+	return max(0, ptr.Deref(s.Additional, 0))
 }
 
 func (p *plan) cluster(s Site) Cluster {
@@ -157,7 +158,7 @@ func (p *plan) observe() {
 func (p *plan) recovered(s *Site) (ended bool) {
 	s.SchedulableSince, ended = Saturation{
 		Waiting: s.Unschedulable, Room: s.Additional, Since: s.SchedulableSince,
-		First: or(s.SaturatedFirst, s.Since), Entered: s.Since, Delay: p.Delay, Now: p.Now,
+		First: ptr.Deref(s.SaturatedFirst, s.Since), Entered: s.Since, Delay: p.Delay, Now: p.Now,
 	}.Ends()
 	return ended
 }
@@ -235,7 +236,7 @@ func (p *plan) restrain() {
 
 // state is the state of a site after the step.
 func (p *plan) state(i int) v1alpha1.ClusterState {
-	return p.stateOf(p.sites[i], p.maxes[i], or(p.scale[i], p.sites[i].Current))
+	return p.stateOf(p.sites[i], p.maxes[i], ptr.Deref(p.scale[i], p.sites[i].Current))
 }
 
 // stateOf is the state of a site in sight with that maximum, which is told to run so many replicas.

@@ -24,5 +24,8 @@ const (
 // selective: where there are preferences, only the clusters that they name take part.
 func (p Policy) selective() bool { return p == StaticWeighted || p == Prioritized }
 
+// ByCapacity: what clusters can host decides who gets what.
+func (p Policy) ByCapacity() bool { return p == DynamicWeighted || p.fills() }
+
 // fills: one cluster after another is filled; otherwise all get their share by weight.
 func (p Policy) fills() bool { return p == Aggregated || p == Prioritized }

@@ -11,17 +11,17 @@ import "slices"
 // the same, as far as its limit allows.
 func (r *roster) pour(total int64, x, limits []int64) (left int64) {
 	if !r.policy.fills() {
-		left = r.pourBy(total, x, limits, func(m member) int64 { return m.weight })
-		return r.pourBy(left, x, limits, func(member) int64 { return 1 })
+		left = r.pourBy(total, x, limits, func(m ranked) int64 { return m.weight })
+		return r.pourBy(left, x, limits, func(ranked) int64 { return 1 })
 	}
-	hosted := r.each(func(m member) int64 { return m.capacity })
+	hosted := r.each(func(m ranked) int64 { return m.capacity })
 	for i := range hosted {
 		hosted[i] = min(hosted[i], limits[i])
 	}
 	return fill(fill(total, x, hosted), x, limits)
 }
 
-func (r *roster) pourBy(total int64, x, limits []int64, weight func(member) int64) (left int64) {
+func (r *roster) pourBy(total int64, x, limits []int64, weight func(ranked) int64) (left int64) {
 	claims := make([]claim, len(x))
 	for i, m := range r.members {
 		claims[i] = claim{weight: weight(m), room: limits[i] - x[i], rank: m.rank}
@@ -41,7 +41,7 @@ func (r *roster) divide(total int64, limits []int64) (x []int64, left int64) {
 // divideAbove is divide where each already has a part, within its limit, that it keeps.
 func (r *roster) divideAbove(parts []int64, total int64, limits []int64) (x []int64, left int64) {
 	x = slices.Clone(parts)
-	floors := r.each(func(m member) int64 { return int64(m.Floor) })
+	floors := r.each(func(m ranked) int64 { return int64(m.Floor) })
 	for i := range floors {
 		floors[i] = min(floors[i], limits[i])
 	}

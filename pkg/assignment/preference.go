@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"k8s.io/utils/ptr"
 )
 
 // Preference is what the entries of a clusterAutoscalingPreference say of one cluster.
@@ -54,8 +55,8 @@ func highest(entries []v1alpha1.TargetClusterAutoscalingPreference) Preference {
 		floor = higher(floor, entry.AutoscalingMinThreshold)
 		ceiling = higher(ceiling, entry.AutoscalingMaxThreshold)
 	}
-	p := Preference{Weight: int64(or(weight, 0)), Priority: or(priority, 0), Ceiling: or(ceiling, math.MaxInt32)}
-	p.Floor = min(or(floor, 0), p.Ceiling)
+	p := Preference{Weight: int64(ptr.Deref(weight, 0)), Priority: ptr.Deref(priority, 0), Ceiling: ptr.Deref(ceiling, math.MaxInt32)}
+	p.Floor = min(ptr.Deref(floor, 0), p.Ceiling)
 	return p
 }
 
@@ -64,11 +65,4 @@ func higher(a, b *int32) *int32 {
 		return b
 	}
 	return a
-}
-
-func or[T any](value *T, otherwise T) T {
-	if value == nil {
-		return otherwise
-	}
-	return *value
 }

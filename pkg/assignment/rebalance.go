@@ -16,29 +16,17 @@ const movedPart = 10
 
 // RebalanceQuestion is how running replicas may move towards the clusters' shares.
 type RebalanceQuestion struct {
-	UID      string      // of the FederatedHPA; decides among equals
-	Total    int32       // as it was distributed
-	Clusters []Placement // all that took part in the distribution, in any order
+	UID          string    // of the FederatedHPA; decides among equals
+	Total        int32     // as it was distributed
+	Clusters     []Cluster // all that took part in the distribution, in any order; those Held stay as they are
+	Distribution Distribution
 	// DriftingSince and LastMove are what the last answer said of them; at first nil.
 	DriftingSince *time.Time
 	LastMove      *time.Time
 	Now           time.Time
 }
 
-// Placement is one cluster as it is, and as the distribution would have it.
-type Placement struct {
-	Name string
-	// Moved is what the last answer said of the cluster; 0 if that was forgotten.
-	Moved int32
-	// Current is the number of replicas that the workload is told to run, less Moved: those that were distributed.
-	Current int32
-	// Ready is the number of the workload's Ready Pods.
-	Ready int32
-	// Wanted and Target are the cluster's Distribution.Replicas and Distribution.Targets.
-	Wanted, Target int32
-}
-
-// Rebalancing is what the clusters are to run, instead of what the distribution wanted.
+// Rebalancing is what the clusters that are not Held are to run, instead of what the distribution wanted.
 type Rebalancing struct {
 	Replicas map[string]int32
 	// Moved are those of Replicas, by cluster, that run beyond the total: they have been added where they are to be, are not
@@ -91,19 +79,17 @@ type mover struct {
 }
 
 func newMover(q RebalanceQuestion) mover {
-	clusters, places := make([]Cluster, len(q.Clusters)), make(map[string]Placement, len(q.Clusters))
-	for i, p := range q.Clusters {
-		clusters[i], places[p.Name] = Cluster{Name: p.Name}, p
+	wanted := q.Distribution.Replicas
+	clusters := slices.DeleteFunc(slices.Clone(q.Clusters), func(c Cluster) bool { return c.Held })
+	for i := range clusters {
+		clusters[i].Preference = Preference{} // it has had its part in the targets
 	}
-	m := mover{RebalanceQuestion: q, roster: newRoster(StaticWeighted, q.UID, clusters, nil)}
-	of := func(number func(Placement) int32) []int64 {
-		return m.each(func(c member) int64 { return int64(number(places[c.Name])) })
-	}
-	m.x = of(func(p Placement) int32 { return p.Wanted })
-	m.target = of(func(p Placement) int32 { return p.Target })
-	m.moved = of(func(p Placement) int32 { return max(0, p.Moved) })
-	m.arrived = of(func(p Placement) int32 { return max(0, min(p.Moved, p.Ready-p.Current)) })
-	m.still = !slices.ContainsFunc(q.Clusters, func(p Placement) bool { return p.Wanted != p.Current || p.Moved > 0 })
+	m := mover{RebalanceQuestion: q, roster: newRoster(StaticWeighted, q.UID, clusters)}
+	m.x = m.each(func(c ranked) int64 { return int64(wanted[c.Name]) })
+	m.target = m.each(func(c ranked) int64 { return int64(q.Distribution.Targets[c.Name]) })
+	m.moved = m.each(func(c ranked) int64 { return int64(max(0, c.Moved)) })
+	m.arrived = m.each(func(c ranked) int64 { return int64(max(0, min(c.Moved, c.Ready-c.Current))) })
+	m.still = !slices.ContainsFunc(clusters, func(c Cluster) bool { return wanted[c.Name] != c.Current || c.Moved > 0 })
 	return m
 }
 

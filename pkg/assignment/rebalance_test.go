@@ -18,17 +18,16 @@ var (
 
 func TestRebalance(t *testing.T) {
 	// Three clusters a, b, c with shares of 1, 4 and 5.
-	place := func(current, wanted [3]int32) []Placement {
-		var places []Placement
-		for i, target := range []int32{1, 4, 5} {
-			places = append(places, Placement{Name: string(rune('a' + i)), Current: current[i], Ready: current[i], Wanted: wanted[i],
-				Target: target})
+	run := func(current [3]int32) []Cluster {
+		var clusters []Cluster
+		for i, n := range current {
+			clusters = append(clusters, Cluster{Name: string(rune('a' + i)), Current: n, Ready: n})
 		}
-		return places
+		return clusters
 	}
 	far := [3]int32{5, 5, 0}
-	moving := func(moved, ready int32) []Placement {
-		places := place(far, far)
+	moving := func(moved, ready int32) []Cluster {
+		places := run(far)
 		places[2].Moved, places[2].Ready = moved, ready
 		return places
 	}
@@ -39,63 +38,70 @@ func TestRebalance(t *testing.T) {
 		}
 		return result
 	}
+	want := func(replicas [3]int32) Distribution {
+		return Distribution{Replicas: x(replicas[:]...), Targets: x(1, 4, 5)}
+	}
 	tests := map[string]struct {
 		RebalanceQuestion
 		want Rebalancing
 	}{
 		"at the shares": {
-			RebalanceQuestion{Total: 10, Clusters: place([3]int32{1, 4, 5}, [3]int32{1, 4, 5}), DriftingSince: ago(900)},
+			RebalanceQuestion{Total: 10, Clusters: run([3]int32{1, 4, 5}), Distribution: want([3]int32{1, 4, 5}), DriftingSince: ago(900)},
 			Rebalancing{Replicas: x(1, 4, 5)}},
 		"a tenth away is near enough": {
-			RebalanceQuestion{Total: 10, Clusters: place([3]int32{2, 4, 4}, [3]int32{2, 4, 4}), DriftingSince: ago(900)},
+			RebalanceQuestion{Total: 10, Clusters: run([3]int32{2, 4, 4}), Distribution: want([3]int32{2, 4, 4}), DriftingSince: ago(900)},
 			Rebalancing{Replicas: x(2, 4, 4)}},
 		"two tenths are not, from now on": {
-			RebalanceQuestion{Total: 10, Clusters: place([3]int32{3, 4, 3}, [3]int32{3, 4, 3}), LastMove: ago(900)},
+			RebalanceQuestion{Total: 10, Clusters: run([3]int32{3, 4, 3}), Distribution: want([3]int32{3, 4, 3}), LastMove: ago(900)},
 			Rebalancing{Replicas: x(3, 4, 3), DriftingSince: ago(0), LastMove: ago(900)}},
 		"not for long enough": {
-			RebalanceQuestion{Total: 10, Clusters: place(far, far), DriftingSince: ago(299)},
+			RebalanceQuestion{Total: 10, Clusters: run(far), Distribution: want(far), DriftingSince: ago(299)},
 			Rebalancing{Replicas: x(5, 5, 0), DriftingSince: ago(299)}},
 		"long enough: one is added": {
-			RebalanceQuestion{Total: 10, Clusters: place(far, far), DriftingSince: ago(300)},
+			RebalanceQuestion{Total: 10, Clusters: run(far), Distribution: want(far), DriftingSince: ago(300)},
 			Rebalancing{Replicas: x(5, 5, 1), Moved: x(0, 0, 1), DriftingSince: ago(300), LastMove: ago(0)}},
 		"a move a while ago": {
-			RebalanceQuestion{Total: 10, Clusters: place(far, far), DriftingSince: ago(900), LastMove: ago(299)},
+			RebalanceQuestion{Total: 10, Clusters: run(far), Distribution: want(far), DriftingSince: ago(900), LastMove: ago(299)},
 			Rebalancing{Replicas: x(5, 5, 0), DriftingSince: ago(900), LastMove: ago(299)}},
 		"a move an interval ago": {
-			RebalanceQuestion{Total: 10, Clusters: place(far, far), DriftingSince: ago(900), LastMove: ago(300)},
+			RebalanceQuestion{Total: 10, Clusters: run(far), Distribution: want(far), DriftingSince: ago(900), LastMove: ago(300)},
 			Rebalancing{Replicas: x(5, 5, 1), Moved: x(0, 0, 1), DriftingSince: ago(900), LastMove: ago(0)}},
 		"the distribution moves something: wait": {
-			RebalanceQuestion{Total: 11, Clusters: place(far, [3]int32{5, 5, 1}), DriftingSince: ago(900)},
+			RebalanceQuestion{Total: 11, Clusters: run(far), Distribution: want([3]int32{5, 5, 1}), DriftingSince: ago(900)},
 			Rebalancing{Replicas: x(5, 5, 1), DriftingSince: ago(900)}},
 		"the new one is not Ready": {
-			RebalanceQuestion{Total: 10, Clusters: moving(1, 0), DriftingSince: ago(900), LastMove: ago(15)},
+			RebalanceQuestion{Total: 10, Clusters: moving(1, 0), Distribution: want(far), DriftingSince: ago(900), LastMove: ago(15)},
 			Rebalancing{Replicas: x(5, 5, 1), Moved: x(0, 0, 1), DriftingSince: ago(900), LastMove: ago(15)}},
 		"the new one is Ready: one goes": {
-			RebalanceQuestion{Total: 10, Clusters: moving(1, 1), DriftingSince: ago(900), LastMove: ago(15)},
+			RebalanceQuestion{Total: 10, Clusters: moving(1, 1), Distribution: want(far), DriftingSince: ago(900), LastMove: ago(15)},
 			Rebalancing{Replicas: x(4, 5, 1), DriftingSince: ago(900), LastMove: ago(15)}},
 		"one of two is Ready: one goes": {
-			RebalanceQuestion{Total: 10, Clusters: moving(2, 1), DriftingSince: ago(900), LastMove: ago(15)},
+			RebalanceQuestion{Total: 10, Clusters: moving(2, 1), Distribution: want(far), DriftingSince: ago(900), LastMove: ago(15)},
 			Rebalancing{Replicas: x(4, 5, 2), Moved: x(0, 0, 1), DriftingSince: ago(900), LastMove: ago(15)}},
 		"the new one never was Ready": {
-			RebalanceQuestion{Total: 10, Clusters: moving(1, 0), DriftingSince: ago(900), LastMove: ago(300)},
+			RebalanceQuestion{Total: 10, Clusters: moving(1, 0), Distribution: want(far), DriftingSince: ago(900), LastMove: ago(300)},
 			Rebalancing{Replicas: x(5, 5, 0), DriftingSince: ago(900), LastMove: ago(0)}},
 		"one of two never was Ready": {
-			RebalanceQuestion{Total: 10, Clusters: moving(2, 1), DriftingSince: ago(900), LastMove: ago(300)},
+			RebalanceQuestion{Total: 10, Clusters: moving(2, 1), Distribution: want(far), DriftingSince: ago(900), LastMove: ago(300)},
 			Rebalancing{Replicas: x(4, 5, 1), DriftingSince: ago(900), LastMove: ago(0)}},
 		"the total falls in between": {
-			RebalanceQuestion{Total: 8, Clusters: func() []Placement {
-				places := moving(1, 0)
-				places[0].Wanted = 3
-				return places
-			}(), DriftingSince: ago(900), LastMove: ago(15)},
+			RebalanceQuestion{Total: 8, Clusters: moving(1, 0), Distribution: want([3]int32{3, 5, 0}), DriftingSince: ago(900), LastMove: ago(15)},
 			Rebalancing{Replicas: x(3, 5, 1), Moved: x(0, 0, 1), DriftingSince: ago(900), LastMove: ago(15)}},
 		"near again in the end": {
-			RebalanceQuestion{Total: 10, Clusters: func() []Placement {
-				places := place([3]int32{3, 4, 3}, [3]int32{3, 4, 3})
-				places[2].Moved, places[2].Ready = 1, 4
-				return places
+			RebalanceQuestion{Total: 10, Distribution: want([3]int32{3, 4, 3}), Clusters: func() []Cluster {
+				clusters := run([3]int32{3, 4, 3})
+				clusters[2].Moved, clusters[2].Ready = 1, 4
+				return clusters
 			}(), DriftingSince: ago(900), LastMove: ago(15)},
 			Rebalancing{Replicas: x(2, 4, 4), LastMove: ago(15)}},
+		"of equal ones the first, whatever it weighs": {
+			RebalanceQuestion{Total: 10, Clusters: []Cluster{{Name: "b", Preference: Preference{Weight: 9}}, {Name: "a"}, {Name: "c", Current: 10}},
+				Distribution: Distribution{Replicas: x(0, 0, 10), Targets: x(5, 5, 0)}, DriftingSince: ago(900)},
+			Rebalancing{Replicas: x(1, 0, 10), Moved: x(1, 0, 0), DriftingSince: ago(900), LastMove: ago(0)}},
+		"a held one gets nothing, and keeps nothing from moving": {
+			RebalanceQuestion{Total: 10, Clusters: []Cluster{{Name: "a", Current: 10}, {Name: "b"}, {Name: "c", Held: true, Moved: 1}},
+				Distribution: Distribution{Replicas: x(10, 0, 0), Targets: x(0, 4, 6)}, DriftingSince: ago(900)},
+			Rebalancing{Replicas: x(10, 1), Moved: x(0, 1), DriftingSince: ago(900), LastMove: ago(0)}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -109,8 +115,9 @@ func TestRebalance(t *testing.T) {
 
 // A tenth of many is moved at a time, to where most are missing.
 func TestRebalanceMany(t *testing.T) {
-	q := RebalanceQuestion{Total: 105, DriftingSince: ago(300), Now: noon, Clusters: []Placement{
-		{Name: "a", Current: 95, Wanted: 95, Target: 35}, {Name: "b", Current: 10, Wanted: 10, Target: 44}, {Name: "c", Target: 26}}}
+	q := RebalanceQuestion{Total: 105, DriftingSince: ago(300), Now: noon,
+		Clusters:     []Cluster{{Name: "a", Current: 95}, {Name: "b", Current: 10}, {Name: "c"}},
+		Distribution: Distribution{Replicas: map[string]int32{"a": 95, "b": 10}, Targets: map[string]int32{"a": 35, "b": 44, "c": 26}}}
 	want := map[string]int32{"a": 0, "b": 9, "c": 1}
 	if diff := cmp.Diff(want, Rebalance(q).Moved); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -129,15 +136,11 @@ type village struct {
 func (v *village) sync(now time.Time) {
 	for i := range v.q.Clusters {
 		c := &v.q.Clusters[i]
-		c.Current = v.told[c.Name] - v.memory.Moved[c.Name]
+		c.Moved, c.Ready = v.memory.Moved[c.Name], v.ready[c.Name]
+		c.Current = v.told[c.Name] - c.Moved
 	}
-	d := Distribute(v.q)
-	q := RebalanceQuestion{Total: v.q.Total, DriftingSince: v.memory.DriftingSince, LastMove: v.memory.LastMove, Now: now}
-	for _, c := range v.q.Clusters {
-		q.Clusters = append(q.Clusters, Placement{Name: c.Name, Moved: v.memory.Moved[c.Name], Current: c.Current,
-			Ready: v.ready[c.Name], Wanted: d.Replicas[c.Name], Target: d.Targets[c.Name]})
-	}
-	v.memory = Rebalance(q)
+	v.memory = Rebalance(RebalanceQuestion{Total: v.q.Total, Clusters: v.q.Clusters, Distribution: Distribute(v.q),
+		DriftingSince: v.memory.DriftingSince, LastMove: v.memory.LastMove, Now: now})
 	v.told = v.memory.Replicas
 }
 

@@ -7,6 +7,8 @@ import (
 	"hash/fnv"
 	"math/bits"
 	"slices"
+
+	"k8s.io/utils/ptr"
 )
 
 // Cluster is one cluster among which replicas or bounds are divided.
@@ -18,33 +20,48 @@ type Cluster struct {
 	// Capacity is the number of replicas of the workload that it can host in all, those that run included. Nil: not
 	// known, and taken for Current.
 	Capacity *int32
+
+	// What follows is of central mode only.
+
+	// Limit is the number of replicas that are not pending, if more than that have been unschedulable for the delay: the
+	// cluster gets no more as long as others can take them. Nil: none are.
+	Limit *int32
+	// Load is what the cluster carries: the mean of its metric times its replicas, in any unit that all share. Only
+	// LoadWeighted reads it.
+	Load int64
+	// Held: the replicas cannot be written now, so they stay as they are, and the others divide the rest.
+	Held bool
+	// Moved is what the last rebalancing said of the cluster, and is no part of Current; 0 if that was forgotten.
+	Moved int32
+	// Ready is the number of the workload's Ready Pods. Only [Rebalance] reads it.
+	Ready int32
 }
 
 // roster holds the clusters in the order in which the policy fills them. Slices of numbers beside it are in this order.
 type roster struct {
 	policy  Policy
-	members []member
+	members []ranked
 	// unweighted: no cluster has a weight of its own, so all weigh the same.
 	unweighted bool
 }
 
-type member struct {
+// ranked is a cluster at its place in the roster.
+type ranked struct {
 	Cluster
 	capacity int64
 	weight   int64
 	rank     int // the cluster's place where nothing else decides
 }
 
-// newRoster orders the clusters. The load, by name, is read by LoadWeighted only. Where nothing else decides, clusters
-// stand in the order of a hash of the FederatedHPA's uid and their name, so that not every workload favours the same
-// cluster; without uid, in the order of their names.
-func newRoster(policy Policy, uid string, clusters []Cluster, load map[string]int64) roster {
-	r := roster{policy: policy, members: make([]member, len(clusters))}
+// newRoster orders the clusters. Where nothing else decides, they stand in the order of a hash of the FederatedHPA's uid and
+// their name, so that not every workload favours the same cluster; without uid, in the order of their names.
+func newRoster(policy Policy, uid string, clusters []Cluster) roster {
+	r := roster{policy: policy, members: make([]ranked, len(clusters))}
 	for i, c := range clusters {
-		r.members[i] = member{Cluster: c, capacity: int64(or(c.Capacity, c.Current))}
+		r.members[i] = ranked{Cluster: c, capacity: int64(ptr.Deref(c.Capacity, c.Current))}
 	}
 	r.rank(uid)
-	r.weigh(load)
+	r.weigh()
 	slices.SortFunc(r.members, r.compare)
 	return r
 }
@@ -54,7 +71,7 @@ func (r *roster) rank(uid string) {
 	for _, m := range r.members {
 		hashes[m.Name] = tieHash(uid, m.Name)
 	}
-	slices.SortFunc(r.members, func(a, b member) int {
+	slices.SortFunc(r.members, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(hashes[a.Name], hashes[b.Name]), cmp.Compare(a.Name, b.Name))
 	})
 	for i := range r.members {
@@ -72,7 +89,7 @@ func tieHash(uid, name string) uint32 {
 }
 
 // weigh gives every cluster its weight by the policy. Their sum fits an int64.
-func (r *roster) weigh(load map[string]int64) {
+func (r *roster) weigh() {
 	var largest int64
 	for i := range r.members {
 		m := &r.members[i]
@@ -80,7 +97,7 @@ func (r *roster) weigh(load map[string]int64) {
 		case DynamicWeighted:
 			m.weight = m.capacity
 		case LoadWeighted:
-			m.weight = load[m.Name]
+			m.weight = m.Load
 		default:
 			m.weight = m.Weight
 		}
@@ -98,7 +115,7 @@ func (r *roster) weigh(load map[string]int64) {
 }
 
 // compare puts the cluster first that the policy fills first.
-func (r *roster) compare(a, b member) int {
+func (r *roster) compare(a, b ranked) int {
 	byRank := cmp.Compare(a.rank, b.rank)
 	switch r.policy {
 	case Aggregated:
@@ -110,7 +127,7 @@ func (r *roster) compare(a, b member) int {
 	}
 }
 
-func runs(m member) int {
+func runs(m ranked) int {
 	if m.Current > 0 {
 		return 1
 	}
@@ -118,7 +135,7 @@ func runs(m member) int {
 }
 
 // each returns a number for each cluster.
-func (r *roster) each(of func(member) int64) []int64 {
+func (r *roster) each(of func(ranked) int64) []int64 {
 	numbers := make([]int64, len(r.members))
 	for i, m := range r.members {
 		numbers[i] = of(m)

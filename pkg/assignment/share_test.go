@@ -109,7 +109,7 @@ func BenchmarkDistribute(b *testing.B) {
 	r := rand.New(rand.NewPCG(0, 0))
 	q := DistributeQuestion{Policy: StaticWeighted, UID: "uid", Total: maxReplicas}
 	for range 1000 {
-		c := Destination{Cluster: Cluster{Name: string(rune('a' + len(q.Clusters))), Current: r.Int32N(1000)}}
+		c := Cluster{Name: string(rune('a' + len(q.Clusters))), Current: r.Int32N(1000)}
 		c.Weight, c.Ceiling = r.Int64N(1000), r.Int32()
 		q.Clusters = append(q.Clusters, c)
 	}

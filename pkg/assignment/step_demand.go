@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"k8s.io/utils/ptr"
 )
 
 // restAfterScaling is how long the bounds of a cluster stay after its autoscaler has scaled it.
@@ -126,5 +127,5 @@ func (p *plan) moveMinima() bool {
 // oversized: the site runs its minimum, and the load takes but a part of that.
 func (p *plan) oversized(s Site) bool {
 	return s.Current == s.Desired && s.Current == s.Min && s.Min > 1 && len(s.Ratios) > 0 &&
-		slices.Max(s.Ratios) < int64(or(p.Rebalance.MinUtilizationPercent, 50))*whole/100
+		slices.Max(s.Ratios) < int64(ptr.Deref(p.Rebalance.MinUtilizationPercent, 50))*whole/100
 }

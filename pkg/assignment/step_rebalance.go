@@ -7,13 +7,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
 // rebalance moves bounds by the strategy, at most once in an interval.
 func (p *plan) rebalance() Action {
-	interval := time.Duration(or(p.Rebalance.IntervalSeconds, v1alpha1.DefaultRebalanceIntervalSeconds)) * time.Second
+	interval := time.Duration(ptr.Deref(p.Rebalance.IntervalSeconds, v1alpha1.DefaultRebalanceIntervalSeconds)) * time.Second
 	if p.strict() { // where one is drained, its autoscaler remembers for a window that it ran more, and would do so again
 		interval = max(interval, p.Window+restAfterScaling)
 	}
@@ -94,12 +95,12 @@ func exceeds(x, bounds []int64) bool {
 }
 
 // byRank gives each cluster the weight at its place.
-func (p *plan) byRank(weights []int64) func(member) int64 {
+func (p *plan) byRank(weights []int64) func(ranked) int64 {
 	byRank := make([]int64, len(weights))
 	for i, m := range p.members {
 		byRank[m.rank] = weights[i]
 	}
-	return func(m member) int64 { return byRank[m.rank] }
+	return func(m ranked) int64 { return byRank[m.rank] }
 }
 
 // worthwhile: a cluster at its limit would get more, or a twentieth of all would move.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // tell returns what a step does, and how the fleet is then; or that nothing happens, and nothing is other than it was told last.
@@ -44,7 +45,7 @@ func remarks(step Step) (remarks []string) {
 			remarks = append(remarks, one.what+" "+one.since.Format(time.TimeOnly))
 		}
 	}
-	if n := or(step.Memory.UnreachableMax, 0); n > 0 {
+	if n := ptr.Deref(step.Memory.UnreachableMax, 0); n > 0 {
 		remarks = append(remarks, fmt.Sprint(n, " beyond the maximum"))
 	}
 	if n := step.Unassigned; n > 0 {

@@ -4,7 +4,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -59,24 +58,14 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 }
 
 // Validate returns every fault, each led by the flag that fixes it.
-func (o *MemberOptions) Validate() []error {
-	var errs []error
-	if o.Timeout <= 0 {
-		errs = append(errs, fmt.Errorf("--member-timeout: must be above 0, got %v", o.Timeout))
-	}
-	if o.ProbePeriod <= 0 {
-		errs = append(errs, fmt.Errorf("--member-probe-period: must be above 0, got %v", o.ProbePeriod))
-	}
-	if o.QPS <= 0 || o.Burst < 1 {
-		errs = append(errs, fmt.Errorf("--member-qps and --member-burst: must be above 0, got %v and %d", o.QPS, o.Burst))
-	}
-	if o.MaxAnswer.Value() < leastMaxAnswer {
-		errs = append(errs, fmt.Errorf("--max-member-answer: must be 1Mi or more, got %s", o.MaxAnswer.String()))
-	}
-	if o.ClusterNamespace == "" {
-		errs = append(errs, errors.New("--cluster-namespace: must be set: registrations are read from one namespace only"))
-	}
-	return errs
+func (o *MemberOptions) Validate() error {
+	return errors.Join(
+		When(o.Timeout <= 0, "--member-timeout: must be above 0, got %v", o.Timeout),
+		When(o.ProbePeriod <= 0, "--member-probe-period: must be above 0, got %v", o.ProbePeriod),
+		When(o.QPS <= 0 || o.Burst < 1, "--member-qps and --member-burst: must be above 0, got %v and %d", o.QPS, o.Burst),
+		When(o.MaxAnswer.Value() < leastMaxAnswer, "--max-member-answer: must be 1Mi or more, got %s", &o.MaxAnswer),
+		When(o.ClusterNamespace == "", "--cluster-namespace: must be set: registrations are read from one namespace only"),
+	)
 }
 
 // Registry returns r with the settings of these options.

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Cluster is what the estimate rests on. The order of nodes decides where Pods that wait are thought to go, and so does
-// the order of Pods among those of one priority.
-type Cluster struct {
+// Inventory is what there is in a cluster, on which the estimate rests. The order of nodes decides where Pods that wait are
+// thought to go, and so does the order of Pods among those of one priority.
+type Inventory struct {
 	Nodes iter.Seq[*Node]
 	// Pods are those of all namespaces; those that have ended make no difference. One may lie where the one before did.
 	Pods iter.Seq[*Pod]
@@ -21,7 +21,7 @@ type Cluster struct {
 
 // Estimate returns how many replicas of the workload the cluster can run beside those that are bound: 0 or more, at most the
 // greatest number of that type.
-func Estimate(c Cluster, w Workload) int32 {
+func Estimate(c Inventory, w Workload) int32 {
 	r := newReplica(&w)
 	rooms := newRooms(c.Nodes)
 	rooms.settle(c.Pods, r.ours)

@@ -274,7 +274,7 @@ func TestEstimateTwiceIsTheSame(t *testing.T) {
 	node, pod := NodeOf(n), PodOf(p)
 	for range 2 {
 		got := Estimate(
-			Cluster{Nodes: func(yield func(*Node) bool) { yield(&node) }, Pods: func(yield func(*Pod) bool) { yield(&pod) }},
+			Inventory{Nodes: func(yield func(*Node) bool) { yield(&node) }, Pods: func(yield func(*Pod) bool) { yield(&pod) }},
 			Workload{Namespace: "shop", Selector: (&world{}).ours(),
 				Template: read[corev1.PodTemplateSpec](t, `{spec: {containers: [{resources: {limits: {example.com/gpu: 1}}}]}}`)},
 		)
@@ -296,7 +296,7 @@ func BenchmarkEstimate(b *testing.B) {
 				nodes, pods := recordsOf(w.nodes, NodeOf), recordsOf(w.pods, PodOf)
 				b.ReportAllocs()
 				for b.Loop() {
-					benchmarkSink = Estimate(Cluster{Nodes: nodes, Pods: pods}, Workload{Namespace: "shop", Selector: w.ours(), Template: w.template})
+					benchmarkSink = Estimate(Inventory{Nodes: nodes, Pods: pods}, Workload{Namespace: "shop", Selector: w.ours(), Template: w.template})
 				}
 			})
 		}

@@ -29,7 +29,7 @@ func (w *world) ours() labels.Selector { return labels.SelectorFromSet(labels.Se
 
 func (w *world) estimate() int32 {
 	return Estimate(
-		Cluster{Nodes: recordsOf(w.nodes, NodeOf), Pods: recordsOf(w.pods, PodOf), Quotas: w.quotas},
+		Inventory{Nodes: recordsOf(w.nodes, NodeOf), Pods: recordsOf(w.pods, PodOf), Quotas: w.quotas},
 		Workload{Namespace: "shop", Selector: w.ours(), Template: w.template},
 	)
 }

@@ -65,6 +65,17 @@ func reasonOfCode(code int32) Reason {
 	}
 }
 
+// ResultOf is a word for what a request came to, for a label of metrics: Answered, Absent, or the reason of the silence.
+func ResultOf(err error) string {
+	switch silence, absent := Classify(err); {
+	case silence != nil:
+		return string(silence.Reason)
+	case absent:
+		return "Absent"
+	}
+	return "Answered"
+}
+
 // isTimeout knows deadlines by their method, as net, os and context all have it.
 func isTimeout(err error) bool {
 	var t interface{ Timeout() bool }

@@ -6,8 +6,7 @@
 //	to a cluster    [Render]  what a cluster is given becomes an object        render.go
 //	                [Encode]  the object becomes the body of a server-side apply, in the words of a version   encode.go
 //	                [Stands]  that apply would change nothing                  stands.go
-//	from a cluster  [Ours], [Adoptable]  whose an object is                    owner.go
-//	                [Read]    what its status says of load and replicas        read.go, ratio.go
+//	from a cluster  [Read]    what its status says of load and replicas        read.go, ratio.go
 //
 // Only what is rendered is ours. What others write beside it (annotations, fields that the FederatedHPA does not set)
 // is theirs, and stays.

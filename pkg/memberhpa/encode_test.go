@@ -30,11 +30,11 @@ func TestEncodeGolden(t *testing.T) {
 		ofObject("main", "hits", value("2k")), ofExternal("queue", average("30")))
 	own := behaving(rulesOf(30, "Min", "0.05", podsIn(1, 60)), rulesOf(600, "", "0.2", podsIn(2, 90), percentIn(10, 60)))
 	for name, hpa := range map[string]*autoscalingv2.HorizontalPodAutoscaler{
-		"plain":     Render(federated(), Part{Name: "web", Min: 2, Max: 9}),
-		"held":      Render(federated(), Part{Name: "web", Min: 2, Max: 9, Hold: true}),
-		"waiting":   Render(federated(), Part{Name: "web", Min: 2, Max: 9, Window: 7 * time.Minute}),
-		"from-zero": Render(federated(metrics(ofExternal("queue", value("30")))), Part{Name: "web", Min: 1, Max: 9, FromZero: true}),
-		"all":       Render(federated(every, own), Part{Name: "web", Min: 2, Max: 9}),
+		"plain":     Render(federated(), "web", part{Min: 2, Max: 9}),
+		"held":      Render(federated(), "web", part{Min: 2, Max: 9, Hold: true}),
+		"waiting":   Render(federated(), "web", part{Min: 2, Max: 9, Window: 7 * time.Minute}),
+		"from-zero": Render(federated(metrics(ofExternal("queue", value("30")))), "web", part{Min: 1, Max: 9, Bumped: true}),
+		"all":       Render(federated(every, own), "web", part{Min: 2, Max: 9}),
 	} {
 		for _, version := range versions {
 			t.Run(name+" in "+version, func(t *testing.T) {
@@ -76,7 +76,7 @@ func encode(t *testing.T, hpa *autoscalingv2.HorizontalPodAutoscaler, version st
 }
 
 func TestEncodeRefusals(t *testing.T) {
-	container := Render(federated(metrics(cpu(50), ofContainer("cpu", "app", utilization(50)))), Part{Name: "web", Min: 1, Max: 2})
+	container := Render(federated(metrics(cpu(50), ofContainer("cpu", "app", utilization(50)))), "web", part{Min: 1, Max: 2})
 	tests := map[string]struct {
 		hpa           *autoscalingv2.HorizontalPodAutoscaler
 		version       string
@@ -106,7 +106,7 @@ func TestEncodeRefusals(t *testing.T) {
 }
 
 func TestEncodeSendsNothingThatTheServerFillsIn(t *testing.T) {
-	hpa := Render(federated(), Part{Name: "web", Min: 1, Max: 2})
+	hpa := Render(federated(), "web", part{Min: 1, Max: 2})
 	want := encode(t, hpa, v2)
 	hpa.UID, hpa.ResourceVersion, hpa.Generation = types.UID("1234"), "56", 7
 	hpa.CreationTimestamp = metav1.Now()

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 )
 
 // federated is a FederatedHPA in distributed mode, as a person writes it.
@@ -110,7 +111,7 @@ func identifier(name string) autoscalingv2.MetricIdentifier {
 }
 
 // anyFederated is some FederatedHPA and some part of it.
-func anyFederated(random *rand.Rand) (*v1alpha1.FederatedHPA, Part) {
+func anyFederated(random *rand.Rand) (*v1alpha1.FederatedHPA, string, part) {
 	quantities := []string{"1", "1500m", "0.5", "2Ki", "3e3", "7"}
 	target := func(of ...func(string) autoscalingv2.MetricTarget) autoscalingv2.MetricTarget {
 		return of[random.Intn(len(of))](quantities[random.Intn(len(quantities))])
@@ -147,6 +148,9 @@ func anyFederated(random *rand.Rand) (*v1alpha1.FederatedHPA, Part) {
 		behaving(rules(), rules())(&f.Spec)
 	}
 	least := 1 + random.Int31n(9)
-	return f, Part{Name: "web", Min: least, Max: least + random.Int31n(9), Hold: random.Intn(3) == 0,
-		Window: time.Duration(random.Intn(3)) * 150 * time.Second, FromZero: random.Intn(3) == 0}
+	return f, "web", part{Min: least, Max: least + random.Int31n(9), Hold: random.Intn(3) == 0,
+		Window: time.Duration(random.Intn(3)) * 150 * time.Second, Bumped: random.Intn(3) == 0}
 }
+
+// part is what a cluster is given.
+type part = assignment.SiteStep

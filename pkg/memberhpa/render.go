@@ -11,29 +11,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// Part is what one cluster's HorizontalPodAutoscaler is given.
-type Part struct {
-	Name     string // of the HorizontalPodAutoscaler
-	Min, Max int32  // 1 <= Min <= Max
-	// Hold: it does not scale down by its metrics. Above Max it still comes down to it.
-	Hold bool
-	// Window is how long it waits before it scales down, up to an hour; a part of a second counts as one. 0: as the spec says.
-	Window time.Duration
-	// FromZero: it may scale to zero by itself. Without an Object or External metric it cannot, and keeps Min.
-	FromZero bool
-}
-
-// Render returns what is to be in a cluster for its part of f: of f's metrics and behavior all, with what Kubernetes
-// would fill in, and without the keys in selectors of metrics that are for the fleet. It shares nothing with f.
-func Render(f *v1alpha1.FederatedHPA, p Part) *autoscalingv2.HorizontalPodAutoscaler {
+// Render returns what is to be in a cluster, under that name, for its part of f: of f's metrics and behavior all, with what
+// Kubernetes would fill in, and without the keys in selectors of metrics that are for the fleet. It shares nothing with f.
+//
+// One that is held still comes down to its maximum. A window is at most an hour, and a part of a second counts as one. One that is
+// bumped may scale to zero by itself; without an Object or External metric it cannot, and keeps its minimum.
+func Render(f *v1alpha1.FederatedHPA, name string, p assignment.SiteStep) *autoscalingv2.HorizontalPodAutoscaler {
 	hpa := &autoscalingv2.HorizontalPodAutoscaler{
 		TypeMeta: metav1.TypeMeta{APIVersion: autoscalingv2.SchemeGroupVersion.String(), Kind: kind},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: f.Namespace,
-			Name:      p.Name,
+			Name:      name,
 			Labels:    map[string]string{v1alpha1.ManagedByLabel: string(f.UID)},
 		},
 		Spec: spec(f, p),
@@ -42,7 +34,7 @@ func Render(f *v1alpha1.FederatedHPA, p Part) *autoscalingv2.HorizontalPodAutosc
 	return hpa
 }
 
-func spec(f *v1alpha1.FederatedHPA, p Part) autoscalingv2.HorizontalPodAutoscalerSpec {
+func spec(f *v1alpha1.FederatedHPA, p assignment.SiteStep) autoscalingv2.HorizontalPodAutoscalerSpec {
 	complete := f.DeepCopy()
 	if (p.Hold || p.Window > 0) && complete.Spec.Behavior == nil {
 		complete.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{}
@@ -53,7 +45,7 @@ func spec(f *v1alpha1.FederatedHPA, p Part) autoscalingv2.HorizontalPodAutoscale
 	for i := range spec.Metrics {
 		forMember(&spec.Metrics[i])
 	}
-	if p.FromZero && slices.ContainsFunc(spec.Metrics, knownWithoutPods) {
+	if p.Bumped && slices.ContainsFunc(spec.Metrics, knownWithoutPods) {
 		spec.MinReplicas = new(int32(0))
 	}
 	if p.Window > 0 {

@@ -17,7 +17,7 @@ import (
 )
 
 func TestRenderIsNamedAndLabelled(t *testing.T) {
-	hpa := Render(federated(), Part{Name: "mine", Min: 2, Max: 9})
+	hpa := Render(federated(), "mine", part{Min: 2, Max: 9})
 	if hpa.APIVersion != "autoscaling/v2" || hpa.Kind != "HorizontalPodAutoscaler" || hpa.Namespace != "shop" || hpa.Name != "mine" {
 		t.Errorf("got %s %s %s/%s, want autoscaling/v2 HorizontalPodAutoscaler shop/mine", hpa.APIVersion, hpa.Kind, hpa.Namespace, hpa.Name)
 	}
@@ -30,21 +30,21 @@ func TestRenderBounds(t *testing.T) {
 	queue, hits := ofExternal("queue", value("30")), ofObject("main", "hits", value("30"))
 	tests := map[string]struct {
 		metrics []autoscalingv2.MetricSpec
-		part    Part
+		part    part
 		wantMin int32
 		wantMax int32
 	}{
-		"the part's, not the fleet's":       {nil, Part{Min: 2, Max: 9}, 2, 9},
-		"from zero with an External metric": {[]autoscalingv2.MetricSpec{cpu(50), queue}, Part{Min: 1, Max: 9, FromZero: true}, 0, 9},
-		"from zero with an Object metric":   {[]autoscalingv2.MetricSpec{hits}, Part{Min: 1, Max: 9, FromZero: true}, 0, 9},
+		"the part's, not the fleet's":       {nil, part{Min: 2, Max: 9}, 2, 9},
+		"from zero with an External metric": {[]autoscalingv2.MetricSpec{cpu(50), queue}, part{Min: 1, Max: 9, Bumped: true}, 0, 9},
+		"from zero with an Object metric":   {[]autoscalingv2.MetricSpec{hits}, part{Min: 1, Max: 9, Bumped: true}, 0, 9},
 		"from zero where nothing would wake it": {[]autoscalingv2.MetricSpec{cpu(50), ofPods("requests", average("3"))},
-			Part{Min: 1, Max: 9, FromZero: true}, 1, 9},
-		"not from zero without being told":          {[]autoscalingv2.MetricSpec{queue}, Part{Min: 1, Max: 9}, 1, 9},
-		"from zero with the metric that is default": {nil, Part{Min: 1, Max: 9, FromZero: true}, 1, 9},
+			part{Min: 1, Max: 9, Bumped: true}, 1, 9},
+		"not from zero without being told":          {[]autoscalingv2.MetricSpec{queue}, part{Min: 1, Max: 9}, 1, 9},
+		"from zero with the metric that is default": {nil, part{Min: 1, Max: 9, Bumped: true}, 1, 9},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Render(federated(metrics(tc.metrics...)), tc.part).Spec
+			got := Render(federated(metrics(tc.metrics...)), "web", tc.part).Spec
 			if *got.MinReplicas != tc.wantMin || got.MaxReplicas != tc.wantMax {
 				t.Errorf("got %d/%d, want %d/%d", *got.MinReplicas, got.MaxReplicas, tc.wantMin, tc.wantMax)
 			}
@@ -63,35 +63,35 @@ func TestRenderBehavior(t *testing.T) {
 	ownUp, ownDown := rulesOf(30, "Min", "0.05", podsIn(1, 60)), rulesOf(600, "Min", "0.2", podsIn(2, 90))
 	tests := map[string]struct {
 		changes []specChange
-		part    Part
+		part    part
 		want    *autoscalingv2.HorizontalPodAutoscalerBehavior
 	}{
-		"none stays none":            {nil, Part{}, nil},
-		"held without a behavior":    {nil, Part{Hold: true}, both(defaultUp, defaultDown(-1, "Disabled"))},
-		"waiting without a behavior": {nil, Part{Window: 420 * time.Second}, both(defaultUp, defaultDown(420, "Max"))},
-		"one's own":                  {[]specChange{behaving(ownUp, ownDown)}, Part{}, both(ownUp, ownDown)},
-		"held with one's own": {[]specChange{behaving(ownUp, ownDown)}, Part{Hold: true},
+		"none stays none":            {nil, part{}, nil},
+		"held without a behavior":    {nil, part{Hold: true}, both(defaultUp, defaultDown(-1, "Disabled"))},
+		"waiting without a behavior": {nil, part{Window: 420 * time.Second}, both(defaultUp, defaultDown(420, "Max"))},
+		"one's own":                  {[]specChange{behaving(ownUp, ownDown)}, part{}, both(ownUp, ownDown)},
+		"held with one's own": {[]specChange{behaving(ownUp, ownDown)}, part{Hold: true},
 			both(ownUp, rulesOf(600, "Disabled", "0.2", podsIn(2, 90)))},
-		"waiting with one's own": {[]specChange{behaving(ownUp, ownDown)}, Part{Window: time.Minute},
+		"waiting with one's own": {[]specChange{behaving(ownUp, ownDown)}, part{Window: time.Minute},
 			both(ownUp, rulesOf(60, "Min", "0.2", podsIn(2, 90)))},
-		"held and waiting": {[]specChange{behaving(ownUp, ownDown)}, Part{Hold: true, Window: time.Minute},
+		"held and waiting": {[]specChange{behaving(ownUp, ownDown)}, part{Hold: true, Window: time.Minute},
 			both(ownUp, rulesOf(60, "Disabled", "0.2", podsIn(2, 90)))},
-		"half of one's own is completed": {[]specChange{behaving(ownUp, nil)}, Part{Hold: true},
+		"half of one's own is completed": {[]specChange{behaving(ownUp, nil)}, part{Hold: true},
 			both(ownUp, defaultDown(-1, "Disabled"))},
-		"so is the other half": {[]specChange{behaving(nil, rulesOf(0, "", ""))}, Part{},
+		"so is the other half": {[]specChange{behaving(nil, rulesOf(0, "", ""))}, part{},
 			both(defaultUp, defaultDown(0, "Max"))},
-		"a part of a second is one":        {nil, Part{Window: 1500 * time.Millisecond}, both(defaultUp, defaultDown(2, "Max"))},
-		"an hour":                          {nil, Part{Window: time.Hour}, both(defaultUp, defaultDown(3600, "Max"))},
-		"nobody waits longer than an hour": {nil, Part{Window: time.Hour + time.Second}, both(defaultUp, defaultDown(3600, "Max"))},
-		"not even forever":                 {nil, Part{Window: math.MaxInt64}, both(defaultUp, defaultDown(3600, "Max"))},
-		"a window below zero is none":      {nil, Part{Window: -time.Second}, nil},
-		"a spec that never scales down, and a hold": {[]specChange{behaving(nil, rulesOf(-1, "Disabled", ""))}, Part{Hold: true},
+		"a part of a second is one":        {nil, part{Window: 1500 * time.Millisecond}, both(defaultUp, defaultDown(2, "Max"))},
+		"an hour":                          {nil, part{Window: time.Hour}, both(defaultUp, defaultDown(3600, "Max"))},
+		"nobody waits longer than an hour": {nil, part{Window: time.Hour + time.Second}, both(defaultUp, defaultDown(3600, "Max"))},
+		"not even forever":                 {nil, part{Window: math.MaxInt64}, both(defaultUp, defaultDown(3600, "Max"))},
+		"a window below zero is none":      {nil, part{Window: -time.Second}, nil},
+		"a spec that never scales down, and a hold": {[]specChange{behaving(nil, rulesOf(-1, "Disabled", ""))}, part{Hold: true},
 			both(defaultUp, defaultDown(-1, "Disabled"))},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			tc.part.Min, tc.part.Max = 1, 5
-			if diff := cmp.Diff(tc.want, Render(federated(tc.changes...), tc.part).Spec.Behavior); diff != "" {
+			if diff := cmp.Diff(tc.want, Render(federated(tc.changes...), "web", tc.part).Spec.Behavior); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -108,7 +108,7 @@ func TestRenderKeepsTheRestOfTheSpec(t *testing.T) {
 			want := f.DeepCopy()
 			v1alpha1.DefaultFederatedHPA(want)
 			want.Spec.MinReplicas, want.Spec.MaxReplicas = new(int32(2)), 3
-			if diff := cmp.Diff(want.Spec.HorizontalPodAutoscalerSpec, Render(f, Part{Min: 2, Max: 3}).Spec); diff != "" {
+			if diff := cmp.Diff(want.Spec.HorizontalPodAutoscalerSpec, Render(f, "web", part{Min: 2, Max: 3}).Spec); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -147,7 +147,7 @@ func TestRenderLeavesOutWhatIsForTheFleet(t *testing.T) {
 			pods.Pods.Metric.Selector, object.Object.Metric.Selector, external.External.Metric.Selector = tc.selector, tc.selector, tc.selector
 			f := federated(metrics(cpu(50), pods, object, external))
 			before := f.DeepCopy()
-			got := Render(f, Part{Min: 1, Max: 9}).Spec.Metrics
+			got := Render(f, "web", part{Min: 1, Max: 9}).Spec.Metrics
 			for _, selector := range []*metav1.LabelSelector{got[1].Pods.Metric.Selector, got[2].Object.Metric.Selector,
 				got[3].External.Metric.Selector} {
 				if diff := cmp.Diff(tc.want, selector, cmpopts.EquateEmpty()); diff != "" {
@@ -163,9 +163,9 @@ func TestRenderLeavesOutWhatIsForTheFleet(t *testing.T) {
 
 func TestRenderSharesNothing(t *testing.T) {
 	for seed := range int64(200) {
-		f, part := anyFederated(rand.New(rand.NewSource(seed)))
+		f, name, part := anyFederated(rand.New(rand.NewSource(seed)))
 		before := f.DeepCopy()
-		hpa := Render(f, part)
+		hpa := Render(f, name, part)
 		*hpa.Spec.MinReplicas = 77
 		hpa.Spec.Metrics[0].Type = "changed"
 		for _, rules := range directions(hpa.Spec.Behavior) {

@@ -238,20 +238,15 @@ func others(old any, how string) []any {
 
 // A field that was wanted and is no more is taken back by an apply, although what is stored has all that is wanted.
 func TestStandsNoMoreOnceAFieldIsNotWantedAnyMore(t *testing.T) {
-	part := func(change func(*Part)) Part {
-		p := Part{Name: "web", Min: 2, Max: 9}
-		change(&p)
-		return p
-	}
-	plain := part(func(*Part) {})
+	plain, hold, window := part{Min: 2, Max: 9}, part{Min: 2, Max: 9, Hold: true}, part{Min: 2, Max: 9, Window: time.Minute}
 	tests := map[string]struct {
 		before, after *autoscalingv2.HorizontalPodAutoscaler
 	}{
-		"a hold":     {Render(federated(), part(func(p *Part) { p.Hold = true })), Render(federated(), plain)},
-		"a window":   {Render(federated(), part(func(p *Part) { p.Window = time.Minute })), Render(federated(), plain)},
-		"a behavior": {Render(federated(behaving(nil, rulesOf(9, "", ""))), plain), Render(federated(), plain)},
-		"a tolerance": {Render(federated(behaving(nil, rulesOf(9, "", "0.2"))), plain),
-			Render(federated(behaving(nil, rulesOf(9, "", ""))), plain)},
+		"a hold":     {Render(federated(), "web", hold), Render(federated(), "web", plain)},
+		"a window":   {Render(federated(), "web", window), Render(federated(), "web", plain)},
+		"a behavior": {Render(federated(behaving(nil, rulesOf(9, "", ""))), "web", plain), Render(federated(), "web", plain)},
+		"a tolerance": {Render(federated(behaving(nil, rulesOf(9, "", "0.2"))), "web", plain),
+			Render(federated(behaving(nil, rulesOf(9, "", ""))), "web", plain)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +261,7 @@ func TestStandsNoMoreOnceAFieldIsNotWantedAnyMore(t *testing.T) {
 func TestStandsNoMoreOnceAMetricHasMore(t *testing.T) {
 	plain := ofPods("requests", average("3"))
 	plain.Pods.Metric.Selector = nil
-	wanted := Render(federated(metrics(plain)), Part{Name: "web", Min: 1, Max: 2})
+	wanted := Render(federated(metrics(plain)), "web", part{Min: 1, Max: 2})
 	stored := store(t, encode(t, wanted, v2))
 	stored.Spec.Metrics[0].Pods.Metric.Selector = identifier("requests").Selector
 	if Stands(stored, wanted, v2) {
@@ -275,7 +270,7 @@ func TestStandsNoMoreOnceAMetricHasMore(t *testing.T) {
 }
 
 func TestStandsNotWithoutAnObjectOrAVersion(t *testing.T) {
-	wanted := Render(federated(metrics(ofContainer("cpu", "app", utilization(50)))), Part{Name: "web", Min: 1, Max: 2})
+	wanted := Render(federated(metrics(ofContainer("cpu", "app", utilization(50)))), "web", part{Min: 1, Max: 2})
 	stored := store(t, encode(t, wanted, v2))
 	if Stands(nil, wanted, v2) {
 		t.Error("nothing is stored, and it stands")
@@ -287,7 +282,7 @@ func TestStandsNotWithoutAnObjectOrAVersion(t *testing.T) {
 
 // A quantity may be written in many ways; a member could store one that no memory holds.
 func TestStandsComparesQuantitiesAsTheyAreWritten(t *testing.T) {
-	wanted := Render(federated(metrics(ofExternal("queue", value("1e3")))), Part{Name: "web", Min: 1, Max: 2})
+	wanted := Render(federated(metrics(ofExternal("queue", value("1e3")))), "web", part{Min: 1, Max: 2})
 	body := string(encode(t, wanted, v2))
 	for written, want := range map[string]bool{"1e3": true, "1001": false, "1e2000000000": false} {
 		stored := store(t, []byte(strings.Replace(body, `"value":"1e3"`, `"value":"`+written+`"`, 1)))

@@ -104,7 +104,7 @@ func (a *Adapter) group() (genericapiserver.APIGroupInfo, error) {
 	if err != nil {
 		return group, err
 	}
-	storage := map[string]rest.Storage{"pods": &podStorage{a, writers}, "nodes": &nodeStorage{a}}
+	storage := map[string]rest.Storage{"pods": &podStorage{storage{a}, writers}, "nodes": &nodeStorage{storage{a}}}
 	group.VersionedResourcesStorageMap[metricsv1.SchemeGroupVersion.Version] = storage
 	group.VersionedResourcesStorageMap[metricsv1beta1.SchemeGroupVersion.Version] = storage
 	return group, nil

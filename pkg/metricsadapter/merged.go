@@ -24,12 +24,12 @@ type ask func(context.Context, usage.Question) fleet.Answer[usage.Selection]
 
 // found is a sample and where it is from.
 type found struct {
-	cluster *cluster
+	cluster *origin
 	usage.Sample
 }
 
-// cluster is what its items share.
-type cluster struct {
+// origin is what the items of one cluster share.
+type origin struct {
 	name        string
 	annotations map[string]string // made when first needed
 }
@@ -116,7 +116,7 @@ func inOrder(answer fleet.Answer[usage.Selection], clusters []string, q question
 		total += selection.Len()
 	}
 	items, ends := make([]found, 0, total), make([]int, 0, len(clusters))
-	from := make([]cluster, len(clusters))
+	from := make([]origin, len(clusters))
 	for c, name := range clusters {
 		selection := answer.Values[name]
 		if selection.Len() == 0 {

@@ -14,7 +14,7 @@ import (
 
 // nodeStorage is the resource nodes, of kind NodeMetrics.
 type nodeStorage struct {
-	adapter *Adapter
+	storage
 }
 
 var (
@@ -28,17 +28,12 @@ var (
 
 func (*nodeStorage) New() runtime.Object     { return &metrics.NodeMetrics{} }
 func (*nodeStorage) NewList() runtime.Object { return &metrics.NodeMetricsList{} }
-func (*nodeStorage) Destroy()                {}
 func (*nodeStorage) Kind() string            { return "NodeMetrics" }
 func (*nodeStorage) NamespaceScoped() bool   { return false }
 
-// GetSingularName is empty, as metrics-server's: kubectl then knows the
-// resource by its kind, and nodes stays the name of the core resource.
-func (*nodeStorage) GetSingularName() string { return "" }
-
 // List answers with nodes by name and cluster.
 func (s *nodeStorage) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
-	items, err := s.adapter.list(ctx, s.adapter.usage.Nodes, options)
+	items, err := s.list(ctx, s.usage.Nodes, options)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +49,7 @@ func (s *nodeStorage) List(ctx context.Context, options *metainternalversion.Lis
 
 // Get answers with the node of that name, if only one cluster has it.
 func (s *nodeStorage) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
-	item, err := s.adapter.get(ctx, s.adapter.usage.Nodes, metrics.Resource("nodes"), name)
+	item, err := s.get(ctx, s.usage.Nodes, metrics.Resource("nodes"), name)
 	if err != nil {
 		return nil, err
 	}
@@ -66,18 +61,4 @@ func (s *nodeStorage) Get(ctx context.Context, name string, _ *metav1.GetOptions
 func (f found) node(m *metrics.NodeMetrics) {
 	f.Node(m, 1)
 	f.mark(&m.ObjectMeta)
-}
-
-// ConvertToTable makes what kubectl get prints.
-func (*nodeStorage) ConvertToTable(_ context.Context, object runtime.Object, options runtime.Object) (*metav1.Table, error) {
-	t := newTable(options)
-	switch m := object.(type) {
-	case *metrics.NodeMetricsList:
-		for i := range m.Items {
-			t.addNode(&m.Items[i])
-		}
-	case *metrics.NodeMetrics:
-		t.addNode(m)
-	}
-	return &t.Table, nil
 }

@@ -14,7 +14,7 @@ import (
 
 // podStorage is the resource pods, of kind PodMetrics.
 type podStorage struct {
-	adapter *Adapter
+	storage
 	writers writers
 }
 
@@ -29,17 +29,12 @@ var (
 
 func (*podStorage) New() runtime.Object     { return &metrics.PodMetrics{} }
 func (*podStorage) NewList() runtime.Object { return &metrics.PodMetricsList{} }
-func (*podStorage) Destroy()                {}
 func (*podStorage) Kind() string            { return "PodMetrics" }
 func (*podStorage) NamespaceScoped() bool   { return true }
 
-// GetSingularName is empty, as metrics-server's: kubectl then knows the
-// resource by its kind, and pods stays the name of the core resource.
-func (*podStorage) GetSingularName() string { return "" }
-
 // List answers with pods by namespace, name and cluster.
 func (s *podStorage) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
-	items, err := s.adapter.list(ctx, s.adapter.usage.Pods, options)
+	items, err := s.list(ctx, s.usage.Pods, options)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +51,7 @@ func (s *podStorage) List(ctx context.Context, options *metainternalversion.List
 
 // Get answers with the pod of that name, if only one cluster has it.
 func (s *podStorage) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
-	item, err := s.adapter.get(ctx, s.adapter.usage.Pods, metrics.Resource("pods"), name)
+	item, err := s.get(ctx, s.usage.Pods, metrics.Resource("pods"), name)
 	if err != nil {
 		return nil, err
 	}
@@ -68,18 +63,4 @@ func (s *podStorage) Get(ctx context.Context, name string, _ *metav1.GetOptions)
 func (f found) pod(m *metrics.PodMetrics) {
 	f.Pod(m, 1)
 	f.mark(&m.ObjectMeta)
-}
-
-// ConvertToTable makes what kubectl get prints.
-func (*podStorage) ConvertToTable(_ context.Context, object runtime.Object, options runtime.Object) (*metav1.Table, error) {
-	t := newTable(options)
-	switch m := object.(type) {
-	case *metrics.PodMetricsList:
-		for i := range m.Items {
-			t.addPod(&m.Items[i])
-		}
-	case *metrics.PodMetrics:
-		t.addPod(m)
-	}
-	return &t.Table, nil
 }

@@ -3,6 +3,7 @@
 package metricsadapter
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,36 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
+
+// storage is what pods and nodes have in common.
+type storage struct{ *Adapter }
+
+// Destroy implements [rest.Storage]: there is nothing to end.
+func (storage) Destroy() {}
+
+// GetSingularName is empty, as metrics-server's: kubectl then knows the
+// resource by its kind, and pods and nodes stay the names of the core resources.
+func (storage) GetSingularName() string { return "" }
+
+// ConvertToTable makes what kubectl get prints.
+func (storage) ConvertToTable(_ context.Context, object runtime.Object, options runtime.Object) (*metav1.Table, error) {
+	t := newTable(options)
+	switch m := object.(type) {
+	case *metrics.NodeMetricsList:
+		for i := range m.Items {
+			t.addNode(&m.Items[i])
+		}
+	case *metrics.NodeMetrics:
+		t.addNode(m)
+	case *metrics.PodMetricsList:
+		for i := range m.Items {
+			t.addPod(&m.Items[i])
+		}
+	case *metrics.PodMetrics:
+		t.addPod(m)
+	}
+	return &t.Table, nil
+}
 
 // table is the form for people. Its columns are always the same, whatever the
 // items hold, so that two outputs can be compared.

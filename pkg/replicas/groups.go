@@ -47,7 +47,7 @@ func (v *view) group(n need, m *Metric, visit func(seen)) (groups, error) {
 
 var errNoPods = errors.New("no pods returned by selector while calculating replica count")
 
-func (m *member) group(v *view, n need, metric *Metric, visit func(seen)) groups {
+func (m *census) group(v *view, n need, metric *Metric, visit func(seen)) groups {
 	g, samples := groups{}, m.samples(metric)
 	rule := classifier{options: v.Options, now: m.now, cpu: n.resource == corev1.ResourceCPU}
 	m.each(func(p *Pod) {
@@ -72,7 +72,7 @@ func (m *member) group(v *view, n need, metric *Metric, visit func(seen)) groups
 }
 
 // samples returns those of the answer that count: none of a cluster that is draining, or that cannot be seen.
-func (m *member) samples(metric *Metric) map[string]Sample {
+func (m *census) samples(metric *Metric) map[string]Sample {
 	if m.draining || m.hides(metric.Coverage) != "" {
 		return nil
 	}

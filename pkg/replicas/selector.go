@@ -38,7 +38,7 @@ func (v *view) unselected() bool {
 	return lacking && v.Scale.Selector == ""
 }
 
-func (v *view) selectorOf(m member) string {
+func (v *view) selectorOf(m census) string {
 	if m.Selector != "" {
 		return m.Selector
 	}

@@ -15,11 +15,12 @@ import (
 // view is a question with its clusters as they count, in name order.
 type view struct {
 	*Question
-	members []member
+	members []census
 	dark    []Unseen // the clusters that cannot be seen; set where the decision is by metrics
 }
 
-type member struct {
+// census is how the Pods of one cluster count.
+type census struct {
 	*Cluster
 	now      time.Time // by the cluster's clock
 	draining bool      // its Pods count as if they were being deleted
@@ -28,16 +29,16 @@ type member struct {
 }
 
 func newView(q *Question) *view {
-	v := &view{Question: q, members: make([]member, 0, len(q.Clusters))}
+	v := &view{Question: q, members: make([]census, 0, len(q.Clusters))}
 	for i := range q.Clusters {
-		v.members = append(v.members, q.member(&q.Clusters[i]))
+		v.members = append(v.members, q.census(&q.Clusters[i]))
 	}
-	slices.SortFunc(v.members, func(a, b member) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(v.members, func(a, b census) int { return cmp.Compare(a.Name, b.Name) })
 	return v
 }
 
-func (q *Question) member(c *Cluster) member {
-	m := member{Cluster: c, now: q.Now}
+func (q *Question) census(c *Cluster) census {
+	m := census{Cluster: c, now: q.Now}
 	if q.many() {
 		m.now = q.Now.Add(c.ClockOffset)
 	}
@@ -64,7 +65,7 @@ func (c *Cluster) present() int {
 }
 
 // each visits the cluster's Pods, and then what stands for those it should have.
-func (m *member) each(visit func(*Pod)) {
+func (m *census) each(visit func(*Pod)) {
 	for i := range m.Pods {
 		visit(&m.Pods[i])
 	}
@@ -75,7 +76,7 @@ func (m *member) each(visit func(*Pod)) {
 
 // hides returns why the cluster's Pods or their samples in this answer cannot be seen; empty if they can. A draining
 // cluster hides nothing that counts.
-func (m *member) hides(answer *fleet.Coverage) fleet.Reason {
+func (m *census) hides(answer *fleet.Coverage) fleet.Reason {
 	switch {
 	case m.draining:
 		return ""
@@ -95,7 +96,7 @@ func (m *member) hides(answer *fleet.Coverage) fleet.Reason {
 // statusReplicas returns how many replicas the fleet runs by its own account. A cluster whose account is not known runs what
 // it was assigned, or else its Pods.
 func (v *view) statusReplicas() int32 {
-	if !slices.ContainsFunc(v.members, func(m member) bool { return m.Replicas != nil }) {
+	if !slices.ContainsFunc(v.members, func(m census) bool { return m.Replicas != nil }) {
 		return v.Scale.StatusReplicas
 	}
 	total := int64(0)
@@ -114,5 +115,5 @@ func (v *view) statusReplicas() int32 {
 
 // lagging reports whether a cluster has yet to hear what the fleet was told, so that the sum of their accounts is of no time.
 func (v *view) lagging() bool {
-	return v.many() && slices.ContainsFunc(v.members, func(m member) bool { return m.Lagging })
+	return v.many() && slices.ContainsFunc(v.members, func(m census) bool { return m.Lagging })
 }

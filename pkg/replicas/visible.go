@@ -79,7 +79,7 @@ func (v *view) hide(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
 
 // hidden reports whether the Pods of some cluster, or their samples in the answer, cannot be seen.
 func (v *view) hidden(answer *fleet.Coverage) bool {
-	return slices.ContainsFunc(v.members, func(m member) bool { return m.hides(answer) != "" })
+	return slices.ContainsFunc(v.members, func(m census) bool { return m.hides(answer) != "" })
 }
 
 // hideParts notes the clusters whose part of one value is not known, wherever the workload is placed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package summary puts the status of a FederatedHPA into few words.
+// Package summary puts the status of a FederatedHPA into few words, for both of its modes and for a MultidimPodAutoscaler, of
+// package controllers/multidim.
 package summary
 
 import (

@@ -321,7 +321,7 @@ func (c *cluster) fromLists(ctx context.Context, w fit.Workload) (int32, error) 
 	if err != nil {
 		return 0, err
 	}
-	return fit.Estimate(fit.Cluster{
+	return fit.Estimate(fit.Inventory{
 		Nodes: func(yield func(*fit.Node) bool) {
 			for i := range nodes.Items {
 				if record := fit.NodeOf(&nodes.Items[i]); !yield(&record) {

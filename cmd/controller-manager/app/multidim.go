@@ -3,7 +3,7 @@
 package app
 
 import (
-	"fmt"
+	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -14,6 +14,7 @@ import (
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -74,52 +75,29 @@ func (o *MultidimOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"How many Pods of each member are evicted for their size in a minute, of all workloads.")
 }
 
-func (o *MultidimOptions) validate() (errs []error) {
-	if o.Syncs < 1 {
-		errs = append(errs, fmt.Errorf("--concurrent-mpa-syncs: must be 1 or more, got %d", o.Syncs))
-	}
-	if o.Period < time.Second {
-		errs = append(errs, fmt.Errorf("--vertical-period: must be 1s or more, got %v", o.Period))
-	}
-	if o.SavePeriod < time.Second {
-		errs = append(errs, fmt.Errorf("--history-save-period: must be 1s or more, got %v", o.SavePeriod))
-	}
-	for _, timeout := range []struct {
-		flag string
-		of   time.Duration
-	}{{"--resize-deferred-timeout", o.ResizeDeferred}, {"--resize-timeout", o.ResizeTimeout}} {
-		if timeout.of < time.Second {
-			errs = append(errs, fmt.Errorf("%s: must be 1s or more, got %v", timeout.flag, timeout.of))
-		}
-	}
-	for _, rate := range []struct {
-		flag string
-		of   int
-	}{{"--member-resizes-per-minute", o.Rates.Resizes}, {"--member-evictions-per-minute", o.Rates.Evictions}} {
-		if rate.of < 0 || rate.of > mostPerMinute {
-			errs = append(errs, fmt.Errorf("%s: must be from 0 to %d, got %d", rate.flag, mostPerMinute, rate.of))
-		}
-	}
-	if o.NodeHeadroom < 0 || o.NodeHeadroom > 99 {
-		errs = append(errs, fmt.Errorf("--node-headroom: must be from 0 to 99, got %d", o.NodeHeadroom))
-	}
-	for _, least := range []struct {
-		flag string
-		of   resource.QuantityValue
-	}{{"--pod-minimum-cpu", o.PodMinimumCPU}, {"--pod-minimum-memory", o.PodMinimumMemory}} {
-		if least.of.Sign() < 0 {
-			errs = append(errs, fmt.Errorf("%s: must be 0 or more, got %v", least.flag, &least.of))
-		}
-	}
-	for _, price := range []struct {
-		flag string
-		of   float64
-	}{{"--price-cpu-hour", o.PriceCPUHour}, {"--price-gib-hour", o.PriceGiBHour}} {
-		if !(price.of >= 0 && price.of <= mostPrice) {
-			errs = append(errs, fmt.Errorf("%s: must be from 0 to %d, got %v", price.flag, mostPrice, price.of))
-		}
-	}
-	return errs
+func (o *MultidimOptions) validate() error {
+	return errors.Join(
+		command.When(o.Syncs < 1, "--concurrent-mpa-syncs: must be 1 or more, got %d", o.Syncs),
+		command.When(o.Period < time.Second, "--vertical-period: must be 1s or more, got %v", o.Period),
+		command.When(o.SavePeriod < time.Second, "--history-save-period: must be 1s or more, got %v", o.SavePeriod),
+		command.When(o.ResizeDeferred < time.Second, "--resize-deferred-timeout: must be 1s or more, got %v", o.ResizeDeferred),
+		command.When(o.ResizeTimeout < time.Second, "--resize-timeout: must be 1s or more, got %v", o.ResizeTimeout),
+		validRate("--member-resizes-per-minute", o.Rates.Resizes),
+		validRate("--member-evictions-per-minute", o.Rates.Evictions),
+		command.When(o.NodeHeadroom < 0 || o.NodeHeadroom > 99, "--node-headroom: must be from 0 to 99, got %d", o.NodeHeadroom),
+		command.When(o.PodMinimumCPU.Sign() < 0, "--pod-minimum-cpu: must be 0 or more, got %v", &o.PodMinimumCPU),
+		command.When(o.PodMinimumMemory.Sign() < 0, "--pod-minimum-memory: must be 0 or more, got %v", &o.PodMinimumMemory),
+		validPrice("--price-cpu-hour", o.PriceCPUHour),
+		validPrice("--price-gib-hour", o.PriceGiBHour),
+	)
+}
+
+func validRate(flag string, rate int) error {
+	return command.When(rate < 0 || rate > mostPerMinute, "%s: must be from 0 to %d, got %d", flag, mostPerMinute, rate)
+}
+
+func validPrice(flag string, price float64) error {
+	return command.When(!(price >= 0 && price <= mostPrice), "%s: must be from 0 to %d, got %v", flag, mostPrice, price)
 }
 
 // addMultidim adds the controller of MultidimPodAutoscalers, and what saves what it learns. What it saved is read from the hub

@@ -5,7 +5,6 @@ package app
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"time"
@@ -171,66 +170,48 @@ func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 
 // Validate returns all faults at once, each prefixed with its flag.
 func (o *Options) Validate() error {
-	errs := o.Leader.validate()
-	if o.Hub.Timeout <= 0 {
-		errs = append(errs, fmt.Errorf("--hub-timeout: must be above 0, got %v", o.Hub.Timeout))
-	}
-	if _, err := schedule.LoadZone(o.Cron.TimeZone); err != nil {
-		errs = append(errs, fmt.Errorf("--time-zone: %q %w", o.Cron.TimeZone, err))
-	}
-	if o.Cron.Syncs < 1 {
-		errs = append(errs, fmt.Errorf("--concurrent-cronfederatedhpa-syncs: must be 1 or more, got %d", o.Cron.Syncs))
-	}
-	if least := memberTimeoutsPerReconcile * o.Members.Timeout; o.Hub.Timeout > 0 && o.Hub.Timeout < least {
-		errs = append(errs, fmt.Errorf("--hub-timeout: must be %v or more with this --member-timeout, got %v", least, o.Hub.Timeout))
-	}
-	errs = append(errs, o.Members.Validate()...)
-	errs = append(errs, o.Autoscale.validate()...)
-	errs = append(errs, o.Multidim.validate()...)
-	return errors.Join(errs...)
+	_, zone := schedule.LoadZone(o.Cron.TimeZone)
+	least := memberTimeoutsPerReconcile * o.Members.Timeout
+	return errors.Join(
+		o.Leader.validate(),
+		command.When(o.Hub.Timeout <= 0, "--hub-timeout: must be above 0, got %v", o.Hub.Timeout),
+		command.When(zone != nil, "--time-zone: %q %w", o.Cron.TimeZone, zone),
+		command.When(o.Cron.Syncs < 1, "--concurrent-cronfederatedhpa-syncs: must be 1 or more, got %d", o.Cron.Syncs),
+		command.When(o.Hub.Timeout > 0 && o.Hub.Timeout < least, "--hub-timeout: must be %v or more with this --member-timeout, got %v", least,
+			o.Hub.Timeout),
+		o.Members.Validate(),
+		o.Autoscale.validate(),
+		o.Multidim.validate(),
+	)
 }
 
-func (o *AutoscaleOptions) validate() (errs []error) {
-	if o.Syncs < 1 {
-		errs = append(errs, fmt.Errorf("--concurrent-federatedhpa-syncs: must be 1 or more, got %d", o.Syncs))
-	}
-	if o.SyncPeriod <= 0 {
-		errs = append(errs, fmt.Errorf("--sync-period: must be above 0, got %v", o.SyncPeriod))
-	}
-	if o.Decision.Tolerance < 0 || math.IsNaN(o.Decision.Tolerance) {
-		errs = append(errs, fmt.Errorf("--tolerance: must be 0 or more, got %v", o.Decision.Tolerance))
-	}
-	for _, period := range []struct {
-		flag  string
-		value time.Duration
-	}{
-		{"--propagation-grace", o.PropagationGrace},
-		{"--failover-grace", o.FailoverGrace},
-		{"--downscale-stabilization", o.Decision.StabilizationWindow},
-		{"--cpu-initialization-period", o.Decision.CPUInitializationPeriod},
-		{"--initial-readiness-delay", o.Decision.InitialReadinessDelay},
-	} {
-		if period.value < 0 {
-			errs = append(errs, fmt.Errorf("%s: must be 0 or more, got %v", period.flag, period.value))
-		}
-	}
-	return errs
+func (o *AutoscaleOptions) validate() error {
+	return errors.Join(
+		command.When(o.Syncs < 1, "--concurrent-federatedhpa-syncs: must be 1 or more, got %d", o.Syncs),
+		command.When(o.SyncPeriod <= 0, "--sync-period: must be above 0, got %v", o.SyncPeriod),
+		command.When(o.Decision.Tolerance < 0 || math.IsNaN(o.Decision.Tolerance), "--tolerance: must be 0 or more, got %v",
+			o.Decision.Tolerance),
+		notNegative("--propagation-grace", o.PropagationGrace),
+		notNegative("--failover-grace", o.FailoverGrace),
+		notNegative("--downscale-stabilization", o.Decision.StabilizationWindow),
+		notNegative("--cpu-initialization-period", o.Decision.CPUInitializationPeriod),
+		notNegative("--initial-readiness-delay", o.Decision.InitialReadinessDelay),
+	)
 }
 
-func (o *LeaderOptions) validate() (errs []error) {
-	if o.Namespace == "" {
-		errs = append(errs, errors.New("--leader-elect-resource-namespace: must be set"))
-	}
-	if o.RetryPeriod <= 0 {
-		errs = append(errs, fmt.Errorf("--leader-elect-retry-period: must be above 0, got %v", o.RetryPeriod))
-	}
-	// The library adds up to a fifth to the pause, so that not all ask at once.
-	if least := o.RetryPeriod * 6 / 5; o.RenewDeadline <= least {
-		errs = append(errs, fmt.Errorf("--leader-elect-renew-deadline: must be above %v with this retry period, got %v", least, o.RenewDeadline))
-	}
-	if o.LeaseDuration <= o.RenewDeadline {
-		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration: must be above --leader-elect-renew-deadline (%v), got %v", o.RenewDeadline,
-			o.LeaseDuration))
-	}
-	return errs
+func notNegative(flag string, period time.Duration) error {
+	return command.When(period < 0, "%s: must be 0 or more, got %v", flag, period)
+}
+
+func (o *LeaderOptions) validate() error {
+	least := o.RetryPeriod * 6 / 5 // the library adds up to a fifth to the pause, so that not all ask at once
+	return errors.Join(
+		command.When(o.Namespace == "", "--leader-elect-resource-namespace: must be set"),
+		command.When(o.RetryPeriod <= 0, "--leader-elect-retry-period: must be above 0, got %v", o.RetryPeriod),
+		command.When(o.RenewDeadline <= least, "--leader-elect-renew-deadline: must be above %v with this retry period, got %v", least,
+			o.RenewDeadline),
+		command.When(o.LeaseDuration <= o.RenewDeadline,
+			"--leader-elect-lease-duration: must be above --leader-elect-renew-deadline (%v), got %v",
+			o.RenewDeadline, o.LeaseDuration),
+	)
 }

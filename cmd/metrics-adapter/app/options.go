@@ -4,8 +4,8 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -168,84 +168,66 @@ func (o *RelayOptions) addFlags(sets *cliflag.NamedFlagSets) {
 
 // Validate returns all faults at once, each prefixed with its flag.
 func (o *Options) Validate() error {
-	var errs []error
-	for _, period := range []struct {
-		flag  string
-		value time.Duration
-	}{
-		{"--apiservice-check-period", o.Hub.APIServiceCheckPeriod},
-		{"--scrape-period", o.Usage.ScrapePeriod},
-		{"--answer-ttl", o.Relay.AnswerTTL},
-		{"--member-grace", o.Relay.Grace},
-		{"--metric-discovery-period", o.Relay.DiscoveryPeriod},
-	} {
-		if period.value <= 0 {
-			errs = append(errs, fmt.Errorf("%s: must be above 0, got %v", period.flag, period.value))
-		}
-	}
-	if o.Relay.AnswerTTL > o.Usage.MaxAge {
-		errs = append(errs, fmt.Errorf("--answer-ttl: must be --max-age (%v) or less, got %v", o.Usage.MaxAge, o.Relay.AnswerTTL))
-	}
-	errs = append(errs, o.Usage.validate()...)
-	errs = append(errs, o.Hub.validate()...)
-	errs = append(errs, o.Members.Validate()...)
-	errs = append(errs, o.validateSelfSigning()...)
-	errs = append(errs, o.Serving.validate()...)
-	return errors.Join(errs...)
+	return errors.Join(
+		positive("--apiservice-check-period", o.Hub.APIServiceCheckPeriod),
+		positive("--scrape-period", o.Usage.ScrapePeriod),
+		positive("--answer-ttl", o.Relay.AnswerTTL),
+		positive("--member-grace", o.Relay.Grace),
+		positive("--metric-discovery-period", o.Relay.DiscoveryPeriod),
+		command.When(o.Relay.AnswerTTL > o.Usage.MaxAge, "--answer-ttl: must be --max-age (%v) or less, got %v", o.Usage.MaxAge,
+			o.Relay.AnswerTTL),
+		o.Usage.validate(),
+		o.Hub.validate(),
+		o.Members.Validate(),
+		o.validateSelfSigning(),
+		o.Serving.validate(),
+	)
 }
 
-func (o *Options) validateSelfSigning() []error {
+func positive(flag string, period time.Duration) error {
+	return command.When(period <= 0, "%s: must be above 0, got %v", flag, period)
+}
+
+func (o *Options) validateSelfSigning() error {
 	if o.SelfSigning.Secret == "" {
 		return nil
 	}
-	errs := o.SelfSigning.Validate()
-	if o.Serving.Secure.ServerCert.CertKey.CertFile != "" {
-		errs = append(errs, errors.New("--self-signed-secret: may not be set together with --tls-cert-file"))
-	}
-	return errs
+	return errors.Join(
+		errors.Join(o.SelfSigning.Validate()...),
+		command.When(o.Serving.Secure.ServerCert.CertKey.CertFile != "",
+			"--self-signed-secret: may not be set together with --tls-cert-file"),
+	)
 }
 
-func (o *UsageOptions) validate() []error {
-	var errs []error
-	if o.MaxAge < 2*o.ScrapePeriod {
-		errs = append(errs, fmt.Errorf("--max-age: must be twice --scrape-period (%v) or more, got %v", o.ScrapePeriod, o.MaxAge))
-	}
-	if o.IdleAfter < o.ScrapePeriod {
-		errs = append(errs, fmt.Errorf("--idle-after: must be --scrape-period (%v) or more, got %v", o.ScrapePeriod, o.IdleAfter))
-	}
-	if o.MaxHotNamespaces < 1 {
-		errs = append(errs, fmt.Errorf("--max-hot-namespaces: must be 1 or more, got %d", o.MaxHotNamespaces))
-	}
-	if o.MaxAnswerBytes.Value() < 1<<20 {
-		errs = append(errs, fmt.Errorf("--max-answer-bytes: must be 1Mi or more, got %s", o.MaxAnswerBytes.String()))
-	}
-	return errs
+func (o *UsageOptions) validate() error {
+	return errors.Join(
+		command.When(o.MaxAge < 2*o.ScrapePeriod, "--max-age: must be twice --scrape-period (%v) or more, got %v", o.ScrapePeriod, o.MaxAge),
+		command.When(o.IdleAfter < o.ScrapePeriod, "--idle-after: must be --scrape-period (%v) or more, got %v", o.ScrapePeriod, o.IdleAfter),
+		command.When(o.MaxHotNamespaces < 1, "--max-hot-namespaces: must be 1 or more, got %d", o.MaxHotNamespaces),
+		command.When(o.MaxAnswerBytes.Value() < 1<<20, "--max-answer-bytes: must be 1Mi or more, got %s", &o.MaxAnswerBytes),
+	)
 }
 
-func (o *HubOptions) validate() []error {
-	var errs []error
-	if err := apiservice.CheckGroups(o.APIs); err != nil {
-		errs = append(errs, fmt.Errorf("--apis: %w", err))
-	}
-	if o.MetricsServer != "" {
-		switch u, err := url.Parse(o.MetricsServer); {
-		case err != nil || u.Scheme != "https" || u.Hostname() == "":
-			errs = append(errs, fmt.Errorf("--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got %q",
-				o.MetricsServer))
-		case u.User != nil:
-			errs = append(errs, errors.New("--hub-metrics-server: must hold no user and password: the credentials for the hub are used"))
-		}
-		if o.MetricsServerInsecureSkipTLSVerify && o.MetricsServerCAFile != "" {
-			errs = append(errs, errors.New("--hub-metrics-server-ca-file and --hub-metrics-server-insecure-skip-tls-verify exclude each other"))
-		}
-	}
-	return errs
+func (o *HubOptions) validate() error {
+	groups := apiservice.CheckGroups(o.APIs)
+	return errors.Join(command.When(groups != nil, "--apis: %w", groups), o.validateMetricsServer())
 }
 
-func (o *ServingOptions) validate() []error {
-	var errs []error
-	errs = append(errs, o.Secure.Validate()...)
-	errs = append(errs, o.Authentication.Validate()...)
-	errs = append(errs, o.Authorization.Validate()...)
-	return append(errs, o.Audit.Validate()...)
+func (o *HubOptions) validateMetricsServer() error {
+	if o.MetricsServer == "" {
+		return nil
+	}
+	u, err := url.Parse(o.MetricsServer)
+	usable := err == nil && u.Scheme == "https" && u.Hostname() != ""
+	return errors.Join(
+		command.When(!usable, "--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got %q",
+			o.MetricsServer),
+		command.When(usable && u.User != nil, "--hub-metrics-server: must hold no user and password: the credentials for the hub are used"),
+		command.When(o.MetricsServerInsecureSkipTLSVerify && o.MetricsServerCAFile != "",
+			"--hub-metrics-server-ca-file and --hub-metrics-server-insecure-skip-tls-verify exclude each other"),
+	)
+}
+
+func (o *ServingOptions) validate() error {
+	return errors.Join(slices.Concat(o.Secure.Validate(), o.Authentication.Validate(), o.Authorization.Validate(), o.Audit.Validate())...)
 }

@@ -4,7 +4,6 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/certs"
+	"github.com/fleetscale/fleetscale/pkg/command"
 )
 
 // Options are the program's command-line options.
@@ -100,33 +100,24 @@ func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 
 // Validate returns all faults at once, each prefixed with its flag.
 func (o *Options) Validate() error {
-	errs := append(o.Serving.validate(), o.SelfSigning.Validate()...)
-	for _, needed := range []struct{ flag, value string }{
-		{"--service-namespace", o.Hub.ServiceNamespace},
-		{"--service-name", o.Hub.ServiceName},
-		{"--mutating-webhook-configuration", o.Hub.MutatingWebhookConfiguration},
-		{"--validating-webhook-configuration", o.Hub.ValidatingWebhookConfiguration},
-		{"--self-signed-secret", o.SelfSigning.Secret},
-	} {
-		if needed.value == "" {
-			errs = append(errs, fmt.Errorf("%s: must be set", needed.flag))
-		}
-	}
-	return errors.Join(errs...)
+	const unset = "%s: must be set"
+	return errors.Join(
+		o.Serving.validate(),
+		errors.Join(o.SelfSigning.Validate()...),
+		command.When(o.Hub.ServiceNamespace == "", unset, "--service-namespace"),
+		command.When(o.Hub.ServiceName == "", unset, "--service-name"),
+		command.When(o.Hub.MutatingWebhookConfiguration == "", unset, "--mutating-webhook-configuration"),
+		command.When(o.Hub.ValidatingWebhookConfiguration == "", unset, "--validating-webhook-configuration"),
+		command.When(o.SelfSigning.Secret == "", unset, "--self-signed-secret"),
+	)
 }
 
-func (o *ServingOptions) validate() (errs []error) {
-	if o.BindAddress != "" && net.ParseIP(o.BindAddress) == nil {
-		errs = append(errs, fmt.Errorf("--bind-address: must be an IP address, got %q", o.BindAddress))
-	}
-	if o.SecurePort < 1 || o.SecurePort > 65535 {
-		errs = append(errs, fmt.Errorf("--secure-port: must be from 1 to 65535, got %d", o.SecurePort))
-	}
-	if o.ShutdownDelay < 0 {
-		errs = append(errs, fmt.Errorf("--shutdown-delay-duration: must be 0 or more, got %v", o.ShutdownDelay))
-	}
-	if (o.CertFile == "") != (o.KeyFile == "") {
-		errs = append(errs, errors.New("--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"))
-	}
-	return errs
+func (o *ServingOptions) validate() error {
+	return errors.Join(
+		command.When(o.BindAddress != "" && net.ParseIP(o.BindAddress) == nil, "--bind-address: must be an IP address, got %q", o.BindAddress),
+		command.When(o.SecurePort < 1 || o.SecurePort > 65535, "--secure-port: must be from 1 to 65535, got %d", o.SecurePort),
+		command.When(o.ShutdownDelay < 0, "--shutdown-delay-duration: must be 0 or more, got %v", o.ShutdownDelay),
+		command.When((o.CertFile == "") != (o.KeyFile == ""),
+			"--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"),
+	)
 }

@@ -2,6 +2,7 @@
 
 // Package vpa has the part of a VerticalPodAutoscaler that says whom it governs. It stands in for the module of Kubernetes'
 // autoscaler, of which nothing is linked: fleetscale reads these objects, and neither writes nor obeys them.
+// Packages claims and members/workload do.
 package vpa
 
 import (

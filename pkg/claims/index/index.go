@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package index keeps the autoscalers of the hub by the name of what they scale, once for a process. So a question costs as
-// little in a large namespace as in a small one.
+// little in a large namespace as in a small one. Controllers and webhook ask it.
 package index
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package perobject keeps what a controller knows of each object from one reconcile to the next. It is used by
-// controllers/federatedhpa and controllers/cronfederatedhpa.
+// all controllers: federatedhpa, cronfederatedhpa and multidim.
 package perobject
 
 import (

@@ -41,15 +41,8 @@ func (m *Metrics) observe(a api, err error, answered bool, took time.Duration) {
 }
 
 func resultOf(err error, answered bool) string {
-	silence, absent := fleet.Classify(err)
-	switch {
-	case err == nil:
-		return "Answered"
-	case answered:
+	if err != nil && answered {
 		return string(fleet.ReasonBadAnswer)
-	case absent:
-		return "Absent"
-	default:
-		return string(silence.Reason)
 	}
+	return fleet.ResultOf(err)
 }

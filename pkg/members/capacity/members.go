@@ -73,7 +73,7 @@ func (s *members) estimate(ctx context.Context, m mirror.Member, w fit.Workload)
 	case !quotas.Known:
 		return unknown(because("resourcequotas", quotas.Silence))
 	}
-	c := fit.Cluster{Nodes: nodesOf(nodes), Pods: pods.Rooms(running.Objects), Quotas: quotasOf(quotas)}
+	c := fit.Inventory{Nodes: nodesOf(nodes), Pods: pods.Rooms(running.Objects), Quotas: quotasOf(quotas)}
 	return Estimate{Additional: fit.Estimate(c, w), Known: true, AsOf: earliest(nodes.AsOf, running.AsOf, quotas.AsOf)}
 }
 

@@ -114,8 +114,8 @@ func (s *summaries) list(ctx context.Context) listing {
 	return l
 }
 
-// cluster is what is read of a Karmada Cluster.
-type cluster struct {
+// summarized is what is read of a Karmada Cluster.
+type summarized struct {
 	Status struct {
 		Conditions      []metav1.Condition `json:"conditions"`
 		ResourceSummary *fit.Summary       `json:"resourceSummary"`
@@ -124,7 +124,7 @@ type cluster struct {
 
 // summaryOf is not ok if there is none, or nobody has refreshed it: a Cluster that is not Ready keeps its last one.
 func summaryOf(u *unstructured.Unstructured) (fit.Summary, bool) {
-	var c cluster
+	var c summarized
 	err := guard.Unstructured(u.Object, &c)
 	if err == nil {
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &c)

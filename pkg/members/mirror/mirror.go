@@ -20,13 +20,13 @@ type Mirror[O runtime.Object, T Object] struct {
 	// mu guards the rest. It is never held while anything is waited for.
 	mu       sync.Mutex
 	ctx      context.Context // of Run; nil before
-	clusters map[Member]*cluster[O, T]
+	clusters map[Member]*feeds[O, T]
 }
 
 // New returns a mirror that asks nobody until it runs.
 func New[O runtime.Object, T Object](o Options[O, T]) *Mirror[O, T] {
 	o = o.withDefaults()
-	return &Mirror[O, T]{o: o, pages: make(chan struct{}, o.MaxLists), clusters: map[Member]*cluster[O, T]{}}
+	return &Mirror[O, T]{o: o, pages: make(chan struct{}, o.MaxLists), clusters: map[Member]*feeds[O, T]{}}
 }
 
 // Run keeps the mirror until ctx ends, and returns nil when everything it
@@ -66,7 +66,7 @@ func (m *Mirror[O, T]) feed(member Member, namespace string) *feed[O, T] {
 	defer m.mu.Unlock()
 	c := m.clusters[member]
 	if c == nil {
-		c = newCluster(&m.o, member, m.pages)
+		c = newFeeds(&m.o, member, m.pages)
 		m.clusters[member] = c
 	}
 	return c.feed(namespace, time.Now(), m.start)
@@ -77,7 +77,7 @@ func (m *Mirror[O, T]) begin(ctx context.Context) {
 	defer m.mu.Unlock()
 	m.ctx = ctx
 	for _, c := range m.clusters {
-		for _, f := range c.feeds {
+		for _, f := range c.byNamespace {
 			m.start(f)
 		}
 	}
@@ -102,7 +102,7 @@ func (m *Mirror[O, T]) sweep(now time.Time) {
 	defer m.mu.Unlock()
 	for member, c := range m.clusters {
 		c.sweep(now, m.start)
-		if len(c.feeds) == 0 {
+		if len(c.byNamespace) == 0 {
 			delete(m.clusters, member)
 		}
 	}

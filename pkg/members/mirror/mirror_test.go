@@ -305,7 +305,7 @@ func TestASilentMemberIsForgottenAfterMaxAge(t *testing.T) {
 		}
 		r.expect(east, "shop", "unknown Timeout")
 		r.mu.Lock()
-		if n := len(r.clusters[east].feeds["shop"].shelves.lend(all)); n > 0 {
+		if n := len(r.clusters[east].byNamespace["shop"].shelves.lend(all)); n > 0 {
 			t.Errorf("%d objects are kept that no answer shows", n)
 		}
 		r.mu.Unlock()

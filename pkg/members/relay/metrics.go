@@ -72,15 +72,8 @@ type meter struct {
 }
 
 func (m *meter) request(err error, took time.Duration) {
-	result := "Answered"
-	switch silence, absent := fleet.Classify(err); {
-	case silence != nil:
-		result = string(silence.Reason)
-	case absent:
-		result = "Absent"
-	}
 	m.write(func() {
-		m.metrics.requests.WithLabelValues(m.cluster, m.api, result).Inc()
+		m.metrics.requests.WithLabelValues(m.cluster, m.api, fleet.ResultOf(err)).Inc()
 		m.metrics.seconds.WithLabelValues(m.cluster, m.api).Observe(took.Seconds())
 	})
 }

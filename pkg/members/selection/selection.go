@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package selection says which member clusters an autoscaler selects for its workload: of those that are registered, those
-// where others placed the workload, if somebody does, and that the autoscaler's affinity names.
+// where others placed the workload, if somebody does, and that the autoscaler's affinity names. FederatedHPAs (package sight) and
+// MultidimPodAutoscalers (package multidim) select in the same way.
 package selection
 
 import (
@@ -39,8 +40,8 @@ type Workload struct {
 	InMembers bool
 }
 
-// Cluster is a cluster that is registered, or where the workload is placed.
-type Cluster struct {
+// Candidate is a cluster that is registered, or where the workload is placed.
+type Candidate struct {
 	Member workload.Cluster
 	Facts  assignment.ClusterFacts
 	// Selected: affinity and placement name the cluster.
@@ -56,7 +57,7 @@ func (e *SpecError) Error() string { return e.Message }
 
 // Select returns all clusters, in name order, and whether others bring the workload there. An error is a [SpecError], or one of
 // reading where the workload is placed: then that is not known.
-func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Cluster, placedByOthers bool, err error) {
+func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Candidate, placedByOthers bool, err error) {
 	placed, err := r.placements(ctx, w)
 	if err != nil {
 		return nil, false, err
@@ -68,9 +69,9 @@ func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Cluster, pl
 	for _, member := range r.Fleet.Clusters() {
 		members[member.Facts().Name] = member
 	}
-	clusters = make([]Cluster, 0, len(members))
+	clusters = make([]Candidate, 0, len(members))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		c := Cluster{Member: members[name], Facts: members[name].Facts()}
+		c := Candidate{Member: members[name], Facts: members[name].Facts()}
 		selected, err := assignment.Matches(w.Affinity, c.Facts)
 		if err != nil {
 			return nil, placed.byOthers, &SpecError{fmt.Sprintf("spec.clusterAffinity: %v", err)}

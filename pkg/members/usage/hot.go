@@ -4,6 +4,8 @@ package usage
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
@@ -46,13 +48,7 @@ func (s *Store) ensure(k key, asked []*scraper) []*target {
 	return targets
 }
 
-func (s *Store) all() []*scraper {
-	all := make([]*scraper, 0, len(s.scrapers))
-	for _, sc := range s.scrapers {
-		all = append(all, sc)
-	}
-	return all
-}
+func (s *Store) all() []*scraper { return slices.Collect(maps.Values(s.scrapers)) }
 
 func (s *Store) dropOldest() {
 	var oldest key

@@ -39,15 +39,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 func (m *Metrics) observeLateness(d time.Duration) { m.late.Observe(d.Seconds()) }
 
 func (m *Metrics) countScrape(cluster string, err error) {
-	silence, absent := fleet.Classify(err)
-	result := "Answered"
-	switch {
-	case silence != nil:
-		result = string(silence.Reason)
-	case absent:
-		result = "Absent"
-	}
-	m.scrapes.WithLabelValues(cluster, result).Inc()
+	m.scrapes.WithLabelValues(cluster, fleet.ResultOf(err)).Inc()
 }
 
 func (m *Metrics) forget(cluster string) {

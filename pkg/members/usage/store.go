@@ -78,12 +78,7 @@ func (s *Store) Run(ctx context.Context) {
 }
 
 // MembersChanged says that Members would now say something else. It never blocks.
-func (s *Store) MembersChanged() {
-	select {
-	case s.changed <- struct{}{}:
-	default:
-	}
-}
+func (s *Store) MembersChanged() { signal(s.changed) }
 
 // Question is put to the fleet.
 type Question struct {

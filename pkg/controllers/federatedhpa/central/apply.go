@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -29,8 +30,8 @@ type outcome struct {
 
 // assigned returns how many replicas a cluster is told to run by now; nil: that is not known.
 func (o *outcome) assigned(p *part) *int32 {
-	for i := range o.changes {
-		if c := &o.changes[i]; c.part.Cluster == p.Cluster && c.err == nil {
+	for c := range sight.Pointers(o.changes) {
+		if c.part.Cluster == p.Cluster && c.err == nil {
 			return &c.to
 		}
 	}

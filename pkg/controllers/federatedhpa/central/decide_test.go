@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -38,10 +39,12 @@ func anySituation(seed uint64) situation {
 		v1alpha1.ClusterConflict}
 	for i := range 1 + r.IntN(4) {
 		told := r.Int32N(9)
-		c := &sight.Cluster{Facts: assignment.ClusterFacts{Name: fmt.Sprint("c", i)}, Selected: true,
+		c := &sight.Cluster{
+			Candidate:  selection.Candidate{Facts: assignment.ClusterFacts{Name: fmt.Sprint("c", i)}, Selected: true},
 			Preference: assignment.Preference{Weight: 1 + r.Int64N(3)},
 			Scale: &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: told},
-				Status: autoscalingv1.ScaleStatus{Replicas: told, Selector: "app=web"}}}
+				Status: autoscalingv1.ScaleStatus{Replicas: told, Selector: "app=web"}},
+		}
 		c.Before = v1alpha1.ClusterStatus{Name: c.Facts.Name, State: states[r.IntN(len(states))],
 			Since: &metav1.Time{Time: start.Add(-time.Hour)}, AssignedReplicas: &told}
 		c.Pods = pods.Listing{Known: true, Unschedulable: r.IntN(4), UnschedulableSince: start.Add(-time.Duration(r.IntN(100)) * time.Second)}

@@ -18,42 +18,38 @@ func (in *situation) divide(total int32) *division {
 		UID:    string(in.Object.UID),
 		Total:  total,
 	}
-	for i := range in.parts {
-		if p := &in.parts[i]; p.takesPart() {
-			q.Clusters = append(q.Clusters, p.destination(in))
+	for p := range sight.Pointers(in.parts) {
+		if p.takesPart() {
+			q.Clusters = append(q.Clusters, p.cluster(in))
 		}
 	}
-	v := &division{Distribution: assignment.Distribute(q), total: total}
+	v := &division{Distribution: assignment.Distribute(q)}
 	if in.Object.Spec.ReplicaDistribution.Rebalance {
-		in.rebalance(v)
+		in.rebalance(v, q)
 	}
 	v.changes = in.changes(v)
 	return v
 }
 
 // rebalance moves running replicas nearer to where they belong, a few at a time.
-func (in *situation) rebalance(v *division) {
+func (in *situation) rebalance(v *division, distributed assignment.DistributeQuestion) {
 	memory := in.Object.Status.Assignment
 	if memory == nil {
 		memory = &v1alpha1.AssignmentStatus{}
 	}
 	q := assignment.RebalanceQuestion{
-		UID:           string(in.Object.UID),
-		Total:         v.total,
+		UID:           distributed.UID,
+		Total:         distributed.Total,
+		Clusters:      distributed.Clusters,
+		Distribution:  v.Distribution,
 		DriftingSince: sight.Time(memory.DriftingSince),
 		LastMove:      sight.Time(memory.LastRebalanceTime),
 		Now:           in.Now,
 	}
 	v.moved = map[string]int32{}
-	for i := range in.parts {
-		p := &in.parts[i]
-		name := p.Facts.Name
-		if p.writable() {
-			q.Clusters = append(q.Clusters, assignment.Placement{
-				Name: name, Moved: p.moved, Current: p.told(), Ready: int32(p.Pods.Ready()), Wanted: v.Replicas[name], Target: v.Targets[name],
-			})
-		} else if p.moved > 0 {
-			v.moved[name] = p.moved
+	for p := range sight.Pointers(in.parts) {
+		if p.moved > 0 && !p.writable() {
+			v.moved[p.Facts.Name] = p.moved
 		}
 	}
 	r := assignment.Rebalance(q)
@@ -63,13 +59,11 @@ func (in *situation) rebalance(v *division) {
 	v.memory.DriftingSince, v.memory.LastRebalanceTime = sight.Stored(r.DriftingSince), sight.Stored(r.LastMove)
 }
 
-// destination is the cluster as the division sees it.
-func (p *part) destination(in *situation) assignment.Destination {
-	return assignment.Destination{
-		Cluster: assignment.Cluster{Name: p.Facts.Name, Preference: p.Preference, Current: p.told(), Capacity: p.capacity()},
-		Limit:   p.limit,
-		Load:    in.load(p.Facts.Name),
-		Held:    !p.writable(),
+// cluster is the cluster as the division sees it.
+func (p *part) cluster(in *situation) assignment.Cluster {
+	return assignment.Cluster{
+		Name: p.Facts.Name, Preference: p.Preference, Current: p.told(), Capacity: p.capacity(),
+		Limit: p.limit, Load: in.load(p.Facts.Name), Held: !p.writable(), Moved: p.moved, Ready: int32(p.Pods.Ready()),
 	}
 }
 
@@ -98,8 +92,8 @@ func (in *situation) load(cluster string) int64 {
 	if in.Object.Spec.ReplicaDistribution.Type != v1alpha1.DistributionLoadWeighted {
 		return 0
 	}
-	for i := range in.metrics {
-		if m := &in.metrics[i]; m.Err == nil && m.Pods != nil {
+	for m := range sight.Pointers(in.metrics) {
+		if m.Err == nil && m.Pods != nil {
 			sum := int64(0)
 			for _, sample := range m.Pods[cluster] {
 				sum += min(max(0, sample.Value), math.MaxInt64-sum)
@@ -113,8 +107,6 @@ func (in *situation) load(cluster string) int64 {
 // division is how the replicas are divided among the clusters.
 type division struct {
 	assignment.Distribution
-	// total is what was to be divided.
-	total int32
 	// moved are replicas that run twice while they move, by the cluster that they move to.
 	moved map[string]int32
 	// memory is for the next rebalancing; nil: there is none.
@@ -135,8 +127,7 @@ type change struct {
 // changes returns what the division changes.
 func (in *situation) changes(v *division) []change {
 	var all []change
-	for i := range in.parts {
-		p := &in.parts[i]
+	for p := range sight.Pointers(in.parts) {
 		to, divided := v.Replicas[p.Facts.Name]
 		if divided && p.writable() && to != *p.assigned {
 			all = append(all, change{part: p, from: *p.assigned, to: to, gain: to - v.moved[p.Facts.Name] - p.told()})

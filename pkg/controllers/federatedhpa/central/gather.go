@@ -7,21 +7,17 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
-
-// byCapacity are the divisions that ask what clusters can host.
-var byCapacity = []v1alpha1.ReplicaDistributionType{
-	v1alpha1.DistributionDynamicWeighted, v1alpha1.DistributionAggregated, v1alpha1.DistributionPrioritized,
-}
 
 // gather collects the input of a decision. What is not available is recorded as such: there is always a decision.
 func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) situation {
@@ -86,8 +82,7 @@ func (p *part) seeScale(object *v1alpha1.FederatedHPA) {
 // addUp makes one scale of all parts.
 func (in *situation) addUp() {
 	told, reported, read := int64(0), int64(0), false
-	for i := range in.parts {
-		p := &in.parts[i]
+	for p := range sight.Pointers(in.parts) {
 		if !p.takesPart() {
 			continue
 		}
@@ -113,8 +108,7 @@ func (in *situation) nowhere() error {
 		return fmt.Errorf("no registered cluster is selected for %s: compare spec.clusterAffinity with the registrations", ref)
 	}
 	var each []string
-	for i := range in.parts {
-		p := &in.parts[i]
+	for p := range sight.Pointers(in.parts) {
 		each = append(each, fmt.Sprintf("%s: %s", p.Facts.Name, p.reason))
 	}
 	return fmt.Errorf("no cluster can scale %s: %s", ref, strings.Join(each, "; "))
@@ -139,7 +133,7 @@ func (m *Mode) readMembers(ctx context.Context, in *situation) {
 // asksForRoom: it matters how many replicas the cluster can host, for the division, or as a full cluster may have room again.
 func (in *situation) asksForRoom(p *part) bool {
 	d := in.Object.Spec.ReplicaDistribution
-	return d != nil && p.writable() && (p.Before.State == v1alpha1.ClusterSaturated || slices.Contains(byCapacity, d.Type))
+	return d != nil && p.writable() && (p.Before.State == v1alpha1.ClusterSaturated || assignment.Policy(d.Type).ByCapacity())
 }
 
 func (p *part) readPods(ctx context.Context, in *situation) {

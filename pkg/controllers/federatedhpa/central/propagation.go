@@ -62,8 +62,7 @@ func (m *Mode) propagation(ctx context.Context, in *situation, memory *Memory) p
 // podsIn returns how many Pods of the workload the members have, whatever they do; nil if not all can be seen.
 func (in *situation) podsIn() *int32 {
 	n := 0
-	for i := range in.parts {
-		p := &in.parts[i]
+	for p := range sight.Pointers(in.parts) {
 		if p.state == v1alpha1.ClusterUnreachable || !p.Pods.Known || p.Pods.Silent != nil {
 			return nil
 		}
@@ -76,12 +75,12 @@ func (in *situation) podsIn() *int32 {
 func (m *Mode) toldIn(ctx context.Context, in *situation) *int32 {
 	members := make([]sight.Cluster, len(in.parts))
 	for i := range in.parts {
-		members[i].Member = in.parts[i].Member
+		members[i].Candidate = in.parts[i].Candidate
 	}
 	workload.Each(ctx, m.Fleet.Timeout, members, func(ctx context.Context, c *sight.Cluster) { c.ReadScale(ctx, in.Object) })
 	sum := int64(0)
-	for i := range members {
-		switch c := &members[i]; {
+	for c := range sight.Pointers(members) {
+		switch {
 		case c.Scale != nil:
 			sum += int64(c.Scale.Spec.Replicas)
 		case c.Absent == nil:

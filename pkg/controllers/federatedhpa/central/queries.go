@@ -13,6 +13,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -89,8 +90,8 @@ func join(whole, part replicas.Metric, clusters []string) replicas.Metric {
 // groups are the clusters that take part, by how Pods are selected there, in order; at least one.
 func (in *situation) groups() ([]alike, error) {
 	clusters := map[string][]string{}
-	for i := range in.parts {
-		if p := &in.parts[i]; p.takesPart() {
+	for p := range sight.Pointers(in.parts) {
+		if p.takesPart() {
 			text := cmp.Or(p.selector(in.scale.Selector), in.scale.Selector)
 			clusters[text] = append(clusters[text], p.Facts.Name)
 		}
@@ -125,8 +126,7 @@ func (in *situation) names() []string {
 func (in *situation) clustersOf() func(pod string) []string {
 	index := sync.OnceValue(func() map[string][]string {
 		clusters := map[string][]string{}
-		for i := range in.parts {
-			p := &in.parts[i]
+		for p := range sight.Pointers(in.parts) {
 			for j := range p.Pods.Pods {
 				name := p.Pods.Pods[j].Name
 				clusters[name] = append(clusters[name], p.Facts.Name)

@@ -67,8 +67,7 @@ func partsOf(seen *sight.Sight, memory *Memory) []part {
 		return nil
 	}
 	parts := make([]part, 0, len(seen.Clusters))
-	for i := range seen.Clusters {
-		c := &seen.Clusters[i]
+	for c := range sight.Pointers(seen.Clusters) {
 		if !c.Selected {
 			continue
 		}
@@ -149,8 +148,8 @@ func (in *situation) question() replicas.Question {
 		Now:        in.Now,
 	}
 	q.Clusters = make([]replicas.Cluster, 0, len(in.parts))
-	for i := range in.parts {
-		if p := &in.parts[i]; p.takesPart() {
+	for p := range sight.Pointers(in.parts) {
+		if p.takesPart() {
 			q.Clusters = append(q.Clusters, p.seen(&in.scale))
 		}
 	}
@@ -192,8 +191,8 @@ func (p *part) seen(whole *replicas.Scale) replicas.Cluster {
 // present is the number of Pods that stand for a replica: those that have ended, or are to, do not.
 func (p *part) present() int {
 	n := 0
-	for i := range p.Pods.Pods {
-		if pod := &p.Pods.Pods[i]; !pod.Terminating && pod.Phase != corev1.PodFailed && pod.Phase != corev1.PodSucceeded {
+	for pod := range sight.Pointers(p.Pods.Pods) {
+		if !pod.Terminating && pod.Phase != corev1.PodFailed && pod.Phase != corev1.PodSucceeded {
 			n++
 		}
 	}

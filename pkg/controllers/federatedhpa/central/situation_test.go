@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -142,9 +143,10 @@ func TestQuestion(t *testing.T) {
 		metrics: []replicas.Metric{{Values: []int64{1}}}, state: replicas.State{ScaleUps: []replicas.Change{{Replicas: 1}}},
 		options: replicas.Options{Tolerance: 0.2},
 		parts: []part{
-			{Cluster: &sight.Cluster{Facts: assignment.ClusterFacts{Name: "east"}}, state: v1alpha1.ClusterActive},
-			{Cluster: &sight.Cluster{Facts: assignment.ClusterFacts{Name: "north"}}, state: v1alpha1.ClusterExcluded},
-			{Cluster: &sight.Cluster{Facts: assignment.ClusterFacts{Name: "west"}}, state: v1alpha1.ClusterConflict},
+			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "east"}}}, state: v1alpha1.ClusterActive},
+			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "north"}}},
+				state: v1alpha1.ClusterExcluded},
+			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "west"}}}, state: v1alpha1.ClusterConflict},
 		},
 	}
 	want := replicas.Question{

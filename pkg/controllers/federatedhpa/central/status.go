@@ -94,7 +94,7 @@ func (o *outcome) clusterStatus(p *part) v1alpha1.ClusterStatus {
 	s.MetricAgeSeconds = o.metricAge(p)
 	s.UnschedulableSince, s.SchedulableSince, s.AvailableReplicas = p.unschedulableSince, p.schedulableSince, p.capacity()
 	if d := o.Object.Spec.ReplicaDistribution; d != nil {
-		p.rank(&s, d.Type)
+		p.Rank(&s, assignment.Policy(d.Type))
 	}
 	return s
 }
@@ -108,16 +108,6 @@ func (p *part) count(s *v1alpha1.ClusterStatus) {
 	s.CurrentReplicas = p.Before.CurrentReplicas
 	if p.Scale != nil {
 		s.CurrentReplicas = &p.Scale.Spec.Replicas
-	}
-}
-
-// rank notes what the division went by.
-func (p *part) rank(s *v1alpha1.ClusterStatus, by v1alpha1.ReplicaDistributionType) {
-	switch by {
-	case v1alpha1.DistributionStaticWeighted:
-		s.Weight = &p.Preference.Weight
-	case v1alpha1.DistributionPrioritized:
-		s.Priority = &p.Preference.Priority
 	}
 }
 
@@ -195,16 +185,12 @@ func (o *outcome) stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAS
 
 // saturated reports whether the clusters can take what is divided among them.
 func (v *division) saturated() record.Condition {
-	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: true}
-	switch {
-	case v.Unplaced > 0:
+	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: v.Unplaced > 0 || v.Saturated, Reason: reasonNoRoom,
+		Message: "no cluster is known to have room for some of the replicas; they were given out all the same"}
+	if v.Unplaced > 0 {
 		c.Reason, c.Message = reasonThresholds, "every cluster that can be scaled is at its autoscalingMaxThreshold"
-	case v.Saturated:
-		c.Reason, c.Message = reasonNoRoom, "no cluster is known to have room for some of the replicas; they were given out all the same"
-	default:
-		c.Is, c.Quiet, c.Reason, c.Message = false, true, reasonRoom, "the clusters can take their replicas"
 	}
-	return c
+	return c.Else(reasonRoom, "the clusters can take their replicas")
 }
 
 // unmatched reports whether an entry of the preferences has no effect, as it selects none of the clusters.

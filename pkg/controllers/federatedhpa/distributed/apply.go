@@ -14,9 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -107,8 +109,8 @@ func (m *Mode) probe(ctx context.Context, o *outcome) {
 // reportMade makes one Event of all clusters that got the workload.
 func (m *Mode) reportMade(o *outcome) {
 	var made []string
-	for i := range o.results {
-		if r := &o.results[i]; r.made {
+	for r := range sight.Pointers(o.results) {
+		if r.made {
 			made = append(made, r.Facts.Name)
 		}
 	}
@@ -226,8 +228,8 @@ func (c change) kind() string {
 func (c change) about(object *v1alpha1.FederatedHPA) []any {
 	switch {
 	case c.write != nil:
-		return []any{"what", c.kind(), "hpa", c.write.Name, "min", value(c.write.Spec.MinReplicas), "max", c.write.Spec.MaxReplicas, "held",
-			held(c.write)}
+		return []any{"what", c.kind(), "hpa", c.write.Name, "min", ptr.Deref(c.write.Spec.MinReplicas, 0), "max", c.write.Spec.MaxReplicas,
+			"held", held(c.write)}
 	case c.scale != nil:
 		return []any{"what", c.kind(), "workload", workload.Describe(object.Spec.ScaleTargetRef), "replicas", *c.scale}
 	case c.remove != nil:

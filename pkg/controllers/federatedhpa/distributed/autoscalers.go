@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -80,7 +81,7 @@ func (s *site) unsupported(object *v1alpha1.FederatedHPA) error {
 	if !s.here() {
 		return nil
 	}
-	_, err := memberhpa.Encode(memberhpa.Render(object, memberhpa.Part{Name: s.name, Min: 1, Max: 1}), s.Autoscalers.Version)
+	_, err := memberhpa.Encode(memberhpa.Render(object, s.name, assignment.SiteStep{Min: 1, Max: 1}), s.Autoscalers.Version)
 	return err
 }
 

@@ -7,9 +7,11 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
@@ -29,8 +31,8 @@ func (o *outcome) more() [][]change { return o.each((*result).more) }
 
 func (o *outcome) each(of func(*result, *situation) []change) [][]change {
 	var all [][]change
-	for i := range o.results {
-		if r := &o.results[i]; r.here() {
+	for r := range sight.Pointers(o.results) {
+		if r.here() {
 			if changes := of(r, &o.situation); len(changes) > 0 {
 				all = append(all, changes)
 			}
@@ -89,7 +91,7 @@ func (r *result) more(in *situation) []change {
 		return nil
 	}
 	if r.lacks() && in.template != nil && !replaced && r.knowsHowMany(r.next) {
-		changes = append(changes, change{result: r, make: withReplicas(in.template, value(r.next.Scale))})
+		changes = append(changes, change{result: r, make: withReplicas(in.template, ptr.Deref(r.next.Scale, 0))})
 	}
 	if r.own == nil || r.next.Max > r.own.Spec.MaxReplicas && !replaced {
 		changes = append(changes, change{result: r, write: r.rendered(in, r.next)})
@@ -107,9 +109,8 @@ func (s *site) knowsHowMany(next assignment.SiteStep) bool {
 
 // rendered is the cluster's autoscaler as it is to be.
 func (s *site) rendered(in *situation, next assignment.SiteStep) *autoscalingv2.HorizontalPodAutoscaler {
-	return memberhpa.Render(in.Object, memberhpa.Part{
-		Name: s.name, Min: next.Min, Max: next.Max, Hold: next.Hold, Window: next.Window, FromZero: next.Bumped && in.native(),
-	})
+	next.Bumped = next.Bumped && in.native()
+	return memberhpa.Render(in.Object, s.name, next)
 }
 
 func withReplicas(template *unstructured.Unstructured, n int32) *unstructured.Unstructured {
@@ -126,8 +127,7 @@ func (c change) grows() bool {
 
 // mayGrow: no cluster that counts still has a greater maximum than it is assigned, or more than one of ours.
 func (o *outcome) mayGrow() bool {
-	for i := range o.results {
-		r := &o.results[i]
+	for r := range sight.Pointers(o.results) {
 		if o.counts(r) && (len(r.further(r.next)) > 0 || r.mayExceed(r.next.Max)) {
 			return false
 		}

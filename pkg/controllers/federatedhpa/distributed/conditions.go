@@ -11,10 +11,12 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
@@ -44,14 +46,13 @@ func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.Horizo
 // would is what is not carried out.
 func (p *plan) would(s *v1alpha1.FederatedHPAStatus) string {
 	var all []string
-	for i := range s.Clusters {
-		c := &s.Clusters[i]
+	for c := range sight.Pointers(s.Clusters) {
 		lower, upper := int32(0), int32(0)
 		if at := slices.IndexFunc(p.sites, func(s site) bool { return s.Facts.Name == c.Name }); at >= 0 && p.sites[at].owns() {
 			lower, upper = p.sites[at].least(), p.sites[at].stands()
 		}
-		if value(c.AssignedMin) != lower || value(c.AssignedMax) != upper {
-			all = append(all, fmt.Sprintf("%s from %d-%d to %d-%d", c.Name, lower, upper, value(c.AssignedMin), value(c.AssignedMax)))
+		if ptr.Deref(c.AssignedMin, 0) != lower || ptr.Deref(c.AssignedMax, 0) != upper {
+			all = append(all, fmt.Sprintf("%s from %d-%d to %d-%d", c.Name, lower, upper, ptr.Deref(c.AssignedMin, 0), ptr.Deref(c.AssignedMax, 0)))
 		}
 	}
 	if len(all) == 0 {
@@ -62,30 +63,27 @@ func (p *plan) would(s *v1alpha1.FederatedHPAStatus) string {
 
 // able: the bounds can be read and written everywhere.
 func (in *situation) able() record.Condition {
-	c := record.Condition{Type: autoscalingv2.AbleToScale}
-	var own *fault
-	switch {
-	case errors.As(in.fault, &own):
-		c.Reason, c.Message = own.reason, own.message
-		return c
-	case in.fault != nil:
-		c.Reason, c.Message = reasonFailedReadHub, in.fault.Error()
-		return c
-	}
-	var failing []string
-	parts := 0
-	for i := range in.sites {
-		s := &in.sites[i]
-		if s.reason == reasonFailedWrite || s.presence == assignment.Leaving && s.refused.message != "" {
-			failing = append(failing, s.Facts.Name+": "+cmp.Or(s.refused.message, s.message))
+	c := record.Condition{Type: autoscalingv2.AbleToScale, Reason: reasonFailedWrite}
+	failing := in.words(func(s *site) string {
+		if s.reason != reasonFailedWrite && (s.presence != assignment.Leaving || s.refused.message == "") {
+			return ""
 		}
+		return s.Facts.Name + ": " + cmp.Or(s.refused.message, s.message)
+	})
+	parts := 0
+	for s := range sight.Pointers(in.sites) {
 		if s.presence != assignment.Leaving {
 			parts++
 		}
 	}
+	var own *fault
 	switch {
+	case errors.As(in.fault, &own):
+		c.Reason, c.Message = own.reason, own.message
+	case in.fault != nil:
+		c.Reason, c.Message = reasonFailedReadHub, in.fault.Error()
 	case len(failing) > 0:
-		c.Reason, c.Message = reasonFailedWrite, "bounds cannot be written: "+strings.Join(failing, "; ")
+		c.Message = "bounds cannot be written: " + strings.Join(failing, "; ")
 	case parts == 0:
 		c.Reason, c.Message = reasonNoClusters, in.nowhere()
 	default:
@@ -96,10 +94,7 @@ func (in *situation) able() record.Condition {
 
 // nowhere returns why no cluster takes part.
 func (in *situation) nowhere() string {
-	var each []string
-	for i := range in.sites {
-		each = append(each, fmt.Sprintf("%s: %s", in.sites[i].Facts.Name, in.sites[i].reason))
-	}
+	each := in.words(func(s *site) string { return fmt.Sprintf("%s: %s", s.Facts.Name, s.reason) })
 	if len(each) == 0 {
 		return "no registered cluster is selected: compare spec.clusterAffinity with the registrations"
 	}
@@ -155,66 +150,60 @@ func of(hpa *autoscalingv2.HorizontalPodAutoscaler,
 }
 
 func (in *situation) visible() record.Condition {
-	c := record.Condition{Type: v1alpha1.FleetVisible}
-	var dark []string
-	for i := range in.sites {
-		if s := &in.sites[i]; s.presence == assignment.Silent {
-			dark = append(dark, fmt.Sprintf("%s (%s)", s.Facts.Name, s.reason))
+	dark := in.words(func(s *site) string {
+		if s.presence != assignment.Silent {
+			return ""
+		}
+		return fmt.Sprintf("%s (%s)", s.Facts.Name, s.reason)
+	})
+	if len(dark) > 0 {
+		return record.Condition{Type: v1alpha1.FleetVisible, Reason: replicas.ReasonClusterUnreachable,
+			Message: "these clusters cannot be seen, keep their bounds and continue to scale within them: " + strings.Join(dark, ", ")}
+	}
+	return record.Condition{Type: v1alpha1.FleetVisible, Is: true, Reason: replicas.ReasonAllClustersVisible,
+		Message: "all clusters are visible"}
+}
+
+// words are what is to be said of each cluster, but for those of which it is nothing.
+func (in *situation) words(say func(*site) string) []string {
+	var all []string
+	for s := range sight.Pointers(in.sites) {
+		if word := say(s); word != "" {
+			all = append(all, word)
 		}
 	}
-	if len(dark) > 0 {
-		c.Reason = replicas.ReasonClusterUnreachable
-		c.Message = "these clusters cannot be seen, keep their bounds and continue to scale within them: " + strings.Join(dark, ", ")
-		return c
-	}
-	c.Is, c.Reason, c.Message = true, replicas.ReasonAllClustersVisible, "all clusters are visible"
-	return c
+	return all
 }
 
 func (in *situation) supported() record.Condition {
-	c := record.Condition{Type: v1alpha1.MetricNotSupported, Quiet: true, Reason: "MetricsSupported",
-		Message: "every cluster supports the metrics"}
-	var each []string
-	for i := range in.sites {
-		if s := &in.sites[i]; s.reason == reasonNotSupported {
-			each = append(each, s.Facts.Name+": "+s.message)
+	each := in.words(func(s *site) string {
+		if s.reason != reasonNotSupported {
+			return ""
 		}
-	}
-	if len(each) > 0 {
-		c.Is, c.Quiet, c.Reason, c.Message = true, false, reasonNotSupported, strings.Join(each, "; ")
-	}
-	return c
+		return s.Facts.Name + ": " + s.message
+	})
+	return record.Condition{Type: v1alpha1.MetricNotSupported, Is: len(each) > 0, Reason: reasonNotSupported,
+		Message: strings.Join(each, "; ")}.
+		Else("MetricsSupported", "every cluster supports the metrics")
 }
 
 func (p *plan) unassigned() record.Condition {
-	left := p.step.Unassigned
-	c := record.Condition{Type: v1alpha1.MaxNotAssignable, Is: left > 0, Quiet: left == 0, Reason: "AllAssigned",
-		Message: "all of maxReplicas is assigned"}
-	if c.Is {
-		c.Reason, c.Message = "Thresholds", fmt.Sprintf("%d of maxReplicas cannot be assigned: the thresholds of the clusters add up to less",
-			left)
-	}
-	return c
+	return record.Condition{Type: v1alpha1.MaxNotAssignable, Is: p.step.Unassigned > 0, Reason: "Thresholds",
+		Message: fmt.Sprintf("%d of maxReplicas cannot be assigned: the thresholds of the clusters add up to less", p.step.Unassigned)}.
+		Else("AllAssigned", "all of maxReplicas is assigned")
 }
 
 func (p *plan) saturated() record.Condition {
-	all := p.step.AllSaturated
-	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: all, Quiet: !all, Reason: "Room",
-		Message: "replicas that one cluster cannot host fit into another"}
-	if c.Is {
-		c.Reason, c.Message = "NoRoom", "Pods of a cluster are unschedulable, and no other cluster can take over their part of maxReplicas"
-	}
-	return c
+	return record.Condition{Type: v1alpha1.AllClustersSaturated, Is: p.step.AllSaturated, Reason: "NoRoom",
+		Message: "Pods of a cluster are unschedulable, and no other cluster can take over their part of maxReplicas"}.
+		Else("Room", "replicas that one cluster cannot host fit into another")
 }
 
 func (p *plan) weighed() record.Condition {
-	unknown := p.step.Unweighted && p.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType == v1alpha1.AssignmentDynamicWeighted
-	c := record.Condition{Type: v1alpha1.CapacityUnknown, Is: unknown, Quiet: !unknown, Reason: "CapacityKnown",
-		Message: "the capacity of clusters is known"}
-	if c.Is {
-		c.Reason, c.Message = "CapacityUnknown", "the capacity of no cluster is known, so all have the same weight"
-	}
-	return c
+	dynamic := p.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType == v1alpha1.AssignmentDynamicWeighted
+	return record.Condition{Type: v1alpha1.CapacityUnknown, Is: p.step.Unweighted && dynamic, Reason: "CapacityUnknown",
+		Message: "the capacity of no cluster is known, so all have the same weight"}.
+		Else("CapacityKnown", "the capacity of clusters is known")
 }
 
 // stateOf returns what the autoscalers are doing together.

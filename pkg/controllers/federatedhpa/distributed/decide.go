@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -51,8 +52,7 @@ func decide(in situation) plan {
 
 // welcome: clusters that take again what they had refused have been considered.
 func (in *situation) welcome() {
-	for i := range in.sites {
-		s := &in.sites[i]
+	for s := range sight.Pointers(in.sites) {
 		s.recovered = s.recovered && s.presence != assignment.Present
 	}
 }
@@ -60,8 +60,8 @@ func (in *situation) welcome() {
 // askAll sends a new spec to those clusters, too, that refused the last one. One that the others do not wait for is asked
 // for its part of it first.
 func (in *situation) askAll() {
-	for i := range in.sites {
-		if s := &in.sites[i]; s.presence == assignment.Refusing && !in.gaveUp(s) {
+	for s := range sight.Pointers(in.sites) {
+		if s.presence == assignment.Refusing && !in.gaveUp(s) {
 			s.presence = assignment.Present
 		}
 	}
@@ -71,8 +71,7 @@ func (in *situation) askAll() {
 // runs, and what becomes more stays as it stands. Nothing that becomes more of it has been written yet, as what becomes less
 // comes first.
 func (in *situation) drop(lapse assignment.Lapse) {
-	for i := range in.sites {
-		s := &in.sites[i]
+	for s := range sight.Pointers(in.sites) {
 		if lapse.Orders[s.Facts.Name] {
 			s.assigned.replicas = nil
 		}
@@ -202,8 +201,7 @@ func (in *situation) pending() bool {
 	stuck := slices.ContainsFunc(in.sites, func(s site) bool {
 		return s.presence == assignment.Refusing && !in.gaveUp(&s) && s.mayExceed(s.assigned.upper)
 	})
-	for i := range in.sites {
-		s := &in.sites[i]
+	for s := range sight.Pointers(in.sites) {
 		switch {
 		case s.presence != assignment.Present, stuck && s.assigned.upper > s.stands():
 		case !s.has(s.assigned.lower, s.assigned.upper), s.order() != nil && !s.balks:
@@ -239,7 +237,7 @@ func (s *site) least() int32 {
 	if s.own == nil {
 		return 0
 	}
-	return max(1, value(s.own.Spec.MinReplicas))
+	return max(1, ptr.Deref(s.own.Spec.MinReplicas, 0))
 }
 
 // stay makes the step the one that has not come true yet. What follows from how clusters are, and not from bounds, holds.
@@ -251,8 +249,7 @@ func (in *situation) stay(step *assignment.Step) {
 	}
 	memory.UnderloadedSince = step.Memory.UnderloadedSince
 	step.Memory = memory
-	for i := range in.sites {
-		s := &in.sites[i]
+	for s := range sight.Pointers(in.sites) {
 		if s.presence != assignment.Present {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
@@ -74,8 +75,8 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 // deregistered are the clusters that have an autoscaler of ours, and are no longer registered: what we made there cannot
 // be taken back.
 func (p *plan) deregistered() (names []string) {
-	for i := range p.Deregistered {
-		if c := &p.Deregistered[i]; value(c.AssignedMax) > 0 {
+	for c := range sight.Pointers(p.Deregistered) {
+		if ptr.Deref(c.AssignedMax, 0) > 0 {
 			names = append(names, c.Name)
 		}
 	}
@@ -85,17 +86,16 @@ func (p *plan) deregistered() (names []string) {
 // moved returns which clusters get other bounds, or start or stop to run.
 func (p *plan) moved(status *v1alpha1.FederatedHPAStatus) string {
 	var all []string
-	for i := range status.Clusters {
-		c := &status.Clusters[i]
+	for c := range sight.Pointers(status.Clusters) {
 		lower, upper := int32(0), int32(0)
 		if at := slices.IndexFunc(p.sites, func(s site) bool { return s.Facts.Name == c.Name }); at >= 0 {
 			lower, upper = p.sites[at].assigned.lower, p.sites[at].assigned.upper
 		}
-		if value(c.AssignedMin) != lower || value(c.AssignedMax) != upper {
+		if ptr.Deref(c.AssignedMin, 0) != lower || ptr.Deref(c.AssignedMax, 0) != upper {
 			all = append(all, fmt.Sprintf("%s: %d-%d to %d-%d", c.Name, lower, upper, *c.AssignedMin, *c.AssignedMax))
 		}
-		if c.AssignedReplicas != nil && *c.AssignedReplicas != value(c.CurrentReplicas) {
-			all = append(all, fmt.Sprintf("%s: %d to %d replicas", c.Name, value(c.CurrentReplicas), *c.AssignedReplicas))
+		if c.AssignedReplicas != nil && *c.AssignedReplicas != ptr.Deref(c.CurrentReplicas, 0) {
+			all = append(all, fmt.Sprintf("%s: %d to %d replicas", c.Name, ptr.Deref(c.CurrentReplicas, 0), *c.AssignedReplicas))
 		}
 	}
 	return strings.Join(all, ", ")

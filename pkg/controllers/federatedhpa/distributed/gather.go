@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -58,8 +58,8 @@ func specFault(err error) error {
 
 // leaveUnpreferred: a cluster without a preference, where that matters, takes no part.
 func (in *situation) leaveUnpreferred() {
-	for i := range in.sites {
-		if s := &in.sites[i]; !s.Preferred && s.presence != assignment.Leaving {
+	for s := range sight.Pointers(in.sites) {
+		if !s.Preferred && s.presence != assignment.Leaving {
 			s.leaves(v1alpha1.ClusterExcluded, record.ReasonNotPreferred, "no entry of clusterAutoscalingPreference selects the cluster")
 		}
 	}
@@ -67,14 +67,12 @@ func (in *situation) leaveUnpreferred() {
 
 // readPods reads the workload's Pods, and what room there is for more.
 func (m *Mode) readPods(ctx context.Context, in *situation) {
-	byCapacity := slices.Contains([]v1alpha1.FederatedHPAAssignmentType{
-		v1alpha1.AssignmentDynamicWeighted, v1alpha1.AssignmentAggregated, v1alpha1.AssignmentPrioritized,
-	}, in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType)
+	policy := assignment.Policy(in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType)
 	workload.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
 		if s.inSight() && s.Scale != nil {
 			s.readPods(ctx, in.Object)
 		}
-		if byCapacity && s.inSight() {
+		if policy.ByCapacity() && s.inSight() {
 			s.ReadRoom(ctx, in.Object, s.lacking(in))
 		}
 	})
@@ -100,8 +98,7 @@ func (m *Mode) wants(ctx context.Context, in *situation) bool {
 		return false
 	}
 	var clusters []string
-	for i := range in.sites {
-		s := &in.sites[i]
+	for s := range sight.Pointers(in.sites) {
 		if s.presence == assignment.Leaving {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
@@ -120,11 +121,11 @@ func TestStaleMaximum(t *testing.T) {
 			w.member("a").refuses = refuse
 			w.member("b").refuses = refuse
 			for range 40 {
-				if _ = w.reconcileN(1); value(clusterOf(w, "a").AssignedMax) < 10 {
+				if _ = w.reconcileN(1); ptr.Deref(clusterOf(w, "a").AssignedMax, 0) < 10 {
 					break
 				}
 			}
-			if value(clusterOf(w, "a").AssignedMax) >= 10 {
+			if ptr.Deref(clusterOf(w, "a").AssignedMax, 0) >= 10 {
 				t.Fatalf("a keeps its maximum: %v", w.clusters())
 			}
 			w.member("a").room = 40
@@ -160,7 +161,7 @@ func TestRefusalDoesNotFreezeTheOthers(t *testing.T) {
 	_ = w.reconcileN(8)
 	same(t, "c", "FailedWrite", clusterOf(w, "c").Reason)
 	same(t, "a", v1alpha1.ClusterSaturated, clusterOf(w, "a").State)
-	if upper := value(clusterOf(w, "b").AssignedMax); upper < 6 {
+	if upper := ptr.Deref(clusterOf(w, "b").AssignedMax, 0); upper < 6 {
 		t.Errorf("b has not got what a cannot host: %v", w.has())
 	}
 	same(t, "a has", "web 2-2 held, runs 4", w.has()["a"])
@@ -179,7 +180,7 @@ func TestLowerMaximumWhileAClusterIsSilent(t *testing.T) {
 	w.mustReconcile(2)
 	same(t, "written", []string{"a web 1-3"}, toMembers(w.writes()))
 	same(t, "there is", map[string]string{"a": "web 1-3, runs 3", "b": "web 1-6, runs 3"}, w.has())
-	same(t, "beyond the maximum", int32(3), value(w.object().Status.Assignment.UnreachableMax))
+	same(t, "beyond the maximum", int32(3), ptr.Deref(w.object().Status.Assignment.UnreachableMax, 0))
 	w.mustReconcile(16)
 	same(t, "written within the grace", nil, toMembers(w.writes()))
 	w.member("b").silence = nil

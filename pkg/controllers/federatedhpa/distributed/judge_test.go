@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -33,13 +34,14 @@ func (m *member) judgeApply(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 		return // it is let go
 	}
 	intent, _ := m.intent()
-	lower, upper := value(hpa.Spec.MinReplicas), hpa.Spec.MaxReplicas
-	if has := m.hpas[hpa.Name]; has != nil && has.Spec.MaxReplicas == upper && value(has.Spec.MinReplicas) == lower {
+	lower, upper := ptr.Deref(hpa.Spec.MinReplicas, 0), hpa.Spec.MaxReplicas
+	if has := m.hpas[hpa.Name]; has != nil && has.Spec.MaxReplicas == upper && ptr.Deref(has.Spec.MinReplicas, 0) == lower {
 		return // it is asked whether it takes what it has
 	}
-	if value(intent.AssignedMax) != upper || value(intent.AssignedMin) != lower && (value(intent.AssignedMin) != 1 || lower != 0) {
-		m.t.Errorf("%s: %d-%d is written, and %d-%d is intended", m.facts.Name, lower, upper, value(intent.AssignedMin),
-			value(intent.AssignedMax))
+	if ptr.Deref(intent.AssignedMax, 0) != upper ||
+		ptr.Deref(intent.AssignedMin, 0) != lower && (ptr.Deref(intent.AssignedMin, 0) != 1 || lower != 0) {
+		m.t.Errorf("%s: %d-%d is written, and %d-%d is intended", m.facts.Name, lower, upper, ptr.Deref(intent.AssignedMin, 0),
+			ptr.Deref(intent.AssignedMax, 0))
 	}
 	if least := int32(1); lower < least && !m.native() || upper < max(least, lower) {
 		m.t.Errorf("%s: %d-%d is written", m.facts.Name, lower, upper)
@@ -59,7 +61,7 @@ func (m *member) judgeSum() {
 	intended := int32(0)
 	for _, one := range m.members {
 		if c, _ := one.intent(); one.counts() {
-			intended += value(c.AssignedMax)
+			intended += ptr.Deref(c.AssignedMax, 0)
 		}
 	}
 	if sum := m.sum(); sum > max(m.sumBefore, m.hub.object.Spec.MaxReplicas, intended) {
@@ -110,8 +112,9 @@ func (m *member) judgeDelete(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	if !claims.Ours(hpa, object.UID) && hpa.Annotations[v1alpha1.AdoptByAnnotation] == "" {
 		m.t.Errorf("%s: %s of somebody else is deleted", m.facts.Name, hpa.Name)
 	}
-	if value(intent.AssignedMax) > 0 && further < 2 && object.DeletionTimestamp == nil && object.Distributed() {
-		m.t.Errorf("%s: %s is deleted, and %d-%d is intended", m.facts.Name, hpa.Name, value(intent.AssignedMin), value(intent.AssignedMax))
+	if ptr.Deref(intent.AssignedMax, 0) > 0 && further < 2 && object.DeletionTimestamp == nil && object.Distributed() {
+		m.t.Errorf("%s: %s is deleted, and %d-%d is intended", m.facts.Name, hpa.Name, ptr.Deref(intent.AssignedMin, 0),
+			ptr.Deref(intent.AssignedMax, 0))
 	}
 }
 
@@ -124,7 +127,7 @@ func (m *member) judgeScale(from, to int32) {
 }
 
 func (m *member) judgeCreate(made *unstructured.Unstructured, n int32) {
-	if intent, _ := m.intent(); value(intent.AssignedReplicas) != n || value(intent.AssignedMax) == 0 {
+	if intent, _ := m.intent(); ptr.Deref(intent.AssignedReplicas, 0) != n || ptr.Deref(intent.AssignedMax, 0) == 0 {
 		m.t.Errorf("%s: made with %d, and %v is intended", m.facts.Name, n, intent.AssignedReplicas)
 	}
 	if made.GetLabels()[v1alpha1.ManagedByLabel] != string(m.hub.object.UID) {
@@ -153,7 +156,7 @@ func (m *member) follow(hpa *stored) {
 	s.CurrentReplicas, s.DesiredReplicas = now, now
 	active, limited := corev1.ConditionTrue, corev1.ConditionFalse
 	limit := "DesiredWithinRange"
-	if least := value(hpa.Spec.MinReplicas); now == 0 && least > 0 {
+	if least := ptr.Deref(hpa.Spec.MinReplicas, 0); now == 0 && least > 0 {
 		s.DesiredReplicas, active = 0, corev1.ConditionFalse
 	} else {
 		percent := m.uses(m)

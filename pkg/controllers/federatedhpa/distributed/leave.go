@@ -42,8 +42,7 @@ func (m *Mode) clear(ctx context.Context, o *outcome) error {
 // settled: every cluster that takes part is in sight, has its bounds, and all that it runs is Ready.
 func (o *outcome) settled() bool {
 	runs := int64(0)
-	for i := range o.results {
-		r := &o.results[i]
+	for r := range sight.Pointers(o.results) {
 		switch {
 		case r.presence == assignment.Silent, r.presence == assignment.Refusing:
 			return false
@@ -147,8 +146,7 @@ func (m *Mode) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, memo
 			}
 		}
 	})
-	for i := range results {
-		r := &results[i]
+	for r := range sight.Pointers(results) {
 		switch mayHave := r.mayHave() || len(r.surplus) > 0; {
 		case r.fault != nil:
 			waiting = append(waiting, fmt.Sprintf("%s (%v)", r.Facts.Name, r.fault))
@@ -167,7 +165,7 @@ func (s *site) give(ctx context.Context, object *v1alpha1.FederatedHPA, hpa *aut
 	free := hpa.DeepCopy()
 	delete(free.Labels, v1alpha1.ManagedByLabel)
 	if held(free) {
-		free.Spec.Behavior = memberhpa.Render(object, memberhpa.Part{Name: free.Name, Min: 1, Max: 1}).Spec.Behavior
+		free.Spec.Behavior = memberhpa.Render(object, free.Name, assignment.SiteStep{Min: 1, Max: 1}).Spec.Behavior
 	}
 	_, err := s.Member.Apply(ctx, free)
 	return err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -233,7 +234,7 @@ func TestRefusalOfOneThatTakesPartDoesNotHoldTheOthersForEver(t *testing.T) {
 	}, w.heard())
 	_ = w.reconcileN(20)
 	same(t, "a has its own part", "web 2-8, runs 2", w.has()["a"])
-	same(t, "what b does not give up", int32(3), value(w.object().Status.Assignment.UnreachableMax))
+	same(t, "what b does not give up", int32(3), ptr.Deref(w.object().Status.Assignment.UnreachableMax, 0))
 	w.member("b").refuses = nil
 	w.mustReconcile(5)
 	same(t, "what b does not give up", nil, w.object().Status.Assignment.UnreachableMax)

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -124,7 +125,7 @@ func (m *member) String() string {
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(m.hpas)) {
 		hpa := m.hpas[name]
-		text += fmt.Sprintf("%s %d-%d", name, value(hpa.Spec.MinReplicas), hpa.Spec.MaxReplicas)
+		text += fmt.Sprintf("%s %d-%d", name, ptr.Deref(hpa.Spec.MinReplicas, 0), hpa.Spec.MaxReplicas)
 		if hpa.Labels[v1alpha1.ManagedByLabel] == "" {
 			text += " free"
 		}
@@ -317,7 +318,8 @@ func (m *member) noteApply(before *stored, after *autoscalingv2.HorizontalPodAut
 	if after.Labels[v1alpha1.ManagedByLabel] == "" {
 		free = " free"
 	}
-	m.wrote(kind, "%s %s %d-%d%s%s", m.facts.Name, after.Name, value(after.Spec.MinReplicas), after.Spec.MaxReplicas, trimmings(after), free)
+	m.wrote(kind, "%s %s %d-%d%s%s", m.facts.Name, after.Name, ptr.Deref(after.Spec.MinReplicas, 0), after.Spec.MaxReplicas,
+		trimmings(after), free)
 }
 
 func (m *member) Delete(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error {

@@ -5,6 +5,7 @@ package distributed
 import (
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 )
 
@@ -108,8 +109,7 @@ func (m *Memory) of(cluster string, now time.Time) clusterMemory {
 // resume fills in what is not known of a cluster that refused before this program began, and that the others no longer wait
 // for: what it has is its assignment.
 func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
-	for i := range sites {
-		s := &sites[i]
+	for s := range sight.Pointers(sites) {
 		if _, seen := m.clusters[s.Facts.Name]; seen || s.Before.Reason != reasonFailedWrite || s.stands() != s.assigned.upper {
 			continue
 		}
@@ -123,8 +123,7 @@ func (m *Memory) keep(o outcome, grace time.Duration) {
 		return
 	}
 	clusters := make(map[string]clusterMemory, len(o.results))
-	for i := range o.results {
-		r := &o.results[i]
+	for r := range sight.Pointers(o.results) {
 		clusters[r.Facts.Name] = r.remembered(m.clusters[r.Facts.Name], o.Now, grace)
 	}
 	m.clusters, m.split = clusters, split{}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -86,7 +87,7 @@ func TestPressureIsOfThePodsThatCount(t *testing.T) {
 	w := pressed(t)
 	w.member("a").beyond = 1 // one of the three that wait is of a rollout
 	w.mustReconcile(1)
-	same(t, "unschedulable", int32(2), value(w.object().Status.Clusters[0].UnschedulableReplicas))
+	same(t, "unschedulable", int32(2), ptr.Deref(w.object().Status.Clusters[0].UnschedulableReplicas, 0))
 }
 
 // What is told to run and has no Pod yet will take room.
@@ -94,5 +95,5 @@ func TestRoomIsNotCountedTwice(t *testing.T) {
 	w := fleetOf(t, "Aggregated", map[string]int32{"a": 2})
 	w.member("a").room, w.member("a").beyond, w.member("a").scales = 10, -1, false
 	w.mustReconcile(1)
-	same(t, "available", int32(9), value(w.object().Status.Clusters[0].AvailableReplicas))
+	same(t, "available", int32(9), ptr.Deref(w.object().Status.Clusters[0].AvailableReplicas, 0))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -121,8 +122,8 @@ func TestRefusalToShrink(t *testing.T) {
 				intended := clusterOf(w, "a").AssignedMax
 				w.heard()
 				_ = w.reconcileN(300)
-				if got := value(clusterOf(w, "a").AssignedMax); got < value(intended) {
-					t.Errorf("a had %d by the edit, and has %d", value(intended), got)
+				if got := ptr.Deref(clusterOf(w, "a").AssignedMax, 0); got < ptr.Deref(intended, 0) {
+					t.Errorf("a had %d by the edit, and has %d", ptr.Deref(intended, 0), got)
 				}
 				if heard := w.heard(); len(heard) > 6 {
 					t.Errorf("heard %d times: %q", len(heard), heard)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -165,7 +166,7 @@ func TestRefusalToLeaveIsSaid(t *testing.T) {
 	w.edit(only("a"))
 	_ = w.reconcileN(40)
 	same(t, "there is", map[string]string{"a": "web 2-20, runs 2", "b": "web 1-10, runs 2"}, w.has())
-	same(t, "beyond the maximum", int32(10), value(w.object().Status.Assignment.UnreachableMax))
+	same(t, "beyond the maximum", int32(10), ptr.Deref(w.object().Status.Assignment.UnreachableMax, 0))
 	if able := w.condition(autoscalingv2.AbleToScale); !strings.HasPrefix(able, "False FailedWrite") || !strings.Contains(able, "b: refused") {
 		t.Errorf("AbleToScale is %s", able)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"k8s.io/utils/ptr"
 )
 
 func TestClusterThatIsSilent(t *testing.T) {
@@ -46,7 +47,7 @@ func TestClusterThatIsSilent(t *testing.T) {
 				w.mustReconcile(2)
 				same(t, "there is, after the grace", map[string]string{"a": "web 1-6, runs 2", "b": "web 2-6, runs 2", "c": "web 1-4, runs 2"}, w.has())
 				same(t, "heard", []string{"BoundsTakenOver: a: 1-4 to 1-6, b: 1-4 to 2-6"}, w.heard())
-				same(t, "beyond", int32(4), value(w.object().Status.Assignment.UnreachableMax))
+				same(t, "beyond", int32(4), ptr.Deref(w.object().Status.Assignment.UnreachableMax, 0))
 				w.writes()
 				w.mustReconcile(5)
 				same(t, "written", nil, toMembers(w.writes()))
@@ -214,8 +215,8 @@ func TestSpill(t *testing.T) {
 	same(t, "heard", []string{"MaximumSpilled: a: 2-7 to 2-2, b: 1-3 to 1-8",
 		"!ClusterStateChanged: cluster a is Saturated: its nodes take no more Pods of the workload"}, w.heard())
 	same(t, "a", "a Saturated 2-2 current 4 ready 2 Unschedulable", w.clusters()[0])
-	same(t, "unschedulable", int32(2), value(w.object().Status.Clusters[0].UnschedulableReplicas))
-	same(t, "available", int32(2), value(w.object().Status.Clusters[0].AvailableReplicas))
+	same(t, "unschedulable", int32(2), ptr.Deref(w.object().Status.Clusters[0].UnschedulableReplicas, 0))
+	same(t, "available", int32(2), ptr.Deref(w.object().Status.Clusters[0].AvailableReplicas, 0))
 }
 
 // Pods beyond the replicas, as in a rollout, wait for others to leave.
@@ -229,7 +230,7 @@ func TestPodsOfARolloutAreNoPressure(t *testing.T) {
 	w.writes()
 	w.mustReconcile(8)
 	same(t, "written", nil, toMembers(w.writes()))
-	same(t, "unschedulable", int32(0), value(w.object().Status.Clusters[0].UnschedulableReplicas))
+	same(t, "unschedulable", int32(0), ptr.Deref(w.object().Status.Clusters[0].UnschedulableReplicas, 0))
 }
 
 // What could not be written, and now waits for another cluster, is still not written.

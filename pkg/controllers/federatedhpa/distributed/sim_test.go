@@ -14,6 +14,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -152,7 +153,7 @@ func (l *life) meddle(one *member) {
 	case what == 0 && hpa != nil:
 		other := hpa.DeepCopy()
 		other.Spec.MaxReplicas += l.r.Int32N(20) - 5
-		if other.Spec.MaxReplicas >= value(other.Spec.MinReplicas) {
+		if other.Spec.MaxReplicas >= ptr.Deref(other.Spec.MinReplicas, 0) {
 			one.store(other, hpa.behaves)
 			l.did("%s has bounds to %d by hand", one.facts.Name, other.Spec.MaxReplicas)
 		}
@@ -236,7 +237,7 @@ func (l *life) atRest() {
 	object := l.object()
 	sum, parts := int32(0), 0
 	for _, c := range object.Status.Clusters {
-		sum += value(c.AssignedMax)
+		sum += ptr.Deref(c.AssignedMax, 0)
 		if c.State != v1alpha1.ClusterExcluded && c.State != v1alpha1.ClusterConflict {
 			parts++
 		}
@@ -261,7 +262,7 @@ func (l *life) asIntended(m *member, intended string) {
 			if has != "0-0" {
 				l.fail("%s has two of ours", m.facts.Name)
 			}
-			has = fmt.Sprintf("%d-%d", value(hpa.Spec.MinReplicas), hpa.Spec.MaxReplicas)
+			has = fmt.Sprintf("%d-%d", ptr.Deref(hpa.Spec.MinReplicas, 0), hpa.Spec.MaxReplicas)
 		}
 	}
 	selected, err := assignment.Matches(l.hub.object.Spec.ClusterAffinity, m.facts)

@@ -9,6 +9,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -69,7 +70,7 @@ func sitesOf(seen *sight.Sight, memory *Memory, grace time.Duration) []site {
 		c := &seen.Clusters[i]
 		s := &sites[i]
 		s.Cluster, s.name, s.owner = c, seen.Object.Name, seen.Object.UID
-		s.assigned = assigned{value(c.Before.AssignedMin), value(c.Before.AssignedMax), c.Before.AssignedReplicas}
+		s.assigned = assigned{ptr.Deref(c.Before.AssignedMin, 0), ptr.Deref(c.Before.AssignedMax, 0), c.Before.AssignedReplicas}
 		if c.Silence != nil {
 			s.silent(c.Silence)
 		}
@@ -119,7 +120,7 @@ func (s *site) current() int32 {
 	if s.lacks() {
 		return 0
 	}
-	return value(s.Before.CurrentReplicas)
+	return ptr.Deref(s.Before.CurrentReplicas, 0)
 }
 
 // order returns how many replicas the workload was to be told to run, if that has not come true; otherwise nil. It is about
@@ -155,13 +156,6 @@ func (s *site) lacks() bool { return s.Absent != nil }
 // here: the cluster can be written, as what it has was read.
 func (s *site) here() bool { return s.Autoscalers.Known && s.Autoscalers.Silence == nil }
 
-func value(n *int32) int32 {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
-
 // changed: the bounds are to be split, for a spec that they were not split for, or again, as then clusters kept their part
 // that do not now, or the other way round.
 func (in *situation) changed() bool {
@@ -180,8 +174,7 @@ func (in *situation) edited() bool {
 // keeping are the clusters that are not told a new part now, and that the others leave theirs.
 func (in *situation) keeping() []string {
 	var names []string
-	for i := range in.sites {
-		s := &in.sites[i]
+	for s := range sight.Pointers(in.sites) {
 		since := in.Now
 		if s.Before.State == v1alpha1.ClusterUnreachable && s.Before.Since != nil {
 			since = s.Before.Since.Time

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -41,8 +42,8 @@ func (p *plan) status() v1alpha1.FederatedHPAStatus {
 
 func (p *plan) clusterStatuses() []v1alpha1.ClusterStatus {
 	var all []v1alpha1.ClusterStatus
-	for i := range p.sites {
-		if s := &p.sites[i]; !s.over() && len(all) < summary.MostClusters {
+	for s := range sight.Pointers(p.sites) {
+		if !s.over() && len(all) < summary.MostClusters {
 			all = append(all, s.status(&p.situation, p.step.Sites[s.Facts.Name]))
 		}
 	}
@@ -74,12 +75,7 @@ func (s *site) status(in *situation, next assignment.SiteStep) v1alpha1.ClusterS
 		hosted := int64(max(0, s.current()-s.unschedulable()))
 		c.AvailableReplicas = new(int32(min(hosted+int64(*room), math.MaxInt32)))
 	}
-	switch in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType {
-	case v1alpha1.AssignmentStaticWeighted:
-		c.Weight = &s.Preference.Weight
-	case v1alpha1.AssignmentPrioritized:
-		c.Priority = &s.Preference.Priority
-	}
+	s.Rank(&c, assignment.Policy(in.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType))
 	if s.own != nil {
 		c.HPA = &s.own.Status
 	} else if !s.here() {
@@ -104,16 +100,15 @@ func (s *site) why(c *v1alpha1.ClusterStatus) (reason, message string) {
 // addUp adds up the clusters that take part.
 func (in *situation) addUp(s *v1alpha1.FederatedHPAStatus) {
 	current, desired, ready := int64(0), int64(0), int64(0)
-	for i := range s.Clusters {
-		c := &s.Clusters[i]
+	for c := range sight.Pointers(s.Clusters) {
 		if c.State == v1alpha1.ClusterExcluded || c.State == v1alpha1.ClusterConflict {
 			continue
 		}
-		current += int64(value(c.CurrentReplicas))
-		ready += int64(value(c.ReadyReplicas))
-		desired += int64(value(c.CurrentReplicas))
-		if c.HPA != nil && value(c.CurrentReplicas) > 0 {
-			desired += int64(c.HPA.DesiredReplicas) - int64(value(c.CurrentReplicas))
+		current += int64(ptr.Deref(c.CurrentReplicas, 0))
+		ready += int64(ptr.Deref(c.ReadyReplicas, 0))
+		desired += int64(ptr.Deref(c.CurrentReplicas, 0))
+		if c.HPA != nil && ptr.Deref(c.CurrentReplicas, 0) > 0 {
+			desired += int64(c.HPA.DesiredReplicas) - int64(ptr.Deref(c.CurrentReplicas, 0))
 		}
 	}
 	s.CurrentReplicas, s.DesiredReplicas = int32(min(current, math.MaxInt32)), int32(min(max(0, desired), math.MaxInt32))
@@ -124,8 +119,7 @@ func (in *situation) addUp(s *v1alpha1.FederatedHPAStatus) {
 // lastScale returns when an autoscaler last changed replicas, by our clock.
 func (in *situation) lastScale() *metav1.Time {
 	last := in.Object.Status.LastScaleTime
-	for i := range in.sites {
-		s := &in.sites[i]
+	for s := range sight.Pointers(in.sites) {
 		if s.own == nil || s.own.Status.LastScaleTime == nil {
 			continue
 		}
@@ -140,8 +134,8 @@ func (in *situation) lastScale() *metav1.Time {
 // running are the clusters in which an autoscaler of ours has something to scale.
 func (in *situation) running() []*site {
 	var all []*site
-	for i := range in.sites {
-		if s := &in.sites[i]; s.inSight() && s.own != nil && s.current() > 0 {
+	for s := range sight.Pointers(in.sites) {
+		if s.inSight() && s.own != nil && s.current() > 0 {
 			all = append(all, s)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"k8s.io/utils/ptr"
 )
 
 // finish completes the step of one cluster by what package assignment does not ask: what kind of absence it is, and what
@@ -88,7 +89,7 @@ func (s *site) keepAsIs(in *situation, next *assignment.SiteStep) {
 	next.Hold, next.Bumped = held(s.own), next.Min == 1 && s.mayBeEmpty()
 	b := s.own.Spec.Behavior
 	if in.Object.Spec.FederatedHPAAssignment.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && b != nil && b.ScaleDown != nil {
-		next.Window = time.Duration(value(b.ScaleDown.StabilizationWindowSeconds)) * time.Second
+		next.Window = time.Duration(ptr.Deref(b.ScaleDown.StabilizationWindowSeconds, 0)) * time.Second
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -45,8 +46,8 @@ func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
 	case !byOthers && onHub != nil:
 		in.template = templateOf(onHub, in.Object)
 	}
-	for i := range in.sites {
-		if s := &in.sites[i]; s.lacks() && in.template == nil && s.inSight() {
+	for s := range sight.Pointers(in.sites) {
+		if s.lacks() && in.template == nil && s.inSight() {
 			s.leaves(v1alpha1.ClusterExcluded, record.ReasonTargetNotFound,
 				fmt.Sprintf("there is no %s that can be scaled, and %s", workload.Describe(in.Object.Spec.ScaleTargetRef), why))
 		}

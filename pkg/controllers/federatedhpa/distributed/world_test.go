@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"k8s.io/utils/dump"
+	"k8s.io/utils/ptr"
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
@@ -382,7 +383,7 @@ func (w *world) has() map[string]string {
 func (w *world) intends() map[string]string {
 	all := map[string]string{}
 	for _, c := range w.object().Status.Clusters {
-		all[c.Name] = fmt.Sprintf("%d-%d", value(c.AssignedMin), value(c.AssignedMax))
+		all[c.Name] = fmt.Sprintf("%d-%d", ptr.Deref(c.AssignedMin, 0), ptr.Deref(c.AssignedMax, 0))
 		if c.AssignedReplicas != nil {
 			all[c.Name] += fmt.Sprintf(" to %d", *c.AssignedReplicas)
 		}

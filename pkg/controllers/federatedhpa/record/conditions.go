@@ -24,6 +24,14 @@ type Condition struct {
 	Quiet bool
 }
 
+// Else returns the condition where it is True. Otherwise all is well, as these say: that is Quiet.
+func (c Condition) Else(reason, message string) Condition {
+	if c.Is {
+		return c
+	}
+	return Condition{Type: c.Type, Quiet: true, Reason: reason, Message: message}
+}
+
 // Set returns the conditions with this one. It keeps the time of its last change.
 func (c Condition) Set(all []autoscalingv2.HorizontalPodAutoscalerCondition,
 	now time.Time) []autoscalingv2.HorizontalPodAutoscalerCondition {
@@ -55,23 +63,21 @@ func Unset(all []autoscalingv2.HorizontalPodAutoscalerCondition,
 
 // Unmatched is whether an entry of the preferences has no effect, as it selects none of the clusters.
 func Unmatched(preferences []v1alpha1.TargetClusterAutoscalingPreference, clusters []assignment.ClusterFacts) Condition {
-	c := Condition{Type: v1alpha1.PreferenceUnmatched, Quiet: true, Reason: "AllMatched",
-		Message: "every entry of clusterAutoscalingPreference selects a cluster"}
-	if found := assignment.Unmatched(preferences, clusters); found != "" {
-		c.Is, c.Quiet, c.Reason, c.Message = true, false, ReasonSelectsNoCluster, found
-	}
-	return c
+	found := assignment.Unmatched(preferences, clusters)
+	return Condition{Type: v1alpha1.PreferenceUnmatched, Is: found != "", Reason: ReasonSelectsNoCluster, Message: found}.
+		Else("AllMatched", "every entry of clusterAutoscalingPreference selects a cluster")
 }
 
 // Acting is whether decisions are carried out, by the mode of the object; would is what else would be done.
 func Acting(mode v1alpha1.AutoscalingMode, would string) Condition {
-	c := Condition{Type: v1alpha1.Acting, Is: true, Quiet: true, Reason: string(v1alpha1.ModeActive),
-		Message: "what is decided is carried out"}
-	if mode == v1alpha1.ModeObserve {
-		c = Condition{Type: v1alpha1.Acting, Reason: string(mode), Message: "spec.mode is Observe: " + would}
-	}
-	if mode == v1alpha1.ModePaused {
-		c = Condition{Type: v1alpha1.Acting, Reason: string(mode), Message: "spec.mode is Paused: nothing is decided"}
+	c := Condition{Type: v1alpha1.Acting, Reason: string(mode)}
+	switch mode {
+	case v1alpha1.ModeObserve:
+		c.Message = "spec.mode is Observe: " + would
+	case v1alpha1.ModePaused:
+		c.Message = "spec.mode is Paused: nothing is decided"
+	default:
+		c.Is, c.Quiet, c.Reason, c.Message = true, true, string(v1alpha1.ModeActive), "what is decided is carried out"
 	}
 	return c
 }

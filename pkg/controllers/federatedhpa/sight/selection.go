@@ -9,7 +9,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
-	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
 // Select returns the clusters that the object selects, and those that its status names, of which nothing was read yet. An
@@ -27,8 +26,7 @@ func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA) (Sig
 	known := map[string]bool{}
 	for _, found := range clusters {
 		known[found.Facts.Name] = true
-		c := newCluster(object, found.Member)
-		if c.Placed, c.Selected = found.Placed, found.Selected; c.Selected || c.Before.Name != "" {
+		if c := newCluster(object, found); c.Selected || c.Before.Name != "" {
 			s.Clusters = append(s.Clusters, c)
 		}
 	}
@@ -44,18 +42,15 @@ func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA) (Sig
 func (r *Reader) All(object *v1alpha1.FederatedHPA) Sight {
 	s := Sight{Object: object, Now: r.Clock.Now()}
 	for _, member := range r.Fleet.Clusters() {
-		c := newCluster(object, member)
-		c.Selected = true
-		s.Clusters = append(s.Clusters, c)
+		s.Clusters = append(s.Clusters, newCluster(object, selection.Candidate{Member: member, Facts: member.Facts(), Selected: true}))
 	}
 	return s
 }
 
-func newCluster(object *v1alpha1.FederatedHPA, member workload.Cluster) Cluster {
-	facts := member.Facts()
+func newCluster(object *v1alpha1.FederatedHPA, found selection.Candidate) Cluster {
 	return Cluster{
-		Member: member, Facts: facts, Before: Before(object, facts.Name), Preferred: true, ClockOffset: member.ClockOffset(),
-		Silence: member.Silence(),
+		Candidate: found, Before: Before(object, found.Facts.Name), Preferred: true,
+		ClockOffset: found.Member.ClockOffset(), Silence: found.Member.Silence(),
 	}
 }
 

@@ -6,6 +6,7 @@
 package sight
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -34,15 +36,9 @@ type Sight struct {
 
 // Cluster is one member cluster. What was not read is nil.
 type Cluster struct {
-	// Member asks the cluster, and writes to it.
-	Member workload.Cluster
-	Facts  assignment.ClusterFacts
+	selection.Candidate
 	// Before is what the status says of it.
 	Before v1alpha1.ClusterStatus
-	// Selected: affinity and placement name the cluster.
-	Selected bool
-	// Placed is how many replicas others placed there; nil: that is not known.
-	Placed *int32
 	// Preference is the cluster's place in a split; Preferred is false where there are preferences and none selects it.
 	Preference assignment.Preference
 	Preferred  bool
@@ -104,6 +100,16 @@ func (c *Cluster) UnschedulableSince(now time.Time) *metav1.Time {
 	return &metav1.Time{Time: since}
 }
 
+// Rank notes in a status what a split by the policy goes by.
+func (c *Cluster) Rank(s *v1alpha1.ClusterStatus, policy assignment.Policy) {
+	switch policy {
+	case assignment.StaticWeighted:
+		s.Weight = &c.Preference.Weight
+	case assignment.Prioritized:
+		s.Priority = &c.Preference.Priority
+	}
+}
+
 // Time is a stored time as decisions have it.
 func Time(t *metav1.Time) *time.Time {
 	if t == nil {
@@ -118,4 +124,15 @@ func Stored(t *time.Time) *metav1.Time {
 		return nil
 	}
 	return &metav1.Time{Time: *t}
+}
+
+// Pointers are those to the entries of a list: clusters are large, and some of them are changed.
+func Pointers[T any](all []T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range all {
+			if !yield(&all[i]) {
+				return
+			}
+		}
+	}
 }
