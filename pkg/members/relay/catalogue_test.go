@@ -125,7 +125,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 		}
 		for _, s := range story {
 			before := changes.Load()
-			east.set(func() { west.set(s.change) })
+			east.Set(func() { west.Set(s.change) })
 			f.MembersChanged()
 			time.Sleep(round + 10*time.Second)
 			if got, _ := listed(f); !cmp.Equal(s.want, got) {
@@ -140,7 +140,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 		}
 		f.setMembers(east)
 		wantListed(t, f, "pods/a", "pods/b") // east knows b too
-		east.set(func() { east.listed[customGroup] = listing("pods/a") })
+		east.Set(func() { east.listed[customGroup] = listing("pods/a") })
 		f.setMembers(west, east)
 		time.Sleep(round)
 		wantListed(t, f, "pods/a") // west is away, and its part went when it left
@@ -157,7 +157,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 func TestMemberIsLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.silence = away
+		east.Silent = away
 		f := startFleet(t, east)
 		time.Sleep(10 * time.Second)
 		f.MembersChanged()
@@ -165,7 +165,7 @@ func TestMemberIsLookedAt(t *testing.T) {
 		if asked := east.take(); asked != nil {
 			t.Errorf("a member that is away was asked %v", asked)
 		}
-		east.set(func() { east.silence = nil })
+		east.Set(func() { east.Silent = nil })
 		f.MembersChanged()
 		wantListed(t, f, "namespaces/rps", "pods/rps(namespaced)") // at once
 		f.MembersChanged()
@@ -215,7 +215,7 @@ func TestHubIsNotLookedAt(t *testing.T) {
 		f := startFleet(t, east)
 		wantListed(t, f, "namespaces/rps", "pods/rps(namespaced)")
 		east.take()
-		east.set(func() { east.hub = true })
+		east.Set(func() { east.hub = true })
 		time.Sleep(2 * period)
 		wantListed(t, f)
 		if asked := east.take(); asked != nil {
@@ -233,7 +233,7 @@ func TestCatalogueIsBounded(t *testing.T) {
 			names = append(names, fmt.Sprintf("pods/m%06d", i))
 		}
 		f.takeLog()
-		east.set(func() { east.listed[customGroup] = listing(names...) })
+		east.Set(func() { east.listed[customGroup] = listing(names...) })
 		time.Sleep(2*period + period/5)
 		all := f.CustomMetrics()
 		if len(all) != mostNames || all[0].Metric != "m000000" || all[mostNames-1].Metric != fmt.Sprintf("m%06d", mostNames-1) {
@@ -263,7 +263,7 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 			{func() {}, []string{serves}},
 			{func() { east.listed[customGroup] = listing("pods/a") }, nil},
 			{func() { failsWhole(east) }, []string{broken}},
-			{func() { east.handle = saying(403, "no") }, nil}, // it fails, as before
+			{func() { east.Handle = saying(403, "no") }, nil}, // it fails, as before
 			{func() { heals(east); east.listed[customGroup] = listing("pods/a", "pods/b") }, []string{serves}},
 			{func() { goesAway(east) }, nil}, // that is the member's to say
 			{func() { heals(east); east.versions[customGroup] = []string{"v1beta1"} }, []string{older}},
@@ -273,7 +273,7 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 			{func() { east.versions[customGroup] = []string{"v1beta2"} }, []string{serves}},
 		}
 		for i, s := range story {
-			east.set(s.change)
+			east.Set(s.change)
 			for range 3 {
 				f.Custom(t.Context(), podsRPS) // questions say nothing
 				time.Sleep(period)

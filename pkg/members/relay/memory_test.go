@@ -27,7 +27,7 @@ func tell(t *testing.T, f *fleetOf, east *fakeMember, steps ...step) (r Result[e
 	for _, s := range steps {
 		time.Sleep(s.wait)
 		if s.change != nil {
-			east.set(func() { s.change(east) })
+			east.Set(func() { s.change(east) })
 		}
 		q := queue
 		if s.other {
@@ -39,18 +39,18 @@ func tell(t *testing.T, f *fleetOf, east *fakeMember, steps ...step) (r Result[e
 }
 
 func fails(m *fakeMember)      { m.values = saying(500, "broken") }
-func failsWhole(m *fakeMember) { m.handle = saying(500, "broken") }
-func heals(m *fakeMember)      { m.handle, m.values, m.silence = nil, nil, nil }
-func goesAway(m *fakeMember)   { m.silence, m.since = away, time.Now() }
+func failsWhole(m *fakeMember) { m.Handle = saying(500, "broken") }
+func heals(m *fakeMember)      { m.Handle, m.values, m.Silent = nil, nil, nil }
+func goesAway(m *fakeMember)   { m.Silent, m.since = away, time.Now() }
 
 func healsAndFails(m *fakeMember) {
 	heals(m)
 	fails(m)
 }
 
-func wentAwayLongAgo(m *fakeMember) { m.silence, m.since = away, time.Now().Add(-time.Hour) }
+func wentAwayLongAgo(m *fakeMember) { m.Silent, m.since = away, time.Now().Add(-time.Hour) }
 
-func hasNoState(m *fakeMember) { m.silence = away }
+func hasNoState(m *fakeMember) { m.Silent = away }
 
 func TestSince(t *testing.T) {
 	const again = idleAfter / 2
@@ -193,7 +193,7 @@ func TestCustomMetricsHaveNoBefore(t *testing.T) {
 		east := newFakeMember("east")
 		f := startFleet(t, east)
 		f.Custom(t.Context(), podsRPS)
-		east.set(func() { goesAway(east) })
+		east.Set(func() { goesAway(east) })
 		if before := f.Custom(t.Context(), podsRPS).Before; len(before) > 0 {
 			t.Errorf("before %v, want nothing: it would be kept for nobody", before)
 		}
@@ -260,7 +260,7 @@ func TestWhatIsUnderWayIsNotForgotten(t *testing.T) {
 		east := newFakeMember("east")
 		f := startFleet(t, east)
 		release := make(chan struct{})
-		east.set(func() {
+		east.Set(func() {
 			east.values = func(r *http.Request) (*http.Response, error) {
 				<-release
 				return east.answer(r), nil

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 func TestEveryMemberIsAsked(t *testing.T) {
@@ -102,7 +104,7 @@ func TestOneRequestHoweverManyAsk(t *testing.T) {
 		askers.Wait()
 		for _, m := range []*fakeMember{east, west} {
 			if n := m.askedFor("rps"); n != 1 {
-				t.Errorf("200 askers caused %d requests to %s, want 1", n, m.name)
+				t.Errorf("200 askers caused %d requests to %s, want 1", n, m.Name())
 			}
 		}
 	})
@@ -139,7 +141,7 @@ func TestOutcomesServeForAMoment(t *testing.T) {
 	unknown.Metric = "nonsense"
 	tests := map[string]struct {
 		question CustomQuestion
-		values   handler
+		values   memberstest.Handler
 		want     string
 	}{
 		"an answer":    {podsRPS, nil, "answered=east"},
@@ -186,7 +188,7 @@ func TestOutcomeIsKeptFromWhenItWasAskedFor(t *testing.T) {
 func TestFailureIsKeptFromWhenItWasKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.values = hang
+		east.values = memberstest.Hang
 		f := startFleet(t, east)
 		wantCoverage(t, f.Custom(t.Context(), podsRPS), "silent=east:Timeout")
 		time.Sleep(keepFor - time.Nanosecond)
@@ -203,7 +205,7 @@ func TestFailureIsKeptFromWhenItWasKnown(t *testing.T) {
 	})
 }
 
-func lateBy(d time.Duration, m *fakeMember) handler {
+func lateBy(d time.Duration, m *fakeMember) memberstest.Handler {
 	return func(r *http.Request) (*http.Response, error) {
 		time.Sleep(d)
 		return m.answer(r), nil
@@ -212,8 +214,8 @@ func lateBy(d time.Duration, m *fakeMember) handler {
 
 func TestMemberThatHangs(t *testing.T) {
 	tests := map[string]func(m *fakeMember){
-		"with the values":    func(m *fakeMember) { m.values = hang },
-		"with the discovery": func(m *fakeMember) { m.handle = hang },
+		"with the values":    func(m *fakeMember) { m.values = memberstest.Hang },
+		"with the discovery": func(m *fakeMember) { m.Handle = memberstest.Hang },
 	}
 	for name, hangs := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +260,7 @@ func TestMemberThatNeverComesBack(t *testing.T) {
 func TestAskerWithLittleTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east, west := newFakeMember("east"), newFakeMember("west")
-		west.values = hang
+		west.values = memberstest.Hang
 		f := startFleet(t, east, west)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -275,8 +277,8 @@ func TestWhatAMembersAnswerCountsAs(t *testing.T) {
 	two := func(m *fakeMember) {
 		m.objects = []custom_metrics.MetricValue{object("web-0", "1"), object("web-1", "2")}
 	}
-	onValues := func(h handler) func(*fakeMember) { return func(m *fakeMember) { m.values = h } }
-	all := func(h handler) func(*fakeMember) { return func(m *fakeMember) { m.handle = h } }
+	onValues := func(h memberstest.Handler) func(*fakeMember) { return func(m *fakeMember) { m.values = h } }
+	all := func(h memberstest.Handler) func(*fakeMember) { return func(m *fakeMember) { m.Handle = h } }
 	byName := podsRPS
 	byName.Subject.name = "web-0"
 	tests := map[string]struct {
@@ -314,11 +316,11 @@ func TestWhatAMembersAnswerCountsAs(t *testing.T) {
 		"500 of the discovery":   {podsRPS, all(saying(500, "broken")), "silent=east:ServerError"},
 		"a page for a discovery": {podsRPS, all(saying(200, "<html>")), "silent=east:BadAnswer"},
 		"JSON for a discovery":   {podsRPS, all(saying(200, `{"ok":true}`)), "silent=east:BadAnswer"},
-		"the hub": {podsRPS, func(m *fakeMember) { m.hub = true; m.handle = saying(500, "must not be asked") },
+		"the hub": {podsRPS, func(m *fakeMember) { m.hub = true; m.Handle = saying(500, "must not be asked") },
 			"answered=east;absent=east"},
-		"known to be away":        {podsRPS, func(m *fakeMember) { m.silence = away }, "silent=east:Unreachable"},
+		"known to be away":        {podsRPS, func(m *fakeMember) { m.Silent = away }, "silent=east:Unreachable"},
 		"served by another hub":   {podsRPS, onValues(nested), "silent=east:NestedHub"},
-		"the hub, though not yet": {podsRPS, func(m *fakeMember) { m.hub, m.silence = true, away }, "answered=east;absent=east"},
+		"the hub, though not yet": {podsRPS, func(m *fakeMember) { m.hub, m.Silent = true, away }, "answered=east;absent=east"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -332,7 +334,7 @@ func TestWhatAMembersAnswerCountsAs(t *testing.T) {
 				if took := time.Since(start); took != 0 {
 					t.Errorf("the answer took %v, want none", took)
 				}
-				if (east.hub || east.silence != nil) && len(east.take()) > 0 {
+				if (east.hub || east.Silent != nil) && len(east.take()) > 0 {
 					t.Error("the member was asked all the same")
 				}
 			})
@@ -342,7 +344,7 @@ func TestWhatAMembersAnswerCountsAs(t *testing.T) {
 
 // tooMany asks to come again, which is not for us to do: the asker's deadline runs.
 func tooMany(*http.Request) (*http.Response, error) {
-	r := respond(http.StatusTooManyRequests, []byte("slow down"))
+	r := memberstest.Respond(http.StatusTooManyRequests, runtime.ContentTypeJSON, []byte("slow down"))
 	r.Header.Set("Retry-After", "1")
 	return r, nil
 }
@@ -396,8 +398,8 @@ func TestMembersJoinAndLeave(t *testing.T) {
 
 func TestMemberLeavesWhileAsked(t *testing.T) {
 	tests := map[string]func(m *fakeMember){
-		"for values":          func(m *fakeMember) { m.values = hang },
-		"for what it has":     func(m *fakeMember) { m.handle = hang },
+		"for values":          func(m *fakeMember) { m.values = memberstest.Hang },
+		"for what it has":     func(m *fakeMember) { m.Handle = memberstest.Hang },
 		"and says so at last": func(m *fakeMember) { m.values = lateAnswer(m) },
 	}
 	for name, hangs := range tests {
@@ -428,7 +430,7 @@ func TestMemberLeavesWhileAsked(t *testing.T) {
 }
 
 // lateAnswer is one that comes although nobody waits.
-func lateAnswer(m *fakeMember) handler {
+func lateAnswer(m *fakeMember) memberstest.Handler {
 	return func(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return m.answer(r), nil
@@ -438,7 +440,7 @@ func lateAnswer(m *fakeMember) handler {
 func TestEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east, west := newFakeMember("east"), newFakeMember("west")
-		west.values = hang
+		west.values = memberstest.Hang
 		f := startFleet(t, east, west)
 		done := make(chan struct{})
 		go func() {

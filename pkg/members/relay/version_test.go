@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // learned counts how often a member was asked which versions of a group it serves.
@@ -43,7 +46,7 @@ func TestVersionIsLearntOnceForAllQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
 		release := make(chan struct{})
-		east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Handle = func(r *http.Request) (*http.Response, error) {
 			<-release
 			return east.answer(r), nil
 		}
@@ -64,10 +67,10 @@ func TestVersionIsLearntOnceForAllQuestions(t *testing.T) {
 func TestVersionIsLearntOnceForQuestionsAndDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.silence = away
-		east.handle = lateBy(time.Second, east)
+		east.Silent = away
+		east.Handle = lateBy(time.Second, east)
 		f := newFleetWith(func(o *Options) { o.External = false }, east).start(t)
-		east.set(func() { east.silence = nil })
+		east.Set(func() { east.Silent = nil })
 		go f.Custom(t.Context(), podsRPS) // before anybody has heard that the member is ready
 		synctest.Wait()
 		f.MembersChanged()
@@ -84,7 +87,7 @@ func TestDiscoveryLearnsTheVersionAnew(t *testing.T) {
 		east.versions[customGroup] = []string{"v1beta1"}
 		f := startFleet(t, east)
 		f.Custom(t.Context(), podsRPS)
-		east.set(func() { east.versions[customGroup] = []string{"v1beta1", "v1beta2"} })
+		east.Set(func() { east.versions[customGroup] = []string{"v1beta1", "v1beta2"} })
 		time.Sleep(period + period/10)
 		east.take()
 		f.Custom(t.Context(), podsRPS)
@@ -100,7 +103,7 @@ func TestVersionIsLearntAgainAfterAFailure(t *testing.T) {
 		f := startFleet(t, east)
 		time.Sleep(10 * time.Second)
 		east.take()
-		east.set(func() { east.values = saying(503, "away") })
+		east.Set(func() { east.values = saying(503, "away") })
 		manyQuestions(t, f, 1, "silent=east:ServerError")
 		if n := learned(east.take(), customGroup); n != 0 {
 			t.Errorf("the version was asked for %d times before anything failed", n)
@@ -110,7 +113,7 @@ func TestVersionIsLearntAgainAfterAFailure(t *testing.T) {
 		if n := learned(east.take(), customGroup); n != 1 {
 			t.Errorf("the version was asked for %d times after a failure, want once", n)
 		}
-		east.set(func() { east.values = nil })
+		east.Set(func() { east.values = nil })
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 20, "answered=east")
 		time.Sleep(keepFor)
@@ -143,7 +146,7 @@ func TestVersionThatIsNoLongerServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
 		f := startFleet(t, east) // learns v1beta2 this very moment
-		east.set(func() { east.versions[customGroup] = []string{"v1beta1"} })
+		east.Set(func() { east.versions[customGroup] = []string{"v1beta1"} })
 		east.take()
 		r := f.Custom(t.Context(), podsRPS)
 		wantCoverage(t, r, "answered=east")
@@ -159,12 +162,12 @@ func TestVersionThatIsNoLongerServed(t *testing.T) {
 			t.Errorf("asked (-want +got):\n%s", diff)
 		}
 
-		east.set(func() {
-			east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Set(func() {
+			east.Handle = func(r *http.Request) (*http.Response, error) {
 				if strings.Count(r.URL.Path, "/") > 2 {
 					return pageNotFound(), nil
 				}
-				return respond(503, nil), nil
+				return memberstest.Respond(503, runtime.ContentTypeJSON, nil), nil
 			}
 		})
 		time.Sleep(keepFor)
@@ -196,7 +199,7 @@ func TestMissingAPIIsRememberedForAMoment(t *testing.T) {
 		if asked := east.take(); learned(asked, customGroup) != 1 || len(asked) != 2 {
 			t.Errorf("asked %v, want each group once", asked)
 		}
-		east.set(func() { east.versions = newFakeMember("").versions })
+		east.Set(func() { east.versions = newFakeMember("").versions })
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 50, "answered=east")
 		if n := learned(east.take(), customGroup); n != 1 {
@@ -208,13 +211,13 @@ func TestMissingAPIIsRememberedForAMoment(t *testing.T) {
 func TestFailureToLearnIsRememberedForAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.handle = saying(500, "broken")
+		east.Handle = saying(500, "broken")
 		f := startFleet(t, east)
 		manyQuestions(t, f, 50, "silent=east:ServerError")
 		if asked := east.take(); learned(asked, customGroup) != 1 || len(asked) != 2 {
 			t.Errorf("asked %v, want each group once", asked)
 		}
-		east.set(func() { east.handle = nil })
+		east.Set(func() { east.Handle = nil })
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 50, "answered=east")
 	})

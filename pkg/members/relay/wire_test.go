@@ -29,7 +29,7 @@ func newWiredMember(t *testing.T, name string) *wiredMember {
 	t.Helper()
 	m := &wiredMember{fakeMember: newFakeMember(name)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer, err := m.serve(r)
+		answer, err := m.Serve(r)
 		if err != nil {
 			panic(http.ErrAbortHandler) // the connection breaks
 		}
@@ -72,7 +72,7 @@ func TestOverTheWire(t *testing.T) {
 	}
 	q.Metric = "nonsense"
 	wantCoverage(t, f.Custom(t.Context(), q), "answered=east,west;absent=east,west")
-	west.set(func() { west.values = func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF } })
+	west.Set(func() { west.values = func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF } })
 	r := f.External(t.Context(), queue)
 	wantCoverage(t, r, "answered=east;silent=west:Unreachable")
 	if diff := cmp.Diff([]string{"east/a=7"}, seriesIn(r.Values)); diff != "" {

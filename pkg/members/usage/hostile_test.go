@@ -19,6 +19,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // evilPods is a list with a memory that takes forever to read.
@@ -46,7 +47,9 @@ func TestQuantityThatTakesForEver(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				body := evilPods(t, contentType)
 				evil, good := newFakeMember("evil"), newFakeMember("good", pods("shop", 1)...)
-				evil.handle = func(*http.Request) (*http.Response, error) { return respond(http.StatusOK, contentType, body), nil }
+				evil.Handle = func(*http.Request) (*http.Response, error) {
+					return memberstest.Respond(http.StatusOK, contentType, body), nil
+				}
 				s := startStore(t, evil, good)
 				synctest.Wait()
 				for i := range 3 {
