@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -17,22 +16,7 @@ import (
 func parsed(t *testing.T, args ...string) *Options {
 	t.Helper()
 	t.Setenv("TZ", "")
-	o := NewOptions()
-	fs := pflag.NewFlagSet("controller-manager", pflag.ContinueOnError)
-	sets := o.Flags()
-	for _, set := range sets.FlagSets {
-		fs.AddFlagSet(set)
-	}
-	if err := fs.Parse(args); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-func TestDefaultsAreValid(t *testing.T) {
-	if err := parsed(t).Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
+	return commandtest.Parsed(t, NewOptions(), args...)
 }
 
 func TestTimeZoneOfTheEnvironment(t *testing.T) {
@@ -47,9 +31,10 @@ func TestTimeZoneOfTheEnvironment(t *testing.T) {
 }
 
 func TestValidateNamesTheFlag(t *testing.T) {
-	tests := map[string]struct {
-		args []string
-		want string
+	t.Setenv("TZ", "")
+	commandtest.Refusals(t, NewOptions, map[string]struct {
+		Args []string
+		Want string
 	}{
 		"no such zone": {[]string{"--time-zone=Asia/Tokio"},
 			`--time-zone: "Asia/Tokio" is not the name of a zone: write one as continent and city, such as "Europe/Berlin", or "Etc/UTC"`},
@@ -72,18 +57,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 			"more, got -2s\n--initial-readiness-delay: must be 0 or more, got -3s"},
 		"several faults, all told": {[]string{"--hub-timeout=0", "--time-zone="},
 			"--hub-timeout: must be above 0, got 0s\n--time-zone: \"\" must not be empty: write a zone such as \"Etc/UTC\", or leave the field out"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			err := parsed(t, tc.args...).Validate()
-			if err == nil {
-				t.Fatalf("%v is accepted, want %q", tc.args, tc.want)
-			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
+
 }
 
 // Every flag that the manifests pass is one of ours, with a value that it takes.
