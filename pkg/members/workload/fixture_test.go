@@ -211,7 +211,7 @@ func (s *server) join(t *testing.T) Cluster {
 	rooms := capacity.New(capacity.Options{Pods: store, Hub: untyped, Timeout: 20 * time.Second})
 	members := NewMembers(registry, store, rooms)
 	for _, run := range []func(context.Context) error{registry.Run, store.Run, rooms.Run, members.Run} {
-		memberstest.Run(memberstest.Logged(t), t, run)
+		keep(t, run)
 	}
 	eventually(t, "one cluster that is ready", func() bool {
 		all := members.Clusters()
@@ -219,6 +219,9 @@ func (s *server) join(t *testing.T) Cluster {
 	})
 	return members.Clusters()[0]
 }
+
+// keep runs something until the test ends.
+func keep(t *testing.T, run func(context.Context) error) { memberstest.Run(memberstest.Logged(t), t, run) }
 
 // kubeconfig leads to it.
 func (s *server) kubeconfig(t *testing.T) []byte {
