@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -71,10 +72,9 @@ func TestManifestsPassFlagsThatExist(t *testing.T) {
 func TestAutoscaleFlags(t *testing.T) {
 	upstream := replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute,
 		InitialReadinessDelay: 30 * time.Second}
-	if diff := cmp.Diff(AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, PropagationGrace: 5 * time.Minute,
-		FailoverGrace: 5 * time.Minute}, parsed(t).Autoscale); diff != "" {
-		t.Errorf("defaults (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "defaults",
+		AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, PropagationGrace: 5 * time.Minute,
+			FailoverGrace: 5 * time.Minute}, parsed(t).Autoscale)
 	o := parsed(t, "--concurrent-federatedhpa-syncs=3", "--sync-period=4s", "--downscale-stabilization=5s", "--tolerance=0.6",
 		"--cpu-initialization-period=7s", "--initial-readiness-delay=8s", "--failover-grace=9s", "--propagation-grace=10s")
 	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, FailoverGrace: 9 * time.Second, PropagationGrace: 10 * time.Second,

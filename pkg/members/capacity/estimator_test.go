@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -40,13 +40,11 @@ func TestEstimateFollowsTheMember(t *testing.T) {
 		synctest.Wait()
 		asked := m.asked()
 		slices.Sort(asked)
-		if diff := cmp.Diff([]string{
+		fleettest.Same(t, "asked", []string{
 			quotasPath + " watch=false", quotasPath + " watch=true",
 			nodesPath + " watch=false", nodesPath + " watch=true",
 			podsPath + " watch=false", podsPath + " watch=true",
-		}, asked); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		}, asked)
 		m.tell(t, watch.Added, pod("second"))
 		synctest.Wait()
 		expect(t, e, m, "2")

@@ -14,12 +14,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -31,9 +31,7 @@ func pass(d time.Duration) {
 
 func expectRequests(t *testing.T, m *fakeMember, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, m.asked()); diff != "" {
-		t.Errorf("requests to %s (-want +got):\n%s", m.Name(), diff)
-	}
+	fleettest.Same(t, "requests to "+m.Name(), want, m.asked())
 }
 
 const aWatch = "namespaces/shop/configmaps watch=true"

@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // listing is the member's discovery of custom metrics: namespaced those that end in "+".
@@ -41,9 +43,7 @@ func wantListed(t *testing.T, f *fleetOf, custom ...string) {
 	t.Helper()
 	synctest.Wait()
 	got, _ := listed(f)
-	if diff := cmp.Diff(custom, got); diff != "" {
-		t.Errorf("custom metrics (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "custom metrics", custom, got)
 }
 
 func TestCatalogueIsTheUnion(t *testing.T) {
@@ -174,9 +174,7 @@ func TestMemberIsLookedAt(t *testing.T) {
 			"/apis/" + customGroup: 1, "/apis/" + customGroup + "/v1beta2": 1,
 			"/apis/" + externalGroup: 1, "/apis/" + externalGroup + "/v1beta1": 1,
 		}
-		if diff := cmp.Diff(want, counts(east.take())); diff != "" {
-			t.Errorf("asked once it was ready (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked once it was ready", want, counts(east.take()))
 		time.Sleep(100 * period)
 		asked := counts(east.take())
 		for uri := range want {
@@ -240,9 +238,7 @@ func TestCatalogueIsBounded(t *testing.T) {
 			t.Errorf("%d are listed, want the first %d", len(all), mostNames)
 		}
 		want := []string{`"level"=0 "msg"="Cluster serves more metrics than are listed; all can be requested" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "listed"=20000`}
-		if diff := cmp.Diff(want, f.takeLog()); diff != "" {
-			t.Errorf("logged (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "logged", want, f.takeLog())
 	})
 }
 
@@ -278,9 +274,7 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 				f.Custom(t.Context(), podsRPS) // questions say nothing
 				time.Sleep(period)
 			}
-			if diff := cmp.Diff(s.want, f.takeLog()); diff != "" {
-				t.Errorf("step %d (-want +got):\n%s", i, diff)
-			}
+			fleettest.Same(t, fmt.Sprintf("step %d", i), s.want, f.takeLog())
 		}
 	})
 }

@@ -10,8 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/metrics/pkg/apis/external_metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // A step of a story: something changes after a while, and a question is put.
@@ -172,9 +173,7 @@ func TestBefore(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				east := newFakeMember("east")
 				r := tell(t, startFleet(t, east), east, tc.steps...)
-				if diff := cmp.Diff(tc.want, r.Before); diff != "" {
-					t.Errorf("before (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "before", tc.want, r.Before)
 			})
 		})
 	}

@@ -10,12 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -26,14 +26,10 @@ func TestEveryMemberIsAsked(t *testing.T) {
 		west.series = []external_metrics.ExternalMetricValue{oneSeries("a", "9"), oneSeries("b", "1")}
 		f := startFleet(t, east, west)
 		custom := f.Custom(t.Context(), podsRPS)
-		if diff := cmp.Diff([]string{"east/web-0=5", "west/web-0=8", "west/web-1=500m"}, objectsIn(custom)); diff != "" {
-			t.Errorf("objects (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "objects", []string{"east/web-0=5", "west/web-0=8", "west/web-1=500m"}, objectsIn(custom))
 		wantCoverage(t, custom, "answered=east,west")
 		external := f.External(t.Context(), queue)
-		if diff := cmp.Diff([]string{"east/a=7", "west/a=9", "west/b=1"}, seriesIn(external.Values)); diff != "" {
-			t.Errorf("series (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "series", []string{"east/a=7", "west/a=9", "west/b=1"}, seriesIn(external.Values))
 		wantCoverage(t, external, "answered=east,west")
 
 		onlyEast := podsRPS
@@ -53,12 +49,8 @@ func TestValuesArriveWhole(t *testing.T) {
 				east := newFakeMember("east")
 				east.versions[customGroup] = []string{version}
 				f := startFleet(t, east)
-				if diff := cmp.Diff(east.objects, f.Custom(t.Context(), podsRPS).Values["east"]); diff != "" {
-					t.Errorf("custom (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff(east.series, f.External(t.Context(), queue).Values["east"]); diff != "" {
-					t.Errorf("external (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "custom", east.objects, f.Custom(t.Context(), podsRPS).Values["east"])
+				fleettest.Same(t, "external", east.series, f.External(t.Context(), queue).Values["east"])
 			})
 		})
 	}
@@ -70,9 +62,7 @@ func TestJSONIsUnderstoodToo(t *testing.T) {
 		east.values = saying(200, `{"kind":"ExternalMetricValueList","apiVersion":"external.metrics.k8s.io/v1beta1","metadata":{},
 			"items":[{"metricName":"queue","metricLabels":{"queue":"a"},"timestamp":"2026-01-01T00:00:00Z","value":"1500m"}]}`)
 		f := startFleet(t, east)
-		if diff := cmp.Diff([]string{"east/a=1500m"}, seriesIn(f.External(t.Context(), queue).Values)); diff != "" {
-			t.Errorf("series (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "series", []string{"east/a=1500m"}, seriesIn(f.External(t.Context(), queue).Values))
 	})
 }
 
@@ -90,9 +80,7 @@ func TestOneRequestHoweverManyAsk(t *testing.T) {
 		var askers sync.WaitGroup
 		for range 200 {
 			askers.Go(func() {
-				if diff := cmp.Diff([]string{"east/web-0=5", "west/web-0=5"}, objectsIn(f.Custom(t.Context(), podsRPS))); diff != "" {
-					t.Errorf("objects (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "objects", []string{"east/web-0=5", "west/web-0=5"}, objectsIn(f.Custom(t.Context(), podsRPS)))
 			})
 		}
 		synctest.Wait()
@@ -230,9 +218,7 @@ func TestMemberThatHangs(t *testing.T) {
 					t.Errorf("the question took %v, want the member's deadline of %v", took, timeout)
 				}
 				wantCoverage(t, r, "answered=east;silent=west:Timeout")
-				if diff := cmp.Diff([]string{"east/web-0=5"}, objectsIn(r)); diff != "" {
-					t.Errorf("objects (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "objects", []string{"east/web-0=5"}, objectsIn(r))
 			})
 		})
 	}
@@ -385,9 +371,7 @@ func TestMembersJoinAndLeave(t *testing.T) {
 		other.objects = []custom_metrics.MetricValue{object("db-0", "1")}
 		f.setMembers(other)
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"east/db-0=1"}, objectsIn(f.Custom(t.Context(), podsRPS))); diff != "" {
-			t.Errorf("objects (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "objects", []string{"east/db-0=1"}, objectsIn(f.Custom(t.Context(), podsRPS)))
 		east.take()
 		time.Sleep(10 * period)
 		if asked := east.take(); asked != nil {

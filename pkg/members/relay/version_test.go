@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -91,9 +91,7 @@ func TestDiscoveryLearnsTheVersionAnew(t *testing.T) {
 		time.Sleep(period + period/10)
 		east.take()
 		f.Custom(t.Context(), podsRPS)
-		if diff := cmp.Diff([]string{"/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/rps"}, east.take()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked", []string{"/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/rps"}, east.take())
 	})
 }
 
@@ -150,17 +148,13 @@ func TestVersionThatIsNoLongerServed(t *testing.T) {
 		east.take()
 		r := f.Custom(t.Context(), podsRPS)
 		wantCoverage(t, r, "answered=east")
-		if diff := cmp.Diff([]string{"east/web-0=5"}, objectsIn(r)); diff != "" {
-			t.Errorf("objects (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "objects", []string{"east/web-0=5"}, objectsIn(r))
 		want := []string{
 			"/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/rps",
 			"/apis/custom.metrics.k8s.io",
 			"/apis/custom.metrics.k8s.io/v1beta1/namespaces/shop/pods/%2A/rps",
 		}
-		if diff := cmp.Diff(want, east.take()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked", want, east.take())
 
 		east.Set(func() {
 			east.Handle = func(r *http.Request) (*http.Response, error) {
@@ -184,9 +178,7 @@ func TestPathThatNobodyServes(t *testing.T) {
 		east.take()
 		wantCoverage(t, f.External(t.Context(), queue), "answered=east;absent=east")
 		want := []string{"/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue", "/apis/external.metrics.k8s.io"}
-		if diff := cmp.Diff(want, east.take()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked", want, east.take())
 	})
 }
 

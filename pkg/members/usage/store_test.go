@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -24,9 +25,7 @@ func TestFirstQuestionAsksEveryMember(t *testing.T) {
 		f := startStore(t, east, west)
 		synctest.Wait()
 		want := []string{"east/shop/web-0", "east/shop/web-1", "west/shop/web-0"}
-		if diff := cmp.Diff(want, names(f.Pods(t.Context(), inNamespace("shop")))); diff != "" {
-			t.Errorf("pods (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "pods", want, names(f.Pods(t.Context(), inNamespace("shop"))))
 		if east.asks() != 1 || west.asks() != 1 {
 			t.Errorf("asked east %d and west %d times, want once each", east.asks(), west.asks())
 		}
@@ -187,9 +186,7 @@ func TestAllNamespacesAreAskedOnceForAllAskers(t *testing.T) {
 		for range 50 {
 			askers.Go(func() {
 				want := []string{"east/bank/web-0", "east/shop/web-0"}
-				if diff := cmp.Diff(want, names(f.Pods(t.Context(), inNamespace("")))); diff != "" {
-					t.Errorf("pods (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "pods", want, names(f.Pods(t.Context(), inNamespace(""))))
 			})
 		}
 		synctest.Wait()
@@ -225,9 +222,7 @@ func TestSelectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := Question{Namespace: "shop", Selector: selector, Clusters: everywhere}
-			if diff := cmp.Diff(want, names(f.Pods(t.Context(), q))); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", text, diff)
-			}
+			fleettest.Same(t, text, want, names(f.Pods(t.Context(), q)))
 		}
 		for _, query := range labelled.queries() {
 			if strings.Contains(query, "labelSelector") {
@@ -260,9 +255,7 @@ func TestNodes(t *testing.T) {
 		f := startStore(t, newFakeMember("east"), newFakeMember("west"))
 		synctest.Wait()
 		q := Question{Selector: labels.SelectorFromSet(labels.Set{"kubernetes.io/os": "linux"}), Clusters: everywhere}
-		if diff := cmp.Diff([]string{"east//node-1", "west//node-1"}, names(f.Nodes(t.Context(), q))); diff != "" {
-			t.Errorf("nodes (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "nodes", []string{"east//node-1", "west//node-1"}, names(f.Nodes(t.Context(), q)))
 	})
 }
 
@@ -351,8 +344,6 @@ func TestNoMembersNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startStore(t)
 		synctest.Wait()
-		if diff := cmp.Diff(fleet.Coverage{}, f.Pods(t.Context(), inNamespace("shop")).Coverage()); diff != "" {
-			t.Errorf("coverage (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "coverage", fleet.Coverage{}, f.Pods(t.Context(), inNamespace("shop")).Coverage())
 	})
 }

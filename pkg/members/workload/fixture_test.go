@@ -221,7 +221,9 @@ func (s *server) join(t *testing.T) Cluster {
 }
 
 // keep runs something until the test ends.
-func keep(t *testing.T, run func(context.Context) error) { memberstest.Run(memberstest.Logged(t), t, run) }
+func keep(t *testing.T, run func(context.Context) error) {
+	memberstest.Run(memberstest.Logged(t), t, run)
+}
 
 // kubeconfig leads to it.
 func (s *server) kubeconfig(t *testing.T) []byte {

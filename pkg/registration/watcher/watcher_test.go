@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +23,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
@@ -151,9 +151,7 @@ func TestFurtherSource(t *testing.T) {
 	h, s := newHub(), &seen{registrations: map[string]string{}}
 	w := New(Options{Hub: h.typed, HubDynamic: h, Sources: []registration.Source{things{}}, Timeout: time.Second,
 		Period: 5 * time.Millisecond})
-	if diff := cmp.Diff([]string{"the hub's word whether it serves the Things"}, w.Awaited()); diff != "" {
-		t.Errorf("awaited at first (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "awaited at first", []string{"the hub's word whether it serves the Things"}, w.Awaited())
 	synced := make(chan struct{}, 1000)
 	stop := memberstest.Run(memberstest.Logged(t), t, func(ctx context.Context) error {
 		w.Run(ctx, s.changed, func() { synced <- struct{}{} })
@@ -224,9 +222,8 @@ func TestFollowerTellsWhatHappened(t *testing.T) {
 		}
 		names := f.names()
 		slices.Sort(names)
-		if diff := cmp.Diff([]string{step.names, step.told}, []string{strings.Join(names, " "), strings.Join(told, " ")}); diff != "" {
-			t.Errorf("%s: names, told (-want +got):\n%s", step.what, diff)
-		}
+		fleettest.Same(t, step.what+": names, told",
+			[]string{step.names, step.told}, []string{strings.Join(names, " "), strings.Join(told, " ")})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 )
 
@@ -155,7 +156,7 @@ func TestRefusalDoesNotFreezeTheOthers(t *testing.T) {
 	}
 	w.mustReconcile(3)
 	w.member("c").refuses = func(string) error { return errRefused }
-	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(60)} })
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(60)} })
 	w.member("a").room = 2
 	_ = w.reconcileN(8)
 	same(t, "c", "FailedWrite", clusterOf(w, "c").Reason)
@@ -173,7 +174,7 @@ func TestLowerMaximumWhileAClusterIsSilent(t *testing.T) {
 		m.scales = false
 	}
 	w.mustReconcile(3)
-	w.member("b").silence = silence()
+	w.member("b").silence = federatedhpatest.Silence()
 	w.edit(bounds(1, 6))
 	w.writes()
 	w.mustReconcile(2)
@@ -213,7 +214,7 @@ func TestNewSpecIsToldToOneThatRefused(t *testing.T) {
 	}
 	w.mustReconcile(3)
 	w.member("b").refuses = func(string) error { return errRefused }
-	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(60)} })
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(60)} })
 	_ = w.reconcileN(2)
 	w.edit(bounds(2, 20))
 	_ = w.reconcileN(1)

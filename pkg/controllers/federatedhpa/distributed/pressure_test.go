@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 // pressed has a cluster whose nodes have just become too few.
@@ -72,7 +73,7 @@ func TestSinceWhenPodsWait(t *testing.T) {
 			}
 			w.mustReconcile(1)
 			same(t, "later", got, w.object().Status.Clusters[0].UnschedulableSince)
-			w.member("a").hidden = silence()
+			w.member("a").hidden = federatedhpatest.Silence()
 			w.mustReconcile(1)
 			same(t, "when it is not seen", got, w.object().Status.Clusters[0].UnschedulableSince)
 			w.member("a").hidden, w.member("a").room = nil, 20

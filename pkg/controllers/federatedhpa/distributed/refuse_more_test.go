@@ -10,6 +10,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 // falls returns how often a cluster runs less than one reconcile before.
@@ -94,7 +95,7 @@ func TestOneRecoversWhileAnotherIsSilent(t *testing.T) {
 	refusesAbove(w.member("b"), 9)
 	w.edit(bounds(3, 60))
 	_ = w.reconcileN(40)
-	w.member("c").silence = silence()
+	w.member("c").silence = federatedhpatest.Silence()
 	_ = w.reconcileN(2)
 	w.member("b").refusesHPA = nil
 	_ = w.reconcileN(3)
@@ -163,7 +164,7 @@ func TestRefusalsAroundASilence(t *testing.T) {
 	}
 	w.edit(bounds(2, 30))
 	_ = w.reconcileN(1)
-	w.member("b").silence = silence()
+	w.member("b").silence = federatedhpatest.Silence()
 	_ = w.reconcileN(30)
 	w.member("b").silence = nil
 	times = 1

@@ -11,6 +11,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 var anyPolicy = []v1alpha1.FederatedHPAAssignmentType{"Duplicated", "StaticWeighted", "DynamicWeighted", "Aggregated", "Prioritized"}
@@ -193,7 +194,9 @@ func TestOneRefusalUndoesNothing(t *testing.T) {
 		t.Fatalf("a got nothing of b's: %v", before)
 	}
 	refusing(w.member("b"), "apply")
-	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = append(f.Spec.Metrics, queue("1000")) })
+	w.edit(func(f *v1alpha1.FederatedHPA) {
+		f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("1000"))
+	})
 	_ = w.reconcileN(1)
 	after := w.has()
 	w.member("b").refuses = nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 func TestClusterThatIsSilent(t *testing.T) {
@@ -14,8 +15,9 @@ func TestClusterThatIsSilent(t *testing.T) {
 		hide, show func(*member)
 		reason     string
 	}{
-		"as a whole":                 {func(m *member) { m.silence = silence() }, func(m *member) { m.silence = nil }, "Timeout"},
-		"for its Pods":               {func(m *member) { m.hidden = silence() }, func(m *member) { m.hidden = nil }, "Timeout"},
+		"as a whole": {func(m *member) { m.silence = federatedhpatest.Silence() }, func(m *member) { m.silence = nil },
+			"Timeout"},
+		"for its Pods":               {func(m *member) { m.hidden = federatedhpatest.Silence() }, func(m *member) { m.hidden = nil }, "Timeout"},
 		"for the scale":              {func(m *member) { m.mute = errRefused }, func(m *member) { m.mute = nil }, "Unreachable"},
 		"for its autoscalers":        {func(m *member) { m.unknown = true }, func(m *member) { m.unknown = false }, "Timeout"},
 		"for its autoscalers so far": {func(m *member) { m.unlisted = true }, func(m *member) { m.unlisted = false }, "Timeout"},
@@ -83,7 +85,7 @@ func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
 			w.mustReconcile(2)
 			same(t, "b has", tc.b, w.has()["b"])
 			w.writes()
-			w.member("b").hidden = silence()
+			w.member("b").hidden = federatedhpatest.Silence()
 			w.mustReconcile(10)
 			same(t, "written", nil, toMembers(w.writes()))
 			same(t, "b has", tc.b, w.has()["b"])
@@ -95,7 +97,7 @@ func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
 func TestEditWhileAClusterIsSilentIsSplitOnce(t *testing.T) {
 	w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 13, "b": 18, "c": 22}, bounds(13, 60))
 	w.mustReconcile(3)
-	w.member("a").silence = silence()
+	w.member("a").silence = federatedhpatest.Silence()
 	w.mustReconcile(2)
 	w.edit(bounds(3, 22), weighs(map[string]int32{"a": 1, "c": 3}))
 	w.mustReconcile(1)
@@ -122,7 +124,7 @@ func TestEditWhileAClusterIsSilent(t *testing.T) {
 		m.scales = false
 	}
 	w.mustReconcile(3)
-	w.member("b").silence = silence()
+	w.member("b").silence = federatedhpatest.Silence()
 	w.edit(bounds(2, 20))
 	w.writes()
 	w.mustReconcile(2)
