@@ -42,6 +42,16 @@ func start(t *testing.T, h *memberstest.Hub, edits ...func(*Options)) *running {
 	return &running{Registry: r, t: t, log: runRegistry(t, r)}
 }
 
+// joined is a registry with one member, east, that is ready.
+func joined(t *testing.T, edits ...func(*Options)) (*memberstest.Hub, *fakeMember, *running) {
+	t.Helper()
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
+	hub.Put(t, east.secret(t, "east"))
+	r := start(t, hub, edits...)
+	r.becomes("east=Ready")
+	return hub, east, r
+}
+
 func optionsOf(t testing.TB, h *memberstest.Hub) Options {
 	typed, untyped := h.Clients(t)
 	return Options{Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"}}
@@ -171,10 +181,7 @@ func TestOnlyLabelledSecretsAreRead(t *testing.T) {
 
 func TestLabelsFollowWithoutReconnecting(t *testing.T) {
 	t.Parallel()
-	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
+	hub, east, r := joined(t)
 	m, client := r.member("east"), r.member("east").Client()
 	hub.Put(t, east.secret(t, "east", func(s *corev1.Secret) {
 		s.Labels = map[string]string{registration.MemberLabel: "true", "tier": "gold", corev1.LabelTopologyRegion: "eu"}
@@ -196,10 +203,7 @@ func TestLabelsFollowWithoutReconnecting(t *testing.T) {
 
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, east.secret(t, "east"))
-	r := start(t, hub, impatiently)
-	r.becomes("east=Ready")
+	hub, east, r := joined(t, impatiently)
 	m, old := r.member("east"), r.member("east").Client()
 
 	east.set(func() { east.token = "n3w" }) // as if the old one had expired
@@ -229,10 +233,7 @@ func TestRotation(t *testing.T) {
 
 func TestRotationIsInvisibleToCallers(t *testing.T) {
 	t.Parallel()
-	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
+	hub, east, r := joined(t)
 	since := r.member("east").State().Since
 	for i := range 20 {
 		hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
@@ -275,10 +276,7 @@ func TestAnotherClusterUnderTheNameIsAnotherMember(t *testing.T) {
 	}
 	for name, replace := range tests {
 		t.Run(name, func(t *testing.T) {
-			hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-			hub.Put(t, east.secret(t, "east"))
-			r := start(t, hub)
-			r.becomes("east=Ready")
+			hub, east, r := joined(t)
 			former := r.member("east")
 			replace(hub, east)
 			memberstest.Eventually(t, "another", func() string {
@@ -356,10 +354,7 @@ func TestWrongAuthority(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
+	_, east, r := joined(t)
 	east.CloseClientConnections()
 	east.Listener.Close()
 	east.CloseClientConnections()
@@ -389,10 +384,7 @@ func TestHangingMemberDelaysNobody(t *testing.T) {
 
 func TestEveryRequestIsBounded(t *testing.T) {
 	t.Parallel()
-	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, east.secret(t, "east"))
-	r := start(t, hub, func(o *Options) { o.Connections.Timeout, o.ProbePeriod = time.Second, time.Hour })
-	r.becomes("east=Ready")
+	_, east, r := joined(t, func(o *Options) { o.Connections.Timeout, o.ProbePeriod = time.Second, time.Hour })
 	east.freeze()
 	if _, err := ask(t.Context(), r.member("east")); err == nil {
 		t.Fatal("a frozen member answered")

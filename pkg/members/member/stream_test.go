@@ -52,10 +52,7 @@ func openStreams(m *fakeMember) string { return fmt.Sprintf("%d open", m.streams
 
 func TestStreamLastsUntilItsCallerEnds(t *testing.T) {
 	t.Parallel()
-	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, east.secret(t, "east"))
-	r := start(t, hub, impatiently)
-	r.becomes("east=Ready")
+	_, east, r := joined(t, impatiently)
 	m := r.member("east")
 	ctx, cancel := context.WithCancel(t.Context())
 	w, err := watching(ctx, t, m)
@@ -78,10 +75,7 @@ func TestStreamLastsUntilItsCallerEnds(t *testing.T) {
 
 func TestStreamMustBeginInTime(t *testing.T) {
 	t.Parallel()
-	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, east.secret(t, "east"))
-	r := start(t, hub, impatiently)
-	r.becomes("east=Ready")
+	_, east, r := joined(t, impatiently)
 	m := r.member("east")
 	east.freeze()
 	asked := time.Now()
@@ -97,10 +91,7 @@ func TestStreamMustBeginInTime(t *testing.T) {
 
 func TestStreamFollowsCredentials(t *testing.T) {
 	t.Parallel()
-	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, east.secret(t, "east"))
-	r := start(t, hub, impatiently)
-	r.becomes("east=Ready")
+	hub, east, r := joined(t, impatiently)
 	m := r.member("east")
 	old := m.WatchClient()
 	began, ended := reading(t, m)
@@ -156,10 +147,7 @@ func TestStreamOfARefusedMember(t *testing.T) {
 
 func TestStreamIsCountedWhenItBegins(t *testing.T) {
 	t.Parallel()
-	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
+	_, _, r := joined(t)
 	m := r.member("east")
 	before := m.State().LastSuccess
 	began, _ := reading(t, m)

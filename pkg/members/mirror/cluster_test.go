@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -65,9 +66,7 @@ func TestFewNamespacesAreFollowedOneByOne(t *testing.T) {
 		r.expectTeams(east, fewNamespaces, "")
 		pass(4 * time.Minute)
 		r.expectTeams(east, fewNamespaces, "")
-		if n := east.watched(); n != fewNamespaces {
-			t.Errorf("%d watches, want %d", n, fewNamespaces)
-		}
+		fleettest.Same(t, "watches", fewNamespaces, east.watched())
 		if whole, _ := east.ofAll(); len(whole) > 0 {
 			t.Errorf("all namespaces were asked for: %q", whole)
 		}
@@ -86,9 +85,7 @@ func TestManyNamespacesAreFollowedAtOnce(t *testing.T) {
 			t.Errorf("asked for %q, and %d times for one namespace", whole, others)
 		}
 		pass(time.Minute)
-		if n := east.watched(); n != 1 {
-			t.Errorf("%d watches, want one", n)
-		}
+		fleettest.Same(t, "watches", 1, east.watched())
 		east.put("team-07/b", "1")
 		east.remove("team-08/a")
 		east.put("new/a", "1")
@@ -99,9 +96,7 @@ func TestManyNamespacesAreFollowedAtOnce(t *testing.T) {
 		r.expect(east, "empty", "")
 		expectRequests(t, east)
 		pass(6 * time.Minute)
-		if n := east.watched(); n != 0 {
-			t.Errorf("%d watches that nobody asked for", n)
-		}
+		fleettest.Same(t, "watches that nobody asked for", 0, east.watched())
 	})
 }
 
@@ -138,9 +133,7 @@ func TestWhereAllNamespacesAreForbidden(t *testing.T) {
 			pass(time.Minute)
 			r.expectTeams(east, many, "")
 		}
-		if n := east.watched(); n != many {
-			t.Errorf("%d watches, want %d", n, many)
-		}
+		fleettest.Same(t, "watches", many, east.watched())
 		if whole, _ := east.ofAll(); len(whole) > 4*60/7 {
 			t.Errorf("asked %d times in 4 minutes for what is forbidden", len(whole))
 		}
@@ -149,17 +142,13 @@ func TestWhereAllNamespacesAreForbidden(t *testing.T) {
 			pass(time.Minute)
 			r.expectTeams(east, many, "")
 		}
-		if n := east.watched(); n != 1 {
-			t.Errorf("%d watches once it is granted, want one", n)
-		}
+		fleettest.Same(t, "watches once it is granted", 1, east.watched())
 		east.Set(func() { east.Handle = forbidAll }) // and withdrawn
 		east.breakWatches(true)
 		pass(2 * time.Minute)
 		r.expectTeams(east, many, "")
 		pass(time.Second)
-		if n := east.watched(); n != many {
-			t.Errorf("%d watches once it is withdrawn, want %d", n, many)
-		}
+		fleettest.Same(t, "watches once it is withdrawn", many, east.watched())
 	})
 }
 
@@ -258,9 +247,7 @@ func TestAllIsFollowedWhileItIsAskedFor(t *testing.T) {
 		watches := func(when string, want int) {
 			t.Helper()
 			r.expectTeams(east, 2, "")
-			if n := east.watched(); n != want {
-				t.Errorf("%s: %d watches, want %d", when, n, want)
-			}
+			fleettest.Same(t, when+": watches", want, east.watched())
 		}
 		r.expectTeams(east, 2, "")
 		pass(0)
@@ -306,9 +293,7 @@ func TestManyNamespacesBecomeFew(t *testing.T) {
 			pass(time.Minute)
 			r.expectTeams(east, 3, "")
 		}
-		if n := east.watched(); n != 3 {
-			t.Errorf("%d watches, want 3", n)
-		}
+		fleettest.Same(t, "watches", 3, east.watched())
 	})
 }
 

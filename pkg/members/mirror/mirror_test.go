@@ -311,9 +311,7 @@ func TestASilentMemberIsForgottenAfterMaxAge(t *testing.T) {
 		east.Set(func() { east.Silent, east.success = nil, time.Time{} })
 		pass(2 * time.Second)
 		r.expect(east, "shop", "shop/a=0")
-		if n := east.watched(); n != 1 {
-			t.Errorf("%d watches, want one", n)
-		}
+		fleettest.Same(t, "watches", 1, east.watched())
 	})
 }
 
@@ -366,18 +364,14 @@ func TestWhatNobodyAsksForIsForgotten(t *testing.T) {
 				t.Fatalf("%d watches", n)
 			}
 		}
-		if n := east.watched(); n != 1 {
-			t.Errorf("%d watches, want that of cart only", n)
-		}
+		fleettest.Same(t, "watches, which is that of cart", 1, east.watched())
 		east.asked()
 		east.remove("shop/a")
 		r.expect(east, "shop", "")
 		pass(0)
 		expectRequests(t, east, "namespaces/shop/configmaps limit=500", aWatch)
 		pass(6 * time.Minute)
-		if n := east.watched(); n != 0 {
-			t.Errorf("%d watches, want none", n)
-		}
+		fleettest.Same(t, "watches", 0, east.watched())
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if n := len(r.clusters); n != 0 {

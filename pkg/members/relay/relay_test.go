@@ -4,6 +4,7 @@ package relay
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -91,9 +92,7 @@ func TestOneRequestHoweverManyAsk(t *testing.T) {
 		close(release)
 		askers.Wait()
 		for _, m := range []*fakeMember{east, west} {
-			if n := m.askedFor("rps"); n != 1 {
-				t.Errorf("200 askers caused %d requests to %s, want 1", n, m.Name())
-			}
+			fleettest.Same(t, "requests of 200 askers to "+m.Name(), 1, m.askedFor("rps"))
 		}
 	})
 }
@@ -118,9 +117,7 @@ func TestRequestOutlivesWhoCausedIt(t *testing.T) {
 		synctest.Wait()
 		close(release)
 		wantCoverage(t, f.Custom(t.Context(), podsRPS), "answered=east")
-		if n := east.askedFor("rps"); n != 1 {
-			t.Errorf("asked %d times, want once: the second asker takes the first one's request over", n)
-		}
+		fleettest.Same(t, "times asked: the second asker takes the first one's request over", 1, east.askedFor("rps"))
 	})
 }
 
@@ -149,9 +146,7 @@ func TestOutcomesServeForAMoment(t *testing.T) {
 				for i, step := range steps {
 					time.Sleep(step.wait)
 					wantCoverage(t, f.Custom(t.Context(), tc.question), tc.want)
-					if n := east.askedFor(tc.question.Metric); n != step.asks {
-						t.Errorf("asked %d times in step %d, want %d", n, i, step.asks)
-					}
+					fleettest.Same(t, fmt.Sprintf("times asked in step %d", i), step.asks, east.askedFor(tc.question.Metric))
 				}
 			})
 		})
@@ -166,9 +161,7 @@ func TestOutcomeIsKeptFromWhenItWasAskedFor(t *testing.T) {
 		f.Custom(t.Context(), podsRPS)
 		time.Sleep(keepFor - 3*time.Second)
 		f.Custom(t.Context(), podsRPS)
-		if n := east.askedFor("rps"); n != 2 {
-			t.Errorf("asked %d times, want 2: the values were as old as the question", n)
-		}
+		fleettest.Same(t, "times asked: the values were as old as the question", 2, east.askedFor("rps"))
 	})
 }
 
@@ -187,9 +180,7 @@ func TestFailureIsKeptFromWhenItWasKnown(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		f.Custom(t.Context(), podsRPS)
-		if n := east.askedFor("rps"); n != 2 {
-			t.Errorf("asked %d times, want 2", n)
-		}
+		fleettest.Same(t, "times asked", 2, east.askedFor("rps"))
 	})
 }
 

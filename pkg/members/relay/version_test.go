@@ -58,9 +58,7 @@ func TestVersionIsLearntOnceForAllQuestions(t *testing.T) {
 		manyQuestions(t, f, 50, "answered=east")
 		time.Sleep(10 * time.Second)
 		manyQuestions(t, f, 50, "answered=east")
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times, want once", n)
-		}
+		fleettest.Same(t, "times the version was asked for", 1, learned(east.take(), customGroup))
 	})
 }
 
@@ -103,22 +101,16 @@ func TestVersionIsLearntAgainAfterAFailure(t *testing.T) {
 		east.take()
 		east.Set(func() { east.values = saying(503, "away") })
 		manyQuestions(t, f, 1, "silent=east:ServerError")
-		if n := learned(east.take(), customGroup); n != 0 {
-			t.Errorf("the version was asked for %d times before anything failed", n)
-		}
+		fleettest.Same(t, "times the version was asked for before anything failed", 0, learned(east.take(), customGroup))
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 20, "silent=east:ServerError")
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times after a failure, want once", n)
-		}
+		fleettest.Same(t, "times the version was asked for after a failure", 1, learned(east.take(), customGroup))
 		east.Set(func() { east.values = nil })
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 20, "answered=east")
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 20, "answered=east")
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times after the last failures, want once", n)
-		}
+		fleettest.Same(t, "times the version was asked for after the last failures", 1, learned(east.take(), customGroup))
 	})
 }
 
@@ -133,9 +125,7 @@ func TestVersionIsNotDoubtedWhereAMetricIsUnknown(t *testing.T) {
 			wantCoverage(t, f.Custom(t.Context(), unknown), "answered=east;absent=east")
 			time.Sleep(keepFor)
 		}
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times, want once", n)
-		}
+		fleettest.Same(t, "times the version was asked for", 1, learned(east.take(), customGroup))
 	})
 }
 
@@ -194,9 +184,7 @@ func TestMissingAPIIsRememberedForAMoment(t *testing.T) {
 		east.Set(func() { east.versions = newFakeMember("").versions })
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 50, "answered=east")
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times, want once", n)
-		}
+		fleettest.Same(t, "times the version was asked for", 1, learned(east.take(), customGroup))
 	})
 }
 

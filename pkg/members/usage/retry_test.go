@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -136,9 +137,7 @@ func TestWhatWillNotPassIsNotTriedAgainSoon(t *testing.T) {
 				f.justAfterARound()
 				f.coverage(t, "shop")
 				pass(resolution - time.Second)
-				if asked := east.asks(); asked != 1 {
-					t.Errorf("asked %d times before the next round, want once", asked)
-				}
+				fleettest.Same(t, "times asked before the next round", int64(1), east.asks())
 			})
 		})
 	}
@@ -155,9 +154,7 @@ func TestWhatWasAnsweredBeforeIsLeftToTheRounds(t *testing.T) {
 		before := east.asks()
 		pass(3 * resolution)
 		synctest.Wait()
-		if got := east.asks() - before; got != 3 {
-			t.Errorf("asked %d times in 3 periods, want once in each", got)
-		}
+		fleettest.Same(t, "times asked in 3 periods", int64(3), east.asks()-before)
 		if got, want := f.coverage(t, "shop"), "answered=east"; got != want {
 			t.Errorf("coverage %q, want %q", got, want)
 		}
@@ -352,9 +349,7 @@ func TestMemberThatLeftIsNotTriedAgain(t *testing.T) {
 			t.Errorf("it took %v until all that was started for it had ended", took)
 		}
 		pass(2 * resolution)
-		if asked := east.asks(); asked != 1 {
-			t.Errorf("asked %d times, want once before it left", asked)
-		}
+		fleettest.Same(t, "times asked", int64(1), east.asks())
 	})
 }
 

@@ -71,10 +71,7 @@ func TestDeletion(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = tc.policy })
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(4)
+			w.settle(4)
 			w.heard()
 			if tc.before != nil {
 				tc.before(w)

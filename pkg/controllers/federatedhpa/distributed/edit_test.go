@@ -39,10 +39,7 @@ func TestEdits(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(3)
+			w.settle(3)
 			w.writes()
 			w.heard()
 			w.edit(tc.change)

@@ -135,10 +135,7 @@ func TestClusterIsRegisteredAgain(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, tc.policy, map[string]int32{"a": 2, "b": 2})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(2)
+			w.settle(2)
 			gone := w.members["b"]
 			delete(w.members, "b")
 			gone.run(4)
@@ -164,10 +161,7 @@ func TestClusterIsRegisteredAgain(t *testing.T) {
 func TestClusterIsRegisteredAgainBeforeOthersTookItsPlace(t *testing.T) {
 	for dies := 0; ; dies++ {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-		for _, m := range w.members {
-			m.scales = false
-		}
-		w.mustReconcile(2)
+		w.settle(2)
 		gone := w.members["b"]
 		delete(w.members, "b")
 		w.calls, w.dies = 0, dies

@@ -15,10 +15,7 @@ import (
 // pressed has a cluster whose nodes have just become too few.
 func pressed(t testing.TB) *world {
 	w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays)
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(2)
+	w.settle(2)
 	w.member("a").room = 2
 	return w
 }

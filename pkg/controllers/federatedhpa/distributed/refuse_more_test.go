@@ -198,10 +198,7 @@ func TestOneThatRefusedAllKinds(t *testing.T) {
 // A new leader knows of a cluster that was given up what its status says, and neither takes it for well nor tells of it again.
 func TestRestartWhileOneIsGivenUp(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	refusing(w.member("b"), "")
 	w.edit(bounds(2, 20))
 	_ = w.reconcileN(30)

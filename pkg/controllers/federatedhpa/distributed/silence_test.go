@@ -79,10 +79,7 @@ func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "Prioritized", map[string]int32{"a": 3, "b": 3}, bounds(1, 12), ranks(map[string]int32{"a": 1, "b": 2}))
 			w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment.ScaleDownOrder = tc.order })
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(2)
+			w.settle(2)
 			same(t, "b has", tc.b, w.has()["b"])
 			w.writes()
 			w.member("b").hidden = federatedhpatest.Silence()
@@ -120,10 +117,7 @@ func TestEditWhileAClusterIsSilentIsSplitOnce(t *testing.T) {
 
 func TestEditWhileAClusterIsSilent(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.member("b").silence = federatedhpatest.Silence()
 	w.edit(bounds(2, 20))
 	w.writes()
@@ -142,10 +136,7 @@ func TestEditWhileAClusterIsSilent(t *testing.T) {
 
 func TestDecreaseThatFailsHoldsIncreases(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 12))
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.edit(weighs(map[string]int32{"a": 4, "b": 1, "c": 1}))
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.writes()
@@ -163,10 +154,7 @@ func TestDecreaseThatFailsHoldsIncreases(t *testing.T) {
 
 func TestIncreaseThatFailsIsTriedAgain(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 12))
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.edit(bounds(2, 20))
 	w.member("b").refuses = func(string) error { return errRefused }
 	_ = w.reconcileN(3)
@@ -190,10 +178,7 @@ func TestPodsOfAStatefulSetAreNotSpilled(t *testing.T) {
 				func(f *v1alpha1.FederatedHPA) {
 					f.Spec.ScaleTargetRef.Kind = kind
 				})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(2)
+			w.settle(2)
 			w.member("a").room = 2
 			w.mustReconcile(8)
 			same(t, "a has", want, w.has()["a"])
@@ -223,10 +208,7 @@ func TestSpill(t *testing.T) {
 // Pods beyond the replicas, as in a rollout, wait for others to leave.
 func TestPodsOfARolloutAreNoPressure(t *testing.T) {
 	w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays)
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(2)
+	w.settle(2)
 	w.member("a").room, w.member("a").beyond = 4, 2
 	w.writes()
 	w.mustReconcile(8)
@@ -237,10 +219,7 @@ func TestPodsOfARolloutAreNoPressure(t *testing.T) {
 // What could not be written, and now waits for another cluster, is still not written.
 func TestRefusalIsNotForgottenWhileItWaits(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 12))
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	refuse := func(string) error { return errRefused }
 	w.member("c").refuses = refuse
 	w.edit(bounds(3, 15))
@@ -259,10 +238,7 @@ func TestRefusalIsNotForgottenWhileItWaits(t *testing.T) {
 // A cluster that refuses to get more for longer than the grace loses it to the others, until it takes what it has.
 func TestRefusalOfMoreBeyondTheGrace(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.edit(bounds(2, 20))
 	w.member("b").refuses = func(string) error { return errRefused }
 	_ = w.reconcileN(20)

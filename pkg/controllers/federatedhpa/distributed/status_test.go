@@ -276,10 +276,7 @@ func TestMetricsOfTheFleet(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 3}, func(f *v1alpha1.FederatedHPA) {
 				f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("10"))
 			})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(1)
+			w.settle(1)
 			for name, said := range map[string]statuses{"a": tc.a, "b": tc.b} {
 				hpa := w.member(name).hpas["web"].DeepCopy()
 				hpa.Status.CurrentMetrics = said
@@ -294,10 +291,7 @@ func TestMetricsOfTheFleet(t *testing.T) {
 func TestLastScaleTime(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.member("a").offset = time.Hour // its clock is ahead
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(1)
+	w.settle(1)
 	last := func() time.Duration {
 		w.mustReconcile(1)
 		if at := w.object().Status.LastScaleTime; at != nil {
@@ -321,10 +315,7 @@ func TestLastScaleTime(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 0})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.edit(only("a"))
 	_ = w.reconcileN(1)

@@ -300,6 +300,15 @@ func (w *world) passes(d time.Duration) {
 	}
 }
 
+// settle has no member scale by itself, and reconciles so often.
+func (w *world) settle(n int) {
+	w.t.Helper()
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.mustReconcile(n)
+}
+
 // mustReconcile reconciles so many times, and none may fail.
 func (w *world) mustReconcile(n int) {
 	w.t.Helper()

@@ -122,10 +122,7 @@ func TestWants(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", runs, toZero, bounds(0, 10), func(f *v1alpha1.FederatedHPA) {
 				f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("10"))
 			})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(2)
+			w.settle(2)
 			w.asked = nil
 			w.answer = tc.answer
 			if tc.change != nil {
@@ -150,10 +147,7 @@ func TestNative(t *testing.T) {
 		f.Spec.ScalingToZeroMode = v1alpha1.ScalingToZeroNative
 		f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("10"))
 	})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(2)
+	w.settle(2)
 	has := w.has()
 	zeros := 0
 	for _, one := range has {
@@ -172,10 +166,7 @@ func TestNativeClusterThatIsSilentForItsPodsKeepsItsZero(t *testing.T) {
 		f.Spec.ScalingToZeroMode = v1alpha1.ScalingToZeroNative
 		f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("10"))
 	})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(2)
+	w.settle(2)
 	w.writes()
 	for _, m := range w.members {
 		m.hidden = federatedhpatest.Silence()
