@@ -57,6 +57,9 @@
 //	             pkg/fleet         answers with their coverage
 //	             pkg/version       which build a program is
 //
+// Packages whose names end in test stand beside what they are for (pkg/members/memberstest): tests of every ring may
+// import them, and nothing else.
+//
 // Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
 // (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes; tools/ is one more, with pinned
 // tools and our own; deploy/ holds manifests; docs/ explains, and docs/architecture.md is where to begin.

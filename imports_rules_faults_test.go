@@ -154,6 +154,21 @@ func TestImportFaults(t *testing.T) {
 		"but what it judges is compared with it": {
 			"test/oracle/a_test.go", imports("k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model", module+"/pkg/sizes"), nil,
 		},
+		"what is for tests is imported by tests of every ring": {
+			"pkg/registration/a_test.go", imports(module + "/pkg/members/memberstest"), nil,
+		},
+		"and by what else is for tests": {
+			"pkg/command/commandtest/a.go", imports(module + "/pkg/members/memberstest"), nil,
+		},
+		"and by nothing else": {
+			"pkg/metricsadapter/a.go", imports(module + "/pkg/members/memberstest"),
+			[]string{"pkg/metricsadapter/a.go imports " + module + "/pkg/members/memberstest: it is for tests, and only they may import it"},
+		},
+		"not even within its place": {
+			"pkg/registration/a.go", imports(module + "/pkg/registration/registrationtest"),
+			[]string{"pkg/registration/a.go imports " + module +
+				"/pkg/registration/registrationtest: it is for tests, and only they may import it"},
+		},
 		"tools stand aside": {
 			"tools/a.go", imports("fmt"), nil,
 		},

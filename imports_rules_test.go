@@ -135,6 +135,11 @@ func (s source) mayNotReach(ours string, inTest bool) string {
 		return "test/ is a module of its own that nothing outside it needs"
 	case place == "":
 		return "it has no ring; give it one in imports_test.go and doc.go"
+	case stage(ours):
+		if stage(s.name) || strings.HasSuffix(s.name, "_test.go") || s.place == "" {
+			return ""
+		}
+		return "it is for tests, and only they may import it"
 	case place == s.place || slices.Contains(neighbours[s.place], place):
 		return ""
 	case below(place, "cmd") && !below(place, s.place):
@@ -143,6 +148,14 @@ func (s source) mayNotReach(ours string, inTest bool) string {
 		return ""
 	}
 	return fmt.Sprintf("ring %d may import only rings inside it, and %s is in ring %d", s.ring, place, rings[place])
+}
+
+// stage reports whether a path is that of a package for tests, or of a file of one. Tests of every ring share them.
+func stage(name string) bool {
+	if path.Ext(name) == ".go" {
+		name = path.Dir(name)
+	}
+	return below(name, "pkg") && strings.HasSuffix(name, "test")
 }
 
 // pure reports whether the file is held to the purity of rings 0 and 1. Tests of pure code may do as they like.

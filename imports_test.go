@@ -43,6 +43,7 @@ var rings = map[string]int{
 	"pkg/members/capacity":     2,
 	"pkg/members/connection":   2,
 	"pkg/members/member":       2,
+	"pkg/members/memberstest":  2,
 	"pkg/members/mirror":       2,
 	"pkg/members/pods":         2,
 	"pkg/members/relay":        2,

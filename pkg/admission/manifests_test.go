@@ -8,7 +8,6 @@ import (
 	"testing"
 	_ "time/tzdata" // the zones of the manifests, wherever the tests run
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/admission/admissiontest"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestManifests(t *testing.T) {
@@ -32,15 +32,9 @@ func TestManifests(t *testing.T) {
 			}
 			slices.Sort(rules)
 			inAnyOrder := cmpopts.SortSlices(func(a, b string) bool { return a < b })
-			if diff := cmp.Diff(c.Rules, slices.Compact(rules), cmpopts.EquateEmpty(), inAnyOrder); diff != "" {
-				t.Errorf("rules (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(c.Errors, errors, cmpopts.EquateEmpty(), inAnyOrder); diff != "" {
-				t.Errorf("errors (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(c.Warnings, warnings, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "rules", c.Rules, slices.Compact(rules), cmpopts.EquateEmpty(), inAnyOrder)
+			fleettest.Same(t, "errors", c.Errors, errors, cmpopts.EquateEmpty(), inAnyOrder)
+			fleettest.Same(t, "warnings", c.Warnings, warnings, cmpopts.EquateEmpty())
 		})
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // What would be too long to read in a manifest.
@@ -83,9 +83,7 @@ func TestSizes(t *testing.T) {
 				f := federatedHPA()
 				tc.set(&f.Spec, size)
 				admission.MutateFederatedHPA(f)
-				if diff := cmp.Diff(want, answer(admission.ValidateFederatedHPA(f, nil, admission.Neighbours{}))); diff != "" {
-					t.Errorf("%d (-want +got):\n%s", size, diff)
-				}
+				fleettest.Same(t, fmt.Sprint(size), want, answer(admission.ValidateFederatedHPA(f, nil, admission.Neighbours{})))
 			}
 		})
 	}
@@ -118,9 +116,7 @@ func TestSizesOfAMultidimPodAutoscaler(t *testing.T) {
 				m := multidim()
 				tc.set(&m.Spec, size)
 				admission.MutateMultidimPodAutoscaler(m)
-				if diff := cmp.Diff(want, answer(admission.ValidateMultidimPodAutoscaler(m, nil, admission.Neighbours{}))); diff != "" {
-					t.Errorf("%d (-want +got):\n%s", size, diff)
-				}
+				fleettest.Same(t, fmt.Sprint(size), want, answer(admission.ValidateMultidimPodAutoscaler(m, nil, admission.Neighbours{})))
 			}
 		})
 	}

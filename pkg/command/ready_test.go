@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr/funcr"
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestReadyCheckSaysWhatIsNew(t *testing.T) {
@@ -32,7 +33,5 @@ func TestReadyCheckSaysWhatIsNew(t *testing.T) {
 		`"level"=0 "msg"="Not ready" "check"="members-known" "reason"="the hub is away"`,
 		`"level"=0 "msg"="Ready" "check"="members-known"`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "log", want, got)
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // lines returns what a decision says of runs, as text.
@@ -31,9 +32,7 @@ func lines(d Decision) []string {
 // says compares what a reconcile made of the runs, each a line.
 func says(t *testing.T, d Decision, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, lines(d)); diff != "" {
-		t.Errorf("runs (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "runs", want, lines(d))
 }
 
 // next returns when the first rule runs next, or "".
@@ -117,17 +116,11 @@ func TestUpAndDown(t *testing.T) {
 		SuccessfulExecutions: []v1alpha1.SuccessfulExecution{{ScheduleTime: at("08:30"), ExecutionTime: at("08:30"),
 			AppliedReplicas: new(int32(1000))}},
 	}
-	if diff := cmp.Diff(up, s.object.Status.ExecutionHistories[0]); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "history", up, s.object.Status.ExecutionHistories[0])
 	want := &v1alpha1.CronFederatedHPASummary{Next: "2027-03-01T11:00:00Z Scale-Down", Last: "Scale-Up Succeeded", Suspended: "0/2"}
-	if diff := cmp.Diff(want, s.object.Status.Summary); diff != "" {
-		t.Errorf("summary (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "summary", want, s.object.Status.Summary)
 	says(t, s.goes("08:30:30")) // not twice
-	if diff := cmp.Diff(want, s.object.Status.Summary); diff != "" {
-		t.Errorf("summary half a minute later (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "summary half a minute later", want, s.object.Status.Summary)
 	says(t, s.goes("11:00:05"), "01 11:00 Scale-Down succeeded: replicas 1")
 	s.expect("replicas 1")
 }

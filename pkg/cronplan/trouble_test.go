@@ -6,9 +6,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestErrorsOfATarget(t *testing.T) {
@@ -28,8 +29,6 @@ func TestErrorsOfATarget(t *testing.T) {
 			&Trouble{Reason: reasonRefused, Message: `setting Deployment "shop": deployments.apps "shop" is forbidden: no`}},
 	}
 	for name, tc := range tests {
-		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, tc.want, tc.got)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestClassify(t *testing.T) {
@@ -51,9 +53,7 @@ func TestClassify(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, absent := Classify(tc.err)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("Classify(%v) (-want +got):\n%s", tc.err, diff)
-			}
+			fleettest.Same(t, fmt.Sprintf("Classify(%v)", tc.err), tc.want, got)
 			if absent != tc.wantAbsent {
 				t.Errorf("Classify(%v) absent = %v, want %v", tc.err, absent, tc.wantAbsent)
 			}
@@ -71,12 +71,8 @@ func TestAnswerHoldsEachMemberOnce(t *testing.T) {
 		Absent:   []string{"east"},
 		Silent:   []SilentMember{{"west", Silence{ReasonForbidden, "expired"}}},
 	}
-	if diff := cmp.Diff(want, a.Coverage()); diff != "" {
-		t.Errorf("Coverage() (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]int{"east": 0, "north": 7}, a.Values); diff != "" {
-		t.Errorf("Values (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "Coverage()", want, a.Coverage())
+	fleettest.Same(t, "Values", map[string]int{"east": 0, "north": 7}, a.Values)
 }
 
 func TestWarning(t *testing.T) {
@@ -108,9 +104,7 @@ func TestWarning(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.coverage.Warning()); diff != "" {
-				t.Errorf("Warning() (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "Warning()", tc.want, tc.coverage.Warning())
 		})
 	}
 }

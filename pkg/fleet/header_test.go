@@ -3,9 +3,10 @@
 package fleet
 
 import (
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // What one program writes into the header another reads out of it, every part for itself and all together.
@@ -31,16 +32,12 @@ func TestHeader(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.coverage.Header()); diff != "" {
-				t.Errorf("Header() (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "Header()", tc.want, tc.coverage.Header())
 			got, err := ParseCoverage(tc.want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.coverage, got); diff != "" {
-				t.Errorf("ParseCoverage(%q) (-want +got):\n%s", tc.want, diff)
-			}
+			fleettest.Same(t, fmt.Sprintf("ParseCoverage(%q)", tc.want), tc.coverage, got)
 		})
 	}
 }
@@ -61,8 +58,6 @@ func TestParseCoverageReturnsNothingBesideAnError(t *testing.T) {
 		if err == nil {
 			t.Errorf("ParseCoverage(%q) is no error", header)
 		}
-		if diff := cmp.Diff(Coverage{}, c); diff != "" {
-			t.Errorf("ParseCoverage(%q) (-want +got):\n%s", header, diff)
-		}
+		fleettest.Same(t, fmt.Sprintf("ParseCoverage(%q)", header), Coverage{}, c)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 type (
@@ -163,9 +163,7 @@ var words = []Word{Sum, Avg, Max, Min}
 
 func equal(t testing.TB, what string, want, got any) {
 	t.Helper()
-	if diff := cmp.Diff(text(t, want), text(t, got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	fleettest.Same(t, what, text(t, want), text(t, got))
 }
 
 // marked returns what an item's metric selector says of its cluster.

@@ -3,15 +3,16 @@
 package merge
 
 import (
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestWords(t *testing.T) {
@@ -197,9 +198,7 @@ func TestObjects(t *testing.T) {
 		got = append(got, o.Namespace+" "+o.Kind+" "+o.Name+" "+item.Metric.Name+" "+marked(item)+" "+item.Value.String()+
 			" {"+metav1.FormatLabelSelector(item.Metric.Selector)+"}")
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("Objects() (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "Objects()", want, got)
 	if _, written := asked.MatchLabels[fleet.ClusterLabel]; written {
 		t.Error("the input was written to")
 	}
@@ -273,9 +272,7 @@ func TestSeries(t *testing.T) {
 		for _, s := range merged {
 			got = append(got, s.Value.String())
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("Series(%q) (-want +got):\n%s", word, diff)
-		}
+		fleettest.Same(t, fmt.Sprintf("Series(%q)", word), want, got)
 		equal(t, "the queue's labels, time and window",
 			with(external(want[2], map[string]string{"queue": "mail"}), func(v *external_metrics.ExternalMetricValue) {
 				v.Timestamp, v.WindowSeconds = at(-5), new(int64(60))

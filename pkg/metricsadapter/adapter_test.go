@@ -13,6 +13,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 )
 
@@ -56,9 +57,7 @@ func TestLists(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := h.get(tc.path)
-			if diff := cmp.Diff(tc.want, items(t, r)); diff != "" {
-				t.Errorf("GET %s (-want +got):\n%s", tc.path, diff)
-			}
+			fleettest.Same(t, "GET "+tc.path, tc.want, items(t, r))
 			if warnings := r.Header().Values("Warning"); len(warnings) > 0 {
 				t.Errorf("GET %s warns of a whole answer: %q", tc.path, warnings)
 			}
@@ -163,9 +162,7 @@ func TestPartialAnswersSaySo(t *testing.T) {
 			t.Fatalf("GET %s: %d: %s", path, r.Code, r.Body)
 		}
 		want := `299 fleetscale/partial "1 of 3 clusters did not answer: west (Timeout: no answer within the deadline); not served by: north"`
-		if diff := cmp.Diff([]string{want}, r.Header().Values("Warning")); diff != "" {
-			t.Errorf("GET %s: warning (-want +got):\n%s", path, diff)
-		}
+		fleettest.Same(t, "GET "+path+": warning", []string{want}, r.Header().Values("Warning"))
 		if got, want := r.Header().Get(fleet.CoverageHeader), "answered=east,north;absent=north;silent=west:Timeout"; got != want {
 			t.Errorf("GET %s: coverage %q, want %q", path, got, want)
 		}
@@ -262,9 +259,7 @@ func TestTables(t *testing.T) {
 		for _, row := range table.Rows {
 			got = append(got, strings.Join(row.Cells, " "))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("GET %s as a table (-want +got):\n%s", path, diff)
-		}
+		fleettest.Same(t, "GET "+path+" as a table", want, got)
 	}
 }
 

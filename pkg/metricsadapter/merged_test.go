@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // observed are the times that freshness was noted of.
@@ -41,9 +42,7 @@ func TestAnAnswerIsAsFreshAsItsOldestPart(t *testing.T) {
 			var got observed
 			h.adapter.freshness = &got
 			h.get(tc.path)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("GET %s (-want +got):\n%s", tc.path, diff)
-			}
+			fleettest.Same(t, "GET "+tc.path, tc.want, got)
 		})
 	}
 }

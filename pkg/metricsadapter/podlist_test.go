@@ -20,6 +20,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // FuzzAnswers holds every byte and header of an answer to that which the API
@@ -66,9 +67,7 @@ func (h *hub) compare(path, form, encoding string) {
 	}
 	got.Header().Del("Audit-Id")
 	want.Header().Del("Audit-Id")
-	if diff := cmp.Diff(want.Header(), got.Header()); diff != "" {
-		h.t.Errorf("GET %s as %s, %s: header (-want +got):\n%s", path, form, encoding, diff)
-	}
+	fleettest.Same(h.t, fmt.Sprintf("GET %s as %s, %s: header", path, form, encoding), want.Header(), got.Header())
 }
 
 func firstDifference(got, want *httptest.ResponseRecorder) (at int, same bool) {

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
@@ -25,6 +24,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
 )
 
@@ -159,16 +159,12 @@ func TestListOfObjectsIsTheUnion(t *testing.T) {
 		got = append(got, fmt.Sprint(item.Metric.Selector.MatchLabels[fleet.ClusterLabel], " ", item.DescribedObject.Name, " ",
 			item.Value.String()))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("v1beta2 (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "v1beta2", want, got)
 	got = nil
 	for _, item := range decode[customv1beta1.MetricValueList](t, h.ask(custom1+path)).Items {
 		got = append(got, fmt.Sprint(item.Selector.MatchLabels[fleet.ClusterLabel], " ", item.DescribedObject.Name, " ", item.Value.String()))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("v1beta1 (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "v1beta1", want, got)
 }
 
 func TestQuestionIsPassedOnWithoutOurKeys(t *testing.T) {
@@ -189,9 +185,7 @@ func TestQuestionIsPassedOnWithoutOurKeys(t *testing.T) {
 		"namespaces/shop/metrics/rps|||east true|west true",
 		"nodes/n1/rps|||east true|west true",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("questions (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "questions", want, got)
 }
 
 func TestOneObjectIsMerged(t *testing.T) {
@@ -324,9 +318,7 @@ func TestSilentMembersOfCustomMetrics(t *testing.T) {
 				t.Fatalf("%d %s, want %d", r.Code, r.Body, tc.code)
 			}
 			if tc.code != http.StatusOK {
-				if diff := cmp.Diff(tc.message, message(t, r)); diff != "" {
-					t.Errorf("message (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "message", tc.message, message(t, r))
 			}
 			checkWarning(t, r, tc.warning)
 		})
@@ -338,9 +330,7 @@ func checkWarning(t *testing.T, r *httptest.ResponseRecorder, want string) {
 	if want != "" {
 		want = fmt.Sprintf("299 %s %q", fleet.WarningAgent, want)
 	}
-	if diff := cmp.Diff(want, r.Header().Get("Warning")); diff != "" {
-		t.Errorf("warning (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "warning", want, r.Header().Get("Warning"))
 }
 
 func TestSeriesSeenByManyCountOnce(t *testing.T) {
@@ -360,9 +350,7 @@ func TestSeriesSeenByManyCountOnce(t *testing.T) {
 			h.ask(external+"namespaces/shop/depth?labelSelector="+url.QueryEscape(selector))).Items {
 			got = append(got, item.MetricLabels["queue"]+" "+item.Value.String())
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", selector, diff)
-		}
+		fleettest.Same(t, fmt.Sprintf("%q", selector), want, got)
 	}
 }
 
@@ -430,12 +418,8 @@ func TestDiscoveryOfMetrics(t *testing.T) {
 	}
 	inAggregate := func(what string) bool { return strings.Contains(h.ask("/apis", aggregated).Body.String(), what) }
 
-	if diff := cmp.Diff([]string{"pods/no_metric_is_known MetricValueList true"}, names(custom2)); diff != "" {
-		t.Errorf("custom metrics of an empty fleet (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"no_metric_is_known ExternalMetricValueList true"}, names(external)); diff != "" {
-		t.Errorf("external metrics of an empty fleet (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "custom metrics of an empty fleet", []string{"pods/no_metric_is_known MetricValueList true"}, names(custom2))
+	fleettest.Same(t, "external metrics of an empty fleet", []string{"no_metric_is_known ExternalMetricValueList true"}, names(external))
 	if !inAggregate(`"subresource":"no_metric_is_known"`) {
 		t.Error("aggregated discovery of an empty fleet lacks the API")
 	}
@@ -450,9 +434,7 @@ func TestDiscoveryOfMetrics(t *testing.T) {
 	}
 	want := []string{"x.custom.metrics.k8s.io/rps MetricValueList true", "x.custom.metrics.k8s.io/rps MetricValueList false"}
 	for _, path := range []string{custom1, custom2} {
-		if diff := cmp.Diff(want, names(path)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", path, diff)
-		}
+		fleettest.Same(t, path, want, names(path))
 	}
 	for _, what := range []string{`"subresource":"rps"`, `"resource":"depth"`} {
 		if !inAggregate(what) {

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -26,6 +25,7 @@ import (
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
@@ -226,9 +226,7 @@ func TestMemberIsAskedWhatRBACWasAsked(t *testing.T) {
 		"custom.metrics.k8s.io/v1beta1", "custom.metrics.k8s.io/v1beta2", "external.metrics.k8s.io/v1beta1",
 		"metrics.k8s.io/v1", "metrics.k8s.io/v1beta1",
 	}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(groups))); diff != "" {
-		t.Errorf("versions whose routes were walked (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "versions whose routes were walked", want, slices.Sorted(maps.Keys(groups)))
 }
 
 // unlikeBefore has a relayed question differ from those before it, whose

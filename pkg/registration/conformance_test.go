@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -172,9 +173,7 @@ func compareGolden(t *testing.T, file, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	fleettest.Same(t, file, string(want), got)
 }
 
 // render is all that a registration says, secrets included, which rest.Config hides when it is printed.
@@ -440,9 +439,7 @@ func (c *conformance) sharesNames(t *testing.T) {
 			t.Errorf("the order of precedence is %v", order)
 		}
 		want := map[Key]string{order[0]: r.Name, order[1]: order[1].String(), order[2]: order[2].String()}
-		if diff := cmp.Diff(want, Names(all, nil)); diff != "" {
-			t.Errorf("names (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "names", want, Names(all, nil))
 		kept := Names(all, map[Key]bool{order[2]: true})
 		if kept[order[2]] != r.Name || kept[order[0]] != order[0].String() {
 			t.Errorf("with the name kept by %v the names are %v", order[2], kept)

@@ -5,9 +5,9 @@ package registration
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -88,9 +88,7 @@ func TestRefusedClusters(t *testing.T) {
 			if !got.Refused() {
 				t.Fatal("it is accepted")
 			}
-			if diff := cmp.Diff(tc.want, got.Refusal().Error()); diff != "" {
-				t.Errorf("refusal (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "refusal", tc.want, got.Refusal().Error())
 			if got.Endpoint.Config != nil {
 				t.Error("a refused registration has an endpoint")
 			}

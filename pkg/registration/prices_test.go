@@ -3,15 +3,16 @@
 package registration
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -69,12 +70,8 @@ func TestRegistrationsSayWhatTheirClustersCost(t *testing.T) {
 				if r.Refused() {
 					t.Fatalf("%s is refused: %v", r, r.Faults)
 				}
-				if diff := cmp.Diff(tc.want, r.Prices); diff != "" {
-					t.Errorf("prices of %s (-want +got):\n%s", r, diff)
-				}
-				if diff := cmp.Diff(tc.warnings, r.Warnings); diff != "" {
-					t.Errorf("warnings of %s (-want +got):\n%s", r, diff)
-				}
+				fleettest.Same(t, fmt.Sprintf("prices of %s", r), tc.want, r.Prices)
+				fleettest.Same(t, fmt.Sprintf("warnings of %s", r), tc.warnings, r.Warnings)
 			}
 		})
 	}

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -145,9 +145,7 @@ func TestRefusedSecrets(t *testing.T) {
 			if !got.Refused() {
 				t.Fatal("it is accepted")
 			}
-			if diff := cmp.Diff(tc.want, got.Refusal().Error()); diff != "" {
-				t.Errorf("refusal (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "refusal", tc.want, got.Refusal().Error())
 			if got.Endpoint.Config != nil {
 				t.Error("a refused registration has an endpoint")
 			}

@@ -3,13 +3,14 @@
 package registration
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -75,12 +76,8 @@ func TestRegistrationsSayWhereTheirClustersRun(t *testing.T) {
 			if secret.Refused() || cluster.Refused() {
 				t.Fatalf("refused: %v, %v", secret.Faults, cluster.Faults)
 			}
-			if diff := cmp.Diff(tc.wantSecret, secret.Topology); diff != "" {
-				t.Errorf("of a Secret (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.wantCluster, cluster.Topology); diff != "" {
-				t.Errorf("of a Karmada Cluster (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "of a Secret", tc.wantSecret, secret.Topology)
+			fleettest.Same(t, "of a Karmada Cluster", tc.wantCluster, cluster.Topology)
 		})
 	}
 }
@@ -118,9 +115,7 @@ func TestRegistrationsWithPlacesThatAreNoneAreRefused(t *testing.T) {
 				if !r.Refused() {
 					t.Fatalf("%s is accepted", r)
 				}
-				if diff := cmp.Diff(tc.want, r.Refusal().Error()); diff != "" {
-					t.Errorf("refusal of %s (-want +got):\n%s", r, diff)
-				}
+				fleettest.Same(t, fmt.Sprintf("refusal of %s", r), tc.want, r.Refusal().Error())
 			}
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 var start = time.Date(2027, 3, 1, 9, 30, 0, 0, time.UTC)
@@ -162,7 +163,5 @@ func check(t *testing.T, got Decision, want string) {
 
 func same[T any](t *testing.T, what string, want, got T, options ...cmp.Option) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, options...); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	fleettest.Same(t, what, want, got, options...)
 }

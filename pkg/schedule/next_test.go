@@ -3,10 +3,11 @@
 package schedule
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestNext(t *testing.T) {
@@ -73,9 +74,7 @@ func TestNext(t *testing.T) {
 				got = append(got, at.Format(time.RFC3339Nano))
 				want = append(want, instant(t, text).In(zone).Format(time.RFC3339Nano))
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("Next of %q in %s after %s (-want +got):\n%s", tc.expression, tc.zone, tc.after, diff)
-			}
+			fleettest.Same(t, fmt.Sprintf("Next of %q in %s after %s", tc.expression, tc.zone, tc.after), want, got)
 		})
 	}
 }

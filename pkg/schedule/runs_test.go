@@ -3,10 +3,11 @@
 package schedule
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestBetween(t *testing.T) {
@@ -40,9 +41,7 @@ func TestBetween(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := parsed(t, tc.expression, time.UTC).Between(at(tc.after), at(tc.until), tc.limit)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("Between(%s, %s, %d) of %q (-want +got):\n%s", tc.after, tc.until, tc.limit, tc.expression, diff)
-			}
+			fleettest.Same(t, fmt.Sprintf("Between(%s, %s, %d) of %q", tc.after, tc.until, tc.limit, tc.expression), tc.want, got)
 		})
 	}
 }

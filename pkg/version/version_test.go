@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestVersionOfABuild(t *testing.T) {
@@ -42,9 +42,7 @@ func TestVersionOfABuild(t *testing.T) {
 		},
 	}
 	for name, tc := range tests {
-		if diff := cmp.Diff(tc.want, of(tc.release, tc.build)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, tc.want, of(tc.release, tc.build))
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -23,15 +22,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestPaths(t *testing.T) {
 	handlers, _ := handlersOf(hubWith(t))
 	want := []string{"/mutate-cronfederatedhpa", "/mutate-federatedhpa", "/mutate-multidimpodautoscaler", "/validate-cronfederatedhpa",
 		"/validate-federatedhpa", "/validate-multidimpodautoscaler"}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(handlers))); diff != "" {
-		t.Errorf("paths (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "paths", want, slices.Sorted(maps.Keys(handlers)))
 }
 
 // What the patch makes of the object that was sent is the object completed.
@@ -92,9 +90,7 @@ func TestMutation(t *testing.T) {
 			if !response.Allowed {
 				t.Fatalf("refused: %v", response.Result)
 			}
-			if diff := cmp.Diff(tc.warnings, response.Warnings); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "warnings", tc.warnings, response.Warnings)
 			patched := raw(t, tc.object).Raw
 			if response.Patch != nil {
 				patch, err := jsonpatch.DecodePatch(response.Patch)
@@ -105,9 +101,7 @@ func TestMutation(t *testing.T) {
 					t.Fatalf("the API server cannot apply %s: %v", response.Patch, err)
 				}
 			}
-			if diff := cmp.Diff(decoded(t, raw(t, tc.want).Raw), decoded(t, patched)); diff != "" {
-				t.Errorf("the object (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "the object", decoded(t, raw(t, tc.want).Raw), decoded(t, patched))
 		})
 	}
 }
@@ -182,9 +176,7 @@ spec:
 			if response.Allowed != (tc.want == "") {
 				t.Fatalf("allowed = %v: %v", response.Allowed, response.Result)
 			}
-			if diff := cmp.Diff(tc.warnings, response.Warnings); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "warnings", tc.warnings, response.Warnings)
 			if response.Allowed {
 				return
 			}

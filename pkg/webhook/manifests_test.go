@@ -10,7 +10,6 @@ import (
 	_ "time/tzdata" // the zones of the manifests, wherever the tests run
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/admission/admissiontest"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // Every manifest is answered over HTTP as package admission answers it: through
@@ -42,9 +42,7 @@ func TestManifestsThroughTheWebhooks(t *testing.T) {
 			}
 			object, warnings := mutated(c.Manifest)
 			before, _ := mutated(c.Stored)
-			if diff := cmp.Diff(expected(t, c.Manifest), decoded(t, []byte(object))); diff != "" {
-				t.Errorf("mutated (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "mutated", expected(t, c.Manifest), decoded(t, []byte(object)))
 			response := ask(t, handlers["/validate-"+kind], review(t, object, before))
 			var errors []string
 			if !response.Allowed {
@@ -52,12 +50,8 @@ func TestManifestsThroughTheWebhooks(t *testing.T) {
 					errors = append(errors, cause.Field+": "+cause.Message)
 				}
 			}
-			if diff := cmp.Diff(c.Errors, errors, cmpopts.EquateEmpty(), inAnyOrder); diff != "" {
-				t.Errorf("errors (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(c.Warnings, append(warnings, response.Warnings...), cmpopts.EquateEmpty(), inAnyOrder); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "errors", c.Errors, errors, cmpopts.EquateEmpty(), inAnyOrder)
+			fleettest.Same(t, "warnings", c.Warnings, append(warnings, response.Warnings...), cmpopts.EquateEmpty(), inAnyOrder)
 		})
 	}
 }

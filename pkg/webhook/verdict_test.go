@@ -5,9 +5,10 @@ package webhook
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // A rule that is broken twice refuses once, and warnings come along.
@@ -17,12 +18,8 @@ func TestRefusal(t *testing.T) {
 		field.Required(field.NewPath("c"), "").WithOrigin("Second"),
 	}
 	v := refused(schema.GroupKind{Kind: "FederatedHPA"}, "web", faults, []string{"mind the gap"})
-	if diff := cmp.Diff([]string{"First", "Second"}, v.rules); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"mind the gap"}, v.Warnings); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "rules", []string{"First", "Second"}, v.rules)
+	fleettest.Same(t, "warnings", []string{"mind the gap"}, v.Warnings)
 	if v.Allowed || len(v.Result.Details.Causes) != 3 {
 		t.Errorf("allowed = %v, %v; want three causes", v.Allowed, v.Result)
 	}

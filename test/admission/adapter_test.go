@@ -20,7 +20,7 @@ import (
 // it, instead of not, and continues to while it is replaced.
 func TestAdapterSignsItsOwnCertificate(t *testing.T) {
 	e := hub(t)
-	program, err := fixture.Build(t.Context(), e.dir, os.Stderr)
+	program, err := fixture.Build(t.Context(), "metrics-adapter", e.dir, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

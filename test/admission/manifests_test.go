@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/admission/admissiontest"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 var update = flag.Bool("update", false, "write testdata/schema.yaml")
@@ -68,12 +69,8 @@ func compare(t *testing.T, c *admissiontest.Case, s said, err error) {
 	if want := len(c.Errors) > 0; (err != nil) != want || want && s.by != webhookOf(c.Manifest.Kind()) {
 		t.Errorf("refused by %q: %v", s.by, err)
 	}
-	if diff := cmp.Diff(c.Errors, s.causes, cmpopts.EquateEmpty(), inAnyOrder); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(c.Warnings, ours(c, s.warnings), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "faults", c.Errors, s.causes, cmpopts.EquateEmpty(), inAnyOrder)
+	fleettest.Same(t, "warnings", c.Warnings, ours(c, s.warnings), cmpopts.EquateEmpty())
 	if s.object == nil {
 		return
 	}
@@ -81,9 +78,7 @@ func compare(t *testing.T, c *admissiontest.Case, s said, err error) {
 		return // the webhook is not asked, and so nothing is completed
 	}
 	want, got := completed(t, c.Manifest), completed(t, s.object.Object)
-	if diff := cmp.Diff(want, specOf(t, s.object.Object)); diff != "" {
-		t.Errorf("spec (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "spec", want, specOf(t, s.object.Object))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("completing it again changes it (-once +twice):\n%s", diff)
 	}

@@ -86,7 +86,7 @@ func setUp() (*env, error) {
 }
 
 func (e *env) start(ctx context.Context) (err error) {
-	if e.program, err = fixture.BuildWebhook(ctx, e.dir, os.Stderr); err != nil {
+	if e.program, err = fixture.Build(ctx, "webhook", e.dir, os.Stderr); err != nil {
 		return err
 	}
 	l, err := lab.Up(ctx, lab.Options{Dir: filepath.Join(e.dir, "lab"), Log: os.Stderr})

@@ -20,6 +20,7 @@ import (
 	metrics "k8s.io/metrics/pkg/client/clientset/versioned"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // Both versions tell the same, in JSON and in protobuf.
@@ -47,9 +48,7 @@ func TestVersionsAndEncodings(t *testing.T) {
 			}
 			for version, got := range pods {
 				slices.Sort(got)
-				if diff := cmp.Diff(podsOf(allMembers()...), got); diff != "" {
-					t.Errorf("pods in %s (-want +got):\n%s", version, diff)
-				}
+				fleettest.Same(t, "pods in "+version, podsOf(allMembers()...), got)
 			}
 			if len(pods) != 2 {
 				t.Errorf("only %v had pods", pods)
@@ -123,9 +122,7 @@ func TestDiscoveryAndOpenAPI(t *testing.T) {
 		}
 		want := map[string]string{"v1beta1 pods": "PodMetrics", "v1beta1 nodes": "NodeMetrics", "v1 pods": "PodMetrics",
 			"v1 nodes": "NodeMetrics"}
-		if diff := cmp.Diff(want, found); diff != "" {
-			t.Errorf("resources and kinds (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "resources and kinds", want, found)
 	})
 	t.Run("OpenAPI describes it", func(t *testing.T) {
 		for _, version := range []string{v1beta1, v1} {

@@ -24,10 +24,7 @@ import (
 func TestManifestsAreAccepted(t *testing.T) {
 	t.Parallel()
 	e := whole(t)
-	member, err := e.Cluster("member1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	member := e.cluster(t, "member1")
 	e.kubectl(t, "--context", member.Name, "delete", "apiservice", "v1beta1.metrics.k8s.io")
 	t.Cleanup(func() { registerMetricsServer(t, member) })
 	e.withdraw(t, member.Name, testAPIs()...)

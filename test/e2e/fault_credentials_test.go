@@ -54,13 +54,20 @@ func TestExpiredTokenThenRotated(t *testing.T) {
 	e.recovers(t)
 }
 
-// registration returns a member, and what its registration may hold.
-func (e *env) registration(t *testing.T, name string, ttl time.Duration) (*lab.Cluster, []byte) {
+// cluster returns the one of that name.
+func (e *env) cluster(t *testing.T, name string) *lab.Cluster {
 	t.Helper()
-	member, err := e.Cluster(name)
+	c, err := e.Cluster(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// registration returns a member, and what its registration may hold.
+func (e *env) registration(t *testing.T, name string, ttl time.Duration) (*lab.Cluster, []byte) {
+	t.Helper()
+	member := e.cluster(t, name)
 	kubeconfig, err := fixture.MemberKubeconfig(t.Context(), member, ttl)
 	if err != nil {
 		t.Fatal(err)

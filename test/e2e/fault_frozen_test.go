@@ -79,10 +79,7 @@ func (e *env) ownQuestions(t *testing.T, d time.Duration) float64 {
 
 func (e *env) freeze(t *testing.T, member string) {
 	t.Helper()
-	c, err := e.Cluster(member)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := e.cluster(t, member)
 	if err := c.Freeze(); err != nil {
 		t.Fatal(err)
 	}
@@ -91,10 +88,7 @@ func (e *env) freeze(t *testing.T, member string) {
 
 func (e *env) thaw(t *testing.T, member string) {
 	t.Helper()
-	c, err := e.Cluster(member)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := e.cluster(t, member)
 	if err := c.Thaw(); err != nil {
 		t.Fatal(err)
 	}

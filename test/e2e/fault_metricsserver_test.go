@@ -14,10 +14,7 @@ import (
 // is said, and is no silence.
 func TestMemberWithoutMetricsServer(t *testing.T) {
 	e := whole(t)
-	member, err := e.Cluster("member3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	member := e.cluster(t, "member3")
 	e.kubectl(t, "--context", "member3", "delete", "apiservice", "v1beta1.metrics.k8s.io")
 	t.Cleanup(func() { registerMetricsServer(t, member) })
 	for _, path := range []string{allPath, shopPath} {
@@ -49,10 +46,7 @@ func TestMemberWithBrokenMetricsServer(t *testing.T) {
 		t.Skip("left to `make test-full`: metrics-server takes two measurements to come back")
 	}
 	e := whole(t)
-	member, err := e.Cluster("member3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	member := e.cluster(t, "member3")
 	server := member.Process("metrics-server")
 	if err := server.Stop(); err != nil {
 		t.Fatal(err)

@@ -10,10 +10,7 @@ import (
 // A member's API server ends: connections break, and new ones are refused.
 func TestStoppedMember(t *testing.T) {
 	e := whole(t)
-	member, err := e.Cluster("member1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	member := e.cluster(t, "member1")
 	if err := member.Stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestGetPodMetricsHasAColumnForTheCluster(t *testing.T) {
@@ -26,9 +29,7 @@ func TestGetPodMetricsHasAColumnForTheCluster(t *testing.T) {
 			"web-0 member1", "web-0 member2", "web-0 member3",
 			"web-1 member1", "web-1 member2", "web-1 member3",
 		}
-		if diff := cmp.Diff(want, firsts(said.Stdout, 2)); diff != "" {
-			t.Errorf("names and clusters %v (-want +got):\n%s", output, diff)
-		}
+		fleettest.Same(t, fmt.Sprintf("names and clusters %v", output), want, firsts(said.Stdout, 2))
 	}
 }
 
@@ -40,9 +41,7 @@ func TestGetNodeMetricsHasAColumnForTheCluster(t *testing.T) {
 		"member2-node1 member2", "member2-node2 member2",
 		"member3-node1 member3", "member3-node2 member3",
 	}
-	if diff := cmp.Diff(want, firsts(said.Stdout, 2)); diff != "" {
-		t.Errorf("names and clusters (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "names and clusters", want, firsts(said.Stdout, 2))
 	said = e.kubectl(t, "get", "nodemetrics", "member2-node1", "-o", "jsonpath={.metadata.labels.fleetscale\\.io/cluster}")
 	if said.Stdout != "member2" {
 		t.Errorf("the label of member2-node1 names cluster %q", said.Stdout)
@@ -63,9 +62,7 @@ func TestGetByNameAsJSONAndYAML(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantLabels := map[string]string{"app": "only", "fleetscale.io/cluster": "member2"}
-			if diff := cmp.Diff(wantLabels, pod.Labels); diff != "" {
-				t.Errorf("labels (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "labels", wantLabels, pod.Labels)
 			if got := pod.Annotations["resource.karmada.io/query-from-cluster"]; got != "member2" {
 				t.Errorf("the annotation names cluster %q", got)
 			}
@@ -93,9 +90,7 @@ func TestGetOfANameInSeveralClustersIsRefused(t *testing.T) {
 		t.Fatalf("no command in %q", v.Message)
 	}
 	said := e.kubectl(t, strings.Fields(advice[1])...)
-	if diff := cmp.Diff([]string{"web-0"}, firsts(said.Stdout, 1)); diff != "" {
-		t.Errorf("kubectl %s (-want +got):\n%s", advice[1], diff)
-	}
+	fleettest.Same(t, "kubectl "+advice[1], []string{"web-0"}, firsts(said.Stdout, 1))
 }
 
 // kubectl top with a field selector searches Pods on the hub, and keeps their
@@ -103,9 +98,7 @@ func TestGetOfANameInSeveralClustersIsRefused(t *testing.T) {
 func TestGetByField(t *testing.T) {
 	e := whole(t)
 	said := e.kubectl(t, "get", "podmetrics", "-n", shop, "--field-selector", "metadata.name=web-1")
-	if diff := cmp.Diff([]string{"web-1 member1", "web-1 member2", "web-1 member3"}, firsts(said.Stdout, 2)); diff != "" {
-		t.Errorf("names and clusters (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "names and clusters", []string{"web-1 member1", "web-1 member2", "web-1 member3"}, firsts(said.Stdout, 2))
 }
 
 func TestGetOfANameInNoClusterIsNotFound(t *testing.T) {

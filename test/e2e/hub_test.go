@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
@@ -190,9 +191,7 @@ func (e *env) peopleSeeAll(t *testing.T) {
 	t.Helper()
 	said := e.kubectl(t, "top", "pods", "-n", shop, "-l", "app=web")
 	want := []string{"web-0", "web-0", "web-0", "web-0", "web-1", "web-1", "web-1", "web-1"}
-	if diff := cmp.Diff(want, firsts(said.Stdout, 1)); diff != "" {
-		t.Errorf("kubectl top pods (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "kubectl top pods", want, firsts(said.Stdout, 1))
 }
 
 // controllersSeeTheHub wants those who decide for the hub alone to get no other

@@ -95,10 +95,7 @@ func (e *env) rights(t *testing.T, folder string) string {
 
 func (e *env) karmadaManifest(t *testing.T, name string) string {
 	t.Helper()
-	member, err := e.Cluster(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	member := e.cluster(t, name)
 	token, err := member.ServiceAccountToken(t.Context(), fixture.MemberNamespace, fixture.MemberAccount, time.Hour)
 	if err != nil {
 		t.Fatal(err)

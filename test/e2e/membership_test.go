@@ -132,10 +132,7 @@ func (e *env) leave(t *testing.T, name string) {
 
 func (e *env) join(t *testing.T, name string) {
 	t.Helper()
-	member, err := e.Cluster(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	member := e.cluster(t, name)
 	if err := e.Join(t.Context(), member); err != nil {
 		t.Fatal(err)
 	}

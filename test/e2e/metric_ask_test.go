@@ -252,10 +252,7 @@ func (e *env) tellSeries(t *testing.T, member, metric string, series map[string]
 
 func (e *env) member(t *testing.T, name string) *lab.Cluster {
 	t.Helper()
-	c, err := e.Cluster(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := e.cluster(t, name)
 	return c
 }
 

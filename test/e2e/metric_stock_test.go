@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/discovery"
@@ -18,6 +17,7 @@ import (
 	customclient "k8s.io/metrics/pkg/client/custom_metrics"
 	externalclient "k8s.io/metrics/pkg/client/external_metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
@@ -72,9 +72,7 @@ func TestStockClient(t *testing.T) {
 		for pod, sample := range info {
 			got[pod] = sample.Value
 		}
-		if diff := cmp.Diff(map[string]int64{"web-0": 21000, "web-1": 22000}, got); diff != "" {
-			t.Errorf("values (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "values", map[string]int64{"web-0": 21000, "web-1": 22000}, got)
 	})
 	for name, tc := range map[string]struct {
 		object   autoscalingv2.CrossVersionObjectReference

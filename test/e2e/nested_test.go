@@ -11,10 +11,7 @@ import (
 // of several clusters, so it is refused, until it is a plain cluster again.
 func TestMemberThatIsAHubIsRefused(t *testing.T) {
 	e := whole(t)
-	member, err := e.Cluster("member3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	member := e.cluster(t, "member3")
 	if err := e.InstallHub(t.Context(), member); err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,14 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // The cluster is selected as if it were a label of the pods, alone and with others.
@@ -32,9 +33,7 @@ func TestLabelSelectors(t *testing.T) {
 			if v.Code != http.StatusOK {
 				t.Errorf("%s at %s: %d %s", selector, path, v.Code, v.Message)
 			}
-			if diff := cmp.Diff(want, v.Pods); diff != "" {
-				t.Errorf("%s at %s (-want +got):\n%s", selector, path, diff)
-			}
+			fleettest.Same(t, fmt.Sprintf("%s at %s", selector, path), want, v.Pods)
 		}
 	}
 }
@@ -68,9 +67,7 @@ func TestFieldSelectors(t *testing.T) {
 			if v.Code != http.StatusOK {
 				t.Errorf("%s at %s: %d %s", selector, path, v.Code, v.Message)
 			}
-			if diff := cmp.Diff(want, v.Pods); diff != "" {
-				t.Errorf("%s at %s (-want +got):\n%s", selector, path, diff)
-			}
+			fleettest.Same(t, fmt.Sprintf("%s at %s", selector, path), want, v.Pods)
 		}
 	}
 }

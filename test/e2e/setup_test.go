@@ -110,7 +110,7 @@ func setUp() (*env, error) {
 }
 
 func (e *env) start(ctx context.Context) error {
-	program, err := fixture.Build(ctx, e.dir, os.Stderr)
+	program, err := fixture.Build(ctx, "metrics-adapter", e.dir, os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (e *env) start(ctx context.Context) error {
 		err = e.serve(ctx)
 	}
 	if err == nil { // while the members measure what runs in them
-		e.controllers, err = fixture.BuildControllers(ctx, e.dir, os.Stderr)
+		e.controllers, err = fixture.Build(ctx, "controller-manager", e.dir, os.Stderr)
 	}
 	if err == nil {
 		err = e.measured(ctx)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // rows are the lines of a table, without header and padding, in order.
@@ -57,9 +59,7 @@ func TestTopPods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := e.kubectl(t, append([]string{"top", "pods"}, strings.Fields(tc.args)...)...)
-			if diff := cmp.Diff(tc.want, firsts(said.Stdout, tc.columns)); diff != "" {
-				t.Errorf("kubectl top pods %s (-want +got):\n%s", tc.args, diff)
-			}
+			fleettest.Same(t, fmt.Sprintf("kubectl top pods %s", tc.args), tc.want, firsts(said.Stdout, tc.columns))
 			if said.Stderr != "" {
 				t.Errorf("kubectl top pods %s complains: %s", tc.args, said.Stderr)
 			}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -20,6 +19,8 @@ import (
 	metrics "k8s.io/metrics/pkg/client/clientset/versioned"
 	"k8s.io/metrics/pkg/client/custom_metrics"
 	"k8s.io/metrics/pkg/client/external_metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestPodMetrics(t *testing.T) {
@@ -118,9 +119,7 @@ func TestFiguresOfObjects(t *testing.T) {
 		for _, r := range list.APIResources {
 			names = append(names, r.Name)
 		}
-		if diff := cmp.Diff([]string{"deployments.apps/rate", "namespaces/quota", "pods/requests"}, names); diff != "" {
-			t.Errorf("listed in %s (-want +got):\n%s", version, diff)
-		}
+		fleettest.Same(t, "listed in "+version, []string{"deployments.apps/rate", "namespaces/quota", "pods/requests"}, names)
 	}
 }
 

@@ -8,31 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
 func parsed(t *testing.T, args ...string) *Options {
 	t.Helper()
 	t.Setenv("TZ", "")
-	o := NewOptions()
-	fs := pflag.NewFlagSet("controller-manager", pflag.ContinueOnError)
-	sets := o.Flags()
-	for _, set := range sets.FlagSets {
-		fs.AddFlagSet(set)
-	}
-	if err := fs.Parse(args); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-func TestDefaultsAreValid(t *testing.T) {
-	if err := parsed(t).Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
+	return commandtest.Parsed(t, NewOptions(), args...)
 }
 
 func TestTimeZoneOfTheEnvironment(t *testing.T) {
@@ -47,9 +32,10 @@ func TestTimeZoneOfTheEnvironment(t *testing.T) {
 }
 
 func TestValidateNamesTheFlag(t *testing.T) {
-	tests := map[string]struct {
-		args []string
-		want string
+	t.Setenv("TZ", "")
+	commandtest.Refusals(t, NewOptions, map[string]struct {
+		Args []string
+		Want string
 	}{
 		"no such zone": {[]string{"--time-zone=Asia/Tokio"},
 			`--time-zone: "Asia/Tokio" is not the name of a zone: write one as continent and city, such as "Europe/Berlin", or "Etc/UTC"`},
@@ -72,18 +58,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 			"more, got -2s\n--initial-readiness-delay: must be 0 or more, got -3s"},
 		"several faults, all told": {[]string{"--hub-timeout=0", "--time-zone="},
 			"--hub-timeout: must be above 0, got 0s\n--time-zone: \"\" must not be empty: write a zone such as \"Etc/UTC\", or leave the field out"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			err := parsed(t, tc.args...).Validate()
-			if err == nil {
-				t.Fatalf("%v is accepted, want %q", tc.args, tc.want)
-			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
+
 }
 
 // Every flag that the manifests pass is one of ours, with a value that it takes.
@@ -96,10 +72,9 @@ func TestManifestsPassFlagsThatExist(t *testing.T) {
 func TestAutoscaleFlags(t *testing.T) {
 	upstream := replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute,
 		InitialReadinessDelay: 30 * time.Second}
-	if diff := cmp.Diff(AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, PropagationGrace: 5 * time.Minute,
-		FailoverGrace: 5 * time.Minute}, parsed(t).Autoscale); diff != "" {
-		t.Errorf("defaults (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "defaults",
+		AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, PropagationGrace: 5 * time.Minute,
+			FailoverGrace: 5 * time.Minute}, parsed(t).Autoscale)
 	o := parsed(t, "--concurrent-federatedhpa-syncs=3", "--sync-period=4s", "--downscale-stabilization=5s", "--tolerance=0.6",
 		"--cpu-initialization-period=7s", "--initial-readiness-delay=8s", "--failover-grace=9s", "--propagation-grace=10s")
 	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, FailoverGrace: 9 * time.Second, PropagationGrace: 10 * time.Second,

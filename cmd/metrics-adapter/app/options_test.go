@@ -6,34 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/pflag"
+	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 )
 
 func parsed(t *testing.T, args ...string) *Options {
 	t.Helper()
-	o := NewOptions()
-	fs := pflag.NewFlagSet("metrics-adapter", pflag.ContinueOnError)
-	sets := o.Flags()
-	for _, set := range sets.FlagSets {
-		fs.AddFlagSet(set)
-	}
-	if err := fs.Parse(args); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-func TestDefaultsAreValid(t *testing.T) {
-	if err := parsed(t).Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
+	return commandtest.Parsed(t, NewOptions(), args...)
 }
 
 func TestValidateNamesTheFlag(t *testing.T) {
-	tests := map[string]struct {
-		args []string
-		want string
+	commandtest.Refusals(t, NewOptions, map[string]struct {
+		Args []string
+		Want string
 	}{
 		"no deadline":             {[]string{"--member-timeout=0"}, "--member-timeout: must be above 0, got 0s"},
 		"never asked":             {[]string{"--scrape-period=-1s"}, "--scrape-period: must be above 0, got -1s"},
@@ -57,18 +41,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		},
 		"a token over plain http": {[]string{"--hub-metrics-server=http://x"},
 			`--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got "http://x"`},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			err := parsed(t, tc.args...).Validate()
-			if err == nil {
-				t.Fatalf("%v is accepted, want %q", tc.args, tc.want)
-			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
+
 	both := parsed(t, "--member-qps=0", "--max-hot-namespaces=0").Validate()
 	if both == nil || !strings.Contains(both.Error(), "--member-qps") || !strings.Contains(both.Error(), "--max-hot-namespaces") {
 		t.Errorf("two faults are not both named: %v", both)

@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // authorities is what is known of the clients' certificate authorities.
@@ -89,9 +90,7 @@ func TestMetricsServerConfig(t *testing.T) {
 			if got.Host != url || got.BearerToken != "s3cret" || got.APIPath != "" {
 				t.Errorf("config = %v", got)
 			}
-			if diff := cmp.Diff(plainTLS(tc.want), plainTLS(got.TLSClientConfig)); diff != "" {
-				t.Errorf("TLS (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "TLS", plainTLS(tc.want), plainTLS(got.TLSClientConfig))
 		})
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -24,6 +23,7 @@ import (
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/scheme"
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // apiServiceHub keeps APIServices by name, as the hub's API server would.
@@ -105,14 +105,10 @@ func TestTakeoverAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "v1beta1.metrics.k8s.io: taken over from Service kube-system/metrics-server\nv1.metrics.k8s.io: created\n"
-	if diff := cmp.Diff(want, out); diff != "" {
-		t.Errorf("takeover printed (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "takeover printed", want, out)
 	wantSpec := metricsServersAPI().Spec
 	wantSpec.Service = &apiregistrationv1.ServiceReference{Namespace: "fleet", Name: "adapter", Port: new(int32(8443))}
-	if diff := cmp.Diff(wantSpec, hub["v1beta1.metrics.k8s.io"].Spec); diff != "" {
-		t.Errorf("spec (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "spec", wantSpec, hub["v1beta1.metrics.k8s.io"].Spec)
 
 	out, err = runCommand(t, newRestoreCommand(), "--kubeconfig", kubeconfig)
 	if err != nil {
@@ -122,15 +118,11 @@ func TestTakeoverAndBack(t *testing.T) {
 		"before the takeover\n" +
 		"v1beta2.custom.metrics.k8s.io: not there, so nothing was restored\nv1beta1.custom.metrics.k8s.io: not there, so nothing was restored\n" +
 		"v1beta1.external.metrics.k8s.io: not there, so nothing was restored\n"
-	if diff := cmp.Diff(want, out); diff != "" {
-		t.Errorf("restore printed (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "restore printed", want, out)
 	if len(hub) != 1 {
 		t.Errorf("the hub has %d APIServices after the restore, want 1", len(hub))
 	}
-	if diff := cmp.Diff(metricsServersAPI().Spec, hub["v1beta1.metrics.k8s.io"].Spec); diff != "" {
-		t.Errorf("restored spec (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "restored spec", metricsServersAPI().Spec, hub["v1beta1.metrics.k8s.io"].Spec)
 }
 
 func kedasAPI() *apiregistrationv1.APIService {
@@ -159,25 +151,17 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 		return out
 	}
 	want := "v1beta1.metrics.k8s.io: created\nv1.metrics.k8s.io: created\n"
-	if diff := cmp.Diff(want, takeOver()); diff != "" {
-		t.Errorf("takeover of none named (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(kedasAPI().Spec, hub[keda].Spec); diff != "" {
-		t.Errorf("KEDA's was written (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "takeover of none named", want, takeOver())
+	fleettest.Same(t, "KEDA's was written", kedasAPI().Spec, hub[keda].Spec)
 	want = "v1beta2.custom.metrics.k8s.io: created\nv1beta1.custom.metrics.k8s.io: created\n" +
 		keda + ": taken over from Service keda/keda-operator-metrics-apiserver\n"
-	if diff := cmp.Diff(want, takeOver("--apis=external.metrics.k8s.io,custom.metrics.k8s.io")); diff != "" {
-		t.Errorf("takeover of two (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "takeover of two", want, takeOver("--apis=external.metrics.k8s.io,custom.metrics.k8s.io"))
 
 	out, err := runCommand(t, newRestoreCommand(), "--kubeconfig", kubeconfig, "--apis=external.metrics.k8s.io")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(keda+": restored to Service keda/keda-operator-metrics-apiserver\n", out); diff != "" {
-		t.Errorf("restore of one (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "restore of one", keda+": restored to Service keda/keda-operator-metrics-apiserver\n", out)
 	if len(hub) != 5 {
 		t.Errorf("the hub has %d APIServices, want the restore to leave the other four", len(hub))
 	}

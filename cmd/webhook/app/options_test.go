@@ -5,37 +5,20 @@ package app
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 )
 
 func parsed(t *testing.T, args ...string) *Options {
 	t.Helper()
-	o := NewOptions()
-	fs := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
-	sets := o.Flags()
-	for _, set := range sets.FlagSets {
-		fs.AddFlagSet(set)
-	}
-	if err := fs.Parse(args); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-func TestDefaultsAreValid(t *testing.T) {
-	if err := parsed(t).Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
+	return commandtest.Parsed(t, NewOptions(), args...)
 }
 
 func TestValidateNamesTheFlag(t *testing.T) {
-	tests := map[string]struct {
-		args []string
-		want string
+	commandtest.Refusals(t, NewOptions, map[string]struct {
+		Args []string
+		Want string
 	}{
 		"half a certificate": {[]string{"--tls-cert-file=x"},
 			"--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"},
@@ -56,18 +39,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 			"--self-signed-validity: must be 8m0s or more with this settle time and check period, got 7m59s"},
 		"all at once": {[]string{"--secure-port=0", "--service-name="},
 			"--secure-port: must be from 1 to 65535, got 0\n--service-name: must be set"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			err := parsed(t, tc.args...).Validate()
-			if err == nil {
-				t.Fatalf("%v is accepted, want %q", tc.args, tc.want)
-			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
+
 }
 
 func TestCertificateFilesThatAreNotThere(t *testing.T) {

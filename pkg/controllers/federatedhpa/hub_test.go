@@ -4,7 +4,6 @@ package federatedhpa
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
@@ -160,7 +160,7 @@ func (s statusWriter) Update(_ context.Context, object client.Object, opts ...cl
 		return apierrors.NewConflict(schema.GroupResource{Resource: "federatedhpas"}, wanted.Name, errors.New("somebody wrote since"))
 	}
 	after := stored.DeepCopy()
-	after.Status = throughJSON(h.t, wanted.Status)
+	after.Status = federatedhpatest.ThroughJSON(h.t, wanted.Status)
 	if h.prune != nil {
 		h.prune(&after.Status)
 	}
@@ -175,20 +175,6 @@ func (s statusWriter) Update(_ context.Context, object client.Object, opts ...cl
 	h.store(after)
 	wanted.ResourceVersion = after.ResourceVersion
 	return nil
-}
-
-// throughJSON is a value as it comes back.
-func throughJSON[T any](t testing.TB, value T) T {
-	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back T
-	if err := json.Unmarshal(text, &back); err != nil {
-		t.Fatal(err)
-	}
-	return back
 }
 
 // scales is the scale subresource of the workloads on the hub.

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
@@ -37,6 +36,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
@@ -354,9 +354,7 @@ var errHeld = errors.New("the hub serves another schema")
 
 func same[T any](t testing.TB, what string, want, got T) {
 	t.Helper()
-	if diff := gocmp.Diff(want, got, cmpopts.EquateComparable(replicas.Requests{})); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	fleettest.Same(t, what, want, got, cmpopts.EquateComparable(replicas.Requests{}))
 }
 
 var _ workload.Fleet = (*world)(nil)

@@ -28,6 +28,7 @@ import (
 	customscheme "k8s.io/metrics/pkg/client/custom_metrics/scheme"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -132,9 +133,7 @@ func TestAsk(t *testing.T) {
 			if diff := differ(tc.want, hub.client(t).Ask(t.Context(), question(tc.metric, "east"))); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.asked, hub.questions()); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "asked", tc.asked, hub.questions())
 		})
 	}
 }
@@ -217,9 +216,7 @@ func TestAskInTheVersionThatTheHubPrefers(t *testing.T) {
 		}
 	}
 	const asked = "/apis/custom.metrics.k8s.io/v1beta1/namespaces/shop/pods/%2A/rps?labelSelector=app%3Dweb"
-	if diff := cmp.Diff([]string{groupPath, asked, asked, asked}, hub.questions()); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "asked", []string{groupPath, asked, asked, asked}, hub.questions())
 }
 
 func TestAskReadsProtobuf(t *testing.T) {
@@ -338,9 +335,7 @@ func TestCoverageOfEveryAPI(t *testing.T) {
 	for _, metric := range []autoscalingv2.MetricSpec{cpu(), containerMemory("app"), rps(nil), rpsOf("v1", "Service", "web", nil),
 		queue(nil)} {
 		got := client.Ask(t.Context(), question(metric, "east"))
-		if diff := cmp.Diff(&fleet.Coverage{Answered: []string{"east"}}, got.Coverage); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", metric.Type, diff)
-		}
+		fleettest.Same(t, string(metric.Type), &fleet.Coverage{Answered: []string{"east"}}, got.Coverage)
 	}
 }
 

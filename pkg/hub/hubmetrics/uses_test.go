@@ -19,6 +19,7 @@ import (
 	metricsscheme "k8s.io/metrics/pkg/client/clientset/versioned/scheme"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
@@ -135,15 +136,11 @@ func TestUses(t *testing.T) {
 				}
 				hub := newHub(map[string]said{podMetricsPath: answer})
 				got, err := hub.client(t).Uses(t.Context(), question(cpu(), tc.clusters...))
-				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("Uses() (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "Uses()", tc.want, got)
 				if (err != nil) != (tc.err != "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 					t.Errorf("error %v, want %q", err, tc.err)
 				}
-				if diff := cmp.Diff([]string{podMetricsPath + "?labelSelector=app%3Dweb"}, hub.questions()); diff != "" {
-					t.Errorf("asked (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "asked", []string{podMetricsPath + "?labelSelector=app%3Dweb"}, hub.questions())
 			})
 		}
 	}
@@ -183,9 +180,7 @@ func TestUsesOfContainers(t *testing.T) {
 			if len(tc.want) == 0 {
 				want[1].Containers = []ContainerUse{}
 			}
-			if diff := cmp.Diff(want, got[0].Pods); diff != "" {
-				t.Errorf("Pods (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "Pods", want, got[0].Pods)
 		})
 	}
 }
@@ -195,9 +190,7 @@ func TestContainersOfPodsAreApart(t *testing.T) {
 	var list usesList
 	list.decoded(&metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{measured("", "a", 1), measured("", "b", 2)}})
 	_ = append(list.containersOf(0), ContainerUse{Name: "x"})
-	if diff := cmp.Diff(usesOf("b", 2).Containers, list.containersOf(1)); diff != "" {
-		t.Errorf("the next Pod's (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "the next Pod's", usesOf("b", 2).Containers, list.containersOf(1))
 }
 
 // allOf are all Pods of a list, as they were read.
@@ -266,9 +259,7 @@ func TestUsesOfNothing(t *testing.T) {
 	if !l.skim(rawList(t, append([]byte{4<<3 | 2, byte(len(container))}, container...))) {
 		t.Fatal("it is not skimmed")
 	}
-	if diff := cmp.Diff([]ContainerUse{{"", 1000, 0}}, l.containers); diff != "" {
-		t.Errorf("containers (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "containers", []ContainerUse{{"", 1000, 0}}, l.containers)
 }
 
 // Names beyond those that are searched are right all the same.

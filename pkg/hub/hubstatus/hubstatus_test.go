@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // asked is what a hub gets.
@@ -80,17 +81,13 @@ func TestUpdate(t *testing.T) {
 			}
 			want := autoscaler()
 			want.ResourceVersion = "8"
-			if diff := cmp.Diff(want, object); diff != "" {
-				t.Errorf("the object afterwards (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "the object afterwards", want, object)
 			sent := autoscaler()
 			sent.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "FederatedHPA"}
-			if diff := cmp.Diff(&asked{
+			fleettest.Same(t, "the hub got", &asked{
 				Method: http.MethodPut, Path: "/apis/autoscaling.karmada.io/v1alpha1/namespaces/shop/federatedhpas/web/status",
 				Query: "fieldManager=us&fieldValidation=Strict", Accept: accept, ContentType: "application/json", Object: *sent,
-			}, got); diff != "" {
-				t.Errorf("the hub got (-want +got):\n%s", diff)
-			}
+			}, got)
 		})
 	}
 }

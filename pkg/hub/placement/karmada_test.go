@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // fakeHub has at most one binding, web-deployment in shop.
@@ -124,9 +126,7 @@ func TestKarmadaComesLater(t *testing.T) {
 	clock.SetTime(start.Add(time.Minute - time.Second))
 	soonAfter := of()
 	clock.SetTime(start.Add(time.Minute))
-	if diff := gocmp.Diff([]bool{false, false, true, true}, []bool{before, soonAfter, of(), of()}); diff != "" {
-		t.Errorf("whether it places (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "whether it places", []bool{false, false, true, true}, []bool{before, soonAfter, of(), of()})
 	if h.reads != 3 {
 		t.Errorf("%d reads, want one before, none soon after, and two", h.reads)
 	}

@@ -16,11 +16,12 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const lacking = "the hub drops fields of FederatedHPA: spec.clusterAffinity, spec.autoscaleMultiClusterDelay, spec.scalingToZero, " +
@@ -63,9 +64,7 @@ func checkErr(t *testing.T, when string, c *Checker, want string) {
 	if err := c.Err(); err != nil {
 		got = err.Error()
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", when, diff)
-	}
+	fleettest.Same(t, when, want, got)
 	if c.Hold() != (want != "") {
 		t.Errorf("%s: Hold() = %v", when, c.Hold())
 	}

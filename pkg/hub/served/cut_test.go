@@ -5,11 +5,11 @@ package served
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // What API servers store of who set what.
@@ -71,9 +71,7 @@ func TestCut(t *testing.T) {
 			if tc.change != nil {
 				tc.change(object)
 			}
-			if diff := cmp.Diff(tc.want, Cut(object)); diff != "" {
-				t.Errorf("lost (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "lost", tc.want, Cut(object))
 		})
 	}
 }

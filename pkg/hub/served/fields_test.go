@@ -8,8 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // Whatever single field a hub drops is missed, and nothing else.
@@ -25,9 +26,7 @@ func TestEveryFieldOfOursIsMissed(t *testing.T) {
 				fields++
 				whole := parent.Properties[name]
 				delete(parent.Properties, name)
-				if diff := cmp.Diff([]string{path}, lost(k.of, schema, "")); diff != "" {
-					t.Errorf("without %s, lost (-want +got):\n%s", path, diff)
-				}
+				fleettest.Same(t, "without "+path+", lost", []string{path}, lost(k.of, schema, ""))
 				parent.Properties[name] = whole
 			})
 			if fields < 40 {
@@ -52,9 +51,7 @@ func TestFieldsThatAreKeptWithoutBeingNamed(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, lost(kinds()[0].of, read(t, tc.schema), "")); diff != "" {
-				t.Errorf("lost (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "lost", tc.want, lost(kinds()[0].of, read(t, tc.schema), ""))
 		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 func expect(t *testing.T, e *Estimator, m *fakeMember, want string) {
@@ -39,13 +40,11 @@ func TestEstimateFollowsTheMember(t *testing.T) {
 		synctest.Wait()
 		asked := m.asked()
 		slices.Sort(asked)
-		if diff := cmp.Diff([]string{
+		fleettest.Same(t, "asked", []string{
 			quotasPath + " watch=false", quotasPath + " watch=true",
 			nodesPath + " watch=false", nodesPath + " watch=true",
 			podsPath + " watch=false", podsPath + " watch=true",
-		}, asked); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		}, asked)
 		m.tell(t, watch.Added, pod("second"))
 		synctest.Wait()
 		expect(t, e, m, "2")
@@ -107,7 +106,7 @@ func TestEstimateOfWhatCanNotBeReadIsUnknown(t *testing.T) {
 				if asked := m.asked(); len(asked) > 40 {
 					t.Errorf("%d requests in ten minutes", len(asked))
 				}
-				m.set(func() { m.refused = "" })
+				m.Set(func() { m.refused = "" })
 				expect(t, e, m, "3")
 			})
 		})
@@ -120,14 +119,14 @@ func TestEstimateOfASilentMemberExpires(t *testing.T) {
 		defer run(t, e)()
 		expect(t, e, m, "3")
 		synctest.Wait()
-		m.set(func() {
-			m.silence, m.success = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}, time.Now()
+		m.Set(func() {
+			m.Silent, m.success = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}, time.Now()
 		})
 		time.Sleep(2*time.Minute + 59*time.Second)
 		expect(t, e, m, "3")
 		time.Sleep(2 * time.Second)
 		expect(t, e, m, "Timeout: nodes cannot be read: no answer")
-		m.set(func() { m.silence = nil })
+		m.Set(func() { m.Silent = nil })
 		time.Sleep(time.Minute)
 		expect(t, e, m, "3")
 	})
@@ -140,7 +139,7 @@ func TestEstimateSaysWhenItWasSo(t *testing.T) {
 		expect(t, e, m, "3")
 		synctest.Wait()
 		lost := time.Now()
-		m.set(func() { m.silence, m.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, lost })
+		m.Set(func() { m.Silent, m.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, lost })
 		time.Sleep(time.Minute)
 		if got := e.Estimate(t.Context(), m, oneCPU()); !got.AsOf.Equal(lost) {
 			t.Errorf("as of %v, want %v", got.AsOf, lost)
@@ -158,7 +157,7 @@ func TestEstimateIsAsOldAsItsOldestPart(t *testing.T) {
 				expect(t, e, m, "3")
 				time.Sleep(time.Second)
 				lost := time.Now()
-				m.set(func() {
+				m.Set(func() {
 					m.refused = name
 					m.watches[path].Close()
 				})
@@ -178,7 +177,7 @@ func TestPodsThatWereSeenLongAgoAreUnknown(t *testing.T) {
 		defer run(t, e)()
 		expect(t, e, m, "3")
 		synctest.Wait()
-		m.set(func() {
+		m.Set(func() {
 			m.refused = "pods"
 			m.watches[podsPath].Close()
 		})
@@ -192,7 +191,7 @@ func TestPodsThatWereSeenLongAgoAreUnknown(t *testing.T) {
 func TestEstimateWaitsNoLongerThanAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, e := newFakeMember(), estimatorOf(Options{})
-		m.hang = true
+		m.Handle = memberstest.Hang
 		stop := run(t, e)
 		began := time.Now()
 		expect(t, e, m, "NotListed: nodes cannot be read: being listed for the first time")

@@ -3,14 +3,13 @@
 package capacity
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,27 +24,22 @@ import (
 	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	restfake "k8s.io/client-go/rest/fake"
 
 	"github.com/fleetscale/fleetscale/pkg/fit"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
 // fakeMember is a cluster without a network, so that it lives in a test's bubble of time.
 type fakeMember struct {
-	name string
+	*memberstest.Member
 
-	mu       sync.Mutex
-	silence  error
-	success  time.Time
-	lists    map[string]runtime.Object // by path
-	refused  string                    // of paths that end so
-	hang     bool                      // answers come only when the question is given up
-	requests []string
-	watches  map[string]*io.PipeWriter // the last one of each path
+	success time.Time
+	lists   map[string]runtime.Object // by path
+	refused string                    // of paths that end so
+	watches map[string]*io.PipeWriter // the last one of each path
 }
 
 var _ mirror.Member = (*fakeMember)(nil)
@@ -61,14 +55,16 @@ func newFakeMember() *fakeMember {
 	node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node0"}}
 	node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("4"), "pods": resource.MustParse("10")}
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-	return &fakeMember{
-		name: "east", watches: map[string]*io.PipeWriter{},
+	m := &fakeMember{
+		watches: map[string]*io.PipeWriter{},
 		lists: map[string]runtime.Object{
 			nodesPath:  &corev1.NodeList{Items: []corev1.Node{node}},
 			podsPath:   &corev1.PodList{Items: []corev1.Pod{*pod("first")}},
 			quotasPath: &corev1.ResourceQuotaList{},
 		},
 	}
+	m.Member = memberstest.New("east", m.answer)
+	return m
 }
 
 // pod is one on the node that has one CPU.
@@ -87,59 +83,26 @@ func oneCPU() fit.Workload {
 	return fit.Workload{Namespace: "shop", Selector: labels.SelectorFromSet(t.Labels), Template: t}
 }
 
-func (m *fakeMember) Name() string { return m.name }
-
-func (m *fakeMember) set(f func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f()
-}
-
-func (m *fakeMember) Silence() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.silence
-}
-
 func (m *fakeMember) State() member.State {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	return member.State{LastSuccess: m.success}
 }
 
-func (m *fakeMember) Client() rest.Interface { return m.WatchClient() }
-
-func (m *fakeMember) WatchClient() rest.Interface {
-	return &restfake.RESTClient{
-		GroupVersion:         schema.GroupVersion{Version: "v1"},
-		NegotiatedSerializer: scheme.Codecs.WithoutConversion(),
-		Client:               restfake.CreateHTTPClient(m.serve),
-	}
-}
-
-func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	watches := r.URL.Query().Get("watch") == "true"
-	m.requests = append(m.requests, fmt.Sprintf("%s watch=%t", r.URL.Path, watches))
+func (m *fakeMember) answer(r *http.Request) (*http.Response, error) {
+	m.Lock()
+	defer m.Unlock()
 	switch {
-	case m.hang:
-		m.mu.Unlock()
-		<-r.Context().Done()
-		m.mu.Lock()
-		return nil, r.Context().Err()
 	case m.refused != "" && strings.HasSuffix(r.URL.Path, m.refused):
-		return respond(http.StatusForbidden,
-			io.NopCloser(strings.NewReader(
-				`{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"not for you"}`))), nil
-	case watches:
+		return memberstest.Respond(http.StatusForbidden, runtime.ContentTypeJSON,
+			[]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"not for you"}`)), nil
+	case r.URL.Query().Get("watch") == "true":
 		reader, writer := io.Pipe()
 		m.watches[r.URL.Path] = writer
 		context.AfterFunc(r.Context(), func() { writer.Close() })
-		return respond(http.StatusOK, reader), nil
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {runtime.ContentTypeJSON}}, Body: reader}, nil
 	}
-	body, err := json.Marshal(typed(m.lists[r.URL.Path]))
-	return respond(http.StatusOK, io.NopCloser(bytes.NewReader(body))), err
+	return memberstest.JSON(http.StatusOK, typed(m.lists[r.URL.Path])), nil
 }
 
 // typed names the list's kind, and the version that a watch continues from.
@@ -153,10 +116,6 @@ func typed(list runtime.Object) runtime.Object {
 	return list
 }
 
-func respond(code int, body io.ReadCloser) *http.Response {
-	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
-}
-
 // tell sends an event of a Pod.
 func (m *fakeMember) tell(t *testing.T, kind watch.EventType, p *corev1.Pod) {
 	t.Helper()
@@ -164,20 +123,16 @@ func (m *fakeMember) tell(t *testing.T, kind watch.EventType, p *corev1.Pod) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.mu.Lock()
+	m.Lock()
 	w := m.watches[podsPath]
-	m.mu.Unlock()
+	m.Unlock()
 	if _, err := fmt.Fprintf(w, `{"type":%q,"object":%s}`+"\n", kind, object); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (m *fakeMember) asked() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := m.requests
-	m.requests = nil
-	return all
+	return m.Take(func(u *url.URL) string { return fmt.Sprintf("%s watch=%t", u.Path, u.Query().Get("watch") == "true") })
 }
 
 // estimatorOf is one with Pods of its own.
@@ -189,22 +144,12 @@ func estimatorOf(o Options) *Estimator {
 // run has an estimator and its Pods at work until the test, or what it returns, ends them.
 func run(t *testing.T, e *Estimator) (stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
+	return memberstest.Run(t.Context(), t, func(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return e.members.pods.Run(ctx) })
 		group.Go(func() error { return e.Run(ctx) })
-		done <- group.Wait()
-	}()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Run() = %v", err)
-		}
+		return group.Wait()
 	})
-	t.Cleanup(stop)
-	return stop
 }
 
 // tellOf is an estimate in one line.

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
@@ -106,9 +106,7 @@ func TestLimitRanges(t *testing.T) {
 					t.Errorf("known %v, because of %v, as of %v", got.Known, got.Unknown, got.AsOf)
 				}
 				got.Known, got.AsOf = false, time.Time{}
-				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("LimitRanges() (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "LimitRanges()", tc.want, got)
 			})
 		})
 	}
@@ -130,9 +128,7 @@ func TestLimitRangesAreWatchedOnceTheyAreAskedFor(t *testing.T) {
 			e.LimitRanges(t.Context(), m, "shop")
 			synctest.Wait()
 		}
-		if diff := cmp.Diff([]string{limitsPath + " watch=false", limitsPath + " watch=true"}, m.asked()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked", []string{limitsPath + " watch=false", limitsPath + " watch=true"}, m.asked())
 		time.Sleep(10 * time.Minute)
 		if asked := m.asked(); asked != nil {
 			t.Errorf("asked although nobody wants to know: %v", asked)
@@ -154,19 +150,13 @@ func TestLargestNodes(t *testing.T) {
 		if !got.Known || got.Unknown != nil || got.AsOf.IsZero() {
 			t.Errorf("known %v, because of %v, as of %v", got.Known, got.Unknown, got.AsOf)
 		}
-		if diff := cmp.Diff([]pods.Resources{resources(4000, 8<<30), resources(2000, 64<<30)}, got.Nodes); diff != "" {
-			t.Errorf("Nodes (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "Nodes", []pods.Resources{resources(4000, 8<<30), resources(2000, 64<<30)}, got.Nodes)
 		template.Spec.NodeSelector = map[string]string{"disk": "ssd"}
-		if diff := cmp.Diff([]pods.Resources{resources(2000, 64<<30)}, e.LargestNodes(t.Context(), m, template).Nodes); diff != "" {
-			t.Errorf("Nodes of some (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "Nodes of some", []pods.Resources{resources(2000, 64<<30)}, e.LargestNodes(t.Context(), m, template).Nodes)
 		synctest.Wait()
 		asked := m.asked()
 		slices.Sort(asked)
-		if diff := cmp.Diff([]string{nodesPath + " watch=false", nodesPath + " watch=true"}, asked); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked", []string{nodesPath + " watch=false", nodesPath + " watch=true"}, asked)
 	})
 }
 

@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -97,9 +97,7 @@ func TestQuotaLeft(t *testing.T) {
 					t.Errorf("known %v, because of %v, as of %v", got.Known, got.Unknown, got.AsOf)
 				}
 				got.Known, got.AsOf = false, time.Time{}
-				if diff := cmp.Diff(QuotaLeft{Requests: tc.requests, Limits: tc.limits}, got); diff != "" {
-					t.Errorf("QuotaLeft() (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "QuotaLeft()", QuotaLeft{Requests: tc.requests, Limits: tc.limits}, got)
 			})
 		})
 	}
@@ -114,9 +112,7 @@ func TestQuotaLeftAsksForQuotasOnly(t *testing.T) {
 			e.QuotaLeft(t.Context(), m, "shop", oneCPU().Template, nil)
 			synctest.Wait()
 		}
-		if diff := cmp.Diff([]string{quotasPath + " watch=false", quotasPath + " watch=true"}, m.asked()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked", []string{quotasPath + " watch=false", quotasPath + " watch=true"}, m.asked())
 		expect(t, e, m, "3")
 		synctest.Wait()
 		if asked := m.asked(); slices.ContainsFunc(asked, func(path string) bool { return path == quotasPath+" watch=false" }) {

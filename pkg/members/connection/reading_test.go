@@ -9,9 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestDecodeEndsAtItsDeadline(t *testing.T) {
@@ -34,9 +33,7 @@ func TestDecodeEndsAtItsDeadline(t *testing.T) {
 			took = append(took, d)
 		}
 		want := []time.Duration{time.Second, time.Second, time.Second, time.Second, 0, 0}
-		if diff := cmp.Diff(want, took); diff != "" {
-			t.Errorf("how long attempts took (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "how long attempts took", want, took)
 		close(never)
 		synctest.Wait()
 		if got, err := Decode(t.Context(), r, hang); got != 1 || err != nil {

@@ -17,13 +17,14 @@ import (
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 func TestAllowedInsecurity(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
 		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify = true }))))
 	r := start(t, hub, func(o *Options) { o.Registrations.Policy.AllowInsecure = true })
 	r.becomes("east=Ready")
@@ -32,9 +33,9 @@ func TestAllowedInsecurity(t *testing.T) {
 
 func TestAllowedFiles(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	file := filepath.Join(t.TempDir(), "token")
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
 		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Token, u.TokenFile = "", file }))))
 	r := start(t, hub, func(o *Options) { o.Registrations.Policy.AllowFiles = true })
 	r.becomes("east=InvalidKubeconfig")
@@ -51,7 +52,7 @@ func TestAllowedFiles(t *testing.T) {
 // TestAllowedCommand runs a credential plugin that first hangs.
 func TestAllowedCommand(t *testing.T) {
 	t.Parallel()
-	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub, east, west := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	dir := t.TempDir()
 	plugin, released := filepath.Join(dir, "plugin"), filepath.Join(dir, "released")
 	script := `#!/bin/sh
@@ -67,12 +68,12 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 		}
 	}
 	t.Cleanup(release)
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) {
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) {
 		*u = clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{
 			Command: plugin, APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: clientcmdapi.IfAvailableExecInteractiveMode,
 		}}
 	}))))
-	hub.put(t, west.secret(t, "west"))
+	hub.Put(t, west.secret(t, "west"))
 	r := start(t, hub, func(o *Options) {
 		o.Connections.Timeout, o.Registrations.Policy.AllowedExecCommands = time.Second, []string{plugin}
 	})
@@ -113,12 +114,12 @@ func connectProxy(t *testing.T) *httptest.Server {
 
 func TestProxy(t *testing.T) {
 	t.Parallel()
-	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub, east, west := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	proxy := strings.Replace(connectProxy(t).URL, "http://", "http://me:pw@", 1)
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.ProxyURL = proxy }))))
-	hub.karmada = true
-	hub.put(t, west.karmadaSecret("west"))
-	hub.put(t, karmadaObject(west, "west", func(spec map[string]any) {
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.ProxyURL = proxy }))))
+	hub.Karmada = true
+	hub.Put(t, west.karmadaSecret("west"))
+	hub.Put(t, karmadaObject(west, "west", func(spec map[string]any) {
 		spec["proxyURL"] = connectProxy(t).URL
 		spec["proxyHeader"] = map[string]any{"proxy-authorization": "Basic bWU6cHc="}
 	}))

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 func TestClockOffset(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	east.ahead = 20 * time.Second
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	reg := prometheus.NewPedanticRegistry()
 	r := start(t, hub, func(o *Options) { o.Metrics = NewMetrics(reg) })
 	r.becomes("east=Ready")
@@ -31,14 +33,14 @@ func TestClockOffset(t *testing.T) {
 		offset, known := m.ClockOffset()
 		return fmt.Sprintf("%s %v, exported %s", about(offset), known, about(exported()))
 	}
-	r.eventually("20s true, exported 20s", seen)
+	memberstest.Eventually(t, "20s true, exported 20s", seen)
 	if strings.Contains(r.log(), "Clock of cluster") {
 		t.Error("an alarm about a clock that is believed")
 	}
 	east.set(func() { east.ahead = -time.Hour })
-	r.eventually("-1m0s true, exported -1h0m0s", seen)
+	memberstest.Eventually(t, "-1m0s true, exported -1h0m0s", seen)
 	probes := east.probes.Load()
-	r.eventually("probed", func() string {
+	memberstest.Eventually(t, "probed", func() string {
 		if east.probes.Load() > probes+20 {
 			return "probed"
 		}
@@ -47,9 +49,9 @@ func TestClockOffset(t *testing.T) {
 	if n := strings.Count(r.log(), "Ignoring the cluster's clock, which is too far from ours"); n != 1 {
 		t.Errorf("%d alarms about one clock, want 1", n)
 	}
-	hub.remove("/api/v1/namespaces/fleet/secrets", "east")
+	hub.Remove(memberstest.FleetSecretsPath, "east")
 	r.becomes("")
-	r.eventually("0 series", func() string {
+	memberstest.Eventually(t, "0 series", func() string {
 		return fmt.Sprintf("%d series", len(gathered(t, reg, "fleetscale_cluster_clock_offset_seconds")))
 	})
 }

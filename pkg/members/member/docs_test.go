@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
@@ -111,7 +111,5 @@ func TestDocumentedProvidersAreFilledInTheirOrder(t *testing.T) {
 	for name, b := range assignment.Assign(q).Bounds {
 		got[name] = b.Max
 	}
-	if diff := cmp.Diff(map[string]int32{"cellar": 20, "sky": 19, "untold": 1}, got); diff != "" {
-		t.Errorf("maxima (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "maxima", map[string]int32{"cellar": 20, "sky": 19, "untold": 1}, got)
 }

@@ -18,6 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -101,14 +102,14 @@ func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 	case req.URL.Path == identityPath:
 		m.probes.Add(1)
-		answer(w, namespaceObject(uid))
+		memberstest.Answer(w, memberstest.KubeSystem(uid))
 	case nested != "" && strings.HasPrefix(req.URL.Path, nested):
 		w.Header().Set(fleet.HubHeader, "a-hub")
-		answer(w, map[string]any{})
+		memberstest.Answer(w, map[string]any{})
 	case handle != nil:
 		handle(w, req)
 	case req.URL.Path == "/apis/metrics.k8s.io/v1beta1/pods":
-		answer(w, map[string]any{"from": uid, "agent": req.UserAgent()})
+		memberstest.Answer(w, map[string]any{"from": uid, "agent": req.UserAgent()})
 	case req.URL.Path == streamPath:
 		m.stream(w, req)
 	default:

@@ -18,6 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
 
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -37,22 +38,22 @@ func TestServeFleet(t *testing.T) {
 	if how == "" {
 		t.Skip("only for TestMemoryPerMember")
 	}
-	hub := newFakeHub(t)
-	hub.karmada = how == "Clusters"
+	hub := memberstest.NewHub(t)
+	hub.Karmada = how == "Clusters"
 	members := newFakeMember(t, "")
 	members.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		prefix, _, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
-		answer(w, namespaceObject(prefix))
+		memberstest.Answer(w, memberstest.KubeSystem(prefix))
 	})
 	for i := range idleMembers {
 		name := fmt.Sprintf("member-%d", i)
-		if hub.karmada {
-			hub.put(t, members.karmadaSecret(name))
-			hub.put(t, karmadaObject(members, name, func(spec map[string]any) { spec["apiEndpoint"] = members.URL + "/" + name }))
+		if hub.Karmada {
+			hub.Put(t, members.karmadaSecret(name))
+			hub.Put(t, karmadaObject(members, name, func(spec map[string]any) { spec["apiEndpoint"] = members.URL + "/" + name }))
 			continue
 		}
-		hub.put(t, registrationtest.Secret(members.kubeconfig(t,
+		hub.Put(t, registrationtest.Secret(members.kubeconfig(t,
 			registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.Server = members.URL + "/" + name })),
 			registrationtest.Named(name)))
 	}
@@ -67,13 +68,13 @@ func TestMemoryPerMember(t *testing.T) {
 }
 
 func measure(t *testing.T, how string) {
-	hub := &fakeHub{Server: &httptest.Server{URL: serveFleet(t, how)}}
-	o := hub.options(t)
+	hub := &memberstest.Hub{Server: &httptest.Server{URL: serveFleet(t, how)}}
+	o := optionsOf(t, hub)
 	o.Connections.Timeout, o.ProbePeriod = 10*time.Second, time.Second
 	before := inUse()
 	r := &running{Registry: New(o), t: t}
-	runWith(t, r.Registry, klog.Logger{}) // kept logs would be counted
-	r.eventually(fmt.Sprint(idleMembers), func() string { return fmt.Sprint(strings.Count(r.summary(), "=Ready")) })
+	memberstest.Run(klog.NewContext(t.Context(), klog.Logger{}), t, r.Run) // kept logs would be counted
+	memberstest.Eventually(t, fmt.Sprint(idleMembers), func() string { return fmt.Sprint(strings.Count(r.summary(), "=Ready")) })
 	perMember := (int64(inUse()) - int64(before)) / idleMembers
 	t.Logf("%d bytes for each of %d idle members registered by %s", perMember, idleMembers, how)
 	if perMember > raceFactor*mostPerMember {

@@ -10,15 +10,16 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 func TestHubAsMember(t *testing.T) {
 	t.Parallel()
-	hub, self, metricsServer := newFakeHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "its metrics-server")
+	hub, self, metricsServer := memberstest.NewHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "its metrics-server")
 	self.nested = "/apis/metrics.k8s.io" // as the hub's API server asks us
 	metricsServer.token = "for-the-hub"
-	hub.put(t, self.secret(t, "hub"))
+	hub.Put(t, self.secret(t, "hub"))
 	r := start(t, hub, func(o *Options) {
 		o.HubMetricsServer = &rest.Config{
 			Host: metricsServer.URL, BearerToken: "for-the-hub",
@@ -35,7 +36,7 @@ func TestHubAsMember(t *testing.T) {
 		t.Errorf("asking the hub's API server for what we serve: %v, want NestedHub", err)
 	}
 	probes := self.probes.Load()
-	r.eventually("probed again", func() string {
+	memberstest.Eventually(t, "probed again", func() string {
 		if self.probes.Load() > probes+3 {
 			return "probed again"
 		}
@@ -46,8 +47,8 @@ func TestHubAsMember(t *testing.T) {
 
 func TestHubAsMemberWithoutItsMetricsServer(t *testing.T) {
 	t.Parallel()
-	hub, self := newFakeHub(t), newFakeMember(t, "hub-uid")
-	hub.put(t, self.secret(t, "hub"))
+	hub, self := memberstest.NewHub(t), newFakeMember(t, "hub-uid")
+	hub.Put(t, self.secret(t, "hub"))
 	r := start(t, hub, func(o *Options) { o.Registrations.Access = registration.Read })
 	r.becomes("hub=HubMetricsServerUnset")
 	want := "the cluster is the hub, whose API server would forward requests back to us; " +
@@ -63,10 +64,10 @@ func TestHubAsMemberWithoutItsMetricsServer(t *testing.T) {
 // Who writes does not ask members for metrics, and needs no metrics-server.
 func TestHubAsMemberOfOneWhoWrites(t *testing.T) {
 	t.Parallel()
-	hub, self := newFakeHub(t), newFakeMember(t, "hub-uid")
-	hub.put(t, self.secret(t, "hub"))
+	hub, self := memberstest.NewHub(t), newFakeMember(t, "hub-uid")
+	hub.Put(t, self.secret(t, "hub"))
 	r := start(t, hub, func(o *Options) { o.Registrations.Access = registration.Write })
-	r.eventually("hub=Ready, known as the hub", func() string {
+	memberstest.Eventually(t, "hub=Ready, known as the hub", func() string {
 		if r.summary() == "hub=Ready" && r.member("hub").IsHub() {
 			return "hub=Ready, known as the hub"
 		}
@@ -78,17 +79,17 @@ func TestHubAsMemberOfOneWhoWrites(t *testing.T) {
 // found out as a nested one until it is known for what it is.
 func TestHubIsIdentifiedLater(t *testing.T) {
 	t.Parallel()
-	hub, self, metricsServer := newFakeHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "its metrics-server")
+	hub, self, metricsServer := memberstest.NewHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "its metrics-server")
 	self.nested = "/apis/metrics.k8s.io"
-	hub.forbidden[identityPath] = true
-	hub.put(t, self.secret(t, "hub"))
+	hub.Forbidden[identityPath] = true
+	hub.Put(t, self.secret(t, "hub"))
 	r := start(t, hub, func(o *Options) {
 		o.HubMetricsServer = &rest.Config{
 			Host: metricsServer.URL, BearerToken: "s3cret", TLSClientConfig: rest.TLSClientConfig{CAData: metricsServer.ca()},
 		}
 	})
 	r.becomes("hub=NestedHub")
-	hub.set(func() { hub.forbidden[identityPath] = false })
+	hub.Set(func() { hub.Forbidden[identityPath] = false })
 	r.becomes("hub=Ready")
 	r.asks("hub", "its metrics-server")
 }
@@ -106,9 +107,9 @@ func TestNestedHub(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			hub, east := newFakeHub(t), newFakeMember(t, "1")
+			hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 			east.nested = tc.nested
-			hub.put(t, east.secret(t, "east"))
+			hub.Put(t, east.secret(t, "east"))
 			r := start(t, hub)
 			if tc.ask != "" {
 				r.becomes("east=Ready")
@@ -122,7 +123,7 @@ func TestNestedHub(t *testing.T) {
 				t.Errorf("message = %q", got)
 			}
 			probes := east.probes.Load()
-			r.eventually("probed again", func() string {
+			memberstest.Eventually(t, "probed again", func() string {
 				if east.probes.Load() > probes+3 {
 					return "probed again"
 				}
@@ -133,7 +134,7 @@ func TestNestedHub(t *testing.T) {
 			r.becomes("east=Ready")
 			probes = east.probes.Load()
 			others := east.requests.Load() - probes
-			r.eventually("probed again", func() string {
+			memberstest.Eventually(t, "probed again", func() string {
 				if east.probes.Load() > probes+3 {
 					return "probed again"
 				}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // askedHub is a hub that is asked for nothing but its namespace kube-system, and fails so many times before it tells.
@@ -87,9 +88,7 @@ func TestIdentifyHub(t *testing.T) {
 				for i, asked := range hub.asked[1:] { // a wait is spread by a twentieth to either side
 					waits = append(waits, asked.Sub(hub.asked[i]).Round(time.Second)/time.Second)
 				}
-				if diff := cmp.Diff(tc.waits, waits); diff != "" {
-					t.Errorf("waits (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "waits", tc.waits, waits)
 			})
 		})
 	}

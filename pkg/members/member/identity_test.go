@@ -11,15 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
-
-const fleetSecrets = "/api/v1/namespaces/fleet/secrets"
 
 // settles waits until all that was registered at the start is known, as the programs do before they serve.
 func (r *running) settles() {
 	r.t.Helper()
-	r.eventually("settled", func() string { return orSettled(r.Settled()) })
+	memberstest.Eventually(r.t, "settled", func() string { return orSettled(r.Settled()) })
 }
 
 // registered is every registration with its reason, the duplicates too.
@@ -34,7 +33,7 @@ func (r *running) registered() string {
 func (r *running) probedAgain(m *fakeMember) {
 	r.t.Helper()
 	before := m.probes.Load()
-	r.eventually("probed again", func() string {
+	memberstest.Eventually(r.t, "probed again", func() string {
 		if m.probes.Load() > before+2 {
 			return "probed again"
 		}
@@ -44,9 +43,9 @@ func (r *running) probedAgain(m *fakeMember) {
 
 func TestClusterThatTakesAnothersIdentityIsSilent(t *testing.T) {
 	t.Parallel()
-	hub, dev, prod := newFakeHub(t), newFakeMember(t, "uid-of-dev"), newFakeMember(t, "uid-of-prod")
-	hub.put(t, dev.secret(t, "dev"))
-	hub.put(t, prod.secret(t, "prod"))
+	hub, dev, prod := memberstest.NewHub(t), newFakeMember(t, "uid-of-dev"), newFakeMember(t, "uid-of-prod")
+	hub.Put(t, dev.secret(t, "dev"))
+	hub.Put(t, prod.secret(t, "prod"))
 	events := record.NewFakeRecorder(100)
 	r := start(t, hub, func(o *Options) { o.Recorder = events })
 	r.becomes("dev=Ready prod=Ready")
@@ -93,16 +92,16 @@ func TestClusterThatTakesAnothersIdentityIsSilent(t *testing.T) {
 // Nobody is believed who has not been asked.
 func TestDeclaredIdentityTakesNothing(t *testing.T) {
 	t.Parallel()
-	hub, prod, liar := newFakeHub(t), newFakeMember(t, "uid-of-prod"), newFakeMember(t, "uid-of-prod")
+	hub, prod, liar := memberstest.NewHub(t), newFakeMember(t, "uid-of-prod"), newFakeMember(t, "uid-of-prod")
 	liar.freeze()
-	hub.karmada = true
-	hub.put(t, prod.karmadaSecret("prod"))
-	hub.put(t, karmadaObject(prod, "prod"))
+	hub.Karmada = true
+	hub.Put(t, prod.karmadaSecret("prod"))
+	hub.Put(t, karmadaObject(prod, "prod"))
 	r := start(t, hub, impatiently)
 	r.becomes("prod=Ready")
 	r.settles()
-	hub.put(t, liar.karmadaSecret("aaa"))
-	hub.put(t, karmadaObject(liar, "aaa", func(spec map[string]any) { spec["id"] = "uid-of-prod" }))
+	hub.Put(t, liar.karmadaSecret("aaa"))
+	hub.Put(t, karmadaObject(liar, "aaa", func(spec map[string]any) { spec["id"] = "uid-of-prod" }))
 	r.becomes("aaa=Timeout prod=Ready")
 	r.asks("prod", "uid-of-prod")
 }
@@ -119,21 +118,21 @@ func TestSecondRegistrationTakesNothing(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hub, prod := newFakeHub(t), newFakeMember(t, "1")
-			hub.karmada = true
-			hub.put(t, prod.karmadaSecret("prod"))
-			hub.put(t, karmadaObject(prod, "prod"))
+			hub, prod := memberstest.NewHub(t), newFakeMember(t, "1")
+			hub.Karmada = true
+			hub.Put(t, prod.karmadaSecret("prod"))
+			hub.Put(t, karmadaObject(prod, "prod"))
 			r := start(t, hub)
 			r.becomes("prod=Ready")
 			r.settles()
 			m := r.member("prod")
-			hub.put(t, prod.secret(t, tc.second))
-			r.eventually(tc.want, r.registered)
+			hub.Put(t, prod.secret(t, tc.second))
+			memberstest.Eventually(t, tc.want, r.registered)
 			r.becomes("prod=Ready")
 			if r.member("prod") != m {
 				t.Error("the second registration made prod another member")
 			}
-			hub.remove(clustersPath, "prod")
+			hub.Remove(memberstest.ClustersPath, "prod")
 			r.becomes(tc.second + "=Ready")
 			r.asks(tc.second, "1")
 		})
@@ -143,14 +142,14 @@ func TestSecondRegistrationTakesNothing(t *testing.T) {
 // A name that is in use is not taken by whoever would come first.
 func TestNameInUseIsKept(t *testing.T) {
 	t.Parallel()
-	hub, prod, other := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
-	hub.karmada = true
-	hub.put(t, prod.karmadaSecret("prod"))
-	hub.put(t, karmadaObject(prod, "prod"))
+	hub, prod, other := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub.Karmada = true
+	hub.Put(t, prod.karmadaSecret("prod"))
+	hub.Put(t, karmadaObject(prod, "prod"))
 	r := start(t, hub)
 	r.becomes("prod=Ready")
 	r.settles()
-	hub.put(t, other.secret(t, "prod"))
+	hub.Put(t, other.secret(t, "prod"))
 	r.becomes("prod=Ready secret.prod=NameConflict")
 	r.asks("prod", "1")
 }
@@ -158,48 +157,48 @@ func TestNameInUseIsKept(t *testing.T) {
 // However long the first is away or broken, its cluster is not given to another.
 func TestIdentityIsKeptWhileSilent(t *testing.T) {
 	t.Parallel()
-	hub, prod, spare := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
-	hub.put(t, prod.secret(t, "prod"))
+	hub, prod, spare := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
+	hub.Put(t, prod.secret(t, "prod"))
 	r := start(t, hub)
 	r.becomes("prod=Ready")
 	r.settles()
-	hub.put(t, spare.secret(t, "alpha"))
-	r.eventually("map[secret.alpha:Duplicate secret.prod:Ready]", r.registered)
+	hub.Put(t, spare.secret(t, "alpha"))
+	memberstest.Eventually(t, "map[secret.alpha:Duplicate secret.prod:Ready]", r.registered)
 
 	prod.set(func() { prod.code = 503 })
 	r.becomes("prod=ServerError")
 	r.probedAgain(spare)
 	r.becomes("prod=ServerError")
-	hub.put(t, prod.secret(t, "prod", func(s *corev1.Secret) { s.Data = nil }))
+	hub.Put(t, prod.secret(t, "prod", func(s *corev1.Secret) { s.Data = nil }))
 	r.becomes("prod=InvalidKubeconfig")
 	r.probedAgain(spare)
 	r.becomes("prod=InvalidKubeconfig")
 	prod.set(func() { prod.code = 0 })
-	hub.put(t, prod.secret(t, "prod"))
+	hub.Put(t, prod.secret(t, "prod"))
 	r.becomes("prod=Ready")
-	hub.remove(fleetSecrets, "prod")
+	hub.Remove(memberstest.FleetSecretsPath, "prod")
 	r.becomes("alpha=Ready")
 }
 
 // Who is given another cluster frees the one that he had: for its spares, and for whoever waits for it.
 func TestIdentityIsFreedByMoving(t *testing.T) {
 	t.Parallel()
-	hub, first, second, third := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2"), newFakeMember(t, "3")
-	hub.put(t, first.secret(t, "a"))
-	hub.put(t, second.secret(t, "b"))
+	hub, first, second, third := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2"), newFakeMember(t, "3")
+	hub.Put(t, first.secret(t, "a"))
+	hub.Put(t, second.secret(t, "b"))
 	r := start(t, hub)
 	r.becomes("a=Ready b=Ready")
 	r.settles()
-	hub.put(t, first.secret(t, "spare"))
-	r.eventually("map[secret.a:Ready secret.b:Ready secret.spare:Duplicate]", r.registered)
-	hub.put(t, first.secret(t, "b"))
+	hub.Put(t, first.secret(t, "spare"))
+	memberstest.Eventually(t, "map[secret.a:Ready secret.b:Ready secret.spare:Duplicate]", r.registered)
+	hub.Put(t, first.secret(t, "b"))
 	r.becomes("a=Ready b=IdentityConflict")
 
-	hub.put(t, third.secret(t, "a"))
+	hub.Put(t, third.secret(t, "a"))
 	r.becomes("a=Ready b=IdentityConflict spare=Ready")
 	r.asks("a", "3")
 	r.asks("spare", "1")
-	hub.remove(fleetSecrets, "spare")
+	hub.Remove(memberstest.FleetSecretsPath, "spare")
 	r.becomes("a=Ready b=Ready")
 	r.asks("b", "1")
 }
@@ -207,10 +206,10 @@ func TestIdentityIsFreedByMoving(t *testing.T) {
 // At the start nobody was there before, so the order of the names decides, not who answers first.
 func TestOrderDecidesAtTheStart(t *testing.T) {
 	t.Parallel()
-	hub, slow, quick := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
+	hub, slow, quick := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
 	slow.freeze()
-	hub.put(t, slow.secret(t, "alpha"))
-	hub.put(t, quick.secret(t, "zulu"))
+	hub.Put(t, slow.secret(t, "alpha"))
+	hub.Put(t, quick.secret(t, "zulu"))
 	r := start(t, hub, func(o *Options) { o.Connections.Timeout = 20 * time.Second })
 	r.becomes("alpha=NotContacted zulu=Ready")
 	slow.thaw()
@@ -222,16 +221,16 @@ func TestOrderDecidesAtTheStart(t *testing.T) {
 // A cluster in mode Pull is hidden only by one that was it from the beginning.
 func TestPullModeIsNotHiddenByAChange(t *testing.T) {
 	t.Parallel()
-	hub, dev := newFakeHub(t), newFakeMember(t, "uid-of-dev")
-	hub.karmada = true
-	hub.put(t, karmadaObject(dev, "pulled", func(spec map[string]any) { spec["syncMode"], spec["id"] = "Pull", "uid-of-pulled" }))
-	hub.put(t, dev.secret(t, "dev"))
+	hub, dev := memberstest.NewHub(t), newFakeMember(t, "uid-of-dev")
+	hub.Karmada = true
+	hub.Put(t, karmadaObject(dev, "pulled", func(spec map[string]any) { spec["syncMode"], spec["id"] = "Pull", "uid-of-pulled" }))
+	hub.Put(t, dev.secret(t, "dev"))
 	r := start(t, hub)
 	r.becomes("dev=Ready pulled=PullMode")
 	r.settles()
 	m := r.member("dev")
 	dev.set(func() { dev.uid = "uid-of-pulled" })
-	r.eventually("moved", func() string {
+	memberstest.Eventually(t, "moved", func() string {
 		if r.member("dev") != m {
 			return "moved"
 		}
@@ -243,9 +242,9 @@ func TestPullModeIsNotHiddenByAChange(t *testing.T) {
 // The hub can be told by anybody, too. Whoever takes its identity is no hub.
 func TestClusterThatTakesTheHubsIdentityIsSilent(t *testing.T) {
 	t.Parallel()
-	hub, self, dev := newFakeHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "uid-of-dev")
-	hub.put(t, self.secret(t, "self"))
-	hub.put(t, dev.secret(t, "dev"))
+	hub, self, dev := memberstest.NewHub(t), newFakeMember(t, "hub-uid"), newFakeMember(t, "uid-of-dev")
+	hub.Put(t, self.secret(t, "self"))
+	hub.Put(t, dev.secret(t, "dev"))
 	r := start(t, hub, func(o *Options) { o.Registrations.Access = registration.Read })
 	r.becomes("dev=Ready self=HubMetricsServerUnset")
 	r.settles()

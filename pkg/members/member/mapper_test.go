@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // discovered has a member serve discovery, too, with Deployments and what else is said.
@@ -36,10 +38,10 @@ func (d *discovered) discover(w http.ResponseWriter, req *http.Request) {
 	case !good:
 		d.ServeHTTP(w, req)
 	case req.URL.Path == "/api":
-		answer(w, map[string]any{"kind": "APIVersions", "versions": []any{}})
+		memberstest.Answer(w, map[string]any{"kind": "APIVersions", "versions": []any{}})
 	case req.URL.Path == "/apis":
 		d.asked.Add(1)
-		answer(w, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{
+		memberstest.Answer(w, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{
 			map[string]any{"name": "apps", "versions": []any{version}, "preferredVersion": version},
 		}})
 	case req.URL.Path == "/apis/apps/v1":
@@ -47,7 +49,7 @@ func (d *discovered) discover(w http.ResponseWriter, req *http.Request) {
 		if more := d.more.Load(); more != nil {
 			resources = append(resources, map[string]any{"name": strings.ToLower(*more) + "s", "kind": *more, "namespaced": true})
 		}
-		answer(w, map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "apps/v1", "resources": resources})
+		memberstest.Answer(w, map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "apps/v1", "resources": resources})
 	default:
 		d.ServeHTTP(w, req)
 	}
@@ -73,15 +75,15 @@ func expectResource(t *testing.T, m *Member, kind, want string) {
 
 func TestMapperFollowsCredentialsAndIdentity(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newDiscovered(t, "1")
-	hub.put(t, east.secret(t, "east"))
+	hub, east := memberstest.NewHub(t), newDiscovered(t, "1")
+	hub.Put(t, east.secret(t, "east"))
 	r := start(t, hub)
 	r.becomes("east=Ready")
 	m := r.member("east")
 	old := m.Client()
 	east.set(func() { east.token = "an0ther" })
-	hub.put(t, east.secret(t, "east"))
-	r.eventually("another client", func() string {
+	hub.Put(t, east.secret(t, "east"))
+	memberstest.Eventually(t, "another client", func() string {
 		if m.Client() != old && m.Silence() == nil {
 			return "another client"
 		}
@@ -92,7 +94,7 @@ func TestMapperFollowsCredentialsAndIdentity(t *testing.T) {
 	widget := "Widget"
 	east.more.Store(&widget)
 	east.set(func() { east.uid = "2" })
-	r.eventually("another member", func() string {
+	memberstest.Eventually(t, "another member", func() string {
 		if now := r.Members(); len(now) == 1 && now[0] != m && now[0].Silence() == nil {
 			return "another member"
 		}
@@ -103,9 +105,9 @@ func TestMapperFollowsCredentialsAndIdentity(t *testing.T) {
 
 func TestMapperOfASilentMember(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newDiscovered(t, "1")
+	hub, east := memberstest.NewHub(t), newDiscovered(t, "1")
 	east.code = 401
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	r := start(t, hub)
 	r.becomes("east=Forbidden")
 	m := r.member("east")

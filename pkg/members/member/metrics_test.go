@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -38,19 +39,19 @@ func series(t *testing.T, reg *prometheus.Registry) string {
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub, east, west := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	reg := prometheus.NewPedanticRegistry()
 	metrics := NewMetrics(reg)
 	if got := series(t, reg); got != "" {
 		t.Errorf("before there is a registry:\n%s", got)
 	}
-	hub.put(t, east.secret(t, "east"))
-	hub.put(t, east.secret(t, "copy-of-east", registrationtest.Named("zulu")))
+	hub.Put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "copy-of-east", registrationtest.Named("zulu")))
 	west.set(func() { west.code = 503 })
-	hub.put(t, west.secret(t, "west"))
+	hub.Put(t, west.secret(t, "west"))
 	r := start(t, hub, func(o *Options) { o.Metrics = metrics })
 	r.becomes("east=Ready west=ServerError")
-	r.eventually(`cluster_clock_offset_seconds cluster=east
+	memberstest.Eventually(t, `cluster_clock_offset_seconds cluster=east
 cluster_clock_offset_seconds cluster=west
 cluster_clock_offset_seconds cluster=zulu
 cluster_last_success_timestamp_seconds cluster=east
@@ -71,10 +72,10 @@ clusters 2`, func() string { return series(t, reg) })
 		t.Errorf("promlint: %v %v", problems, err)
 	}
 
-	hub.remove("/api/v1/namespaces/fleet/secrets", "west")
-	hub.remove("/api/v1/namespaces/fleet/secrets", "zulu")
+	hub.Remove(memberstest.FleetSecretsPath, "west")
+	hub.Remove(memberstest.FleetSecretsPath, "zulu")
 	r.becomes("east=Ready")
-	r.eventually(`cluster_clock_offset_seconds cluster=east
+	memberstest.Eventually(t, `cluster_clock_offset_seconds cluster=east
 cluster_last_success_timestamp_seconds cluster=east
 cluster_ready cluster=east 1
 cluster_registration_info cluster=east reason=Ready registration=secret.east 1

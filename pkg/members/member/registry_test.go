@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
@@ -31,9 +31,9 @@ type running struct {
 	log func() string
 }
 
-func start(t *testing.T, h *fakeHub, edits ...func(*Options)) *running {
+func start(t *testing.T, h *memberstest.Hub, edits ...func(*Options)) *running {
 	t.Helper()
-	o := h.options(t)
+	o := optionsOf(t, h)
 	o.ProbePeriod, o.DiscoveryPeriod = 40*time.Millisecond, 20*time.Millisecond
 	for _, edit := range edits {
 		edit(&o)
@@ -42,49 +42,28 @@ func start(t *testing.T, h *fakeHub, edits ...func(*Options)) *running {
 	return &running{Registry: r, t: t, log: runRegistry(t, r)}
 }
 
+// joined is a registry with one member, east, that is ready.
+func joined(t *testing.T, edits ...func(*Options)) (*memberstest.Hub, *fakeMember, *running) {
+	t.Helper()
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
+	hub.Put(t, east.secret(t, "east"))
+	r := start(t, hub, edits...)
+	r.becomes("east=Ready")
+	return hub, east, r
+}
+
+func optionsOf(t testing.TB, h *memberstest.Hub) Options {
+	typed, untyped := h.Clients(t)
+	return Options{Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"}}
+}
+
 // impatiently is for tests that wait for a deadline.
 func impatiently(o *Options) { o.Connections.Timeout = time.Second }
 
 func runRegistry(t *testing.T, r *Registry) (log func() string) {
-	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
-	runWith(t, r, logger)
-	return logger.GetSink().(ktesting.Underlier).GetBuffer().String
-}
-
-func runWith(t *testing.T, r *Registry, logger klog.Logger) {
-	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
-	done := make(chan error, 1)
-	go func() { done <- r.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Errorf("Run() = %v", err)
-			}
-		case <-time.After(10 * time.Second):
-			t.Error("Run() did not end")
-		}
-	})
-}
-
-// eventually waits until what is seen is what is wanted.
-func (r *running) eventually(want string, see func() string) {
-	r.t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		got := see()
-		if got == want {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			r.t.Fatalf("after 30 s (-want +got):\n%s", cmp.Diff(want, got))
-		}
-	}
+	ctx := memberstest.Logged(t)
+	memberstest.Run(ctx, t, r.Run)
+	return klog.FromContext(ctx).GetSink().(ktesting.Underlier).GetBuffer().String
 }
 
 // summary is the fleet in one line: names and reasons.
@@ -98,7 +77,7 @@ func (r *running) summary() string {
 
 func (r *running) becomes(want string) {
 	r.t.Helper()
-	r.eventually(want, r.summary)
+	memberstest.Eventually(r.t, want, r.summary)
 }
 
 func (r *running) member(name string) *Member {
@@ -144,8 +123,8 @@ func isReplaced(err error) bool {
 
 func TestJoinAndLeave(t *testing.T) {
 	t.Parallel()
-	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
-	hub.put(t, east.secret(t, "east"))
+	hub, east, west := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub.Put(t, east.secret(t, "east"))
 	r := start(t, hub, func(o *Options) { o.Connections.UserAgent = "fleetscale-test" })
 	r.becomes("east=Ready")
 	r.asks("east", "1")
@@ -153,19 +132,19 @@ func TestJoinAndLeave(t *testing.T) {
 		t.Errorf("answer = %s, want the user agent in it", got)
 	}
 
-	hub.put(t, west.secret(t, "west"))
+	hub.Put(t, west.secret(t, "west"))
 	r.becomes("east=Ready west=Ready")
 	pointer := r.member("east")
 
-	hub.put(t, west.secret(t, "west", func(s *corev1.Secret) { s.Labels = nil }))
+	hub.Put(t, west.secret(t, "west", func(s *corev1.Secret) { s.Labels = nil }))
 	r.becomes("east=Ready")
-	hub.put(t, west.secret(t, "west"))
+	hub.Put(t, west.secret(t, "west"))
 	r.becomes("east=Ready west=Ready")
-	hub.remove("/api/v1/namespaces/fleet/secrets", "west")
+	hub.Remove(memberstest.FleetSecretsPath, "west")
 	r.becomes("east=Ready")
-	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", west.open.Load()) })
+	memberstest.Eventually(t, "0 open", func() string { return fmt.Sprintf("%d open", west.open.Load()) })
 	asked := west.requests.Load()
-	r.eventually("ended", func() string { // the former client ends with the deadline, if not at once
+	memberstest.Eventually(t, "ended", func() string { // the former client ends with the deadline, if not at once
 		if east.probes.Load() > 20 {
 			return "ended"
 		}
@@ -181,14 +160,14 @@ func TestJoinAndLeave(t *testing.T) {
 
 func TestOnlyLabelledSecretsAreRead(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	hub.put(t, east.secret(t, "other", func(s *corev1.Secret) { s.Labels = map[string]string{registration.MemberLabel: "false"} }))
-	hub.karmada = true
-	hub.put(t, karmadaObject(newFakeMember(t, "2"), "south"))
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
+	hub.Put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "other", func(s *corev1.Secret) { s.Labels = map[string]string{registration.MemberLabel: "false"} }))
+	hub.Karmada = true
+	hub.Put(t, karmadaObject(newFakeMember(t, "2"), "south"))
 	r := start(t, hub)
 	r.becomes("east=Ready south=MissingCredentials")
-	for _, q := range hub.secretQueries() {
+	for _, q := range hub.SecretQueries() {
 		path, query, _ := strings.Cut(q, "?")
 		selector := map[string]string{
 			"/api/v1/namespaces/fleet/secrets":           "labelSelector=fleetscale.io%2Fmember%3Dtrue",
@@ -202,18 +181,15 @@ func TestOnlyLabelledSecretsAreRead(t *testing.T) {
 
 func TestLabelsFollowWithoutReconnecting(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
+	hub, east, r := joined(t)
 	m, client := r.member("east"), r.member("east").Client()
-	hub.put(t, east.secret(t, "east", func(s *corev1.Secret) {
+	hub.Put(t, east.secret(t, "east", func(s *corev1.Secret) {
 		s.Labels = map[string]string{registration.MemberLabel: "true", "tier": "gold", corev1.LabelTopologyRegion: "eu"}
 	}))
-	r.eventually("gold eu", func() string { return m.Labels()["tier"] + " " + m.Topology().Region })
+	memberstest.Eventually(t, "gold eu", func() string { return m.Labels()["tier"] + " " + m.Topology().Region })
 	for _, price := range []string{"0.5", "0.25", "0"} {
-		hub.put(t, east.secret(t, "east", registrationtest.Annotated("fleetscale.io/price-cpu-hour", price)))
-		r.eventually(price, func() string {
+		hub.Put(t, east.secret(t, "east", registrationtest.Annotated("fleetscale.io/price-cpu-hour", price)))
+		memberstest.Eventually(t, price, func() string {
 			if p := m.Prices().CPUHour; p != nil {
 				return fmt.Sprint(*p)
 			}
@@ -227,10 +203,7 @@ func TestLabelsFollowWithoutReconnecting(t *testing.T) {
 
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, impatiently)
-	r.becomes("east=Ready")
+	hub, east, r := joined(t, impatiently)
 	m, old := r.member("east"), r.member("east").Client()
 
 	east.set(func() { east.token = "n3w" }) // as if the old one had expired
@@ -243,30 +216,27 @@ func TestRotation(t *testing.T) {
 	if got := reasonOf(m.Silence()); got != fleet.ReasonForbidden {
 		t.Errorf("Silence() has reason %q, want Forbidden", got)
 	}
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	r.becomes("east=Ready")
 	r.asks("east", "1")
 	if r.member("east") != m || m.Client() == old {
 		t.Error("rotation must keep the member and change its client")
 	}
-	r.eventually("replaced", func() string {
+	memberstest.Eventually(t, "replaced", func() string {
 		if _, err := old.Get().AbsPath("/apis/metrics.k8s.io/v1beta1/pods").DoRaw(t.Context()); isReplaced(err) {
 			return "replaced"
 		}
 		return "in use"
 	})
-	r.eventually("1 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
+	memberstest.Eventually(t, "1 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
 }
 
 func TestRotationIsInvisibleToCallers(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
+	hub, east, r := joined(t)
 	since := r.member("east").State().Since
 	for i := range 20 {
-		hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+		hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
 			registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.ImpersonateUID = fmt.Sprint(i) }))))
 		r.asks("east", "1")
 	}
@@ -277,13 +247,13 @@ func TestRotationIsInvisibleToCallers(t *testing.T) {
 
 func TestChangeOfAddress(t *testing.T) {
 	t.Parallel()
-	hub, east, moved := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
+	hub, east, moved := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
+	hub.Put(t, east.secret(t, "east"))
 	r := start(t, hub)
 	r.becomes("east=Ready")
 	m := r.member("east")
-	hub.put(t, moved.secret(t, "east"))
-	r.eventually("moved", func() string {
+	hub.Put(t, moved.secret(t, "east"))
+	memberstest.Eventually(t, "moved", func() string {
 		if moved.probes.Load() > 1 {
 			return "moved"
 		}
@@ -293,26 +263,23 @@ func TestChangeOfAddress(t *testing.T) {
 	if r.member("east") != m {
 		t.Error("the same cluster at another address became another member")
 	}
-	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
+	memberstest.Eventually(t, "0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
 }
 
 func TestAnotherClusterUnderTheNameIsAnotherMember(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(*fakeHub, *fakeMember){
-		"by its registration": func(hub *fakeHub, _ *fakeMember) {
-			hub.put(t, newFakeMember(t, "2").secret(t, "east"))
+	tests := map[string]func(*memberstest.Hub, *fakeMember){
+		"by its registration": func(hub *memberstest.Hub, _ *fakeMember) {
+			hub.Put(t, newFakeMember(t, "2").secret(t, "east"))
 		},
-		"behind its address": func(_ *fakeHub, east *fakeMember) { east.set(func() { east.uid = "2" }) },
+		"behind its address": func(_ *memberstest.Hub, east *fakeMember) { east.set(func() { east.uid = "2" }) },
 	}
 	for name, replace := range tests {
 		t.Run(name, func(t *testing.T) {
-			hub, east := newFakeHub(t), newFakeMember(t, "1")
-			hub.put(t, east.secret(t, "east"))
-			r := start(t, hub)
-			r.becomes("east=Ready")
+			hub, east, r := joined(t)
 			former := r.member("east")
 			replace(hub, east)
-			r.eventually("another", func() string {
+			memberstest.Eventually(t, "another", func() string {
 				if m := r.member("east"); m != former && m.State().Ready {
 					return "another"
 				}
@@ -351,9 +318,9 @@ func TestFirstContactFailsThenWorks(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hub, east := newFakeHub(t), newFakeMember(t, "1")
+			hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 			tc.fail(east)
-			hub.put(t, east.secret(t, "east"))
+			hub.Put(t, east.secret(t, "east"))
 			r := start(t, hub, impatiently)
 			r.becomes("east=" + string(tc.want))
 			m := r.member("east")
@@ -375,22 +342,19 @@ func TestFirstContactFailsThenWorks(t *testing.T) {
 
 func TestWrongAuthority(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	ca, _ := registrationtest.SelfSigned()
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
 		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.CertificateAuthorityData = ca }))))
 	r := start(t, hub)
 	r.becomes("east=CertificateInvalid")
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	r.becomes("east=Ready")
 }
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
+	_, east, r := joined(t)
 	east.CloseClientConnections()
 	east.Listener.Close()
 	east.CloseClientConnections()
@@ -399,31 +363,28 @@ func TestUnreachable(t *testing.T) {
 
 func TestHangingMemberDelaysNobody(t *testing.T) {
 	t.Parallel()
-	hub, east, west := newFakeHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub, east, west := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
 	west.freeze()
-	hub.put(t, east.secret(t, "east"))
-	hub.put(t, west.secret(t, "west"))
+	hub.Put(t, east.secret(t, "east"))
+	hub.Put(t, west.secret(t, "west"))
 	r := start(t, hub, func(o *Options) { o.Connections.Timeout = time.Hour })
 	r.becomes("east=Ready west=NotContacted")
 	if err := r.Settled(); err == nil || err.Error() != "waiting for first contact with west" {
 		t.Errorf("Settled() = %v, want it to wait for west", err)
 	}
 	south := newFakeMember(t, "3")
-	hub.put(t, south.secret(t, "south"))
+	hub.Put(t, south.secret(t, "south"))
 	r.becomes("east=Ready south=Ready west=NotContacted")
-	hub.remove("/api/v1/namespaces/fleet/secrets", "east")
+	hub.Remove(memberstest.FleetSecretsPath, "east")
 	r.becomes("south=Ready west=NotContacted")
-	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) }) // long before the deadline
-	hub.remove("/api/v1/namespaces/fleet/secrets", "west")
+	memberstest.Eventually(t, "0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) }) // long before the deadline
+	hub.Remove(memberstest.FleetSecretsPath, "west")
 	r.becomes("south=Ready")
 }
 
 func TestEveryRequestIsBounded(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, func(o *Options) { o.Connections.Timeout, o.ProbePeriod = time.Second, time.Hour })
-	r.becomes("east=Ready")
+	_, east, r := joined(t, func(o *Options) { o.Connections.Timeout, o.ProbePeriod = time.Second, time.Hour })
 	east.freeze()
 	if _, err := ask(t.Context(), r.member("east")); err == nil {
 		t.Fatal("a frozen member answered")
@@ -435,8 +396,8 @@ func TestEveryRequestIsBounded(t *testing.T) {
 
 func TestOwnLimitIsBoundedAndSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
+	hub.Put(t, east.secret(t, "east"))
 	r := start(t, hub, func(o *Options) {
 		o.Connections.Timeout, o.Connections.QPS, o.Connections.Burst = time.Second, 0.001, 1
 	})
@@ -452,13 +413,13 @@ func TestOwnLimitIsBoundedAndSaysWhoseItIs(t *testing.T) {
 
 func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	insecure := registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify, c.CertificateAuthorityData = true, nil })
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t, insecure)))
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t, insecure)))
 	r := start(t, hub)
 	r.becomes("east=InsecureNotAllowed")
 	m := r.member("east")
-	r.eventually("settled", func() string {
+	memberstest.Eventually(t, "settled", func() string {
 		if r.Settled() == nil {
 			return "settled"
 		}
@@ -470,30 +431,30 @@ func TestRefusedRegistrationIsListedAndNeverAsked(t *testing.T) {
 	if n := east.requests.Load(); n != 0 {
 		t.Errorf("%d requests went to a refused cluster", n)
 	}
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	r.becomes("east=Ready")
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t, insecure)))
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t, insecure)))
 	r.becomes("east=InsecureNotAllowed")
 	if _, err := ask(t.Context(), r.member("east")); reasonOf(err) != "InsecureNotAllowed" {
 		t.Errorf("asking it after it had been accepted: %v, want InsecureNotAllowed", err)
 	}
-	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
+	memberstest.Eventually(t, "0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
 }
 
 func TestAllNamespacesAreNeverRead(t *testing.T) {
-	hub := newFakeHub(t)
-	o := hub.options(t)
+	hub := memberstest.NewHub(t)
+	o := optionsOf(t, hub)
 	o.Registrations.Namespace = ""
-	if err := New(o).Run(t.Context()); err == nil || len(hub.secretQueries()) > 0 {
-		t.Errorf("Run() = %v after asking %q, want an error and no question", err, hub.secretQueries())
+	if err := New(o).Run(t.Context()); err == nil || len(hub.SecretQueries()) > 0 {
+		t.Errorf("Run() = %v after asking %q, want an error and no question", err, hub.SecretQueries())
 	}
 }
 
 func TestReasonMayChangeWhileSilenceLasts(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	east.code = 503
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	r := start(t, hub)
 	r.becomes("east=ServerError")
 	since := r.member("east").State().Since
@@ -507,36 +468,36 @@ func TestReasonMayChangeWhileSilenceLasts(t *testing.T) {
 // What a probe finds out is discarded when the registration has changed meanwhile.
 func TestRegistrationChangesDuringAProbe(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	east.freeze()
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	r := start(t, hub, func(o *Options) { o.Connections.Timeout = 2 * time.Second })
 	r.becomes("east=NotContacted")
-	r.eventually("asked", func() string {
+	memberstest.Eventually(t, "asked", func() string {
 		if east.requests.Load() > 0 {
 			return "asked"
 		}
 		return ""
 	})
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
 		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }))))
 	r.becomes("east=ExecNotAllowed")
 	east.thaw()
-	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
+	memberstest.Eventually(t, "0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
 	r.becomes("east=ExecNotAllowed")
 }
 
 func TestSettledWaitsForTheHubAndThenForNobody(t *testing.T) {
 	t.Parallel()
-	hub, west := newFakeHub(t), newFakeMember(t, "2")
+	hub, west := memberstest.NewHub(t), newFakeMember(t, "2")
 	frozen := make(chan struct{})
-	hub.frozen = frozen
+	hub.Frozen = frozen
 	r := start(t, hub, func(o *Options) { o.Connections.Timeout = time.Hour })
-	r.eventually("waiting for the hub's identity", func() string { return orSettled(r.Settled()) })
+	memberstest.Eventually(t, "waiting for the hub's identity", func() string { return orSettled(r.Settled()) })
 	close(frozen)
-	r.eventually("settled", func() string { return orSettled(r.Settled()) })
+	memberstest.Eventually(t, "settled", func() string { return orSettled(r.Settled()) })
 	west.freeze()
-	hub.put(t, west.secret(t, "west"))
+	hub.Put(t, west.secret(t, "west"))
 	r.becomes("west=NotContacted")
 	if err := r.Settled(); err != nil {
 		t.Errorf("Settled() = %v: a cluster that joins takes us out of service", err)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -51,18 +52,18 @@ func TestNothingSecretIsShown(t *testing.T) {
 	}
 	proxyURL.User = url.UserPassword("me", secret)
 
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	mEcho := &fakeMember{Server: echo, token: secret}
-	hub.put(t, registrationtest.Secret(mEcho.kubeconfig(t), registrationtest.Named("echo")))
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t, token), registrationtest.Named("expired")))
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t, token,
+	hub.Put(t, registrationtest.Secret(mEcho.kubeconfig(t), registrationtest.Named("echo")))
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t, token), registrationtest.Named("expired")))
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t, token,
 		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.ProxyURL = proxyURL.String() })),
 		registrationtest.Named("proxied")))
-	hub.put(t, registrationtest.Secret([]byte(secret+": [: }"), registrationtest.Named("garbage")))
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+	hub.Put(t, registrationtest.Secret([]byte(secret+": [: }"), registrationtest.Named("garbage")))
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
 		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.Server = "https://me:" + secret + "@host" })),
 		registrationtest.Named("userinfo")))
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) {
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) {
 		u.ClientCertificateData, u.ClientKeyData = []byte(secret), []byte(secret)
 	})), registrationtest.Named("pair")))
 
@@ -99,36 +100,36 @@ func TestNothingSecretIsShown(t *testing.T) {
 
 func TestEventsAndLogsOncePerChange(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	recorder := record.NewFakeRecorder(1000)
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
 		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }))))
 	r := start(t, hub, func(o *Options) { o.Recorder = recorder })
 	r.becomes("east=ExecNotAllowed")
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
 		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "gke"} }))))
-	r.eventually("gke", func() string {
+	memberstest.Eventually(t, "gke", func() string {
 		if strings.Contains(r.member("east").State().Message, `"gke"`) {
 			return "gke"
 		}
 		return ""
 	})
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	r.becomes("east=Ready")
 	east.set(func() { east.code = 503 })
 	r.becomes("east=ServerError")
 	east.set(func() { east.code = 401 })
 	r.becomes("east=Forbidden")
 	probes := east.requests.Load()
-	r.eventually("probed again", func() string {
+	memberstest.Eventually(t, "probed again", func() string {
 		if east.requests.Load() > probes+5 {
 			return "probed again"
 		}
 		return ""
 	})
-	hub.remove("/api/v1/namespaces/fleet/secrets", "east")
+	hub.Remove(memberstest.FleetSecretsPath, "east")
 	r.becomes("")
-	r.eventually("left", func() string {
+	memberstest.Eventually(t, "left", func() string {
 		if strings.Contains(r.log(), "Cluster left") {
 			return "left"
 		}
@@ -172,10 +173,10 @@ func TestEventsAndLogsOncePerChange(t *testing.T) {
 
 func TestWarningsAreToldOnceAndRefuseNothing(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	recorder := record.NewFakeRecorder(1000)
 	priced := func(cpu, gib string) {
-		hub.put(t, east.secret(t, "east", registrationtest.Annotated("fleetscale.io/price-cpu-hour", cpu),
+		hub.Put(t, east.secret(t, "east", registrationtest.Annotated("fleetscale.io/price-cpu-hour", cpu),
 			registrationtest.Annotated("fleetscale.io/price-gib-hour", gib)))
 	}
 	priced("0,5", "-1")
@@ -183,7 +184,7 @@ func TestWarningsAreToldOnceAndRefuseNothing(t *testing.T) {
 	r.becomes("east=Ready")
 	for _, change := range [][2]string{{"0,5", "0.25"}, {"free", "0.5"}, {"1", "1.5"}} {
 		priced(change[0], change[1])
-		r.eventually(change[1], func() string {
+		memberstest.Eventually(t, change[1], func() string {
 			if p := r.member("east").Prices().GiBHour; p != nil {
 				return fmt.Sprint(*p)
 			}

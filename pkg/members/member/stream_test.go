@@ -14,6 +14,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -51,10 +52,7 @@ func openStreams(m *fakeMember) string { return fmt.Sprintf("%d open", m.streams
 
 func TestStreamLastsUntilItsCallerEnds(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, impatiently)
-	r.becomes("east=Ready")
+	_, east, r := joined(t, impatiently)
 	m := r.member("east")
 	ctx, cancel := context.WithCancel(t.Context())
 	w, err := watching(ctx, t, m)
@@ -66,21 +64,18 @@ func TestStreamLastsUntilItsCallerEnds(t *testing.T) {
 			t.Fatalf("%v after the opening: event %v, open %v; the deadline of a request must not end a watch", time.Since(opened), e.Type, open)
 		}
 	}
-	r.eventually("1 open", func() string { return openStreams(east) })
+	memberstest.Eventually(t, "1 open", func() string { return openStreams(east) })
 	cancel()
 	for range w.ResultChan() {
 	}
 	w.Stop()
-	r.eventually("0 open", func() string { return openStreams(east) })
+	memberstest.Eventually(t, "0 open", func() string { return openStreams(east) })
 	r.becomes("east=Ready")
 }
 
 func TestStreamMustBeginInTime(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, impatiently)
-	r.becomes("east=Ready")
+	_, east, r := joined(t, impatiently)
 	m := r.member("east")
 	east.freeze()
 	asked := time.Now()
@@ -89,23 +84,20 @@ func TestStreamMustBeginInTime(t *testing.T) {
 		t.Errorf("opening a watch = %v, %v after %v; want %s", w, err, time.Since(asked), fleet.ReasonTimeout)
 	}
 	r.becomes("east=Timeout")
-	r.eventually("0 open", func() string { return openStreams(east) })
+	memberstest.Eventually(t, "0 open", func() string { return openStreams(east) })
 	east.thaw()
 	r.becomes("east=Ready")
 }
 
 func TestStreamFollowsCredentials(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub, impatiently)
-	r.becomes("east=Ready")
+	hub, east, r := joined(t, impatiently)
 	m := r.member("east")
 	old := m.WatchClient()
 	began, ended := reading(t, m)
 	<-began
 	east.set(func() { east.token = "an0ther" })
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	if err := <-ended; !isReplaced(err) {
 		t.Errorf("the stream ended with %v, want that the connection was replaced", err)
 	}
@@ -125,9 +117,9 @@ func TestStreamFollowsCredentials(t *testing.T) {
 // The member says that it lives; a connection whose peer has vanished does not.
 func TestStreamEndsWithADeadConnection(t *testing.T) {
 	t.Parallel() // it takes a ping's time
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	hole := newBlackHole(t, east.Listener.Addr().String())
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) {
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) {
 		c.Server = "https://" + hole.Addr().String()
 	}))))
 	r := start(t, hub, impatiently)
@@ -143,8 +135,8 @@ func TestStreamEndsWithADeadConnection(t *testing.T) {
 
 func TestStreamOfARefusedMember(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t,
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t,
 		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "x"} }))))
 	r := start(t, hub)
 	r.becomes("east=ExecNotAllowed")
@@ -155,10 +147,7 @@ func TestStreamOfARefusedMember(t *testing.T) {
 
 func TestStreamIsCountedWhenItBegins(t *testing.T) {
 	t.Parallel()
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	hub.put(t, east.secret(t, "east"))
-	r := start(t, hub)
-	r.becomes("east=Ready")
+	_, _, r := joined(t)
 	m := r.member("east")
 	before := m.State().LastSuccess
 	began, _ := reading(t, m)

@@ -16,6 +16,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -102,9 +103,9 @@ func (b *blackHole) swallow() {
 // A connection whose peer has vanished is ended by pings, in constant use or not.
 func TestDeadConnectionIsLeftForANewOne(t *testing.T) {
 	t.Parallel() // it takes a ping's time
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
 	hole := newBlackHole(t, east.Listener.Addr().String())
-	hub.put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) {
+	hub.Put(t, registrationtest.Secret(east.kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) {
 		c.Server = "https://" + hole.Addr().String()
 	}))))
 	r := start(t, hub, impatiently)
@@ -123,19 +124,19 @@ func TestDeadConnectionIsLeftForANewOne(t *testing.T) {
 }
 
 func TestLeavingLeavesNothingBehind(t *testing.T) {
-	hub := newFakeHub(t)
+	hub := memberstest.NewHub(t)
 	east := newFakeMember(t, "1")
 	r := start(t, hub)
-	r.eventually("settled", func() string { return orSettled(r.Settled()) })
+	memberstest.Eventually(t, "settled", func() string { return orSettled(r.Settled()) })
 	before := runtime.NumGoroutine()
 	for range 20 {
-		hub.put(t, east.secret(t, "east"))
+		hub.Put(t, east.secret(t, "east"))
 		r.becomes("east=Ready")
-		hub.remove("/api/v1/namespaces/fleet/secrets", "east")
+		hub.Remove(memberstest.FleetSecretsPath, "east")
 		r.becomes("")
 	}
-	r.eventually("0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
-	r.eventually("as before", func() string {
+	memberstest.Eventually(t, "0 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
+	memberstest.Eventually(t, "as before", func() string {
 		if n := runtime.NumGoroutine(); n > before+2 {
 			return fmt.Sprintf("%d goroutines, %d before", n, before)
 		}
@@ -144,8 +145,8 @@ func TestLeavingLeavesNothingBehind(t *testing.T) {
 }
 
 func TestOnChange(t *testing.T) {
-	hub, east := newFakeHub(t), newFakeMember(t, "1")
-	o := hub.options(t)
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
+	o := optionsOf(t, hub)
 	o.ProbePeriod = 10 * time.Millisecond
 	r := New(o)
 	calls := make(chan string, 1000)
@@ -171,7 +172,7 @@ func TestOnChange(t *testing.T) {
 			}
 		}
 	}
-	hub.put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east"))
 	awaitCall("east=Ready")
 	east.set(func() { east.code = 401 })
 	awaitCall("east=Forbidden")
@@ -184,6 +185,6 @@ func TestOnChange(t *testing.T) {
 	if n := len(calls); n != 0 {
 		t.Errorf("%d calls although nothing changed, the first with %s", n, <-calls)
 	}
-	hub.remove("/api/v1/namespaces/fleet/secrets", "east")
+	hub.Remove(memberstest.FleetSecretsPath, "east")
 	awaitCall("")
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 func team(i int) string { return fmt.Sprintf("team-%02d", i) }
@@ -54,7 +56,7 @@ func forbidAll(r *http.Request) (*http.Response, error) {
 	if namespaceOf(r) != "" {
 		return nil, nil
 	}
-	return refusal(apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no"))), nil
+	return memberstest.Refusal(apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no"))), nil
 }
 
 func TestFewNamespacesAreFollowedOneByOne(t *testing.T) {
@@ -64,9 +66,7 @@ func TestFewNamespacesAreFollowedOneByOne(t *testing.T) {
 		r.expectTeams(east, fewNamespaces, "")
 		pass(4 * time.Minute)
 		r.expectTeams(east, fewNamespaces, "")
-		if n := east.watched(); n != fewNamespaces {
-			t.Errorf("%d watches, want %d", n, fewNamespaces)
-		}
+		fleettest.Same(t, "watches", fewNamespaces, east.watched())
 		if whole, _ := east.ofAll(); len(whole) > 0 {
 			t.Errorf("all namespaces were asked for: %q", whole)
 		}
@@ -85,9 +85,7 @@ func TestManyNamespacesAreFollowedAtOnce(t *testing.T) {
 			t.Errorf("asked for %q, and %d times for one namespace", whole, others)
 		}
 		pass(time.Minute)
-		if n := east.watched(); n != 1 {
-			t.Errorf("%d watches, want one", n)
-		}
+		fleettest.Same(t, "watches", 1, east.watched())
 		east.put("team-07/b", "1")
 		east.remove("team-08/a")
 		east.put("new/a", "1")
@@ -98,9 +96,7 @@ func TestManyNamespacesAreFollowedAtOnce(t *testing.T) {
 		r.expect(east, "empty", "")
 		expectRequests(t, east)
 		pass(6 * time.Minute)
-		if n := east.watched(); n != 0 {
-			t.Errorf("%d watches that nobody asked for", n)
-		}
+		fleettest.Same(t, "watches that nobody asked for", 0, east.watched())
 	})
 }
 
@@ -108,7 +104,7 @@ func TestManyNamespacesAreFollowedAtOnce(t *testing.T) {
 func TestNamespacesThatAreKnownWaitForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := teams(fewNamespaces + 1)
-		east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Handle = func(r *http.Request) (*http.Response, error) {
 			if namespaceOf(r) == "" {
 				<-r.Context().Done()
 				return nil, r.Context().Err()
@@ -130,35 +126,29 @@ func TestWhereAllNamespacesAreForbidden(t *testing.T) {
 	const many = 40
 	synctest.Test(t, func(t *testing.T) {
 		east := teams(many)
-		east.handle = forbidAll
+		east.Handle = forbidAll
 		r := start(t)
 		r.expectTeams(east, many, "")
 		for range 4 {
 			pass(time.Minute)
 			r.expectTeams(east, many, "")
 		}
-		if n := east.watched(); n != many {
-			t.Errorf("%d watches, want %d", n, many)
-		}
+		fleettest.Same(t, "watches", many, east.watched())
 		if whole, _ := east.ofAll(); len(whole) > 4*60/7 {
 			t.Errorf("asked %d times in 4 minutes for what is forbidden", len(whole))
 		}
-		east.set(func() { east.handle = nil }) // it is granted
+		east.Set(func() { east.Handle = nil }) // it is granted
 		for range 4 {
 			pass(time.Minute)
 			r.expectTeams(east, many, "")
 		}
-		if n := east.watched(); n != 1 {
-			t.Errorf("%d watches once it is granted, want one", n)
-		}
-		east.set(func() { east.handle = forbidAll }) // and withdrawn
+		fleettest.Same(t, "watches once it is granted", 1, east.watched())
+		east.Set(func() { east.Handle = forbidAll }) // and withdrawn
 		east.breakWatches(true)
 		pass(2 * time.Minute)
 		r.expectTeams(east, many, "")
 		pass(time.Second)
-		if n := east.watched(); n != many {
-			t.Errorf("%d watches once it is withdrawn, want %d", n, many)
-		}
+		fleettest.Same(t, "watches once it is withdrawn", many, east.watched())
 	})
 }
 
@@ -167,7 +157,7 @@ func TestAllNamespacesAreForbiddenLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const few = fewNamespaces + 1
 		east, known := teams(few+1), make(chan struct{})
-		east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Handle = func(r *http.Request) (*http.Response, error) {
 			if namespaceOf(r) == all {
 				<-known
 			}
@@ -194,7 +184,7 @@ func TestAllNamespacesAreForbiddenLate(t *testing.T) {
 func TestAllNamespacesCanNotBeWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := teams(fewNamespaces + 1)
-		east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Handle = func(r *http.Request) (*http.Response, error) {
 			if r.URL.Query().Get("watch") == "" {
 				return nil, nil
 			}
@@ -217,7 +207,7 @@ func TestAMemberOfManyNamespacesRefusesUsForAMoment(t *testing.T) {
 		r.expectTeams(east, many, "")
 		pass(time.Minute + time.Second)
 		r.expectTeams(east, many, "")
-		east.set(func() { east.silence, east.success = &fleet.Silence{Reason: fleet.ReasonForbidden}, time.Now() })
+		east.Set(func() { east.Silent, east.success = &fleet.Silence{Reason: fleet.ReasonForbidden}, time.Now() })
 		east.breakWatches(true)
 		pass(15 * time.Second)
 		r.expectTeams(east, many, "Forbidden")
@@ -232,7 +222,7 @@ func TestASilentMemberOfManyNamespaces(t *testing.T) {
 		r.expectTeams(east, many, "")
 		pass(time.Minute)
 		r.expectTeams(east, many, "")
-		east.set(func() { east.silence, east.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, time.Now() })
+		east.Set(func() { east.Silent, east.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, time.Now() })
 		east.breakWatches(true)
 		east.asked()
 		for range 3 {
@@ -242,7 +232,7 @@ func TestASilentMemberOfManyNamespaces(t *testing.T) {
 		if _, others := east.ofAll(); others > 0 {
 			t.Errorf("asked %d times for one namespace, which would find the member as silent", others)
 		}
-		east.set(func() { east.silence, east.success = nil, time.Time{} })
+		east.Set(func() { east.Silent, east.success = nil, time.Time{} })
 		pass(5 * time.Second)
 		r.expectTeams(east, many, "")
 		expectRequests(t, east, "configmaps limit=500", "configmaps watch=true")
@@ -257,9 +247,7 @@ func TestAllIsFollowedWhileItIsAskedFor(t *testing.T) {
 		watches := func(when string, want int) {
 			t.Helper()
 			r.expectTeams(east, 2, "")
-			if n := east.watched(); n != want {
-				t.Errorf("%s: %d watches, want %d", when, n, want)
-			}
+			fleettest.Same(t, when+": watches", want, east.watched())
 		}
 		r.expectTeams(east, 2, "")
 		pass(0)
@@ -269,8 +257,8 @@ func TestAllIsFollowedWhileItIsAskedFor(t *testing.T) {
 		watches("all are asked for", 1)
 		r.expect(east, team(2), "team-02/a=0")
 		east.asked()
-		east.set(func() {
-			east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Set(func() {
+			east.Handle = func(r *http.Request) (*http.Response, error) {
 				if r.URL.Query().Get("watch") == "" {
 					time.Sleep(45 * time.Second) // longer than it takes to see that nobody asks for all any more
 				}
@@ -305,9 +293,7 @@ func TestManyNamespacesBecomeFew(t *testing.T) {
 			pass(time.Minute)
 			r.expectTeams(east, 3, "")
 		}
-		if n := east.watched(); n != 3 {
-			t.Errorf("%d watches, want 3", n)
-		}
+		fleettest.Same(t, "watches", 3, east.watched())
 	})
 }
 
@@ -318,7 +304,7 @@ func TestAllThatIsAskedForIsForbiddenLater(t *testing.T) {
 		r := start(t)
 		r.expect(east, all, east.holds(all))
 		r.expectTeams(east, 2, "")
-		east.set(func() { east.handle = forbidAll })
+		east.Set(func() { east.Handle = forbidAll })
 		east.breakWatches(true)
 		for range 4 {
 			pass(30 * time.Second)

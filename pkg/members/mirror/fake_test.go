@@ -3,12 +3,12 @@
 package mirror
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,13 +19,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	restfake "k8s.io/client-go/rest/fake"
 
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // thing is what the tests keep of a ConfigMap.
@@ -43,25 +42,21 @@ func keepThing(c *corev1.ConfigMap) *thing {
 // fakeMember is a cluster with ConfigMaps, without a network: all of it happens
 // in the test's bubble of time.
 type fakeMember struct {
-	name string
+	*memberstest.Member
 
-	mu       sync.Mutex
 	objects  map[Key]*corev1.ConfigMap
 	revision int
-	oldest   int           // watches from before it are refused
-	history  []change      // all of it
-	watchers map[int]*pipe // in the order in which they began
-	begun    int           // watches
-	silence  error
-	success  time.Time                                   // the last one, for State; zero: now
-	handle   func(*http.Request) (*http.Response, error) // in place of all this, unless it returns nil, nil
-	requests []string                                    // paths with what of the query is worth telling
-	tokens   []string                                    // of the clients that asked
-	client   string                                      // what a client made now would be
-	reversed bool                                        // lists are
-	reading  int                                         // lists under way
-	most     int                                         // such at one time
-	slow     func(ctx context.Context, r *http.Request)  // before a list is answered
+	oldest   int                                        // watches from before it are refused
+	history  []change                                   // all of it
+	watchers map[int]*pipe                              // in the order in which they began
+	begun    int                                        // watches
+	success  time.Time                                  // the last one, for State; zero: now
+	tokens   []string                                   // of the clients that asked
+	client   string                                     // what a client made now would be
+	reversed bool                                       // lists are
+	reading  int                                        // lists under way
+	most     int                                        // such at one time
+	slow     func(ctx context.Context, r *http.Request) // before a list is answered
 }
 
 type change struct {
@@ -82,55 +77,40 @@ type pipe struct {
 var _ Member = (*fakeMember)(nil)
 
 func newFakeMember(name string, objects ...string) *fakeMember {
-	m := &fakeMember{name: name, objects: map[Key]*corev1.ConfigMap{}, watchers: map[int]*pipe{}, revision: 1000, oldest: 1000}
+	m := &fakeMember{objects: map[Key]*corev1.ConfigMap{}, watchers: map[int]*pipe{}, revision: 1000, oldest: 1000}
+	m.Member = memberstest.New(name, m.answer)
 	for _, o := range objects {
 		m.put(o, "0")
 	}
 	return m
 }
 
-func (m *fakeMember) Name() string { return m.name }
-
-func (m *fakeMember) Silence() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.silence
-}
-
 func (m *fakeMember) State() member.State {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	if m.success.IsZero() {
 		return member.State{LastSuccess: time.Now()}
 	}
 	return member.State{LastSuccess: m.success}
 }
 
-func (m *fakeMember) set(f func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f()
-}
-
-func (m *fakeMember) Client() rest.Interface { return m.WatchClient() }
+// WatchClient is one that knows when it was made.
 func (m *fakeMember) WatchClient() rest.Interface {
-	m.mu.Lock()
+	m.Lock()
 	token := m.client
-	m.mu.Unlock()
-	return &restfake.RESTClient{
-		GroupVersion:         schema.GroupVersion{Version: "v1"},
-		NegotiatedSerializer: scheme.Codecs.WithoutConversion(),
-		Client: restfake.CreateHTTPClient(func(r *http.Request) (*http.Response, error) {
-			m.set(func() { m.tokens = append(m.tokens, token) })
-			return m.serve(r)
-		}),
-	}
+	m.Unlock()
+	c := m.Client().(*restfake.RESTClient)
+	c.Client = restfake.CreateHTTPClient(func(r *http.Request) (*http.Response, error) {
+		m.Set(func() { m.tokens = append(m.tokens, token) })
+		return m.Serve(r)
+	})
+	return c
 }
 
 // put makes or changes an object called "namespace/name".
 func (m *fakeMember) put(name, value string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	key, kind := keyNamed(name), watch.Modified
 	if m.objects[key] == nil {
 		kind = watch.Added
@@ -146,8 +126,8 @@ func (m *fakeMember) put(name, value string) {
 }
 
 func (m *fakeMember) remove(name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	m.revision++
 	o := m.objects[keyNamed(name)].DeepCopy()
 	o.ResourceVersion = strconv.Itoa(m.revision)
@@ -171,8 +151,8 @@ func (p *pipe) poke() {
 
 // breakWatches ends all watches, and refuses those from before now if it says so.
 func (m *fakeMember) breakWatches(forget bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	if forget {
 		m.oldest = m.revision + 1
 		m.revision++
@@ -183,44 +163,28 @@ func (m *fakeMember) breakWatches(forget bool) {
 }
 
 func (m *fakeMember) watched() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	return len(m.watchers)
 }
 
 // asked returns the requests since it was last called.
-func (m *fakeMember) asked() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := m.requests
-	m.requests = nil
-	return all
-}
+func (m *fakeMember) asked() []string { return m.Take(describe) }
 
 func keyNamed(name string) Key {
 	namespace, name, _ := strings.Cut(name, "/")
 	return Key{namespace, name}
 }
 
-func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
-	q := r.URL.Query()
-	m.mu.Lock()
-	handle := m.handle
-	m.requests = append(m.requests, describe(r))
-	m.mu.Unlock()
-	if handle != nil {
-		if resp, err := handle(r); resp != nil || err != nil {
-			return resp, err
-		}
-	}
-	if q.Get("watch") == "true" {
+func (m *fakeMember) answer(r *http.Request) (*http.Response, error) {
+	if r.URL.Query().Get("watch") == "true" {
 		return m.watch(r), nil
 	}
-	m.set(func() {
+	m.Set(func() {
 		m.reading++
 		m.most = max(m.most, m.reading)
 	})
-	defer m.set(func() { m.reading-- })
+	defer m.Set(func() { m.reading-- })
 	if m.slow != nil {
 		m.slow(r.Context(), r)
 	}
@@ -230,9 +194,9 @@ func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
 	return m.list(r), nil
 }
 
-func describe(r *http.Request) string {
-	q := r.URL.Query()
-	words := []string{strings.TrimPrefix(r.URL.Path, "/api/v1/")}
+func describe(u *url.URL) string {
+	q := u.Query()
+	words := []string{strings.TrimPrefix(u.Path, "/api/v1/")}
 	for _, key := range []string{"watch", "limit", "continue", "resourceVersion", "sendInitialEvents"} {
 		switch {
 		case !q.Has(key):
@@ -252,8 +216,8 @@ func namespaceOf(r *http.Request) string {
 
 // list answers as an API server does; what is left is called by its number.
 func (m *fakeMember) list(r *http.Request) *http.Response {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	q := r.URL.Query()
 	var all []corev1.ConfigMap
 	for key, o := range m.objects {
@@ -274,34 +238,14 @@ func (m *fakeMember) list(r *http.Request) *http.Response {
 	if m.reversed {
 		slices.Reverse(list.Items)
 	}
-	body, err := json.Marshal(list)
-	if err != nil {
-		panic(err)
-	}
-	return respond(http.StatusOK, body)
+	return memberstest.JSON(http.StatusOK, list)
 }
 
-func respond(code int, body []byte) *http.Response {
-	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(bytes.NewReader(body))}
-}
-
-// refusal is an answer with an error's status.
-func refusal(status *apierrors.StatusError) *http.Response {
-	s := status.Status()
-	s.Kind, s.APIVersion = "Status", "v1"
-	body, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return respond(int(s.Code), body)
-}
-
-func expired() *http.Response { return refusal(apierrors.NewResourceExpired("too old")) }
+func expired() *http.Response { return memberstest.Refusal(apierrors.NewResourceExpired("too old")) }
 
 func (m *fakeMember) watch(r *http.Request) *http.Response {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	since, err := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	if err != nil || since < m.oldest {
 		return expired()
@@ -314,7 +258,7 @@ func (m *fakeMember) watch(r *http.Request) *http.Response {
 	m.watchers[id] = w
 	go func() {
 		m.send(w, since)
-		m.set(func() { delete(m.watchers, id) })
+		m.Set(func() { delete(m.watchers, id) })
 		writer.Close()
 	}()
 	context.AfterFunc(r.Context(), w.end)
@@ -335,14 +279,14 @@ func (b *body) Close() error {
 // send writes what has happened since, and continues.
 func (m *fakeMember) send(w *pipe, since int) {
 	for {
-		m.mu.Lock()
+		m.Lock()
 		var changes []change
 		for _, c := range m.history {
 			if c.revision > since && (w.namespace == "" || w.namespace == c.object.Namespace) {
 				changes = append(changes, c)
 			}
 		}
-		m.mu.Unlock()
+		m.Unlock()
 		for _, c := range changes {
 			object, err := json.Marshal(c.object)
 			if err != nil {
@@ -377,16 +321,7 @@ func start(t *testing.T, edits ...func(*Options[*corev1.ConfigMap, *thing])) *ru
 		edit(&o)
 	}
 	r := &running{Mirror: New(o), t: t}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- r.Run(ctx) }()
-	r.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Run() = %v", err)
-		}
-	})
-	t.Cleanup(r.stop)
+	r.stop = memberstest.Run(t.Context(), t, r.Run)
 	return r
 }
 

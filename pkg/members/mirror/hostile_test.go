@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 func TestLength(t *testing.T) {
@@ -76,9 +77,9 @@ func TestListWithoutEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				east, west, page := newFakeMember("east"), newFakeMember("west", "shop/a"), 0
-				east.handle = func(*http.Request) (*http.Response, error) {
+				east.Handle = func(*http.Request) (*http.Response, error) {
 					page++
-					return respond(http.StatusOK,
+					return memberstest.Respond(http.StatusOK, runtime.ContentTypeJSON,
 						fmt.Appendf(nil, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":%q},`+
 							`"items":[{"metadata":{"namespace":"shop","name":"c%d"}}]}`, tc.next(page), page)), nil
 				}
@@ -134,8 +135,8 @@ func TestQuantityThatTakesForEver(t *testing.T) {
 					_, _ = w.Write(list)
 				}
 			})
-			h := newHub(t)
-			h.register(east.secret(t))
+			h := memberstest.NewHub(t)
+			h.Put(t, east.secret(t))
 			m := theMember(t, registry(t, h), nil)
 			r := New(Options[*corev1.Pod, *thing]{
 				Resource: corev1.SchemeGroupVersion.WithResource("pods"),

@@ -14,12 +14,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // pass lets time go by, and what is under way settle.
@@ -30,9 +31,7 @@ func pass(d time.Duration) {
 
 func expectRequests(t *testing.T, m *fakeMember, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, m.asked()); diff != "" {
-		t.Errorf("requests to %s (-want +got):\n%s", m.name, diff)
-	}
+	fleettest.Same(t, "requests to "+m.Name(), want, m.asked())
 }
 
 const aWatch = "namespaces/shop/configmaps watch=true"
@@ -145,7 +144,7 @@ func TestAVersionTooOldIsListedAnew(t *testing.T) {
 	tests := map[string]func(*fakeMember){
 		"when a watch begins": func(m *fakeMember) { m.breakWatches(true) },
 		"in the midst of a watch": func(m *fakeMember) {
-			m.set(func() {
+			m.Set(func() {
 				for _, w := range m.watchers {
 					fmt.Fprintln(w, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}`)
 				}
@@ -159,8 +158,8 @@ func TestAVersionTooOldIsListedAnew(t *testing.T) {
 				r := start(t)
 				r.expect(east, "shop", "shop/a=0")
 				pass(time.Minute)
-				east.set(func() { delete(east.objects, Key{"shop", "a"}) }) // and nobody said so
-				east.set(func() { east.history = nil })
+				east.Set(func() { delete(east.objects, Key{"shop", "a"}) }) // and nobody said so
+				east.Set(func() { east.history = nil })
 				refuse(east)
 				for range 50 {
 					if a := r.ask(east, "shop"); a.Silence != nil {
@@ -188,7 +187,7 @@ func TestAListThatExpiresIsReadWhole(t *testing.T) {
 		for i := range 700 {
 			east.put(fmt.Sprintf("shop/c%04d", i), "1")
 		}
-		east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Handle = func(r *http.Request) (*http.Response, error) {
 			if r.URL.Query().Has("continue") {
 				return expired(), nil
 			}
@@ -206,7 +205,7 @@ func failing(err error) func(*http.Request) (*http.Response, error) {
 	return func(*http.Request) (*http.Response, error) {
 		var status *apierrors.StatusError
 		if errors.As(err, &status) {
-			return refusal(status), nil
+			return memberstest.Refusal(status), nil
 		}
 		return nil, err
 	}
@@ -233,7 +232,7 @@ func TestWhatWasSeenOutlivesTheWatch(t *testing.T) {
 				r := start(t)
 				r.expect(east, "shop", "shop/a=0")
 				pass(30 * time.Second)
-				east.set(func() { east.handle = failing(tc.err) })
+				east.Set(func() { east.Handle = failing(tc.err) })
 				east.breakWatches(false)
 				broken := time.Now()
 				pass(grace - time.Second)
@@ -251,7 +250,7 @@ func TestWhatWasSeenOutlivesTheWatch(t *testing.T) {
 				if n := len(east.asked()); n > 300 {
 					t.Errorf("%d requests in an hour of failure", n)
 				}
-				east.set(func() { east.handle = nil })
+				east.Set(func() { east.Handle = nil })
 				east.put("shop/b", "1")
 				pass(2*longestWait + time.Second)
 				r.expect(east, "shop", "shop/a=0 shop/b=1")
@@ -269,8 +268,8 @@ func TestASilentMemberIsNotAskedAndKeepsWhatWasSeen(t *testing.T) {
 		answered := time.Now()
 		pass(15 * time.Second)
 		// The member is frozen: the watch is open, and nothing comes.
-		east.set(func() {
-			east.silence, east.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, answered
+		east.Set(func() {
+			east.Silent, east.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, answered
 		})
 		if a := r.expect(east, "shop", "shop/a=0 Timeout"); !a.AsOf.Equal(answered) {
 			t.Errorf("as of %v, want %v, when it last answered", a.AsOf, answered)
@@ -287,7 +286,7 @@ func TestASilentMemberIsNotAskedAndKeepsWhatWasSeen(t *testing.T) {
 			t.Errorf("%d requests to a silent member", n)
 		}
 		east.put("shop/b", "1")
-		east.set(func() { east.silence, east.success = nil, time.Time{} })
+		east.Set(func() { east.Silent, east.success = nil, time.Time{} })
 		pass(2 * time.Second)
 		r.expect(east, "shop", "shop/a=0 shop/b=1")
 	})
@@ -298,7 +297,7 @@ func TestASilentMemberIsForgottenAfterMaxAge(t *testing.T) {
 		east := newFakeMember("east", "shop/a")
 		r := start(t)
 		r.expect(east, "shop", "shop/a=0")
-		east.set(func() { east.silence, east.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, time.Now() })
+		east.Set(func() { east.Silent, east.success = &fleet.Silence{Reason: fleet.ReasonTimeout}, time.Now() })
 		for range 61 {
 			r.expect(east, "shop", "shop/a=0 Timeout")
 			pass(time.Minute)
@@ -309,12 +308,10 @@ func TestASilentMemberIsForgottenAfterMaxAge(t *testing.T) {
 			t.Errorf("%d objects are kept that no answer shows", n)
 		}
 		r.mu.Unlock()
-		east.set(func() { east.silence, east.success = nil, time.Time{} })
+		east.Set(func() { east.Silent, east.success = nil, time.Time{} })
 		pass(2 * time.Second)
 		r.expect(east, "shop", "shop/a=0")
-		if n := east.watched(); n != 1 {
-			t.Errorf("%d watches, want one", n)
-		}
+		fleettest.Same(t, "watches", 1, east.watched())
 	})
 }
 
@@ -329,13 +326,13 @@ func TestFirstQuestion(t *testing.T) {
 		within  time.Duration
 	}{
 		"of a silent member waits for nothing": {
-			func(m *fakeMember) { m.silence = &fleet.Silence{Reason: "NotContacted"} }, "unknown NotContacted", 0,
+			func(m *fakeMember) { m.Silent = &fleet.Silence{Reason: "NotContacted"} }, "unknown NotContacted", 0,
 		},
 		"of a member that refuses waits for no second try": {
-			func(m *fakeMember) { m.handle = failing(apierrors.NewForbidden(schema.GroupResource{}, "", nil)) }, "unknown Forbidden", 0,
+			func(m *fakeMember) { m.Handle = failing(apierrors.NewForbidden(schema.GroupResource{}, "", nil)) }, "unknown Forbidden", 0,
 		},
 		"of a member that hangs waits for the asker": {
-			func(m *fakeMember) { m.handle = hang }, "unknown NotListed", time.Minute,
+			func(m *fakeMember) { m.Handle = hang }, "unknown NotListed", time.Minute,
 		},
 	}
 	for name, tc := range tests {
@@ -367,18 +364,14 @@ func TestWhatNobodyAsksForIsForgotten(t *testing.T) {
 				t.Fatalf("%d watches", n)
 			}
 		}
-		if n := east.watched(); n != 1 {
-			t.Errorf("%d watches, want that of cart only", n)
-		}
+		fleettest.Same(t, "watches, which is that of cart", 1, east.watched())
 		east.asked()
 		east.remove("shop/a")
 		r.expect(east, "shop", "")
 		pass(0)
 		expectRequests(t, east, "namespaces/shop/configmaps limit=500", aWatch)
 		pass(6 * time.Minute)
-		if n := east.watched(); n != 0 {
-			t.Errorf("%d watches, want none", n)
-		}
+		fleettest.Same(t, "watches", 0, east.watched())
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if n := len(r.clusters); n != 0 {
@@ -393,7 +386,7 @@ func TestAnotherMemberOfTheSameName(t *testing.T) {
 		r := start(t)
 		r.expect(east, "shop", "shop/a=0")
 		r.expect(other, "shop", "shop/b=0")
-		other.set(func() { other.silence = &fleet.Silence{Reason: fleet.ReasonTimeout} })
+		other.Set(func() { other.Silent = &fleet.Silence{Reason: fleet.ReasonTimeout} })
 		r.expect(other, "shop", "shop/b=0 Timeout")
 	})
 }
@@ -405,12 +398,12 @@ func TestCredentialsAreFollowed(t *testing.T) {
 		r := start(t)
 		r.expect(east, "shop", "shop/a=0")
 		pass(time.Minute)
-		east.set(func() { east.client, east.tokens = "new", nil })
+		east.Set(func() { east.client, east.tokens = "new", nil })
 		east.breakWatches(true) // as the old connection does
 		east.put("shop/b", "1")
 		pass(5 * time.Second)
 		r.expect(east, "shop", "shop/a=0 shop/b=1")
-		east.set(func() {
+		east.Set(func() {
 			if len(east.tokens) == 0 || slices.Contains(east.tokens, "old") {
 				t.Errorf("asked with %v, want the new credentials only", east.tokens)
 			}
@@ -441,11 +434,11 @@ func TestManyMembersAreListedInTurns(t *testing.T) {
 			for _, namespace := range []string{"shop", "cart", "user", "mail"} {
 				all.Go(func() {
 					r.expect(m, namespace, namespace+"/a=0")
-					m.mu.Lock()
-					defer m.mu.Unlock()
+					m.Lock()
+					defer m.Unlock()
 					mu.Lock()
 					defer mu.Unlock()
-					peers[m.name] = m.most
+					peers[m.Name()] = m.most
 				})
 			}
 		}
@@ -490,7 +483,7 @@ func TestMembersThatComeBackTogetherAreAskedApart(t *testing.T) {
 		members := make([]*fakeMember, 50)
 		for i := range members {
 			members[i] = newFakeMember(fmt.Sprintf("m%d", i), "shop/a")
-			members[i].silence = &fleet.Silence{Reason: fleet.ReasonUnreachable}
+			members[i].Silent = &fleet.Silence{Reason: fleet.ReasonUnreachable}
 			r.expect(members[i], "shop", "unknown Unreachable")
 		}
 		var mu sync.Mutex
@@ -503,7 +496,7 @@ func TestMembersThatComeBackTogetherAreAskedApart(t *testing.T) {
 				defer mu.Unlock()
 				times[time.Since(back).Round(100*time.Millisecond)]++
 			}
-			m.set(func() { m.silence = nil })
+			m.Set(func() { m.Silent = nil })
 		}
 		pass(2 * readyPoll)
 		for _, m := range members {

@@ -13,16 +13,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 func optional(o *Options[*corev1.ConfigMap, *thing]) { o.Optional = true }
 
 // unserved is the answer of an API server to a resource that it does not know.
 func unserved(*http.Request) (*http.Response, error) {
-	return respond(http.StatusNotFound, []byte("404 page not found\n")), nil
+	return memberstest.Respond(http.StatusNotFound, runtime.ContentTypeJSON, []byte("404 page not found\n")), nil
 }
 
 // mostUntilServed is how long it may take until a resource is seen that is served from now on.
@@ -31,7 +33,7 @@ const mostUntilServed = servedPoll * 3 / 2
 func TestOptionalResourceComesAndGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", "shop/a")
-		east.handle = unserved
+		east.Handle = unserved
 		r := start(t, optional)
 		r.expect(east, "shop", "")
 		for range 60 {
@@ -45,7 +47,7 @@ func TestOptionalResourceComesAndGoes(t *testing.T) {
 		}
 
 		t.Log("it comes")
-		east.set(func() { east.handle = nil })
+		east.Set(func() { east.Handle = nil })
 		pass(mostUntilServed)
 		r.expect(east, "shop", "shop/a=0")
 		east.put("shop/b", "1")
@@ -55,7 +57,7 @@ func TestOptionalResourceComesAndGoes(t *testing.T) {
 		pass(3 * time.Minute) // and the waits are short again
 
 		t.Log("it goes")
-		east.set(func() { east.handle = unserved })
+		east.Set(func() { east.Handle = unserved })
 		east.breakWatches(false)
 		for range 50 {
 			if a := r.ask(east, "shop"); !a.Known || a.Silence != nil {
@@ -66,8 +68,8 @@ func TestOptionalResourceComesAndGoes(t *testing.T) {
 		r.expect(east, "shop", "")
 
 		t.Log("and then nobody may see it")
-		east.set(func() {
-			east.handle = failing(apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no rights")))
+		east.Set(func() {
+			east.Handle = failing(apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no rights")))
 		})
 		pass(mostUntilServed)
 		r.expect(east, "shop", "Forbidden")
@@ -77,10 +79,10 @@ func TestOptionalResourceComesAndGoes(t *testing.T) {
 func TestOptionalResourceThatNobodyMaySee(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", "shop/a")
-		east.handle = failing(apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no rights")))
+		east.Handle = failing(apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no rights")))
 		r := start(t, optional)
 		r.expect(east, "shop", "unknown Forbidden")
-		east.set(func() { east.handle = nil })
+		east.Set(func() { east.Handle = nil })
 		pass(2*longestWait + time.Second)
 		r.expect(east, "shop", "shop/a=0")
 	})
@@ -93,7 +95,7 @@ func TestOptionalResourceGoesBetweenPages(t *testing.T) {
 		for i := range pageSize + 1 {
 			east.put(fmt.Sprintf("shop/c%04d", i), "1")
 		}
-		east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Handle = func(r *http.Request) (*http.Response, error) {
 			if r.URL.Query().Has("continue") {
 				return unserved(r)
 			}
@@ -101,9 +103,9 @@ func TestOptionalResourceGoesBetweenPages(t *testing.T) {
 		}
 		r := start(t, optional)
 		r.expect(east, "shop", "")
-		east.set(func() {
+		east.Set(func() {
 			clear(east.objects)
-			east.handle = nil
+			east.Handle = nil
 		})
 		east.put("shop/new", "2")
 		pass(mostUntilServed)
@@ -121,7 +123,7 @@ func TestOptionalResourceGoesBetweenPages(t *testing.T) {
 func TestOptionalResourceOfManyNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.handle = unserved
+		east.Handle = unserved
 		r := start(t, optional)
 		for minute := range 20 {
 			for i := range fewNamespaces + 1 {
@@ -156,7 +158,7 @@ func TestOptionalResourceIsSilentLikeAnyOther(t *testing.T) {
 func TestResourceThatMustBeServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", "shop/a")
-		east.handle = unserved
+		east.Handle = unserved
 		start(t).expect(east, "shop", "unknown BadAnswer")
 	})
 }

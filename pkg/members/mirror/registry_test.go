@@ -3,7 +3,6 @@
 package mirror
 
 import (
-	"context"
 	"encoding/json"
 	"encoding/pem"
 	"net"
@@ -15,18 +14,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/ktesting"
 
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // served is a cluster behind TLS, HTTP/2 and a proxy that can freeze.
@@ -72,7 +66,7 @@ func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // pass sends what the fake answers, as it comes.
 func (s *served) pass(w http.ResponseWriter, r *http.Request) {
-	resp, err := s.serve(r)
+	resp, err := s.Serve(r)
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
@@ -92,20 +86,15 @@ func (s *served) pass(w http.ResponseWriter, r *http.Request) {
 }
 
 // secret registers the cluster as east.
-func (s *served) secret(t *testing.T) []byte {
+func (s *served) secret(t *testing.T) *corev1.Secret {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.server.Certificate().Raw})
-	kubeconfig, err := clientcmd.Write(clientcmdapi.Config{
-		CurrentContext: "c",
-		Contexts:       map[string]*clientcmdapi.Context{"c": {Cluster: "c", AuthInfo: "u"}},
-		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: "https://" + s.proxy.Addr().String(), CertificateAuthorityData: ca}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": {Token: s.token}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kubeconfig
+	return registrationtest.Secret(registrationtest.Kubeconfig(t,
+		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Token = s.token }),
+		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) {
+			c.Server = "https://" + s.proxy.Addr().String()
+			c.CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.server.Certificate().Raw})
+		})))
 }
 
 // freezer is a TCP proxy. Frozen, it holds all bytes back, and the connections.
@@ -176,129 +165,22 @@ func (f *freezer) thaw() {
 	}
 }
 
-// hub holds the registration of one cluster.
-type hub struct {
-	*httptest.Server
-
-	mu       sync.Mutex
-	secret   []byte
-	revision int
-	changed  chan struct{} // closed at the next change
-}
-
-func newHub(t *testing.T) *hub {
-	h := &hub{changed: make(chan struct{})}
-	h.Server = httptest.NewServer(h)
-	t.Cleanup(func() {
-		h.CloseClientConnections()
-		h.Close()
-	})
-	return h
-}
-
-func (h *hub) register(kubeconfig []byte) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.secret = kubeconfig
-	h.revision++
-	close(h.changed)
-	h.changed = make(chan struct{})
-}
-
-func (h *hub) state() (corev1.Secret, <-chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return corev1.Secret{
-		TypeMeta: metav1.TypeMeta{Kind: "Secret", APIVersion: "v1"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "fleet", Name: "east", Labels: map[string]string{registration.MemberLabel: "true"},
-			ResourceVersion: time.Unix(int64(h.revision), 0).Format("150405"),
-		},
-		Data: map[string][]byte{"kubeconfig": h.secret},
-	}, h.changed
-}
-
-func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	secret, changed := h.state()
-	switch {
-	case !strings.HasSuffix(r.URL.Path, "/secrets"):
-		w.WriteHeader(http.StatusNotFound)
-	case r.URL.Query().Get("sendInitialEvents") == "true":
-		w.WriteHeader(http.StatusBadRequest) // it knows plain lists only
-	case r.URL.Query().Get("watch") != "true":
-		list := corev1.SecretList{TypeMeta: metav1.TypeMeta{Kind: "SecretList", APIVersion: "v1"}, Items: []corev1.Secret{secret}}
-		list.ResourceVersion = secret.ResourceVersion
-		_ = json.NewEncoder(w).Encode(list)
-	default:
-		h.watch(w, r, changed)
-	}
-}
-
-func (h *hub) watch(w http.ResponseWriter, r *http.Request, changed <-chan struct{}) {
-	for {
-		w.(http.Flusher).Flush()
-		select {
-		case <-r.Context().Done():
-			return
-		case <-changed:
-		}
-		var secret corev1.Secret
-		secret, changed = h.state()
-		_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": secret})
-	}
-}
-
 // registry runs a real one.
-func registry(t *testing.T, h *hub) *member.Registry {
+func registry(t *testing.T, h *memberstest.Hub) *member.Registry {
 	t.Helper()
-	config := &rest.Config{Host: h.URL, QPS: -1}
-	typed, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	untyped, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	typed, untyped := h.Clients(t)
 	r := member.New(member.Options{
 		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
 		Connections: connection.Options{Timeout: time.Second}, ProbePeriod: 50 * time.Millisecond,
 	})
-	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))))
-	done := make(chan error, 1)
-	go func() { done <- r.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("registry: %v", err)
-		}
-	})
+	memberstest.Run(memberstest.Logged(t), t, r.Run)
 	return r
-}
-
-func eventually(t *testing.T, want string, see func() string) {
-	t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		got := see()
-		if got == want {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("after 30 s: %q, want %q", got, want)
-		}
-	}
 }
 
 // theMember is the one member, which is another than before.
 func theMember(t *testing.T, r *member.Registry, before *member.Member) (m *member.Member) {
 	t.Helper()
-	eventually(t, "ready", func() string {
+	memberstest.Eventually(t, "ready", func() string {
 		for _, m = range r.Members() {
 			if m != before && m.Silence() == nil {
 				return "ready"
@@ -312,14 +194,14 @@ func theMember(t *testing.T, r *member.Registry, before *member.Member) (m *memb
 func TestOverRealConnections(t *testing.T) {
 	t.Parallel()
 	east := serve(t, newFakeMember("east", "shop/a"))
-	h := newHub(t)
-	h.register(east.secret(t))
+	h := memberstest.NewHub(t)
+	h.Put(t, east.secret(t))
 	members := registry(t, h)
 	m := theMember(t, members, nil)
 	r := start(t)
 	shows := func(want string) {
 		t.Helper()
-		eventually(t, want, func() string { return tell(r.ask(m, "shop")) })
+		memberstest.Eventually(t, want, func() string { return tell(r.ask(m, "shop")) })
 	}
 	r.expect(m, "shop", "shop/a=0")
 	east.put("shop/b", "1")
@@ -343,9 +225,9 @@ func TestOverRealConnections(t *testing.T) {
 	east.mu.Lock()
 	east.token = "second"
 	east.mu.Unlock()
-	h.register(east.secret(t))
+	h.Put(t, east.secret(t))
 	old := m.WatchClient()
-	eventually(t, "other", func() string {
+	memberstest.Eventually(t, "other", func() string {
 		if m.WatchClient() != old && m.Silence() == nil {
 			return "other"
 		}
@@ -353,7 +235,7 @@ func TestOverRealConnections(t *testing.T) {
 	})
 	watches := func() int { return strings.Count(strings.Join(east.asked(), "\n"), "watch=true") }
 	watches()
-	eventually(t, "watched again", func() string { // the former connection's watch is ended
+	memberstest.Eventually(t, "watched again", func() string { // the former connection's watch is ended
 		if a := r.ask(m, "shop"); a.Silence != nil {
 			t.Fatalf("silent while credentials change: %v", a.Silence)
 		}

@@ -3,7 +3,6 @@
 package pods
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,71 +14,41 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	restfake "k8s.io/client-go/rest/fake"
 
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
-	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
 // fakeMember is a cluster with Pods that never change, told in protobuf.
-type fakeMember struct {
-	n   int
-	pod func(i int) *corev1.Pod
-}
+type fakeMember struct{ *memberstest.Member }
 
-var _ mirror.Member = (*fakeMember)(nil)
+var _ mirror.Member = fakeMember{}
 
-func (m *fakeMember) Name() string                { return "east" }
-func (m *fakeMember) State() member.State         { return member.State{} }
-func (m *fakeMember) Silence() error              { return nil }
-func (m *fakeMember) WatchClient() rest.Interface { return m.Client() }
-func (m *fakeMember) Client() rest.Interface {
-	return &restfake.RESTClient{
-		GroupVersion:         schema.GroupVersion{Version: "v1"},
-		NegotiatedSerializer: scheme.Codecs.WithoutConversion(),
-		Client:               restfake.CreateHTTPClient(m.serve),
-	}
-}
+func (fakeMember) State() member.State { return member.State{} }
 
-func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
-	q := r.URL.Query()
-	if q.Get("watch") == "true" {
-		silent, _ := io.Pipe()
-		return respond("application/json", silent), nil
-	}
-	from, _ := strconv.Atoi(q.Get("continue"))
-	limit, _ := strconv.Atoi(q.Get("limit"))
-	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
-	until := min(m.n, from+limit)
-	for i := from; i < until; i++ {
-		list.Items = append(list.Items, *m.pod(i))
-	}
-	if until < m.n {
-		list.Continue = strconv.Itoa(until)
-	}
-	return respond("application/vnd.kubernetes.protobuf", io.NopCloser(bytes.NewReader(protobufOf(list)))), nil
-}
-
-func respond(contentType string, body io.ReadCloser) *http.Response {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {contentType}}, Body: body}
-}
-
-func protobufOf(list *corev1.PodList) []byte {
-	raw, err := list.Marshal()
-	if err != nil {
-		panic(err)
-	}
-	envelope := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Raw: raw}
-	body, err := envelope.Marshal()
-	if err != nil {
-		panic(err)
-	}
-	return append([]byte(wire.Magic), body...)
+// memberOf has n Pods.
+func memberOf(n int, pod func(i int) *corev1.Pod) fakeMember {
+	return fakeMember{memberstest.New("east", func(r *http.Request) (*http.Response, error) {
+		q := r.URL.Query()
+		if q.Get("watch") == "true" {
+			silent, _ := io.Pipe()
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {runtime.ContentTypeJSON}}, Body: silent}, nil
+		}
+		from, _ := strconv.Atoi(q.Get("continue"))
+		limit, _ := strconv.Atoi(q.Get("limit"))
+		list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+		until := min(n, from+limit)
+		for i := from; i < until; i++ {
+			list.Items = append(list.Items, *pod(i))
+		}
+		if until < n {
+			list.Continue = strconv.Itoa(until)
+		}
+		return memberstest.Respond(http.StatusOK, runtime.ContentTypeProtobuf,
+			memberstest.Protobuf(runtime.TypeMeta{APIVersion: "v1", Kind: "PodList"}, list)), nil
+	})}
 }
 
 var noon = metav1.Unix(1_795_262_400, 0)
@@ -136,12 +105,6 @@ func running(name string, has corev1.ResourceRequirements, since metav1.Time) co
 func run(t testing.TB) *Store {
 	t.Helper()
 	s := New(Options{})
-	done := make(chan error, 1)
-	go func() { done <- s.Run(t.Context()) }()
-	t.Cleanup(func() {
-		if err := <-done; err != nil {
-			t.Errorf("Run() = %v", err)
-		}
-	})
+	memberstest.Run(t.Context(), t, s.Run)
 	return s
 }

@@ -32,7 +32,7 @@ func heapPerPod(t testing.TB, n int) float64 {
 	t.Helper()
 	s := run(t)
 	before := inUse()
-	east := &fakeMember{n, func(i int) *corev1.Pod { return deployed(i/(n/templates), i) }}
+	east := memberOf(n, func(i int) *corev1.Pod { return deployed(i/(n/templates), i) })
 	l := s.Ask(t.Context(), east, "shop", labels.Nothing())
 	if !l.Known || l.Silent != nil {
 		t.Fatalf("known %v, silent %v", l.Known, l.Silent)
@@ -74,7 +74,7 @@ func BenchmarkKeep(b *testing.B) {
 // BenchmarkAsk selects 100 of 100 000 Pods.
 func BenchmarkAsk(b *testing.B) {
 	s := run(b)
-	east := &fakeMember{100_000, func(i int) *corev1.Pod { return deployed(i/100, i) }}
+	east := memberOf(100_000, func(i int) *corev1.Pod { return deployed(i/100, i) })
 	selector := labels.SelectorFromSet(labels.Set{"app.kubernetes.io/name": "checkout-077"})
 	s.Ask(b.Context(), east, "shop", selector)
 	b.ReportAllocs()

@@ -65,7 +65,7 @@ func TestSizedListing(t *testing.T) {
 
 // A store answers who sizes Pods from what it keeps for others.
 func TestAskSized(t *testing.T) {
-	s, east := run(t), &fakeMember{20, func(i int) *corev1.Pod { return deployed(i/10, i) }}
+	s, east := run(t), memberOf(20, func(i int) *corev1.Pod { return deployed(i/10, i) })
 	selector := labels.SelectorFromSet(labels.Set{"app.kubernetes.io/name": "checkout-001"})
 	listed, sized := s.Ask(t.Context(), east, "shop", selector), s.AskSized(t.Context(), east, "shop", selector)
 	if !sized.Known || len(sized.Pods) != 10 || len(listed.Pods) != 10 {

@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // listing is the member's discovery of custom metrics: namespaced those that end in "+".
@@ -41,9 +43,7 @@ func wantListed(t *testing.T, f *fleetOf, custom ...string) {
 	t.Helper()
 	synctest.Wait()
 	got, _ := listed(f)
-	if diff := cmp.Diff(custom, got); diff != "" {
-		t.Errorf("custom metrics (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "custom metrics", custom, got)
 }
 
 func TestCatalogueIsTheUnion(t *testing.T) {
@@ -125,7 +125,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 		}
 		for _, s := range story {
 			before := changes.Load()
-			east.set(func() { west.set(s.change) })
+			east.Set(func() { west.Set(s.change) })
 			f.MembersChanged()
 			time.Sleep(round + 10*time.Second)
 			if got, _ := listed(f); !cmp.Equal(s.want, got) {
@@ -140,7 +140,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 		}
 		f.setMembers(east)
 		wantListed(t, f, "pods/a", "pods/b") // east knows b too
-		east.set(func() { east.listed[customGroup] = listing("pods/a") })
+		east.Set(func() { east.listed[customGroup] = listing("pods/a") })
 		f.setMembers(west, east)
 		time.Sleep(round)
 		wantListed(t, f, "pods/a") // west is away, and its part went when it left
@@ -157,7 +157,7 @@ func TestCatalogueFollowsTheMembers(t *testing.T) {
 func TestMemberIsLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.silence = away
+		east.Silent = away
 		f := startFleet(t, east)
 		time.Sleep(10 * time.Second)
 		f.MembersChanged()
@@ -165,7 +165,7 @@ func TestMemberIsLookedAt(t *testing.T) {
 		if asked := east.take(); asked != nil {
 			t.Errorf("a member that is away was asked %v", asked)
 		}
-		east.set(func() { east.silence = nil })
+		east.Set(func() { east.Silent = nil })
 		f.MembersChanged()
 		wantListed(t, f, "namespaces/rps", "pods/rps(namespaced)") // at once
 		f.MembersChanged()
@@ -174,9 +174,7 @@ func TestMemberIsLookedAt(t *testing.T) {
 			"/apis/" + customGroup: 1, "/apis/" + customGroup + "/v1beta2": 1,
 			"/apis/" + externalGroup: 1, "/apis/" + externalGroup + "/v1beta1": 1,
 		}
-		if diff := cmp.Diff(want, counts(east.take())); diff != "" {
-			t.Errorf("asked once it was ready (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked once it was ready", want, counts(east.take()))
 		time.Sleep(100 * period)
 		asked := counts(east.take())
 		for uri := range want {
@@ -215,7 +213,7 @@ func TestHubIsNotLookedAt(t *testing.T) {
 		f := startFleet(t, east)
 		wantListed(t, f, "namespaces/rps", "pods/rps(namespaced)")
 		east.take()
-		east.set(func() { east.hub = true })
+		east.Set(func() { east.hub = true })
 		time.Sleep(2 * period)
 		wantListed(t, f)
 		if asked := east.take(); asked != nil {
@@ -233,16 +231,14 @@ func TestCatalogueIsBounded(t *testing.T) {
 			names = append(names, fmt.Sprintf("pods/m%06d", i))
 		}
 		f.takeLog()
-		east.set(func() { east.listed[customGroup] = listing(names...) })
+		east.Set(func() { east.listed[customGroup] = listing(names...) })
 		time.Sleep(2*period + period/5)
 		all := f.CustomMetrics()
 		if len(all) != mostNames || all[0].Metric != "m000000" || all[mostNames-1].Metric != fmt.Sprintf("m%06d", mostNames-1) {
 			t.Errorf("%d are listed, want the first %d", len(all), mostNames)
 		}
 		want := []string{`"level"=0 "msg"="Cluster serves more metrics than are listed; all can be requested" "cluster"="east" "api"="custom.metrics.k8s.io" "version"="v1beta2" "listed"=20000`}
-		if diff := cmp.Diff(want, f.takeLog()); diff != "" {
-			t.Errorf("logged (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "logged", want, f.takeLog())
 	})
 }
 
@@ -263,7 +259,7 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 			{func() {}, []string{serves}},
 			{func() { east.listed[customGroup] = listing("pods/a") }, nil},
 			{func() { failsWhole(east) }, []string{broken}},
-			{func() { east.handle = saying(403, "no") }, nil}, // it fails, as before
+			{func() { east.Handle = saying(403, "no") }, nil}, // it fails, as before
 			{func() { heals(east); east.listed[customGroup] = listing("pods/a", "pods/b") }, []string{serves}},
 			{func() { goesAway(east) }, nil}, // that is the member's to say
 			{func() { heals(east); east.versions[customGroup] = []string{"v1beta1"} }, []string{older}},
@@ -273,14 +269,12 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 			{func() { east.versions[customGroup] = []string{"v1beta2"} }, []string{serves}},
 		}
 		for i, s := range story {
-			east.set(s.change)
+			east.Set(s.change)
 			for range 3 {
 				f.Custom(t.Context(), podsRPS) // questions say nothing
 				time.Sleep(period)
 			}
-			if diff := cmp.Diff(s.want, f.takeLog()); diff != "" {
-				t.Errorf("step %d (-want +got):\n%s", i, diff)
-			}
+			fleettest.Same(t, fmt.Sprintf("step %d", i), s.want, f.takeLog())
 		}
 	})
 }

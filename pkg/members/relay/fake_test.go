@@ -3,12 +3,10 @@
 package relay
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -24,9 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	restfake "k8s.io/client-go/rest/fake"
 	"k8s.io/klog/v2"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	custominstall "k8s.io/metrics/pkg/apis/custom_metrics/install"
@@ -35,32 +30,26 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
-
-type handler func(*http.Request) (*http.Response, error)
 
 // fakeMember is an API server, with both APIs, without a network.
 type fakeMember struct {
-	name string
+	*memberstest.Member
 
-	mu       sync.Mutex
 	versions map[string][]string             // by group; a group without versions is not served
 	listed   map[string][]metav1.APIResource // by group
 	objects  []custom_metrics.MetricValue    // of metric Metric.Name; what namespace and resource are asked does not matter
 	series   []external_metrics.ExternalMetricValue
-	handle   handler // in place of all this
-	values   handler // in place of values
-	silence  error
+	values   memberstest.Handler // in place of values
 	since    time.Time
 	hub      bool
-	asked    []string // paths with queries
 }
 
 var _ Source = (*fakeMember)(nil)
 
 func newFakeMember(name string) *fakeMember {
-	return &fakeMember{
-		name:     name,
+	m := &fakeMember{
 		versions: map[string][]string{customGroup: {"v1beta1", "v1beta2"}, externalGroup: {"v1beta1"}},
 		listed: map[string][]metav1.APIResource{
 			customGroup:   {{Name: "pods/rps", Namespaced: true}, {Name: "namespaces/rps"}},
@@ -69,6 +58,8 @@ func newFakeMember(name string) *fakeMember {
 		objects: []custom_metrics.MetricValue{object("web-0", "5")},
 		series:  []external_metrics.ExternalMetricValue{oneSeries("a", "7")},
 	}
+	m.Member = memberstest.New(name, m.serve)
+	return m
 }
 
 func object(name, value string) custom_metrics.MetricValue {
@@ -89,60 +80,32 @@ func oneSeries(queue, value string) external_metrics.ExternalMetricValue {
 	}
 }
 
-func (m *fakeMember) set(f func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f()
-}
-
-func (m *fakeMember) Name() string { return m.name }
-
-func (m *fakeMember) Silence() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.silence
-}
-
 func (m *fakeMember) State() member.State {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return member.State{Ready: m.silence == nil, Since: m.since}
+	m.Lock()
+	defer m.Unlock()
+	return member.State{Ready: m.Silent == nil, Since: m.since}
 }
 
 func (m *fakeMember) IsHub() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	return m.hub
 }
 
-func (m *fakeMember) Client() rest.Interface {
-	return &restfake.RESTClient{
-		GroupVersion:         schema.GroupVersion{Version: "v1"},
-		NegotiatedSerializer: scheme.Codecs.WithoutConversion(),
-		Client:               restfake.CreateHTTPClient(m.serve),
-	}
-}
-
 func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
-	m.mu.Lock()
-	m.asked = append(m.asked, r.URL.RequestURI())
-	handle, values := m.handle, m.values
-	m.mu.Unlock()
-	isValue := strings.Count(r.URL.Path, "/") > 3
-	switch {
-	case handle != nil:
-		return handle(r)
-	case isValue && values != nil:
+	m.Lock()
+	values := m.values
+	m.Unlock()
+	if values != nil && strings.Count(r.URL.Path, "/") > 3 {
 		return values(r)
-	default:
-		return m.answer(r), nil
 	}
+	return m.answer(r), nil
 }
 
 // answer returns what an API server says that has the metrics rps and queue.
 func (m *fakeMember) answer(r *http.Request) *http.Response {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/apis/"), "/")
 	group := path[0]
 	versions := m.versions[group]
@@ -154,23 +117,24 @@ func (m *fakeMember) answer(r *http.Request) *http.Response {
 		for _, v := range versions {
 			doc.Versions = append(doc.Versions, metav1.GroupVersionForDiscovery{GroupVersion: group + "/" + v, Version: v})
 		}
-		return respondJSON(http.StatusOK, doc)
+		return memberstest.JSON(http.StatusOK, doc)
 	}
 	if !slices.Contains(versions, path[1]) {
 		return pageNotFound()
 	}
 	if len(path) == 2 {
-		return respondJSON(http.StatusOK, metav1.APIResourceList{
+		return memberstest.JSON(http.StatusOK, metav1.APIResourceList{
 			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, APIResources: m.listed[group]})
 	}
 	gv := schema.GroupVersion{Group: group, Version: path[1]}
 	switch path[len(path)-1] {
 	case "rps":
-		return respond(http.StatusOK, encode(r, gv, &custom_metrics.MetricValueList{Items: m.objects}))
+		return memberstest.Respond(http.StatusOK, runtime.ContentTypeJSON, encode(r, gv, &custom_metrics.MetricValueList{Items: m.objects}))
 	case "queue":
-		return respond(http.StatusOK, encode(r, gv, &external_metrics.ExternalMetricValueList{Items: m.series}))
+		return memberstest.Respond(http.StatusOK, runtime.ContentTypeJSON,
+			encode(r, gv, &external_metrics.ExternalMetricValueList{Items: m.series}))
 	default:
-		return respondJSON(http.StatusNotFound, apierrors.NewNotFound(schema.GroupResource{Group: group}, path[len(path)-1]).Status())
+		return memberstest.Refusal(apierrors.NewNotFound(schema.GroupResource{Group: group}, path[len(path)-1]))
 	}
 }
 
@@ -192,56 +156,21 @@ func encode(r *http.Request, gv schema.GroupVersion, list runtime.Object) []byte
 	return body
 }
 
-func respond(code int, body []byte) *http.Response {
-	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(bytes.NewReader(body))}
-}
-
-func respondJSON(code int, document any) *http.Response {
-	if status, ok := document.(metav1.Status); ok {
-		status.Kind, status.APIVersion = "Status", "v1"
-		document = status
-	}
-	body, err := json.Marshal(document)
-	if err != nil {
-		panic(err)
-	}
-	return respond(code, body)
-}
-
 // pageNotFound returns what an API server says of a path that nobody serves.
 func pageNotFound() *http.Response {
-	r := respond(http.StatusNotFound, []byte("404 page not found\n"))
-	r.Header.Set("Content-Type", "text/plain; charset=utf-8")
-	return r
+	return memberstest.Respond(http.StatusNotFound, "text/plain; charset=utf-8", []byte("404 page not found\n"))
 }
 
-func saying(code int, body string) handler {
-	return func(*http.Request) (*http.Response, error) { return respond(code, []byte(body)), nil }
-}
-
-// hang answers nothing until the asker gives up.
-func hang(r *http.Request) (*http.Response, error) {
-	<-r.Context().Done()
-	return nil, r.Context().Err()
+func saying(code int, body string) memberstest.Handler {
+	return memberstest.Saying(code, runtime.ContentTypeJSON, body)
 }
 
 // take empties the list of what was asked.
-func (m *fakeMember) take() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	asked := m.asked
-	m.asked = nil
-	return asked
-}
+func (m *fakeMember) take() []string { return m.Take((*url.URL).RequestURI) }
 
 // askedFor counts the questions for values.
-func (m *fakeMember) askedFor(metric string) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := 0
-	for _, uri := range m.asked {
-		path, _, _ := strings.Cut(uri, "?")
+func (m *fakeMember) askedFor(metric string) (n int) {
+	for _, path := range m.Asked(func(u *url.URL) string { return u.Path }) {
 		if strings.HasSuffix(path, "/"+metric) && strings.Count(path, "/") > 3 {
 			n++
 		}
@@ -319,14 +248,10 @@ func (f *fleetOf) run(t *testing.T) {
 		defer f.mu.Unlock()
 		f.logged = append(f.logged, args)
 	}, funcr.Options{})
-	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	f.stop = memberstest.Run(klog.NewContext(t.Context(), logger), t, func(ctx context.Context) error {
 		f.Run(ctx)
-	}()
-	f.stop = func() { cancel(); <-done }
-	t.Cleanup(f.stop)
+		return nil
+	})
 }
 
 func startFleet(t *testing.T, members ...Source) *fleetOf {

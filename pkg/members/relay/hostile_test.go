@@ -22,10 +22,11 @@ import (
 	externalv1beta1 "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // evilValues is a list of one value that takes forever to read.
-func evilValues(t *testing.T, contentType string, list runtime.Object, version schema.GroupVersion) handler {
+func evilValues(t *testing.T, contentType string, list runtime.Object, version schema.GroupVersion) memberstest.Handler {
 	t.Helper()
 	known := runtime.NewScheme()
 	custominstall.Install(known)
@@ -42,7 +43,7 @@ func evilValues(t *testing.T, contentType string, list runtime.Object, version s
 	}
 	body = bytes.ReplaceAll(body, []byte("1234567890123"), []byte("1e-2147483648"))
 	return func(*http.Request) (*http.Response, error) {
-		r := respond(http.StatusOK, body)
+		r := memberstest.Respond(http.StatusOK, runtime.ContentTypeJSON, body)
 		r.Header.Set("Content-Type", contentType)
 		return r, nil
 	}
@@ -61,9 +62,9 @@ func TestValueThatTakesForEver(t *testing.T) {
 				synctest.Wait()
 				begin := time.Now()
 				for range 3 {
-					evil.set(func() { evil.values = evilValues(t, contentType, custom, customv1beta2.SchemeGroupVersion) })
+					evil.Set(func() { evil.values = evilValues(t, contentType, custom, customv1beta2.SchemeGroupVersion) })
 					wantCoverage(t, f.Custom(t.Context(), podsRPS), "answered=good;silent=evil:BadAnswer")
-					evil.set(func() { evil.values = evilValues(t, contentType, external, externalv1beta1.SchemeGroupVersion) })
+					evil.Set(func() { evil.values = evilValues(t, contentType, external, externalv1beta1.SchemeGroupVersion) })
 					wantCoverage(t, f.External(t.Context(), queue), "answered=good;silent=evil:BadAnswer")
 				}
 				if took := time.Since(begin); took != 0 {

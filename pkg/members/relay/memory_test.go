@@ -10,8 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/metrics/pkg/apis/external_metrics"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // A step of a story: something changes after a while, and a question is put.
@@ -27,7 +28,7 @@ func tell(t *testing.T, f *fleetOf, east *fakeMember, steps ...step) (r Result[e
 	for _, s := range steps {
 		time.Sleep(s.wait)
 		if s.change != nil {
-			east.set(func() { s.change(east) })
+			east.Set(func() { s.change(east) })
 		}
 		q := queue
 		if s.other {
@@ -39,18 +40,18 @@ func tell(t *testing.T, f *fleetOf, east *fakeMember, steps ...step) (r Result[e
 }
 
 func fails(m *fakeMember)      { m.values = saying(500, "broken") }
-func failsWhole(m *fakeMember) { m.handle = saying(500, "broken") }
-func heals(m *fakeMember)      { m.handle, m.values, m.silence = nil, nil, nil }
-func goesAway(m *fakeMember)   { m.silence, m.since = away, time.Now() }
+func failsWhole(m *fakeMember) { m.Handle = saying(500, "broken") }
+func heals(m *fakeMember)      { m.Handle, m.values, m.Silent = nil, nil, nil }
+func goesAway(m *fakeMember)   { m.Silent, m.since = away, time.Now() }
 
 func healsAndFails(m *fakeMember) {
 	heals(m)
 	fails(m)
 }
 
-func wentAwayLongAgo(m *fakeMember) { m.silence, m.since = away, time.Now().Add(-time.Hour) }
+func wentAwayLongAgo(m *fakeMember) { m.Silent, m.since = away, time.Now().Add(-time.Hour) }
 
-func hasNoState(m *fakeMember) { m.silence = away }
+func hasNoState(m *fakeMember) { m.Silent = away }
 
 func TestSince(t *testing.T) {
 	const again = idleAfter / 2
@@ -172,9 +173,7 @@ func TestBefore(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				east := newFakeMember("east")
 				r := tell(t, startFleet(t, east), east, tc.steps...)
-				if diff := cmp.Diff(tc.want, r.Before); diff != "" {
-					t.Errorf("before (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "before", tc.want, r.Before)
 			})
 		})
 	}
@@ -193,7 +192,7 @@ func TestCustomMetricsHaveNoBefore(t *testing.T) {
 		east := newFakeMember("east")
 		f := startFleet(t, east)
 		f.Custom(t.Context(), podsRPS)
-		east.set(func() { goesAway(east) })
+		east.Set(func() { goesAway(east) })
 		if before := f.Custom(t.Context(), podsRPS).Before; len(before) > 0 {
 			t.Errorf("before %v, want nothing: it would be kept for nobody", before)
 		}
@@ -260,7 +259,7 @@ func TestWhatIsUnderWayIsNotForgotten(t *testing.T) {
 		east := newFakeMember("east")
 		f := startFleet(t, east)
 		release := make(chan struct{})
-		east.set(func() {
+		east.Set(func() {
 			east.values = func(r *http.Request) (*http.Response, error) {
 				<-release
 				return east.answer(r), nil
@@ -274,9 +273,7 @@ func TestWhatIsUnderWayIsNotForgotten(t *testing.T) {
 		}
 		close(release)
 		askers.Wait()
-		if asked := east.askedFor("rps"); asked != n {
-			t.Errorf("%d questions, asked twice at once, caused %d requests", n, asked)
-		}
+		fleettest.Same(t, "times asked", n, east.askedFor("rps"))
 		manyQuestions(t, f, n+10, "answered=east")
 		if questions, _ := held(f.custom.lines["east"]); questions > mostQuestions {
 			t.Errorf("%d questions are known, want no more than %d", questions, mostQuestions)
@@ -293,9 +290,7 @@ func TestSlowRequestIsNotRepeated(t *testing.T) {
 		go f.Custom(t.Context(), podsRPS)
 		time.Sleep(2500 * time.Millisecond)
 		wantCoverage(t, f.Custom(t.Context(), podsRPS), "answered=east")
-		if n := east.askedFor("rps"); n != 1 {
-			t.Errorf("asked %d times, want once: the first request was under way", n)
-		}
+		fleettest.Same(t, "times asked: the first request was under way", 1, east.askedFor("rps"))
 	})
 }
 

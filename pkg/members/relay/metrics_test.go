@@ -39,7 +39,7 @@ func TestMetrics(t *testing.T) {
 		west.hub = true
 		f := newFleetWith(func(o *Options) { o.External = false }, east, west).start(t)
 		var askers sync.WaitGroup
-		east.set(func() { east.values = lateBy(time.Second, east) })
+		east.Set(func() { east.values = lateBy(time.Second, east) })
 		for range 5 {
 			askers.Go(func() { f.Custom(t.Context(), podsRPS) })
 		}
@@ -48,9 +48,9 @@ func TestMetrics(t *testing.T) {
 		unknown, broken := podsRPS, podsRPS
 		unknown.Metric, broken.Metric = "nonsense", "broken"
 		f.Custom(t.Context(), unknown)
-		east.set(func() { east.values = saying(200, "<html>") })
+		east.Set(func() { east.values = saying(200, "<html>") })
 		f.Custom(t.Context(), broken)
-		east.set(func() { goesAway(east) })
+		east.Set(func() { goesAway(east) })
 		f.Custom(t.Context(), podsRPS)
 
 		names := []string{"fleetscale_relay_requests_total", "fleetscale_relay_questions_total", "fleetscale_relay_catalogue_metrics"}
@@ -105,7 +105,7 @@ func TestLateRequestsBringNoSeriesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
 		release := make(chan struct{})
-		east.handle = func(*http.Request) (*http.Response, error) {
+		east.Handle = func(*http.Request) (*http.Response, error) {
 			<-release
 			return pageNotFound(), nil
 		}

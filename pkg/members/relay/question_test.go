@@ -8,9 +8,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func selector(t *testing.T, text string) labels.Selector {
@@ -105,9 +106,7 @@ func TestCustomPaths(t *testing.T) {
 				f := startFleet(t, east)
 				tc.question.Clusters = everywhere
 				f.Custom(t.Context(), tc.question)
-				if diff := cmp.Diff([]string{"/apis/custom.metrics.k8s.io/v1beta2/" + tc.want}, valuePaths(t, east)); diff != "" {
-					t.Errorf("asked (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "asked", []string{"/apis/custom.metrics.k8s.io/v1beta2/" + tc.want}, valuePaths(t, east))
 			})
 		})
 	}
@@ -130,9 +129,7 @@ func TestExternalPaths(t *testing.T) {
 				f := startFleet(t, east)
 				tc.question.Clusters = everywhere
 				f.External(t.Context(), tc.question)
-				if diff := cmp.Diff([]string{"/apis/external.metrics.k8s.io/v1beta1/namespaces/" + tc.want}, valuePaths(t, east)); diff != "" {
-					t.Errorf("asked (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "asked", []string{"/apis/external.metrics.k8s.io/v1beta1/namespaces/" + tc.want}, valuePaths(t, east))
 			})
 		})
 	}

@@ -4,17 +4,20 @@ package relay
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 func TestEveryMemberIsAsked(t *testing.T) {
@@ -24,14 +27,10 @@ func TestEveryMemberIsAsked(t *testing.T) {
 		west.series = []external_metrics.ExternalMetricValue{oneSeries("a", "9"), oneSeries("b", "1")}
 		f := startFleet(t, east, west)
 		custom := f.Custom(t.Context(), podsRPS)
-		if diff := cmp.Diff([]string{"east/web-0=5", "west/web-0=8", "west/web-1=500m"}, objectsIn(custom)); diff != "" {
-			t.Errorf("objects (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "objects", []string{"east/web-0=5", "west/web-0=8", "west/web-1=500m"}, objectsIn(custom))
 		wantCoverage(t, custom, "answered=east,west")
 		external := f.External(t.Context(), queue)
-		if diff := cmp.Diff([]string{"east/a=7", "west/a=9", "west/b=1"}, seriesIn(external.Values)); diff != "" {
-			t.Errorf("series (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "series", []string{"east/a=7", "west/a=9", "west/b=1"}, seriesIn(external.Values))
 		wantCoverage(t, external, "answered=east,west")
 
 		onlyEast := podsRPS
@@ -51,12 +50,8 @@ func TestValuesArriveWhole(t *testing.T) {
 				east := newFakeMember("east")
 				east.versions[customGroup] = []string{version}
 				f := startFleet(t, east)
-				if diff := cmp.Diff(east.objects, f.Custom(t.Context(), podsRPS).Values["east"]); diff != "" {
-					t.Errorf("custom (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff(east.series, f.External(t.Context(), queue).Values["east"]); diff != "" {
-					t.Errorf("external (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "custom", east.objects, f.Custom(t.Context(), podsRPS).Values["east"])
+				fleettest.Same(t, "external", east.series, f.External(t.Context(), queue).Values["east"])
 			})
 		})
 	}
@@ -68,9 +63,7 @@ func TestJSONIsUnderstoodToo(t *testing.T) {
 		east.values = saying(200, `{"kind":"ExternalMetricValueList","apiVersion":"external.metrics.k8s.io/v1beta1","metadata":{},
 			"items":[{"metricName":"queue","metricLabels":{"queue":"a"},"timestamp":"2026-01-01T00:00:00Z","value":"1500m"}]}`)
 		f := startFleet(t, east)
-		if diff := cmp.Diff([]string{"east/a=1500m"}, seriesIn(f.External(t.Context(), queue).Values)); diff != "" {
-			t.Errorf("series (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "series", []string{"east/a=1500m"}, seriesIn(f.External(t.Context(), queue).Values))
 	})
 }
 
@@ -88,9 +81,7 @@ func TestOneRequestHoweverManyAsk(t *testing.T) {
 		var askers sync.WaitGroup
 		for range 200 {
 			askers.Go(func() {
-				if diff := cmp.Diff([]string{"east/web-0=5", "west/web-0=5"}, objectsIn(f.Custom(t.Context(), podsRPS))); diff != "" {
-					t.Errorf("objects (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "objects", []string{"east/web-0=5", "west/web-0=5"}, objectsIn(f.Custom(t.Context(), podsRPS)))
 			})
 		}
 		synctest.Wait()
@@ -101,9 +92,7 @@ func TestOneRequestHoweverManyAsk(t *testing.T) {
 		close(release)
 		askers.Wait()
 		for _, m := range []*fakeMember{east, west} {
-			if n := m.askedFor("rps"); n != 1 {
-				t.Errorf("200 askers caused %d requests to %s, want 1", n, m.name)
-			}
+			fleettest.Same(t, "requests of 200 askers to "+m.Name(), 1, m.askedFor("rps"))
 		}
 	})
 }
@@ -128,9 +117,7 @@ func TestRequestOutlivesWhoCausedIt(t *testing.T) {
 		synctest.Wait()
 		close(release)
 		wantCoverage(t, f.Custom(t.Context(), podsRPS), "answered=east")
-		if n := east.askedFor("rps"); n != 1 {
-			t.Errorf("asked %d times, want once: the second asker takes the first one's request over", n)
-		}
+		fleettest.Same(t, "times asked: the second asker takes the first one's request over", 1, east.askedFor("rps"))
 	})
 }
 
@@ -139,7 +126,7 @@ func TestOutcomesServeForAMoment(t *testing.T) {
 	unknown.Metric = "nonsense"
 	tests := map[string]struct {
 		question CustomQuestion
-		values   handler
+		values   memberstest.Handler
 		want     string
 	}{
 		"an answer":    {podsRPS, nil, "answered=east"},
@@ -159,9 +146,7 @@ func TestOutcomesServeForAMoment(t *testing.T) {
 				for i, step := range steps {
 					time.Sleep(step.wait)
 					wantCoverage(t, f.Custom(t.Context(), tc.question), tc.want)
-					if n := east.askedFor(tc.question.Metric); n != step.asks {
-						t.Errorf("asked %d times in step %d, want %d", n, i, step.asks)
-					}
+					fleettest.Same(t, fmt.Sprintf("times asked in step %d", i), step.asks, east.askedFor(tc.question.Metric))
 				}
 			})
 		})
@@ -176,9 +161,7 @@ func TestOutcomeIsKeptFromWhenItWasAskedFor(t *testing.T) {
 		f.Custom(t.Context(), podsRPS)
 		time.Sleep(keepFor - 3*time.Second)
 		f.Custom(t.Context(), podsRPS)
-		if n := east.askedFor("rps"); n != 2 {
-			t.Errorf("asked %d times, want 2: the values were as old as the question", n)
-		}
+		fleettest.Same(t, "times asked: the values were as old as the question", 2, east.askedFor("rps"))
 	})
 }
 
@@ -186,7 +169,7 @@ func TestOutcomeIsKeptFromWhenItWasAskedFor(t *testing.T) {
 func TestFailureIsKeptFromWhenItWasKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.values = hang
+		east.values = memberstest.Hang
 		f := startFleet(t, east)
 		wantCoverage(t, f.Custom(t.Context(), podsRPS), "silent=east:Timeout")
 		time.Sleep(keepFor - time.Nanosecond)
@@ -197,13 +180,11 @@ func TestFailureIsKeptFromWhenItWasKnown(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		f.Custom(t.Context(), podsRPS)
-		if n := east.askedFor("rps"); n != 2 {
-			t.Errorf("asked %d times, want 2", n)
-		}
+		fleettest.Same(t, "times asked", 2, east.askedFor("rps"))
 	})
 }
 
-func lateBy(d time.Duration, m *fakeMember) handler {
+func lateBy(d time.Duration, m *fakeMember) memberstest.Handler {
 	return func(r *http.Request) (*http.Response, error) {
 		time.Sleep(d)
 		return m.answer(r), nil
@@ -212,8 +193,8 @@ func lateBy(d time.Duration, m *fakeMember) handler {
 
 func TestMemberThatHangs(t *testing.T) {
 	tests := map[string]func(m *fakeMember){
-		"with the values":    func(m *fakeMember) { m.values = hang },
-		"with the discovery": func(m *fakeMember) { m.handle = hang },
+		"with the values":    func(m *fakeMember) { m.values = memberstest.Hang },
+		"with the discovery": func(m *fakeMember) { m.Handle = memberstest.Hang },
 	}
 	for name, hangs := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -228,9 +209,7 @@ func TestMemberThatHangs(t *testing.T) {
 					t.Errorf("the question took %v, want the member's deadline of %v", took, timeout)
 				}
 				wantCoverage(t, r, "answered=east;silent=west:Timeout")
-				if diff := cmp.Diff([]string{"east/web-0=5"}, objectsIn(r)); diff != "" {
-					t.Errorf("objects (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "objects", []string{"east/web-0=5"}, objectsIn(r))
 			})
 		})
 	}
@@ -258,7 +237,7 @@ func TestMemberThatNeverComesBack(t *testing.T) {
 func TestAskerWithLittleTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east, west := newFakeMember("east"), newFakeMember("west")
-		west.values = hang
+		west.values = memberstest.Hang
 		f := startFleet(t, east, west)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -275,8 +254,8 @@ func TestWhatAMembersAnswerCountsAs(t *testing.T) {
 	two := func(m *fakeMember) {
 		m.objects = []custom_metrics.MetricValue{object("web-0", "1"), object("web-1", "2")}
 	}
-	onValues := func(h handler) func(*fakeMember) { return func(m *fakeMember) { m.values = h } }
-	all := func(h handler) func(*fakeMember) { return func(m *fakeMember) { m.handle = h } }
+	onValues := func(h memberstest.Handler) func(*fakeMember) { return func(m *fakeMember) { m.values = h } }
+	all := func(h memberstest.Handler) func(*fakeMember) { return func(m *fakeMember) { m.Handle = h } }
 	byName := podsRPS
 	byName.Subject.name = "web-0"
 	tests := map[string]struct {
@@ -314,11 +293,11 @@ func TestWhatAMembersAnswerCountsAs(t *testing.T) {
 		"500 of the discovery":   {podsRPS, all(saying(500, "broken")), "silent=east:ServerError"},
 		"a page for a discovery": {podsRPS, all(saying(200, "<html>")), "silent=east:BadAnswer"},
 		"JSON for a discovery":   {podsRPS, all(saying(200, `{"ok":true}`)), "silent=east:BadAnswer"},
-		"the hub": {podsRPS, func(m *fakeMember) { m.hub = true; m.handle = saying(500, "must not be asked") },
+		"the hub": {podsRPS, func(m *fakeMember) { m.hub = true; m.Handle = saying(500, "must not be asked") },
 			"answered=east;absent=east"},
-		"known to be away":        {podsRPS, func(m *fakeMember) { m.silence = away }, "silent=east:Unreachable"},
+		"known to be away":        {podsRPS, func(m *fakeMember) { m.Silent = away }, "silent=east:Unreachable"},
 		"served by another hub":   {podsRPS, onValues(nested), "silent=east:NestedHub"},
-		"the hub, though not yet": {podsRPS, func(m *fakeMember) { m.hub, m.silence = true, away }, "answered=east;absent=east"},
+		"the hub, though not yet": {podsRPS, func(m *fakeMember) { m.hub, m.Silent = true, away }, "answered=east;absent=east"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -332,7 +311,7 @@ func TestWhatAMembersAnswerCountsAs(t *testing.T) {
 				if took := time.Since(start); took != 0 {
 					t.Errorf("the answer took %v, want none", took)
 				}
-				if (east.hub || east.silence != nil) && len(east.take()) > 0 {
+				if (east.hub || east.Silent != nil) && len(east.take()) > 0 {
 					t.Error("the member was asked all the same")
 				}
 			})
@@ -342,7 +321,7 @@ func TestWhatAMembersAnswerCountsAs(t *testing.T) {
 
 // tooMany asks to come again, which is not for us to do: the asker's deadline runs.
 func tooMany(*http.Request) (*http.Response, error) {
-	r := respond(http.StatusTooManyRequests, []byte("slow down"))
+	r := memberstest.Respond(http.StatusTooManyRequests, runtime.ContentTypeJSON, []byte("slow down"))
 	r.Header.Set("Retry-After", "1")
 	return r, nil
 }
@@ -383,9 +362,7 @@ func TestMembersJoinAndLeave(t *testing.T) {
 		other.objects = []custom_metrics.MetricValue{object("db-0", "1")}
 		f.setMembers(other)
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"east/db-0=1"}, objectsIn(f.Custom(t.Context(), podsRPS))); diff != "" {
-			t.Errorf("objects (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "objects", []string{"east/db-0=1"}, objectsIn(f.Custom(t.Context(), podsRPS)))
 		east.take()
 		time.Sleep(10 * period)
 		if asked := east.take(); asked != nil {
@@ -396,8 +373,8 @@ func TestMembersJoinAndLeave(t *testing.T) {
 
 func TestMemberLeavesWhileAsked(t *testing.T) {
 	tests := map[string]func(m *fakeMember){
-		"for values":          func(m *fakeMember) { m.values = hang },
-		"for what it has":     func(m *fakeMember) { m.handle = hang },
+		"for values":          func(m *fakeMember) { m.values = memberstest.Hang },
+		"for what it has":     func(m *fakeMember) { m.Handle = memberstest.Hang },
 		"and says so at last": func(m *fakeMember) { m.values = lateAnswer(m) },
 	}
 	for name, hangs := range tests {
@@ -428,7 +405,7 @@ func TestMemberLeavesWhileAsked(t *testing.T) {
 }
 
 // lateAnswer is one that comes although nobody waits.
-func lateAnswer(m *fakeMember) handler {
+func lateAnswer(m *fakeMember) memberstest.Handler {
 	return func(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return m.answer(r), nil
@@ -438,7 +415,7 @@ func lateAnswer(m *fakeMember) handler {
 func TestEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east, west := newFakeMember("east"), newFakeMember("west")
-		west.values = hang
+		west.values = memberstest.Hang
 		f := startFleet(t, east, west)
 		done := make(chan struct{})
 		go func() {

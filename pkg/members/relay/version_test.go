@@ -11,7 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // learned counts how often a member was asked which versions of a group it serves.
@@ -43,7 +46,7 @@ func TestVersionIsLearntOnceForAllQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
 		release := make(chan struct{})
-		east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Handle = func(r *http.Request) (*http.Response, error) {
 			<-release
 			return east.answer(r), nil
 		}
@@ -55,19 +58,17 @@ func TestVersionIsLearntOnceForAllQuestions(t *testing.T) {
 		manyQuestions(t, f, 50, "answered=east")
 		time.Sleep(10 * time.Second)
 		manyQuestions(t, f, 50, "answered=east")
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times, want once", n)
-		}
+		fleettest.Same(t, "times the version was asked for", 1, learned(east.take(), customGroup))
 	})
 }
 
 func TestVersionIsLearntOnceForQuestionsAndDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.silence = away
-		east.handle = lateBy(time.Second, east)
+		east.Silent = away
+		east.Handle = lateBy(time.Second, east)
 		f := newFleetWith(func(o *Options) { o.External = false }, east).start(t)
-		east.set(func() { east.silence = nil })
+		east.Set(func() { east.Silent = nil })
 		go f.Custom(t.Context(), podsRPS) // before anybody has heard that the member is ready
 		synctest.Wait()
 		f.MembersChanged()
@@ -84,13 +85,11 @@ func TestDiscoveryLearnsTheVersionAnew(t *testing.T) {
 		east.versions[customGroup] = []string{"v1beta1"}
 		f := startFleet(t, east)
 		f.Custom(t.Context(), podsRPS)
-		east.set(func() { east.versions[customGroup] = []string{"v1beta1", "v1beta2"} })
+		east.Set(func() { east.versions[customGroup] = []string{"v1beta1", "v1beta2"} })
 		time.Sleep(period + period/10)
 		east.take()
 		f.Custom(t.Context(), podsRPS)
-		if diff := cmp.Diff([]string{"/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/rps"}, east.take()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked", []string{"/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/rps"}, east.take())
 	})
 }
 
@@ -100,24 +99,18 @@ func TestVersionIsLearntAgainAfterAFailure(t *testing.T) {
 		f := startFleet(t, east)
 		time.Sleep(10 * time.Second)
 		east.take()
-		east.set(func() { east.values = saying(503, "away") })
+		east.Set(func() { east.values = saying(503, "away") })
 		manyQuestions(t, f, 1, "silent=east:ServerError")
-		if n := learned(east.take(), customGroup); n != 0 {
-			t.Errorf("the version was asked for %d times before anything failed", n)
-		}
+		fleettest.Same(t, "times the version was asked for before anything failed", 0, learned(east.take(), customGroup))
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 20, "silent=east:ServerError")
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times after a failure, want once", n)
-		}
-		east.set(func() { east.values = nil })
+		fleettest.Same(t, "times the version was asked for after a failure", 1, learned(east.take(), customGroup))
+		east.Set(func() { east.values = nil })
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 20, "answered=east")
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 20, "answered=east")
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times after the last failures, want once", n)
-		}
+		fleettest.Same(t, "times the version was asked for after the last failures", 1, learned(east.take(), customGroup))
 	})
 }
 
@@ -132,9 +125,7 @@ func TestVersionIsNotDoubtedWhereAMetricIsUnknown(t *testing.T) {
 			wantCoverage(t, f.Custom(t.Context(), unknown), "answered=east;absent=east")
 			time.Sleep(keepFor)
 		}
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times, want once", n)
-		}
+		fleettest.Same(t, "times the version was asked for", 1, learned(east.take(), customGroup))
 	})
 }
 
@@ -143,28 +134,24 @@ func TestVersionThatIsNoLongerServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
 		f := startFleet(t, east) // learns v1beta2 this very moment
-		east.set(func() { east.versions[customGroup] = []string{"v1beta1"} })
+		east.Set(func() { east.versions[customGroup] = []string{"v1beta1"} })
 		east.take()
 		r := f.Custom(t.Context(), podsRPS)
 		wantCoverage(t, r, "answered=east")
-		if diff := cmp.Diff([]string{"east/web-0=5"}, objectsIn(r)); diff != "" {
-			t.Errorf("objects (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "objects", []string{"east/web-0=5"}, objectsIn(r))
 		want := []string{
 			"/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/%2A/rps",
 			"/apis/custom.metrics.k8s.io",
 			"/apis/custom.metrics.k8s.io/v1beta1/namespaces/shop/pods/%2A/rps",
 		}
-		if diff := cmp.Diff(want, east.take()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked", want, east.take())
 
-		east.set(func() {
-			east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Set(func() {
+			east.Handle = func(r *http.Request) (*http.Response, error) {
 				if strings.Count(r.URL.Path, "/") > 2 {
 					return pageNotFound(), nil
 				}
-				return respond(503, nil), nil
+				return memberstest.Respond(503, runtime.ContentTypeJSON, nil), nil
 			}
 		})
 		time.Sleep(keepFor)
@@ -181,9 +168,7 @@ func TestPathThatNobodyServes(t *testing.T) {
 		east.take()
 		wantCoverage(t, f.External(t.Context(), queue), "answered=east;absent=east")
 		want := []string{"/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue", "/apis/external.metrics.k8s.io"}
-		if diff := cmp.Diff(want, east.take()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "asked", want, east.take())
 	})
 }
 
@@ -196,25 +181,23 @@ func TestMissingAPIIsRememberedForAMoment(t *testing.T) {
 		if asked := east.take(); learned(asked, customGroup) != 1 || len(asked) != 2 {
 			t.Errorf("asked %v, want each group once", asked)
 		}
-		east.set(func() { east.versions = newFakeMember("").versions })
+		east.Set(func() { east.versions = newFakeMember("").versions })
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 50, "answered=east")
-		if n := learned(east.take(), customGroup); n != 1 {
-			t.Errorf("the version was asked for %d times, want once", n)
-		}
+		fleettest.Same(t, "times the version was asked for", 1, learned(east.take(), customGroup))
 	})
 }
 
 func TestFailureToLearnIsRememberedForAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		east.handle = saying(500, "broken")
+		east.Handle = saying(500, "broken")
 		f := startFleet(t, east)
 		manyQuestions(t, f, 50, "silent=east:ServerError")
 		if asked := east.take(); learned(asked, customGroup) != 1 || len(asked) != 2 {
 			t.Errorf("asked %v, want each group once", asked)
 		}
-		east.set(func() { east.handle = nil })
+		east.Set(func() { east.Handle = nil })
 		time.Sleep(keepFor)
 		manyQuestions(t, f, 50, "answered=east")
 	})

@@ -10,11 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // wiredMember is asked through a network.
@@ -29,7 +30,7 @@ func newWiredMember(t *testing.T, name string) *wiredMember {
 	t.Helper()
 	m := &wiredMember{fakeMember: newFakeMember(name)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer, err := m.serve(r)
+		answer, err := m.Serve(r)
 		if err != nil {
 			panic(http.ErrAbortHandler) // the connection breaks
 		}
@@ -67,15 +68,11 @@ func TestOverTheWire(t *testing.T) {
 
 	q := podsRPS
 	q.Selector = selector(t, "app in (a,b)")
-	if diff := cmp.Diff([]string{"east/web-0=5", "west/web-0=5"}, objectsIn(f.Custom(t.Context(), q))); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "objects", []string{"east/web-0=5", "west/web-0=5"}, objectsIn(f.Custom(t.Context(), q)))
 	q.Metric = "nonsense"
 	wantCoverage(t, f.Custom(t.Context(), q), "answered=east,west;absent=east,west")
-	west.set(func() { west.values = func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF } })
+	west.Set(func() { west.values = func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF } })
 	r := f.External(t.Context(), queue)
 	wantCoverage(t, r, "answered=east;silent=west:Unreachable")
-	if diff := cmp.Diff([]string{"east/a=7"}, seriesIn(r.Values)); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "series", []string{"east/a=7"}, seriesIn(r.Values))
 }

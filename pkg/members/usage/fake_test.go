@@ -3,13 +3,12 @@
 package usage
 
 import (
-	"bytes"
+	"context"
 	"fmt"
-	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,76 +18,40 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	restfake "k8s.io/client-go/rest/fake"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/wire"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // fakeMember answers for one cluster, without a network.
 type fakeMember struct {
-	name string
-	asks atomic.Int64
+	*memberstest.Member
 
-	mu       sync.Mutex
 	pods     []metricsv1beta1.PodMetrics
 	measured time.Duration // the resolution: timestamps change this often; 0: never
 	started  time.Time
-	handle   func(*http.Request) (*http.Response, error) // in place of pods
-	silence  error
-	queries  []string
 }
 
 var _ Source = (*fakeMember)(nil)
 
 func newFakeMember(name string, pods ...metricsv1beta1.PodMetrics) *fakeMember {
-	return &fakeMember{name: name, pods: pods, measured: resolution, started: time.Now()}
+	m := &fakeMember{pods: pods, measured: resolution, started: time.Now()}
+	m.Member = memberstest.New(name, m.list)
+	return m
 }
 
-func (m *fakeMember) Name() string { return m.name }
+// queries are the requests so far.
+func (m *fakeMember) queries() []string { return m.Asked((*url.URL).RequestURI) }
 
-func (m *fakeMember) Silence() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.silence
-}
+func (m *fakeMember) asks() int64 { return int64(len(m.queries())) }
 
-func (m *fakeMember) set(f func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f()
-}
-
-func (m *fakeMember) MetricsClient() rest.Interface {
-	return &restfake.RESTClient{
-		GroupVersion:         schema.GroupVersion{Version: "v1"},
-		NegotiatedSerializer: scheme.Codecs.WithoutConversion(),
-		Client:               restfake.CreateHTTPClient(m.serve),
-	}
-}
-
-func (m *fakeMember) serve(r *http.Request) (*http.Response, error) {
-	m.asks.Add(1)
-	m.mu.Lock()
-	handle := m.handle
-	m.queries = append(m.queries, r.URL.RequestURI())
-	m.mu.Unlock()
-	if handle != nil {
-		return handle(r)
-	}
-	return m.list(r), nil
-}
-
-func (m *fakeMember) list(r *http.Request) *http.Response {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (m *fakeMember) list(r *http.Request) (*http.Response, error) {
+	m.Lock()
+	defer m.Unlock()
 	selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
 	if err != nil {
-		return respond(http.StatusBadRequest, "", []byte(err.Error()))
+		return memberstest.Respond(http.StatusBadRequest, "", []byte(err.Error())), nil
 	}
 	if strings.HasSuffix(r.URL.Path, "/nodes") {
 		list := &metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{{
@@ -96,7 +59,7 @@ func (m *fakeMember) list(r *http.Request) *http.Response {
 			Timestamp:  m.timestamp(), Window: metav1.Duration{Duration: resolution},
 			Usage: corev1.ResourceList{"cpu": resource.MustParse("750m")},
 		}}}
-		return respond(http.StatusOK, contentTypeProtobuf, protobufOf(list))
+		return memberstest.Respond(http.StatusOK, contentTypeProtobuf, protobufOf(list)), nil
 	}
 	list := &metricsv1beta1.PodMetricsList{}
 	for _, p := range m.pods {
@@ -107,7 +70,7 @@ func (m *fakeMember) list(r *http.Request) *http.Response {
 			}
 		}
 	}
-	return respond(http.StatusOK, contentTypeProtobuf, protobufOf(list))
+	return memberstest.Respond(http.StatusOK, contentTypeProtobuf, protobufOf(list)), nil
 }
 
 func (m *fakeMember) timestamp() metav1.Time {
@@ -117,42 +80,16 @@ func (m *fakeMember) timestamp() metav1.Time {
 	return metav1.NewTime(time.Now().Truncate(m.measured))
 }
 
-func respond(code int, contentType string, body []byte) *http.Response {
-	return &http.Response{
-		StatusCode: code, Header: http.Header{"Content-Type": {contentType}},
-		Body: io.NopCloser(bytes.NewReader(body)),
-	}
-}
-
-func refuse(code int) func(*http.Request) (*http.Response, error) {
-	return func(*http.Request) (*http.Response, error) {
-		return respond(code, "text/plain", []byte(http.StatusText(code))), nil
-	}
-}
-
-// hang answers nothing until the asker gives up.
-func hang(r *http.Request) (*http.Response, error) {
-	<-r.Context().Done()
-	return nil, r.Context().Err()
+func refuse(code int) memberstest.Handler {
+	return memberstest.Saying(code, "text/plain", http.StatusText(code))
 }
 
 func protobufOf(list interface{ Marshal() ([]byte, error) }) []byte {
-	raw, err := list.Marshal()
-	if err != nil {
-		panic(err)
-	}
-	return enveloped(raw)
+	return memberstest.Protobuf(runtime.TypeMeta{}, list)
 }
 
 // enveloped is an encoded object as it is sent.
-func enveloped(raw []byte) []byte {
-	envelope := runtime.Unknown{Raw: raw, ContentType: contentTypeProtobuf}
-	body, err := envelope.Marshal()
-	if err != nil {
-		panic(err)
-	}
-	return append([]byte(wire.Magic), body...)
-}
+func enveloped(raw []byte) []byte { return memberstest.Envelope(runtime.Unknown{Raw: raw}) }
 
 // pod is one with two containers.
 func pod(namespace, name string, set map[string]string) metricsv1beta1.PodMetrics {
@@ -209,12 +146,10 @@ func startStoreOf(t *testing.T, maxHot int, members ...Source) *fleetOf {
 		Period: resolution, MaxAge: time.Minute, IdleAfter: 5 * time.Minute, Timeout: 5 * time.Second,
 		MaxHot: maxHot, Metrics: NewMetrics(f.registry),
 	})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f.Run(t.Context())
-	}()
-	t.Cleanup(func() { <-done })
+	memberstest.Run(t.Context(), t, func(ctx context.Context) error {
+		f.Run(ctx)
+		return nil
+	})
 	return f
 }
 

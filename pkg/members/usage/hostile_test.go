@@ -11,14 +11,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // evilPods is a list with a memory that takes forever to read.
@@ -46,7 +47,9 @@ func TestQuantityThatTakesForEver(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				body := evilPods(t, contentType)
 				evil, good := newFakeMember("evil"), newFakeMember("good", pods("shop", 1)...)
-				evil.handle = func(*http.Request) (*http.Response, error) { return respond(http.StatusOK, contentType, body), nil }
+				evil.Handle = func(*http.Request) (*http.Response, error) {
+					return memberstest.Respond(http.StatusOK, contentType, body), nil
+				}
 				s := startStore(t, evil, good)
 				synctest.Wait()
 				for i := range 3 {
@@ -56,9 +59,7 @@ func TestQuantityThatTakesForEver(t *testing.T) {
 						t.Errorf("answer %d took %v", i, took)
 					}
 					wantBadAnswer(t, a.Silent["evil"])
-					if diff := cmp.Diff([]string{"good/shop/web-0"}, names(a)); diff != "" {
-						t.Errorf("pods (-want +got):\n%s", diff)
-					}
+					fleettest.Same(t, "pods", []string{"good/shop/web-0"}, names(a))
 					pass(resolution)
 				}
 				a := s.Pods(t.Context(), inNamespace(""))
@@ -100,9 +101,7 @@ func TestDecodersThatHang(t *testing.T) {
 				t.Errorf("an answer took %v, want %v", took, want)
 			}
 			wantBadAnswer(t, a.Silent["evil"])
-			if diff := cmp.Diff([]string{"good/shop/web-0"}, names(a)); diff != "" {
-				t.Errorf("pods (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "pods", []string{"good/shop/web-0"}, names(a))
 			pass(resolution)
 		}
 	})

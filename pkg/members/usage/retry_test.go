@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 type handler = func(*http.Request) (*http.Response, error)
@@ -23,7 +25,7 @@ func broken(*http.Request) (*http.Response, error) { return nil, errors.New("con
 func (m *fakeMember) failing(first int, fail handler, of func(*http.Request) bool) handler {
 	return func(r *http.Request) (*http.Response, error) {
 		failed := false
-		m.set(func() {
+		m.Set(func() {
 			if of(r) && first > 0 {
 				first--
 				failed = true
@@ -32,7 +34,7 @@ func (m *fakeMember) failing(first int, fail handler, of func(*http.Request) boo
 		if failed {
 			return fail(r)
 		}
-		return m.list(r), nil
+		return m.list(r)
 	}
 }
 
@@ -84,13 +86,13 @@ func TestFirstScrapeThatFailsIsTriedAgainSoon(t *testing.T) {
 		"a server that fails":         {refuse(503), 0},
 		"one that has too much to do": {refuse(429), 0},
 		"no connection":               {broken, 0},
-		"no answer in time":           {hang, deadline},
+		"no answer in time":           {memberstest.Hang, deadline},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for failures := 1; failures <= 3; failures++ {
 				synctest.Test(t, func(t *testing.T) {
 					east := newFakeMember("east", pods("shop", 1)...)
-					east.handle = east.failing(failures, tc.fail, anything)
+					east.Handle = east.failing(failures, tc.fail, anything)
 					f := startStore(t, east)
 					f.justAfterARound()
 					if coverage := f.coverage(t, "shop"); !strings.HasPrefix(coverage, "silent=east") {
@@ -107,7 +109,7 @@ func TestFirstScrapeThatFailsIsTriedAgainSoon(t *testing.T) {
 					if took := f.untilWhole(t, "shop"); took < least || took > most {
 						t.Errorf("after %d failures it took %v until the answer was whole, want between %v and %v", failures, took, least, most)
 					}
-					if got, want := east.asks.Load(), int64(failures+1); got != want {
+					if got, want := east.asks(), int64(failures+1); got != want {
 						t.Errorf("asked %d times, want %d", got, want)
 					}
 					if f.scrapers["east"].targets[key{resource: podsResource, namespace: "shop"}].onBeat != inRound {
@@ -124,20 +126,18 @@ func TestWhatWillNotPassIsNotTriedAgainSoon(t *testing.T) {
 		"forbidden":   refuse(403),
 		"no such API": refuse(404),
 		"garbage": func(*http.Request) (*http.Response, error) {
-			return respond(200, "text/html", []byte("<html>")), nil
+			return memberstest.Respond(200, "text/html", []byte("<html>")), nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				east := newFakeMember("east", pods("shop", 1)...)
-				east.handle = fail
+				east.Handle = fail
 				f := startStore(t, east)
 				f.justAfterARound()
 				f.coverage(t, "shop")
 				pass(resolution - time.Second)
-				if asked := east.asks.Load(); asked != 1 {
-					t.Errorf("asked %d times before the next round, want once", asked)
-				}
+				fleettest.Same(t, "times asked before the next round", int64(1), east.asks())
 			})
 		})
 	}
@@ -150,13 +150,11 @@ func TestWhatWasAnsweredBeforeIsLeftToTheRounds(t *testing.T) {
 		f := startStore(t, east)
 		f.justAfterARound()
 		f.coverage(t, "shop")
-		east.set(func() { east.handle = refuse(503) })
-		before := east.asks.Load()
+		east.Set(func() { east.Handle = refuse(503) })
+		before := east.asks()
 		pass(3 * resolution)
 		synctest.Wait()
-		if got := east.asks.Load() - before; got != 3 {
-			t.Errorf("asked %d times in 3 periods, want once in each", got)
-		}
+		fleettest.Same(t, "times asked in 3 periods", int64(3), east.asks()-before)
 		if got, want := f.coverage(t, "shop"), "answered=east"; got != want {
 			t.Errorf("coverage %q, want %q", got, want)
 		}
@@ -171,16 +169,16 @@ func TestMemberThatIsDownIsNotHammered(t *testing.T) {
 		rounds int64
 	}{
 		"fails":                            {refuse(503), periods},
-		"hangs, which takes up its period": {hang, periods * 3 / 4},
+		"hangs, which takes up its period": {memberstest.Hang, periods * 3 / 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const namespaces = 200
 				east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
 				atOnce, most := 0, 0
-				east.handle = func(r *http.Request) (*http.Response, error) {
-					east.set(func() { atOnce++; most = max(most, atOnce) })
-					defer east.set(func() { atOnce-- })
+				east.Handle = func(r *http.Request) (*http.Response, error) {
+					east.Set(func() { atOnce++; most = max(most, atOnce) })
+					defer east.Set(func() { atOnce-- })
 					return tc.fail(r)
 				}
 				f := startStoreOf(t, namespaces, east)
@@ -191,14 +189,14 @@ func TestMemberThatIsDownIsNotHammered(t *testing.T) {
 				}
 				f.touchAll(first)
 				synctest.Wait()
-				if asked := east.asks.Load(); asked != namespaces {
+				if asked := east.asks(); asked != namespaces {
 					t.Fatalf("asked %d times at first, want once for each namespace", asked)
 				}
 				pass(5*time.Second + time.Millisecond) // they have failed
-				east.set(func() { most = 0 })
+				east.Set(func() { most = 0 })
 				pass(periods * resolution)
 				synctest.Wait()
-				if got, want := east.asks.Load()-namespaces, tc.rounds+4; got != want {
+				if got, want := east.asks()-namespaces, tc.rounds+4; got != want {
 					t.Errorf("asked %d times more in %d periods, want %d: once in each round, and four times at first", got, periods, want)
 				}
 				if most > 2 { // a round's, and one more
@@ -232,7 +230,7 @@ func TestOthersAreTriedAgainTogether(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
 				first, all := east.failing(namespaces+1, refuse(503), anything), east.failing(tc.forbidden, refuse(403), forAll)
-				east.handle = func(r *http.Request) (*http.Response, error) {
+				east.Handle = func(r *http.Request) (*http.Response, error) {
 					if forAll(r) {
 						return all(r)
 					}
@@ -247,7 +245,7 @@ func TestOthersAreTriedAgainTogether(t *testing.T) {
 						t.Fatalf("namespace %d: coverage %q, want %q", i, got, want)
 					}
 				}
-				if got, want := east.asks.Load()-int64(namespaces), 2+others; got != want {
+				if got, want := east.asks()-int64(namespaces), 2+others; got != want {
 					t.Errorf("asked %d times more, want once without success, once with it, and %d for the others", got, others)
 				}
 				for k, target := range f.scrapers["east"].targets {
@@ -265,12 +263,12 @@ func TestPilotThatIsForbidden(t *testing.T) {
 	for range 10 { // either may be the pilot
 		synctest.Test(t, func(t *testing.T) {
 			east := newFakeMember("east", append(pods("shop", 1), pods("bank", 1)...)...)
-			east.handle = refuse(503)
+			east.Handle = refuse(503)
 			f := startStore(t, east)
 			f.justAfterARound()
 			f.coverage(t, "shop")
 			f.coverage(t, "bank")
-			east.set(func() { east.handle = east.failing(100, refuse(403), about("bank")) })
+			east.Set(func() { east.Handle = east.failing(100, refuse(403), about("bank")) })
 			if took := f.untilWhole(t, "shop"); took > 1300*time.Millisecond {
 				t.Errorf("it took %v until there was an answer", took)
 			}
@@ -285,22 +283,22 @@ func TestPilotThatIsForbidden(t *testing.T) {
 func TestNamespaceThatIsNeverAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", append(pods("shop", 1), pods("bank", 1)...)...)
-		east.handle = east.failing(1000, hang, about("large"))
+		east.Handle = east.failing(1000, memberstest.Hang, about("large"))
 		f := startStore(t, east)
 		f.coverage(t, "large")
 		pass(4 * resolution)
 		f.justAfterARound()
-		before := east.asks.Load()
+		before := east.asks()
 		pass(resolution - time.Second)
-		if asked := east.asks.Load() - before; asked > 1 {
+		if asked := east.asks() - before; asked > 1 {
 			t.Errorf("asked %d times in a later period, want once", asked)
 		}
 		f.justAfterARound()
 		pass(5 * time.Second) // the round has ended
-		large := east.handle
+		large := east.Handle
 		fail := east.failing(1, refuse(503), about("shop"))
-		east.set(func() {
-			east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Set(func() {
+			east.Handle = func(r *http.Request) (*http.Response, error) {
 				if about("shop")(r) {
 					return fail(r)
 				}
@@ -317,14 +315,14 @@ func TestNamespaceThatIsNeverAnswered(t *testing.T) {
 func TestFirstRoundThatFailsIsTriedAgainSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", pods("shop", 1)...)
-		east.silence = &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "connection refused"}
-		east.handle = east.failing(1, refuse(503), anything)
+		east.Silent = &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "connection refused"}
+		east.Handle = east.failing(1, refuse(503), anything)
 		f := startStore(t, east)
 		synctest.Wait()
 		f.coverage(t, "shop")
 		pass(4 * resolution)
 		f.justAfterARound()
-		east.set(func() { east.silence = nil })
+		east.Set(func() { east.Silent = nil })
 		f.MembersChanged()
 		synctest.Wait()
 		if got, want := f.coverage(t, "shop"), "silent=east:ServerError"; got != want {
@@ -339,7 +337,7 @@ func TestFirstRoundThatFailsIsTriedAgainSoon(t *testing.T) {
 func TestMemberThatLeftIsNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", pods("shop", 1)...)
-		east.handle = refuse(503)
+		east.Handle = refuse(503)
 		f := startStore(t, east)
 		f.justAfterARound()
 		f.coverage(t, "shop")
@@ -351,9 +349,7 @@ func TestMemberThatLeftIsNotTriedAgain(t *testing.T) {
 			t.Errorf("it took %v until all that was started for it had ended", took)
 		}
 		pass(2 * resolution)
-		if asked := east.asks.Load(); asked != 1 {
-			t.Errorf("asked %d times, want once before it left", asked)
-		}
+		fleettest.Same(t, "times asked", int64(1), east.asks())
 	})
 }
 
@@ -362,14 +358,14 @@ func TestTryingAgainIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", pods("shop", 1)...)
 		release := make(chan struct{})
-		east.handle = east.failing(1, refuse(503), anything)
+		east.Handle = east.failing(1, refuse(503), anything)
 		f := startStore(t, east)
 		f.justAfterARound()
 		f.coverage(t, "shop")
-		east.set(func() {
-			east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Set(func() {
+			east.Handle = func(r *http.Request) (*http.Response, error) {
 				<-release // whatever becomes of the asker
-				return east.list(r), nil
+				return east.list(r)
 			}
 		})
 		pass(2 * time.Second)
@@ -406,13 +402,13 @@ func TestBeatIsKeptWhileANamespaceIsTriedAgain(t *testing.T) {
 		}
 		f.justAfterARound()
 		var asked []time.Time
-		east.set(func() {
-			east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Set(func() {
+			east.Handle = func(r *http.Request) (*http.Response, error) {
 				if about("large")(r) {
-					return hang(r)
+					return memberstest.Hang(r)
 				}
-				east.set(func() { asked = append(asked, time.Now()) })
-				return east.list(r), nil
+				east.Set(func() { asked = append(asked, time.Now()) })
+				return east.list(r)
 			}
 		})
 		pass(5 * time.Second) // so that the second time is under way when the round is due

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 func TestFirstQuestionAsksEveryMember(t *testing.T) {
@@ -23,11 +25,9 @@ func TestFirstQuestionAsksEveryMember(t *testing.T) {
 		f := startStore(t, east, west)
 		synctest.Wait()
 		want := []string{"east/shop/web-0", "east/shop/web-1", "west/shop/web-0"}
-		if diff := cmp.Diff(want, names(f.Pods(t.Context(), inNamespace("shop")))); diff != "" {
-			t.Errorf("pods (-want +got):\n%s", diff)
-		}
-		if east.asks.Load() != 1 || west.asks.Load() != 1 {
-			t.Errorf("asked east %d and west %d times, want once each", east.asks.Load(), west.asks.Load())
+		fleettest.Same(t, "pods", want, names(f.Pods(t.Context(), inNamespace("shop"))))
+		if east.asks() != 1 || west.asks() != 1 {
+			t.Errorf("asked east %d and west %d times, want once each", east.asks(), west.asks())
 		}
 	})
 }
@@ -38,8 +38,8 @@ func TestWarmQuestionsAskNobody(t *testing.T) {
 		f := startStore(t, east, west)
 		synctest.Wait()
 		first := f.Pods(t.Context(), inNamespace("shop"))
-		west.set(func() { west.handle = hang })
-		before := east.asks.Load() + west.asks.Load()
+		west.Set(func() { west.Handle = memberstest.Hang })
+		before := east.asks() + west.asks()
 		start := time.Now()
 		for range 1000 {
 			if diff := cmp.Diff(names(first), names(f.Pods(t.Context(), inNamespace("shop")))); diff != "" {
@@ -49,7 +49,7 @@ func TestWarmQuestionsAskNobody(t *testing.T) {
 		if waited := time.Since(start); waited != 0 {
 			t.Errorf("1000 warm questions waited %v, want no waiting at all", waited)
 		}
-		if asked := east.asks.Load() + west.asks.Load() - before; asked != 0 {
+		if asked := east.asks() + west.asks() - before; asked != 0 {
 			t.Errorf("1000 warm questions put %d questions to members, want none", asked)
 		}
 	})
@@ -58,7 +58,7 @@ func TestWarmQuestionsAskNobody(t *testing.T) {
 func TestMemberThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east, west := newFakeMember("east", pods("shop", 1)...), newFakeMember("west", pods("shop", 1)...)
-		west.handle = hang
+		west.Handle = memberstest.Hang
 		f := startStore(t, east, west)
 		synctest.Wait()
 		start := time.Now()
@@ -83,7 +83,7 @@ func TestSamplesAreServedUntilTooOld(t *testing.T) {
 		f := startStore(t, east, west)
 		synctest.Wait()
 		f.Pods(t.Context(), inNamespace("shop"))
-		west.set(func() { west.handle = hang })
+		west.Set(func() { west.Handle = memberstest.Hang })
 		lastAsked := time.Now()
 		for {
 			pass(time.Second)
@@ -99,7 +99,7 @@ func TestSamplesAreServedUntilTooOld(t *testing.T) {
 			}
 			break
 		}
-		west.set(func() { west.handle = nil })
+		west.Set(func() { west.Handle = nil })
 		pass(2*resolution + 5*time.Second)
 		if got, want := f.Pods(t.Context(), inNamespace("shop")).Coverage().Header(), "answered=east,west"; got != want {
 			t.Errorf("coverage %q once west answers again, want %q", got, want)
@@ -110,17 +110,17 @@ func TestSamplesAreServedUntilTooOld(t *testing.T) {
 func TestMemberThatIsReadyAgainIsAskedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", pods("shop", 1)...)
-		east.silence = &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "connection refused"}
+		east.Silent = &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "connection refused"}
 		f := startStore(t, east)
 		synctest.Wait()
 		a := f.Pods(t.Context(), inNamespace("shop"))
 		if got, want := a.Coverage().Warning(), "1 of 1 cluster did not answer: east (Unreachable: connection refused)"; got != want {
 			t.Errorf("warning %q, want %q", got, want)
 		}
-		if asked := east.asks.Load(); asked != 0 {
+		if asked := east.asks(); asked != 0 {
 			t.Errorf("a member known to be away was asked %d times, want never", asked)
 		}
-		east.set(func() { east.silence = nil })
+		east.Set(func() { east.Silent = nil })
 		f.MembersChanged()
 		synctest.Wait()
 		if got := names(f.Pods(t.Context(), inNamespace("shop"))); len(got) != 1 {
@@ -138,20 +138,20 @@ func TestWhatAMembersRefusalCountsAs(t *testing.T) {
 		"403 is silent":                        {refuse(403), "silent=east:Forbidden"},
 		"503 is silent":                        {refuse(503), "silent=east:ServerError"},
 		"what is not a list is silent": {func(*http.Request) (*http.Response, error) {
-			return respond(200, "text/html", []byte("<html>")), nil
+			return memberstest.Respond(200, "text/html", []byte("<html>")), nil
 		}, "silent=east:BadAnswer"},
 		"protobuf cut short is silent": {func(*http.Request) (*http.Response, error) {
-			return respond(200, contentTypeProtobuf, []byte("k8s\x00\x0a\xff")), nil
+			return memberstest.Respond(200, contentTypeProtobuf, []byte("k8s\x00\x0a\xff")), nil
 		}, "silent=east:BadAnswer"},
 		"no pods is an answer": {func(*http.Request) (*http.Response, error) {
-			return respond(200, contentTypeJSON, []byte(`{"kind":"PodMetricsList","items":[]}`)), nil
+			return memberstest.Respond(200, contentTypeJSON, []byte(`{"kind":"PodMetricsList","items":[]}`)), nil
 		}, "answered=east"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				east := newFakeMember("east")
-				east.handle = tc.handle
+				east.Handle = tc.handle
 				f := startStore(t, east)
 				synctest.Wait()
 				for _, namespace := range []string{"shop", ""} {
@@ -164,7 +164,7 @@ func TestWhatAMembersRefusalCountsAs(t *testing.T) {
 				if strings.HasSuffix(tc.want, "ServerError") {
 					most += 4 // soon after the first; see retry.go
 				}
-				if asked := east.asks.Load(); asked < 8 || asked > most {
+				if asked := east.asks(); asked < 8 || asked > most {
 					t.Errorf("asked %d times in 10 periods", asked)
 				}
 			})
@@ -176,9 +176,9 @@ func TestAllNamespacesAreAskedOnceForAllAskers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east", append(pods("shop", 1), pods("bank", 1)...)...)
 		release := make(chan struct{})
-		east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Handle = func(r *http.Request) (*http.Response, error) {
 			<-release
-			return east.list(r), nil
+			return east.list(r)
 		}
 		f := startStore(t, east)
 		synctest.Wait()
@@ -186,19 +186,17 @@ func TestAllNamespacesAreAskedOnceForAllAskers(t *testing.T) {
 		for range 50 {
 			askers.Go(func() {
 				want := []string{"east/bank/web-0", "east/shop/web-0"}
-				if diff := cmp.Diff(want, names(f.Pods(t.Context(), inNamespace("")))); diff != "" {
-					t.Errorf("pods (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "pods", want, names(f.Pods(t.Context(), inNamespace(""))))
 			})
 		}
 		synctest.Wait()
 		close(release)
 		askers.Wait()
-		if asked := east.asks.Load(); asked != 1 {
+		if asked := east.asks(); asked != 1 {
 			t.Errorf("50 askers caused %d questions, want 1", asked)
 		}
 		pass(10 * resolution)
-		if asked := east.asks.Load(); asked != 1 {
+		if asked := east.asks(); asked != 1 {
 			t.Errorf("all namespaces are kept hot: asked %d times", asked)
 		}
 	})
@@ -224,17 +222,15 @@ func TestSelectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := Question{Namespace: "shop", Selector: selector, Clusters: everywhere}
-			if diff := cmp.Diff(want, names(f.Pods(t.Context(), q))); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", text, diff)
-			}
+			fleettest.Same(t, text, want, names(f.Pods(t.Context(), q)))
 		}
-		for _, query := range labelled.queries {
+		for _, query := range labelled.queries() {
 			if strings.Contains(query, "labelSelector") {
 				t.Errorf("east, whose pods bear labels, was asked %s", query)
 			}
 		}
-		if len(bare.queries) != 1+len(tests) {
-			t.Errorf("west, whose pods bear no labels, was asked %v; want one question per selector", bare.queries)
+		if len(bare.queries()) != 1+len(tests) {
+			t.Errorf("west, whose pods bear no labels, was asked %v; want one question per selector", bare.queries())
 		}
 	})
 }
@@ -259,9 +255,7 @@ func TestNodes(t *testing.T) {
 		f := startStore(t, newFakeMember("east"), newFakeMember("west"))
 		synctest.Wait()
 		q := Question{Selector: labels.SelectorFromSet(labels.Set{"kubernetes.io/os": "linux"}), Clusters: everywhere}
-		if diff := cmp.Diff([]string{"east//node-1", "west//node-1"}, names(f.Nodes(t.Context(), q))); diff != "" {
-			t.Errorf("nodes (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "nodes", []string{"east//node-1", "west//node-1"}, names(f.Nodes(t.Context(), q)))
 	})
 }
 
@@ -274,15 +268,15 @@ func TestHotNamespacesAreBounded(t *testing.T) {
 			f.Pods(t.Context(), inNamespace(fmt.Sprintf("ns-%d", i)))
 			pass(time.Millisecond)
 		}
-		before := east.asks.Load()
+		before := east.asks()
 		pass(resolution + time.Second)
-		if asked := east.asks.Load() - before; asked > 2*8 {
+		if asked := east.asks() - before; asked > 2*8 {
 			t.Errorf("asked %d questions in a period, want no more than for the 8 namespaces that may be hot", asked)
 		}
 		pass(6 * time.Minute)
-		before = east.asks.Load()
+		before = east.asks()
 		pass(10 * resolution)
-		if asked := east.asks.Load() - before; asked != 0 {
+		if asked := east.asks() - before; asked != 0 {
 			t.Errorf("asked %d questions though nobody has asked us for 6 minutes", asked)
 		}
 	})
@@ -295,7 +289,7 @@ func TestMembersJoinAndLeave(t *testing.T) {
 		synctest.Wait()
 		f.Pods(t.Context(), inNamespace("shop"))
 
-		west.handle = hang
+		west.Handle = memberstest.Hang
 		f.setMembers(east, west)
 		synctest.Wait()
 		start := time.Now()
@@ -303,7 +297,7 @@ func TestMembersJoinAndLeave(t *testing.T) {
 		if got, want := a.Coverage().Header(), "answered=east;silent=west:NotYetAsked"; got != want || time.Since(start) != 0 {
 			t.Errorf("coverage %q after %v while a joined member hangs, want %q at once", got, time.Since(start), want)
 		}
-		west.set(func() { west.handle = nil })
+		west.Set(func() { west.Handle = nil })
 		pass(5*time.Second + 2*resolution)
 		if got, want := f.Pods(t.Context(), inNamespace("shop")).Coverage().Header(), "answered=east,west"; got != want {
 			t.Errorf("coverage %q, want %q", got, want)
@@ -315,9 +309,9 @@ func TestMembersJoinAndLeave(t *testing.T) {
 		if got := names(f.Pods(t.Context(), inNamespace("shop"))); len(got) != 3 {
 			t.Errorf("pods %v, want the three of the new cluster and none of the former", got)
 		}
-		left := east.asks.Load()
+		left := east.asks()
 		pass(10 * resolution)
-		if east.asks.Load() != left {
+		if east.asks() != left {
 			t.Error("a member that left is still asked")
 		}
 	})
@@ -336,7 +330,7 @@ func TestMembersAreAskedOncePerPeriodHoweverManyAsk(t *testing.T) {
 			}
 			pass(resolution)
 		}
-		asked := float64(east.asks.Load()) / periods / 2
+		asked := float64(east.asks()) / periods / 2
 		if asked < 0.95 || asked > 1.05 {
 			t.Errorf("asked %.3f times per namespace and period, want once", asked)
 		}
@@ -350,8 +344,6 @@ func TestNoMembersNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startStore(t)
 		synctest.Wait()
-		if diff := cmp.Diff(fleet.Coverage{}, f.Pods(t.Context(), inNamespace("shop")).Coverage()); diff != "" {
-			t.Errorf("coverage (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "coverage", fleet.Coverage{}, f.Pods(t.Context(), inNamespace("shop")).Coverage())
 	})
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // forAll is true of a request for the pods of all namespaces.
@@ -58,27 +60,27 @@ func TestManyNamespacesAreAskedForAtOnce(t *testing.T) {
 		"with others that cost little": {hot: 20, others: 900, most: 3},
 		"with others that cost much":   {hot: 20, others: 1100, most: 20},
 		"where it is forbidden":        {hot: 20, refuse: refuse(403), most: 20},
-		"where it takes too long":      {hot: 20, refuse: hang, most: 20},
+		"where it takes too long":      {hot: 20, refuse: memberstest.Hang, most: 20},
 		"where there is no such list":  {hot: 20, refuse: refuse(404), most: 20},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				east := newFakeMember("east", append(manyNamespaces(tc.hot, 3), pods("other", tc.others)...)...)
-				east.handle = func(r *http.Request) (*http.Response, error) {
+				east.Handle = func(r *http.Request) (*http.Response, error) {
 					if forAll(r) && tc.refuse != nil {
 						return tc.refuse(r)
 					}
-					return east.list(r), nil
+					return east.list(r)
 				}
 				f := startStoreOf(t, 200, east)
 				synctest.Wait()
 				f.askAbout(t, tc.hot)
 				pass(3 * resolution) // it has been tried
 				const periods = 15
-				before := east.asks.Load()
+				before := east.asks()
 				pass(periods * resolution)
-				asked := float64(east.asks.Load()-before) / periods
+				asked := float64(east.asks()-before) / periods
 				const searching = 2 // for the beat, at times
 				if asked > float64(tc.most+searching) || asked < float64(tc.most)/2 {
 					t.Errorf("asked %.1f times per period for %d namespaces, want %d", asked, tc.hot, tc.most)
@@ -105,10 +107,10 @@ func TestNamespacesThatAreAskedForLater(t *testing.T) {
 		pass(3 * resolution)
 		f.askAbout(t, many)
 		pass(3 * resolution)
-		before := east.asks.Load()
+		before := east.asks()
 		const periods = 5
 		pass(periods * resolution)
-		if asked := float64(east.asks.Load()-before) / periods; asked > 5 { // three, and some that search for the beat
+		if asked := float64(east.asks()-before) / periods; asked > 5 { // three, and some that search for the beat
 			t.Errorf("asked %.1f times per period for %d namespaces", asked, many)
 		}
 	})
@@ -120,24 +122,24 @@ func TestAListOfAllThatFailedIsTriedAgain(t *testing.T) {
 		const namespaces = 20
 		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
 		var ofAll, late atomic.Int64
-		east.handle = func(r *http.Request) (*http.Response, error) {
+		east.Handle = func(r *http.Request) (*http.Response, error) {
 			if !forAll(r) {
-				return east.list(r), nil
+				return east.list(r)
 			}
 			ofAll.Add(1)
 			if late.Add(-1) >= 0 {
-				return hang(r)
+				return memberstest.Hang(r)
 			}
-			return east.list(r), nil
+			return east.list(r)
 		}
 		f := startStoreOf(t, 200, east)
 		synctest.Wait()
 		f.askAbout(t, namespaces)
 		pass(3 * resolution)
 		asked := func(periods int) (each, whole float64) {
-			asks, all := east.asks.Load(), ofAll.Load()
+			asks, all := east.asks(), ofAll.Load()
 			f.passAskedAbout(t, namespaces, periods)
-			return float64(east.asks.Load()-asks) / float64(periods), float64(ofAll.Load()-all) / float64(periods)
+			return float64(east.asks()-asks) / float64(periods), float64(ofAll.Load()-all) / float64(periods)
 		}
 		late.Store(2)
 		f.passAskedAbout(t, namespaces, 8)
@@ -171,19 +173,19 @@ func TestAskedForAtOnceOrOneByOneIsTheSame(t *testing.T) {
 			}
 		}
 		atOnce, apart := newFakeMember("east", all...), newFakeMember("east", all...)
-		apart.handle = func(r *http.Request) (*http.Response, error) {
+		apart.Handle = func(r *http.Request) (*http.Response, error) {
 			if forAll(r) {
 				return refuse(403)(r)
 			}
-			return apart.list(r), nil
+			return apart.list(r)
 		}
 		together, alone := startStoreOf(t, 200, atOnce), startStoreOf(t, 200, apart)
 		synctest.Wait()
 		together.askAbout(t, namespaces+1) // one of them has no pods
 		alone.askAbout(t, namespaces+1)
 		pass(4 * resolution)
-		var last []string // the very last may have gone to a pilot only
-		atOnce.set(func() { last = atOnce.queries[len(atOnce.queries)-5:] })
+		queries := atOnce.queries()
+		last := queries[len(queries)-5:] // the very last may have gone to a pilot only
 		if !slices.ContainsFunc(last, func(query string) bool { return strings.HasSuffix(query, "/v1beta1/pods") }) {
 			t.Fatalf("the last questions were %v", last)
 		}
@@ -220,9 +222,9 @@ func TestAgeCountsFromTheQuestion(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const takes = 2 * time.Second
 				east := newFakeMember("east", manyNamespaces(namespaces, 1)...)
-				east.handle = func(r *http.Request) (*http.Response, error) {
+				east.Handle = func(r *http.Request) (*http.Response, error) {
 					pass(takes)
-					return east.list(r), nil
+					return east.list(r)
 				}
 				f := startStoreOf(t, 200, east)
 				f.justAfterARound()
@@ -254,14 +256,14 @@ func TestAskedForAtOnceThenAway(t *testing.T) {
 		synctest.Wait()
 		f.askAbout(t, 20)
 		pass(3 * resolution)
-		east.set(func() { east.handle = refuse(503) })
+		east.Set(func() { east.Handle = refuse(503) })
 		pass(6 * resolution) // more than a minute
 		for _, namespace := range []string{"ns-000", "ns-019"} {
 			if got, want := f.Pods(t.Context(), inNamespace(namespace)).Coverage().Header(), "silent=east:ServerError"; got != want {
 				t.Errorf("%s: coverage %q, want %q", namespace, got, want)
 			}
 		}
-		east.set(func() { east.handle = nil })
+		east.Set(func() { east.Handle = nil })
 		pass(3 * resolution)
 		for _, namespace := range []string{"ns-000", "ns-019"} {
 			if got := names(f.Pods(t.Context(), inNamespace(namespace))); len(got) != 1 {

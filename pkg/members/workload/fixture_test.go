@@ -17,21 +17,16 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/ktesting"
 
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // server is a cluster's API server, which answers as it is told.
@@ -215,15 +210,9 @@ func resources(version string, kinds ...string) metav1.APIResourceList {
 // join registers the cluster as east, and returns it once it is ready.
 func (s *server) join(t *testing.T) Cluster {
 	t.Helper()
-	hub := &rest.Config{Host: hubWith(t, s.kubeconfig(t)), QPS: -1}
-	typed, err := kubernetes.NewForConfig(hub)
-	if err != nil {
-		t.Fatal(err)
-	}
-	untyped, err := dynamic.NewForConfig(hub)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hub := memberstest.NewHub(t)
+	hub.Put(t, registrationtest.Secret(s.kubeconfig(t)))
+	typed, untyped := hub.Clients(t)
 	registry := member.New(member.Options{
 		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
 		Connections: connection.Options{Timeout: 20 * time.Second}, ProbePeriod: 50 * time.Millisecond,
@@ -243,74 +232,25 @@ func (s *server) join(t *testing.T) Cluster {
 
 // keep runs something until the test ends.
 func keep(t *testing.T, run func(context.Context) error) {
-	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))))
-	done := make(chan error, 1)
-	go func() { done <- run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("running: %v", err)
-		}
-	})
+	memberstest.Run(memberstest.Logged(t), t, run)
 }
 
+// kubeconfig leads to it.
 func (s *server) kubeconfig(t *testing.T) []byte {
 	t.Helper()
-	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	kubeconfig, err := clientcmd.Write(clientcmdapi.Config{
-		CurrentContext: "c",
-		Contexts:       map[string]*clientcmdapi.Context{"c": {Cluster: "c", AuthInfo: "u"}},
-		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: s.URL, CertificateAuthorityData: authority}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": {Token: "t"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kubeconfig
-}
-
-// hubWith is a hub with one registration, which never changes.
-func hubWith(t *testing.T, kubeconfig []byte) (url string) {
-	secrets := corev1.SecretList{TypeMeta: metav1.TypeMeta{Kind: "SecretList", APIVersion: "v1"},
-		ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
-	secrets.Items = []corev1.Secret{{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "east", ResourceVersion: "1",
-			Labels: map[string]string{registration.MemberLabel: "true"}},
-		Data: map[string][]byte{"kubeconfig": kubeconfig},
-	}}
-	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		switch {
-		case !strings.HasSuffix(r.URL.Path, "/secrets"):
-			w.WriteHeader(http.StatusNotFound)
-		case r.URL.Query().Get("sendInitialEvents") == "true":
-			w.WriteHeader(http.StatusBadRequest) // it knows plain lists only
-		case r.URL.Query().Get("watch") == "true":
-			w.(http.Flusher).Flush()
-			<-r.Context().Done()
-		default:
-			_ = json.NewEncoder(w).Encode(secrets)
-		}
+	return registrationtest.Kubeconfig(t, registrationtest.OnCluster(func(c *clientcmdapi.Cluster) {
+		c.Server, c.CertificateAuthorityData = s.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	}))
-	t.Cleanup(func() {
-		hub.CloseClientConnections()
-		hub.Close()
-	})
-	return hub.URL
 }
 
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("after 30 s there is not %s", what)
+	memberstest.Eventually(t, what, func() string {
+		if !holds() {
+			return ""
 		}
-	}
+		return what
+	})
 }
 
 func same(t *testing.T, what string, want, got any) {

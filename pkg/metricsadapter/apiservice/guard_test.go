@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,6 +23,8 @@ import (
 	"k8s.io/client-go/tools/record"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // watch returns the check of a new guard, which returns the lines logged in it.
@@ -103,9 +104,7 @@ func TestGuardMissesWhatDoesNotExist(t *testing.T) {
 	// Only what exists can bear an Event.
 	want := "Warning PointsElsewhere It points at Service kube-system/metrics-server and not at Service fleetscale-system/metrics-adapter; " +
 		advice("metrics.k8s.io")
-	if diff := cmp.Diff(want, <-recorder.Events); diff != "" {
-		t.Errorf("event (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "event", want, <-recorder.Events)
 	if more := len(recorder.Events); more != 0 {
 		t.Errorf("%d further events, want none", more)
 	}

@@ -13,6 +13,8 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const deploy = "../../../deploy"
@@ -73,7 +75,5 @@ func TestManifestsGrantWhatTheGuardGets(t *testing.T) {
 	want := rbacv1.PolicyRule{
 		APIGroups: []string{"apiregistration.k8s.io"}, Resources: []string{"apiservices"}, ResourceNames: watched, Verbs: []string{"get"},
 	}
-	if diff := cmp.Diff(want, role.Rules[len(role.Rules)-1]); diff != "" {
-		t.Errorf("last rule of ClusterRole %s (-want +got):\n%s", role.Name, diff)
-	}
+	fleettest.Same(t, "last rule of ClusterRole "+role.Name, want, role.Rules[len(role.Rules)-1])
 }

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestRestorePutsBackWhatStoodThere(t *testing.T) {
@@ -21,12 +22,8 @@ func TestRestorePutsBackWhatStoodThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Step{{beta, "restored to Service kube-system/metrics-server"}, {stable, "deleted: it did not exist before the takeover"}}
-	if diff := cmp.Diff(want, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(metricsServers(), get(t, client, beta)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", beta, diff)
-	}
+	fleettest.Same(t, "steps", want, steps)
+	fleettest.Same(t, beta, metricsServers(), get(t, client, beta))
 	if api := get(t, client, stable); api != nil {
 		t.Errorf("%s is still there: %v", stable, api)
 	}
@@ -47,9 +44,7 @@ func TestRestoreTwiceWritesOnce(t *testing.T) {
 		{beta, "unchanged: it points at Service kube-system/metrics-server and was not taken over"},
 		{stable, "not there, so nothing was restored"},
 	}
-	if diff := cmp.Diff(want, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "steps", want, steps)
 	if got := writes(client); len(got) > 0 {
 		t.Errorf("the second restore wrote: %v", got)
 	}
@@ -63,9 +58,7 @@ func TestRestoreBringsBackAnAPIOfTheHubItself(t *testing.T) {
 	if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(local, get(t, client, beta)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", beta, diff)
-	}
+	fleettest.Same(t, beta, local, get(t, client, beta))
 }
 
 func TestRestoreRefusesWhatSomebodyRewrote(t *testing.T) {
@@ -81,12 +74,8 @@ func TestRestoreRefusesWhatSomebodyRewrote(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("error = %v\nwant    %s", err, want)
 	}
-	if diff := cmp.Diff(before, get(t, client, beta)); diff != "" {
-		t.Errorf("it was written (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]Step{{stable, "deleted: it did not exist before the takeover"}}, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "it was written", before, get(t, client, beta))
+	fleettest.Same(t, "steps", []Step{{stable, "deleted: it did not exist before the takeover"}}, steps)
 }
 
 func TestRestoreTriesAgainWhenItCameSecond(t *testing.T) {
@@ -98,9 +87,7 @@ func TestRestoreTriesAgainWhenItCameSecond(t *testing.T) {
 			if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(metricsServers(), get(t, client, beta)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", beta, diff)
-			}
+			fleettest.Same(t, beta, metricsServers(), get(t, client, beta))
 			if api := get(t, client, stable); api != nil {
 				t.Errorf("%s is still there: %v", stable, api)
 			}
@@ -122,9 +109,7 @@ func TestRestoreDeletesOnlyWhatItLookedAt(t *testing.T) {
 		t.Fatalf("last action = %v, want a deletion", actions[len(actions)-1])
 	}
 	want := &metav1.Preconditions{UID: new(types.UID("a11")), ResourceVersion: new("7")}
-	if diff := cmp.Diff(want, deletion.DeleteOptions.Preconditions); diff != "" {
-		t.Errorf("preconditions (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "preconditions", want, deletion.DeleteOptions.Preconditions)
 }
 
 func TestRestoreOfWhatWasOnlyApplied(t *testing.T) {
@@ -139,9 +124,7 @@ func TestRestoreOfWhatWasOnlyApplied(t *testing.T) {
 	if steps[0] != want {
 		t.Errorf("step = %v, want %v", steps[0], want)
 	}
-	if diff := cmp.Diff(applied, get(t, client, beta)); diff != "" {
-		t.Errorf("it was written (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "it was written", applied, get(t, client, beta))
 }
 
 func TestRestoreOfOneAPILeavesTheOthers(t *testing.T) {
@@ -155,12 +138,8 @@ func TestRestoreOfOneAPILeavesTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Step{{"v1beta1.external.metrics.k8s.io", "deleted: it did not exist before the takeover"}}
-	if diff := cmp.Diff(want, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"delete"}, writes(client)); diff != "" {
-		t.Errorf("writes (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "steps", want, steps)
+	fleettest.Same(t, "writes", []string{"delete"}, writes(client))
 }
 
 func TestRestoreOfNothingIsRefused(t *testing.T) {

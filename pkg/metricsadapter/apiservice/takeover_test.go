@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,6 +16,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const (
@@ -141,17 +142,11 @@ func TestTakeoverSavesWhatStoodThere(t *testing.T) {
 	steps := takeOverAll(t, client, ourOptions())
 
 	wantSteps := []Step{{beta, "taken over from Service kube-system/metrics-server"}, {stable, "created"}}
-	if diff := cmp.Diff(wantSteps, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "steps", wantSteps, steps)
 	want := ours("v1beta1", metricsServerBefore())
 	want.UID = "5e7" // updated in place: whoever watches it sees no gap
-	if diff := cmp.Diff(want, get(t, client, beta)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", beta, diff)
-	}
-	if diff := cmp.Diff(ours("v1", nothingBefore()), get(t, client, stable)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", stable, diff)
-	}
+	fleettest.Same(t, beta, want, get(t, client, beta))
+	fleettest.Same(t, stable, ours("v1", nothingBefore()), get(t, client, stable))
 }
 
 func TestTakeoverTwiceWritesOnce(t *testing.T) {
@@ -161,9 +156,7 @@ func TestTakeoverTwiceWritesOnce(t *testing.T) {
 	steps := takeOverAll(t, client, ourOptions())
 
 	want := []Step{{beta, "left as it is: it is ours already"}, {stable, "left as it is: it is ours already"}}
-	if diff := cmp.Diff(want, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "steps", want, steps)
 	if got := writes(client); len(got) > 0 {
 		t.Errorf("the second takeover wrote: %v", got)
 	}
@@ -201,9 +194,7 @@ func TestLaterTakeoverKeepsWhatWasSaved(t *testing.T) {
 			want.UID = "5e7"
 			want.Spec.Service.Name = tc.options.Service.Name
 			want.Spec.CABundle, want.Spec.InsecureSkipTLSVerify = tc.options.CABundle, tc.options.InsecureSkipTLSVerify
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", beta, diff)
-			}
+			fleettest.Same(t, beta, want, got)
 		})
 	}
 }
@@ -277,9 +268,7 @@ func TestTakeoverDoesNotStopAtTheFirstFailure(t *testing.T) {
 		return true, nil, context.DeadlineExceeded
 	})
 	steps, err := Takeover(t.Context(), client, ourOptions())
-	if diff := cmp.Diff([]Step{{stable, "created"}}, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "steps", []Step{{stable, "created"}}, steps)
 	if want := "taking over APIService v1beta1.metrics.k8s.io: context deadline exceeded"; err == nil || err.Error() != want {
 		t.Errorf("error = %v, want %s", err, want)
 	}
@@ -292,9 +281,7 @@ func TestTakeoverRefusesARecordThatItCannotRead(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "reading annotation fleetscale.io/former-apiservice") {
 		t.Errorf("error = %v, want one that names the annotation", err)
 	}
-	if diff := cmp.Diff(broken, get(t, client, beta)); diff != "" {
-		t.Errorf("it was written (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "it was written", broken, get(t, client, beta))
 }
 
 // What discovery prefers is what prometheus-adapter has it prefer.
@@ -305,15 +292,11 @@ func TestTakeoverOfCustomMetricsPrefersTheNewerVersion(t *testing.T) {
 	steps := takeOverAll(t, client, o)
 
 	newer, older := "v1beta2.custom.metrics.k8s.io", "v1beta1.custom.metrics.k8s.io"
-	if diff := cmp.Diff([]Step{{newer, "created"}, {older, "created"}}, steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "steps", []Step{{newer, "created"}, {older, "created"}}, steps)
 	if n, o := get(t, client, newer).Spec.VersionPriority, get(t, client, older).Spec.VersionPriority; n <= o {
 		t.Errorf("v1beta2 has priority %d, v1beta1 %d", n, o)
 	}
-	if diff := cmp.Diff(metricsServers(), get(t, client, beta)); diff != "" {
-		t.Errorf("%s was not named (-want +got):\n%s", beta, diff)
-	}
+	fleettest.Same(t, beta+" was not named", metricsServers(), get(t, client, beta))
 }
 
 func TestTakeoverOfNothingIsRefused(t *testing.T) {

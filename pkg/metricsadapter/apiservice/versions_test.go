@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestGroupsAreNamedOnceAndInOrder(t *testing.T) {
 	want := []string{"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"}
-	if diff := cmp.Diff(want, Groups()); diff != "" {
-		t.Errorf("groups (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "groups", want, Groups())
 }
 
 func TestVersionsOfGroups(t *testing.T) {
@@ -38,9 +38,7 @@ func TestVersionsOfGroups(t *testing.T) {
 			for _, v := range all {
 				got = append(got, v.apiService())
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("APIServices (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "APIServices", tc.want, got)
 		})
 	}
 }

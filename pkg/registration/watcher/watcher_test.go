@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,10 +21,10 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/ktesting"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
@@ -139,29 +138,11 @@ func (s *seen) changed(_ context.Context, k registration.Key, r *registration.Re
 
 func (s *seen) becomes(t *testing.T, want string) {
 	t.Helper()
-	eventually(t, want, func() string {
+	memberstest.Eventually(t, want, func() string {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return fmt.Sprint(s.registrations)
 	})
-}
-
-func eventually(t *testing.T, want string, see func() string) {
-	t.Helper()
-	deadline := time.After(10 * time.Second)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		got := see()
-		if got == want {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("after 10 s: %s, want %s", got, want)
-		}
-	}
 }
 
 // A further source needs nothing here: its API comes and goes, its objects are told apart by namespaces, and the Secrets
@@ -170,16 +151,12 @@ func TestFurtherSource(t *testing.T) {
 	h, s := newHub(), &seen{registrations: map[string]string{}}
 	w := New(Options{Hub: h.typed, HubDynamic: h, Sources: []registration.Source{things{}}, Timeout: time.Second,
 		Period: 5 * time.Millisecond})
-	if diff := cmp.Diff([]string{"the hub's word whether it serves the Things"}, w.Awaited()); diff != "" {
-		t.Errorf("awaited at first (-want +got):\n%s", diff)
-	}
-	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))))
+	fleettest.Same(t, "awaited at first", []string{"the hub's word whether it serves the Things"}, w.Awaited())
 	synced := make(chan struct{}, 1000)
-	ended := make(chan struct{})
-	go func() {
+	stop := memberstest.Run(memberstest.Logged(t), t, func(ctx context.Context) error {
 		w.Run(ctx, s.changed, func() { synced <- struct{}{} })
-		close(ended)
-	}()
+		return nil
+	})
 	<-synced // there is no such API
 	if awaited := w.Awaited(); len(awaited) > 0 {
 		t.Errorf("awaited while there is no such API: %v", awaited)
@@ -195,14 +172,13 @@ func TestFurtherSource(t *testing.T) {
 	}
 	s.becomes(t, "map[]")
 	open := func() string { return fmt.Sprintf("%d watches", h.watches.Load()) }
-	eventually(t, "1 watches", open) // of Things, and of no Secret
+	memberstest.Eventually(t, "1 watches", open) // of Things, and of no Secret
 	h.create(t, thingsResource, "Thing", "east", nil)
 	s.becomes(t, "map[thing.shop.east:Token: s3cret]")
 	h.serve("widgets")
 	s.becomes(t, "map[]")
-	eventually(t, "0 watches", open)
-	cancel()
-	<-ended
+	memberstest.Eventually(t, "0 watches", open)
+	stop()
 	if len(w.sources[0].credentials) > 0 {
 		t.Errorf("%d Secrets are followed for objects that are gone", len(w.sources[0].credentials))
 	}
@@ -246,9 +222,8 @@ func TestFollowerTellsWhatHappened(t *testing.T) {
 		}
 		names := f.names()
 		slices.Sort(names)
-		if diff := cmp.Diff([]string{step.names, step.told}, []string{strings.Join(names, " "), strings.Join(told, " ")}); diff != "" {
-			t.Errorf("%s: names, told (-want +got):\n%s", step.what, diff)
-		}
+		fleettest.Same(t, step.what+": names, told",
+			[]string{step.names, step.told}, []string{strings.Join(names, " "), strings.Join(told, " ")})
 	}
 }
 

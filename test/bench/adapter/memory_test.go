@@ -3,11 +3,14 @@
 package adapter
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // grown is a life of an adapter that needs 250 B for a Pod, where a metrics-server
@@ -79,9 +82,7 @@ func TestReachesOfMemory(t *testing.T) {
 func TestRoundsGetAsFarAsPlanned(t *testing.T) {
 	p := plan{Known: []int{10, 20, 30}, KnownRounds: []int{3, 3, 1}}
 	for round, want := range [][]int{{10, 20, 30}, {10, 20}, {10, 20}, {}} {
-		if diff := cmp.Diff(want, p.reached(round)); diff != "" {
-			t.Errorf("round %d (-want +got):\n%s", round, diff)
-		}
+		fleettest.Same(t, fmt.Sprintf("round %d", round), want, p.reached(round))
 	}
 }
 

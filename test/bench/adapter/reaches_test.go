@@ -5,8 +5,7 @@ package adapter
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 )
@@ -29,9 +28,7 @@ func TestReachesAreThoseOfTheMedian(t *testing.T) {
 		"not measured":        {atMost("cost", 2, "", nil), report.Reach{What: "cost", Goal: "at most 2", Measured: "–"}},
 		"not measured at all": {atLeast("cost", 2, "", nil), report.Reach{What: "cost", Goal: "at least 2", Measured: "–"}},
 	} {
-		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, tc.want, tc.got)
 	}
 }
 

@@ -58,7 +58,7 @@ type scalers struct {
 
 func newScalers(ctx context.Context, s *scene) (*scalers, error) {
 	st, c := s.stage, &scalers{scene: s, justified: map[string]int{}, since: time.Now()}
-	program, err := fixture.BuildControllers(ctx, st.Dir(), s.log)
+	program, err := fixture.Build(ctx, "controller-manager", st.Dir(), s.log)
 	if err != nil {
 		return nil, err
 	}

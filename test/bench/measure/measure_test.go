@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestSamples(t *testing.T) {
@@ -53,9 +55,7 @@ func TestRatiosAreOfTheSameRound(t *testing.T) {
 	if diff := cmp.Diff(Samples{2, 3}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(Samples{1, 6}, Samples{2, 9, 5}.Less(Samples{1, 3})); diff != "" {
-		t.Errorf("what is left (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "what is left", Samples{1, 6}, Samples{2, 9, 5}.Less(Samples{1, 3}))
 }
 
 func TestCPUOfStat(t *testing.T) {

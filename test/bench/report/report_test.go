@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what is made to testdata")
@@ -55,9 +57,7 @@ func TestReportIsAsBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, string(want), string(got))
 	}
 }
 
@@ -164,9 +164,7 @@ func TestLogarithmicAxesEndNearTheirValues(t *testing.T) {
 	} {
 		a := newAxis(tc.values, 0, 100)
 		near := cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*x })
-		if diff := cmp.Diff([][]float64{tc.ends, tc.ticks}, [][]float64{{a.low, a.high}, a.ticks}, near); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, [][]float64{tc.ends, tc.ticks}, [][]float64{{a.low, a.high}, a.ticks}, near)
 	}
 }
 

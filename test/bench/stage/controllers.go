@@ -104,7 +104,7 @@ func passingOn(to *url.URL, by http.RoundTripper) http.Handler {
 func (s *Stage) ControllersFor(ctx context.Context, hub *sim.Member, log io.Writer, args ...string) (*Program, error) {
 	if s.controllers == "" {
 		var err error
-		if s.controllers, err = fixture.BuildControllers(ctx, s.Dir(), log); err != nil {
+		if s.controllers, err = fixture.Build(ctx, "controller-manager", s.Dir(), log); err != nil {
 			return nil, err
 		}
 	}

@@ -38,7 +38,7 @@ func Up(ctx context.Context, dir string, log io.Writer) (*Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := fixture.Build(ctx, dir, log)
+	program, err := fixture.Build(ctx, "metrics-adapter", dir, log)
 	if err != nil {
 		return nil, err
 	}

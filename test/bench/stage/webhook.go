@@ -35,7 +35,7 @@ type Webhook struct {
 // own. The hub does so a moment later; see RemoveWebhook. The kinds are made if they are not
 // there, and stay.
 func (s *Stage) Webhook(ctx context.Context, log io.Writer) (*Webhook, error) {
-	program, err := fixture.BuildWebhook(ctx, s.Dir(), log)
+	program, err := fixture.Build(ctx, "webhook", s.Dir(), log)
 	if err != nil {
 		return nil, err
 	}

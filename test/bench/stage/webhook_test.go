@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/fixture"
 )
 
@@ -64,9 +65,7 @@ func TestPeersOfTheWebhookAreAskedAsOurs(t *testing.T) {
 	} {
 		want, port := client(path), int32(8443)
 		want.CABundle, want.Service.Name, want.Service.Port = []byte("its"), "peer", &port
-		if diff := cmp.Diff(want, got.client); diff != "" {
-			t.Errorf("%s: whom (-want +got):\n%s", path, diff)
-		}
+		fleettest.Same(t, path+": whom", want, got.client)
 		if diff := cmp.Diff(about, got.about) + cmp.Diff(conditions, got.conditions); diff != "" {
 			t.Errorf("%s: about what (-want +got):\n%s", path, diff)
 		}

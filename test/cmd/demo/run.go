@@ -84,7 +84,7 @@ func (s *stage) startTwo(ctx context.Context) error {
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	program, err := fixture.Build(ctx, s.dir, s.out)
+	program, err := fixture.Build(ctx, "metrics-adapter", s.dir, s.out)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *stage) prepare(ctx context.Context) (err error) {
 	if _, err := lab.Build(ctx, s.out); err != nil {
 		return err
 	}
-	s.program, err = fixture.BuildControllers(ctx, s.dir, s.out)
+	s.program, err = fixture.Build(ctx, "controller-manager", s.dir, s.out)
 	return err
 }
 

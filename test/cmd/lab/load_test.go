@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
@@ -49,9 +49,7 @@ func TestUsageFlags(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("usage (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "usage", tc.want, got)
 		})
 	}
 }
@@ -76,9 +74,7 @@ func TestCommandsSayWhatIsWrong(t *testing.T) {
 			if err == nil {
 				t.Fatal("accepted")
 			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "error", tc.want, err.Error())
 		})
 	}
 }

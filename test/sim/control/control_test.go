@@ -4,6 +4,7 @@ package control
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
 
@@ -81,9 +83,7 @@ func TestConductIsSet(t *testing.T) {
 		if code, said := s.do(t, http.MethodPut, "/members/"+step.member+"/conduct", step.conduct); code != http.StatusOK {
 			t.Errorf("%s: %d %s", step.conduct, code, said)
 		}
-		if diff := cmp.Diff(step.want, s.codes(t)); diff != "" {
-			t.Errorf("%s of %s (-want +got):\n%s", step.conduct, step.member, diff)
-		}
+		fleettest.Same(t, fmt.Sprintf("%s of %s", step.conduct, step.member), step.want, s.codes(t))
 	}
 }
 
@@ -106,9 +106,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	if diff := cmp.Diff([]int{200, 200}, s.codes(t)); diff != "" {
-		t.Errorf("a refused conduct was taken (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "a refused conduct was taken", []int{200, 200}, s.codes(t))
 }
 
 func TestRequestsAreTold(t *testing.T) {

@@ -35,7 +35,7 @@ func TestALeaderRecallsWhatMatters(t *testing.T) {
 				})
 			}
 			old := ask(known)
-			again := ask(recall(throughJSON(t, stored), current, now))
+			again := ask(recall(federatedhpatest.ThroughJSON(t, stored), current, now))
 			decided++
 			if stored != nil && old.Replicas != again.Replicas {
 				held++
@@ -52,7 +52,7 @@ func TestALeaderRecallsWhatMatters(t *testing.T) {
 			known, current = old.State, old.Replicas
 			fresh := known.Memory(&spec, o, now)
 			if !remembers(stored, fresh) {
-				stored = throughJSON(t, fresh)
+				stored = federatedhpatest.ThroughJSON(t, fresh)
 				writes++
 			}
 			if r.IntN(40) == 0 {

@@ -94,10 +94,7 @@ func TestAutoscalersOfOthers(t *testing.T) {
 
 func TestConflictComesAndGoes(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.writes()
 	w.heard()
 	b := w.member("b")

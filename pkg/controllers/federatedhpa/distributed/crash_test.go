@@ -88,10 +88,7 @@ var moves = map[string]struct {
 func settledFleet(policy v1alpha1.FederatedHPAAssignmentType, change ...func(*v1alpha1.FederatedHPA)) func(testing.TB) *world {
 	return func(t testing.TB) *world {
 		w := fleetOf(t, policy, map[string]int32{"a": 2, "b": 2, "c": 2}, change...)
-		for _, m := range w.members {
-			m.scales = false
-		}
-		w.mustReconcile(4)
+		w.settle(4)
 		return w
 	}
 }

@@ -8,6 +8,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 var waits = waitsFor("b")
@@ -31,17 +32,17 @@ func TestDeletion(t *testing.T) {
 			map[string]string{"a": "web 1-5 free, runs 2", "b": "web 1-5 free, runs 2"}, nil, nil},
 		"what we made stays": {"Delete", func(w *world) { w.member("b").deployment.labels = managed }, "",
 			map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil},
-		"a cluster is silent, and comes back": {"Delete", func(w *world) { w.member("b").silence = silence() }, waits,
+		"a cluster is silent, and comes back": {"Delete", func(w *world) { w.member("b").silence = federatedhpatest.Silence() }, waits,
 			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { w.member("b").silence = nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
-		"a cluster is silent, and its registration goes": {"Delete", func(w *world) { w.member("b").silence = silence() }, waits,
+		"a cluster is silent, and its registration goes": {"Delete", func(w *world) { w.member("b").silence = federatedhpatest.Silence() }, waits,
 			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { delete(w.members, "b") }, map[string]string{"a": "runs 2"}},
 		"a new leader knows of a silent cluster too": {"Delete", func(w *world) { w.member("b").unknown = true; w.restart() }, waits,
 			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { w.member("b").unknown = false }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a new leader knows of one that left while it was silent": {"Delete", func(w *world) {
-			w.member("b").silence = silence()
+			w.member("b").silence = federatedhpatest.Silence()
 			w.edit(only("a"))
 			w.mustReconcile(2)
 			w.member("b").unknown = true
@@ -51,7 +52,7 @@ func TestDeletion(t *testing.T) {
 		}, waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { w.member("b").unknown, w.member("b").silence = false, nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a silent cluster that never had a part": {"Delete", func(w *world) {
-			w.member("c").silence = silence()
+			w.member("c").silence = federatedhpatest.Silence()
 		}, "", map[string]string{"a": "runs 2", "b": "runs 2", "c": "no workload"}, nil, nil},
 		"a cluster refuses": {"Delete", func(w *world) { w.member("b").refuses = func(string) error { return errRefused } },
 			waitsFor("b (refused)"), map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
@@ -70,10 +71,7 @@ func TestDeletion(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = tc.policy })
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(4)
+			w.settle(4)
 			w.heard()
 			if tc.before != nil {
 				tc.before(w)
@@ -118,7 +116,7 @@ func TestLeave(t *testing.T) {
 	w.edit(func(f *v1alpha1.FederatedHPA) {
 		f.Spec.FederatedHPAAssignment, f.Spec.DeletionPolicy = nil, v1alpha1.DeletionPolicyOrphan
 	})
-	w.member("b").silence = silence()
+	w.member("b").silence = federatedhpatest.Silence()
 	w.writes()
 	w.heard()
 	for range 3 {
@@ -158,7 +156,7 @@ func TestDeletionTellsOfWhatChanges(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.mustReconcile(2)
 	w.heard()
-	w.member("a").silence, w.member("b").silence = silence(), silence()
+	w.member("a").silence, w.member("b").silence = federatedhpatest.Silence(), federatedhpatest.Silence()
 	w.hub.remove()
 	w.mustReconcile(2)
 	w.member("a").silence = nil
@@ -169,7 +167,7 @@ func TestDeletionTellsOfWhatChanges(t *testing.T) {
 func TestDeletionThatCanNotBeSaid(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
 	w.mustReconcile(2)
-	w.member("a").silence = silence()
+	w.member("a").silence = federatedhpatest.Silence()
 	w.hub.remove()
 	w.hub.failStatus = func() error { return errRefused }
 	if err := w.reconcile(); err == nil || err.Error() != "writing the status: refused" {

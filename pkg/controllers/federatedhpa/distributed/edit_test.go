@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 func TestEdits(t *testing.T) {
@@ -23,7 +24,7 @@ func TestEdits(t *testing.T) {
 		heard  []string
 	}{
 		"the minimum": {bounds(6, 10), []string{"a web 3-5", "b web 3-5"}, []string{"BoundsSplit: a: 1-5 to 3-5, b: 1-5 to 3-5"}},
-		"a metric": {func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics[0] = cpu(70) },
+		"a metric": {func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics[0] = federatedhpatest.CPU(70) },
 			[]string{"a web 1-5", "b web 1-5"}, nil},
 		"a window": {scaleDown(autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(60))}),
 			[]string{"a web 1-5 waits 60", "b web 1-5 waits 60"}, nil},
@@ -38,10 +39,7 @@ func TestEdits(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(3)
+			w.settle(3)
 			w.writes()
 			w.heard()
 			w.edit(tc.change)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"testing"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 // hub is an API server with one FederatedHPA and one workload, with what of one matters here: what is stored went through
@@ -45,7 +45,7 @@ var federatedHPAs = schema.GroupResource{Group: v1alpha1.GroupName, Resource: "f
 func (h *hub) put(object *v1alpha1.FederatedHPA) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.store(throughJSON(h.t, object))
+	h.store(federatedhpatest.ThroughJSON(h.t, object))
 }
 
 func (h *hub) store(object *v1alpha1.FederatedHPA) {
@@ -63,7 +63,7 @@ func (h *hub) remove() {
 	defer h.mu.Unlock()
 	object := h.object.DeepCopy()
 	object.DeletionTimestamp = &metav1.Time{Time: h.clock.Now()}
-	h.store(throughJSON(h.t, object))
+	h.store(federatedhpatest.ThroughJSON(h.t, object))
 }
 
 // cached is the object as the cache shows it; nil: it shows none.
@@ -150,7 +150,7 @@ func (s statusWriter) Update(_ context.Context, object client.Object, opts ...cl
 	}
 	into := object.(*v1alpha1.FederatedHPA)
 	return h.update(into, into.ResourceVersion, h.failStatus, func(after *v1alpha1.FederatedHPA) {
-		after.Status = throughJSON(h.t, into.Status)
+		after.Status = federatedhpatest.ThroughJSON(h.t, into.Status)
 		h.statusWrites++
 		h.wrote("hub", "hub status")
 	})
@@ -180,20 +180,6 @@ func (h *hub) update(object *v1alpha1.FederatedHPA, since string, fail func() er
 	}
 	object.ResourceVersion = after.ResourceVersion
 	return lost
-}
-
-// throughJSON is a value as it comes back.
-func throughJSON[T any](t testing.TB, value T) T {
-	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Error(err)
-	}
-	var back T
-	if err := json.Unmarshal(text, &back); err != nil {
-		t.Error(err)
-	}
-	return back
 }
 
 var errRefused = errors.New("refused")

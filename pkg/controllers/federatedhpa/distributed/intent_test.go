@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 )
 
@@ -151,12 +152,9 @@ func TestStaleMaximum(t *testing.T) {
 func TestRefusalDoesNotFreezeTheOthers(t *testing.T) {
 	w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3, "c": 3}, bounds(3, 12), stays,
 		ranks(map[string]int32{"a": 3, "b": 2, "c": 1}))
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.member("c").refuses = func(string) error { return errRefused }
-	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(60)} })
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(60)} })
 	w.member("a").room = 2
 	_ = w.reconcileN(8)
 	same(t, "c", "FailedWrite", clusterOf(w, "c").Reason)
@@ -170,11 +168,8 @@ func TestRefusalDoesNotFreezeTheOthers(t *testing.T) {
 // A new, lower maximum does not cost a healthy cluster its autoscaler because another one is silent with more than that.
 func TestLowerMaximumWhileAClusterIsSilent(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3}, bounds(1, 12))
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
-	w.member("b").silence = silence()
+	w.settle(3)
+	w.member("b").silence = federatedhpatest.Silence()
 	w.edit(bounds(1, 6))
 	w.writes()
 	w.mustReconcile(2)
@@ -209,12 +204,9 @@ func TestSaturationEndsWhereRoomIsNotKnown(t *testing.T) {
 // A new spec is told to a cluster, too, that refused the last one.
 func TestNewSpecIsToldToOneThatRefused(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.member("b").refuses = func(string) error { return errRefused }
-	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(60)} })
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(60)} })
 	_ = w.reconcileN(2)
 	w.edit(bounds(2, 20))
 	_ = w.reconcileN(1)
@@ -251,10 +243,7 @@ func TestRefusalKeepsNobodyAtZero(t *testing.T) {
 // An autoscaler of somebody else is said, also where the cluster refuses ours.
 func TestConflictWhereAClusterRefuses(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.edit(bounds(2, 20))
 	_ = w.reconcileN(2)

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 // What is said of every write to a member, in every test. The lock is held.
@@ -184,7 +185,7 @@ func (m *member) follow(hpa *stored) {
 		s.LastScaleTime = &metav1.Time{Time: m.clock.Now().Add(m.offset)}
 		m.run(s.DesiredReplicas)
 	}
-	if !equality.Semantic.DeepEqual(throughJSON(m.t, after), hpa.HorizontalPodAutoscaler) {
+	if !equality.Semantic.DeepEqual(federatedhpatest.ThroughJSON(m.t, after), hpa.HorizontalPodAutoscaler) {
 		m.store(after, hpa.behaves)
 	}
 }

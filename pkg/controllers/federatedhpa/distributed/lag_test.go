@@ -102,9 +102,7 @@ func TestCacheThatLags(t *testing.T) {
 		w.mustReconcile(1)
 		w.writes()
 		for range 3 {
-			if err := w.reconcile(); !apierrors.IsConflict(err) {
-				t.Errorf("reconciled what is old, and said: %v", err)
-			}
+			w.conflicts()
 		}
 		same(t, "written", nil, w.writes())
 		w.hub.shown = nil
@@ -118,9 +116,7 @@ func TestCacheThatLags(t *testing.T) {
 		w.mustReconcile(3)
 		w.hub.shown = old
 		w.writes()
-		if err := w.reconcile(); !apierrors.IsConflict(err) {
-			t.Errorf("reconciled what is old, and said: %v", err)
-		}
+		w.conflicts()
 		same(t, "written", nil, w.writes())
 	})
 	t.Run("a new leader asks the hub itself", func(t *testing.T) {
@@ -145,9 +141,7 @@ func TestCacheThatLags(t *testing.T) {
 			w.edit(change)
 			w.restart()
 			w.writes()
-			if err := w.reconcile(); !apierrors.IsConflict(err) {
-				t.Errorf("reconciled what is old, and said: %v", err)
-			}
+			w.conflicts()
 			same(t, "written", nil, w.writes())
 		})
 	}
@@ -155,9 +149,7 @@ func TestCacheThatLags(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 		w.hub.shown = w.object()
 		w.hub.object = nil
-		if err := w.reconcile(); !apierrors.IsConflict(err) {
-			t.Errorf("reconciled what is gone, and said: %v", err)
-		}
+		w.conflicts()
 		same(t, "written", nil, w.writes())
 	})
 	t.Run("a new leader whose cache does not know yet that the object is of distributed mode again", func(t *testing.T) {
@@ -181,9 +173,7 @@ func TestEditMeanwhileEndsTheReconcile(t *testing.T) {
 	w.hub.failStatus = func() error { return apierrors.NewConflict(federatedHPAs, "web", errRefused) }
 	w.writes()
 	w.heard()
-	if err := w.reconcile(); !apierrors.IsConflict(err) {
-		t.Errorf("said: %v", err)
-	}
+	w.conflicts()
 	same(t, "written", nil, w.writes())
 	same(t, "heard", nil, w.heard())
 }
@@ -224,4 +214,12 @@ func TestObjectThatIsMadeAnew(t *testing.T) {
 	w.hub.shown = nil
 	w.mustReconcile(3)
 	same(t, "written later", nil, toMembers(w.writes()))
+}
+
+// conflicts reconciles what is old, which must be refused.
+func (w *world) conflicts() {
+	w.t.Helper()
+	if err := w.reconcile(); !apierrors.IsConflict(err) {
+		w.t.Errorf("reconciled what is old, and said: %v", err)
+	}
 }

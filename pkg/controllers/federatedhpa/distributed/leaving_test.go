@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 var managed = map[string]string{v1alpha1.ManagedByLabel: "uid-of-web"}
@@ -39,7 +40,7 @@ func TestClusterThatLeaves(t *testing.T) {
 		}, 5, []string{"c delete web", "a web 1-5", "b web 1-5"}, "runs 2", nil},
 		"what we made stays while another one is silent": {func(w *world) {
 			w.member("c").deployment.labels = managed
-			w.member("a").silence = silence()
+			w.member("a").silence = federatedhpatest.Silence()
 		}, 5, []string{"c delete web", "b web 1-7"}, "runs 2", nil},
 		"what we made stays while another one does not have its bounds": {func(w *world) {
 			w.member("c").deployment.labels = managed
@@ -94,7 +95,7 @@ func TestClusterThatLeavesUnseenIsNotForgotten(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.mustReconcile(2)
 	w.edit(only("a"))
-	w.member("b").silence = silence()
+	w.member("b").silence = federatedhpatest.Silence()
 	w.mustReconcile(5)
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready 2 NotSelected"}, w.clusters())
 	w.member("b").silence = nil
@@ -135,10 +136,7 @@ func TestClusterIsRegisteredAgain(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, tc.policy, map[string]int32{"a": 2, "b": 2})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(2)
+			w.settle(2)
 			gone := w.members["b"]
 			delete(w.members, "b")
 			gone.run(4)
@@ -164,10 +162,7 @@ func TestClusterIsRegisteredAgain(t *testing.T) {
 func TestClusterIsRegisteredAgainBeforeOthersTookItsPlace(t *testing.T) {
 	for dies := 0; ; dies++ {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-		for _, m := range w.members {
-			m.scales = false
-		}
-		w.mustReconcile(2)
+		w.settle(2)
 		gone := w.members["b"]
 		delete(w.members, "b")
 		w.calls, w.dies = 0, dies

@@ -25,6 +25,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
@@ -104,7 +105,7 @@ func (m *member) add(name, target string, annotations map[string]string) {
 	hpa.Namespace, hpa.Name, hpa.UID, hpa.Annotations = web.Namespace, name, m.uid(), annotations
 	hpa.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: target}
 	hpa.Spec.MinReplicas, hpa.Spec.MaxReplicas = new(int32(3)), 30
-	hpa.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(80)}
+	hpa.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(80)}
 	m.store(hpa, false)
 }
 
@@ -115,7 +116,7 @@ func (m *member) uid() types.UID {
 
 func (m *member) store(hpa *autoscalingv2.HorizontalPodAutoscaler, behaves bool) {
 	m.revision++
-	hpa = throughJSON(m.t, hpa)
+	hpa = federatedhpatest.ThroughJSON(m.t, hpa)
 	hpa.ResourceVersion = strconv.Itoa(m.revision)
 	m.hpas[hpa.Name] = &stored{hpa, behaves}
 }
@@ -193,7 +194,7 @@ func (m *member) Autoscalers(_ context.Context, namespace string) workload.Autos
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.asked(); err != nil && m.silence == nil || m.unknown {
-		return workload.Autoscalers{Silence: silence()}
+		return workload.Autoscalers{Silence: federatedhpatest.Silence()}
 	}
 	if m.unlisted {
 		return workload.Autoscalers{}
@@ -400,7 +401,7 @@ func (m *member) Pods(_ context.Context, _ string, selector labels.Selector) pod
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.asked(); err != nil && m.silence == nil {
-		return pods.Listing{Silent: silence()}
+		return pods.Listing{Silent: federatedhpatest.Silence()}
 	}
 	l := pods.Listing{Known: true, Silent: cmp.Or(m.hidden, m.silence), AsOf: m.clock.Now()}
 	if m.deployment == nil || !selector.Matches(labels.Set{"app": "web"}) {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
@@ -44,7 +45,7 @@ func TestObserveBesideWhatStands(t *testing.T) {
 	w.mustReconcile(3)
 	same(t, "acting", "False Observe: spec.mode is Observe: these clusters would get other bounds: a from 1-5 to 1-10, b from 1-5 to 1-10",
 		w.condition(v1alpha1.Acting))
-	w.member("b").silence = silence()
+	w.member("b").silence = federatedhpatest.Silence()
 	w.passes(0)
 	w.mustReconcile(3)
 	w.member("b").silence = nil

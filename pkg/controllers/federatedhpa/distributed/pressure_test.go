@@ -10,15 +10,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 // pressed has a cluster whose nodes have just become too few.
 func pressed(t testing.TB) *world {
 	w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays)
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(2)
+	w.settle(2)
 	w.member("a").room = 2
 	return w
 }
@@ -73,7 +71,7 @@ func TestSinceWhenPodsWait(t *testing.T) {
 			}
 			w.mustReconcile(1)
 			same(t, "later", got, w.object().Status.Clusters[0].UnschedulableSince)
-			w.member("a").hidden = silence()
+			w.member("a").hidden = federatedhpatest.Silence()
 			w.mustReconcile(1)
 			same(t, "when it is not seen", got, w.object().Status.Clusters[0].UnschedulableSince)
 			w.member("a").hidden, w.member("a").room = nil, 20

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 // falls returns how often a cluster runs less than one reconcile before.
@@ -95,7 +96,7 @@ func TestOneRecoversWhileAnotherIsSilent(t *testing.T) {
 	refusesAbove(w.member("b"), 9)
 	w.edit(bounds(3, 60))
 	_ = w.reconcileN(40)
-	w.member("c").silence = silence()
+	w.member("c").silence = federatedhpatest.Silence()
 	_ = w.reconcileN(2)
 	w.member("b").refusesHPA = nil
 	_ = w.reconcileN(3)
@@ -164,7 +165,7 @@ func TestRefusalsAroundASilence(t *testing.T) {
 	}
 	w.edit(bounds(2, 30))
 	_ = w.reconcileN(1)
-	w.member("b").silence = silence()
+	w.member("b").silence = federatedhpatest.Silence()
 	_ = w.reconcileN(30)
 	w.member("b").silence = nil
 	times = 1
@@ -198,10 +199,7 @@ func TestOneThatRefusedAllKinds(t *testing.T) {
 // A new leader knows of a cluster that was given up what its status says, and neither takes it for well nor tells of it again.
 func TestRestartWhileOneIsGivenUp(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	refusing(w.member("b"), "")
 	w.edit(bounds(2, 20))
 	_ = w.reconcileN(30)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 var anyPolicy = []v1alpha1.FederatedHPAAssignmentType{"Duplicated", "StaticWeighted", "DynamicWeighted", "Aggregated", "Prioritized"}
@@ -194,7 +195,9 @@ func TestOneRefusalUndoesNothing(t *testing.T) {
 		t.Fatalf("a got nothing of b's: %v", before)
 	}
 	refusing(w.member("b"), "apply")
-	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = append(f.Spec.Metrics, queue("1000")) })
+	w.edit(func(f *v1alpha1.FederatedHPA) {
+		f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("1000"))
+	})
 	_ = w.reconcileN(1)
 	after := w.has()
 	w.member("b").refuses = nil

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"k8s.io/utils/ptr"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 func TestClusterThatIsSilent(t *testing.T) {
@@ -15,8 +17,9 @@ func TestClusterThatIsSilent(t *testing.T) {
 		hide, show func(*member)
 		reason     string
 	}{
-		"as a whole":                 {func(m *member) { m.silence = silence() }, func(m *member) { m.silence = nil }, "Timeout"},
-		"for its Pods":               {func(m *member) { m.hidden = silence() }, func(m *member) { m.hidden = nil }, "Timeout"},
+		"as a whole": {func(m *member) { m.silence = federatedhpatest.Silence() }, func(m *member) { m.silence = nil },
+			"Timeout"},
+		"for its Pods":               {func(m *member) { m.hidden = federatedhpatest.Silence() }, func(m *member) { m.hidden = nil }, "Timeout"},
 		"for the scale":              {func(m *member) { m.mute = errRefused }, func(m *member) { m.mute = nil }, "Unreachable"},
 		"for its autoscalers":        {func(m *member) { m.unknown = true }, func(m *member) { m.unknown = false }, "Timeout"},
 		"for its autoscalers so far": {func(m *member) { m.unlisted = true }, func(m *member) { m.unlisted = false }, "Timeout"},
@@ -78,13 +81,10 @@ func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "Prioritized", map[string]int32{"a": 3, "b": 3}, bounds(1, 12), ranks(map[string]int32{"a": 1, "b": 2}))
 			w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment.ScaleDownOrder = tc.order })
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(2)
+			w.settle(2)
 			same(t, "b has", tc.b, w.has()["b"])
 			w.writes()
-			w.member("b").hidden = silence()
+			w.member("b").hidden = federatedhpatest.Silence()
 			w.mustReconcile(10)
 			same(t, "written", nil, toMembers(w.writes()))
 			same(t, "b has", tc.b, w.has()["b"])
@@ -96,7 +96,7 @@ func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
 func TestEditWhileAClusterIsSilentIsSplitOnce(t *testing.T) {
 	w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 13, "b": 18, "c": 22}, bounds(13, 60))
 	w.mustReconcile(3)
-	w.member("a").silence = silence()
+	w.member("a").silence = federatedhpatest.Silence()
 	w.mustReconcile(2)
 	w.edit(bounds(3, 22), weighs(map[string]int32{"a": 1, "c": 3}))
 	w.mustReconcile(1)
@@ -119,11 +119,8 @@ func TestEditWhileAClusterIsSilentIsSplitOnce(t *testing.T) {
 
 func TestEditWhileAClusterIsSilent(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
-	w.member("b").silence = silence()
+	w.settle(3)
+	w.member("b").silence = federatedhpatest.Silence()
 	w.edit(bounds(2, 20))
 	w.writes()
 	w.mustReconcile(2)
@@ -141,10 +138,7 @@ func TestEditWhileAClusterIsSilent(t *testing.T) {
 
 func TestDecreaseThatFailsHoldsIncreases(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 12))
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.edit(weighs(map[string]int32{"a": 4, "b": 1, "c": 1}))
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.writes()
@@ -162,10 +156,7 @@ func TestDecreaseThatFailsHoldsIncreases(t *testing.T) {
 
 func TestIncreaseThatFailsIsTriedAgain(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 12))
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.edit(bounds(2, 20))
 	w.member("b").refuses = func(string) error { return errRefused }
 	_ = w.reconcileN(3)
@@ -189,10 +180,7 @@ func TestPodsOfAStatefulSetAreNotSpilled(t *testing.T) {
 				func(f *v1alpha1.FederatedHPA) {
 					f.Spec.ScaleTargetRef.Kind = kind
 				})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(2)
+			w.settle(2)
 			w.member("a").room = 2
 			w.mustReconcile(8)
 			same(t, "a has", want, w.has()["a"])
@@ -222,10 +210,7 @@ func TestSpill(t *testing.T) {
 // Pods beyond the replicas, as in a rollout, wait for others to leave.
 func TestPodsOfARolloutAreNoPressure(t *testing.T) {
 	w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays)
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(2)
+	w.settle(2)
 	w.member("a").room, w.member("a").beyond = 4, 2
 	w.writes()
 	w.mustReconcile(8)
@@ -236,10 +221,7 @@ func TestPodsOfARolloutAreNoPressure(t *testing.T) {
 // What could not be written, and now waits for another cluster, is still not written.
 func TestRefusalIsNotForgottenWhileItWaits(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 12))
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	refuse := func(string) error { return errRefused }
 	w.member("c").refuses = refuse
 	w.edit(bounds(3, 15))
@@ -258,10 +240,7 @@ func TestRefusalIsNotForgottenWhileItWaits(t *testing.T) {
 // A cluster that refuses to get more for longer than the grace loses it to the others, until it takes what it has.
 func TestRefusalOfMoreBeyondTheGrace(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.edit(bounds(2, 20))
 	w.member("b").refuses = func(string) error { return errRefused }
 	_ = w.reconcileN(20)

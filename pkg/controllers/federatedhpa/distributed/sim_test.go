@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 // life is a world in which things happen by chance.
@@ -107,10 +108,10 @@ func (l *life) happens() {
 		l.load = 50 + l.r.Int32N(2500)
 		l.did("the load is %d", l.load)
 	case 2:
-		one.silence = silence()
+		one.silence = federatedhpatest.Silence()
 		l.did("%s is silent", one.facts.Name)
 	case 3:
-		one.hidden, one.mute = silence(), errRefused
+		one.hidden, one.mute = federatedhpatest.Silence(), errRefused
 		l.did("%s shows no Pods and no scale", one.facts.Name)
 	case 4, 5, 6:
 		l.visible()

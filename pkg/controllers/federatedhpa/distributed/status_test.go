@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 func TestNothingIsWrittenWhenNothingChanges(t *testing.T) {
@@ -99,7 +100,7 @@ func TestConditionsAndState(t *testing.T) {
 				"PreferenceUnmatched": `True SelectsNoCluster: of the 2 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["gone"]}: compare`}},
 		"a preference selects a cluster that is silent": {"StaticWeighted",
 			[]func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
-				w.member("b").silence = silence()
+				w.member("b").silence = federatedhpatest.Silence()
 			}, "Held", map[kind]string{"PreferenceUnmatched": ""}},
 		"a preference selects a cluster that lacks the workload": {"StaticWeighted",
 			[]func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
@@ -133,7 +134,10 @@ func TestConditionsAndState(t *testing.T) {
 			w.says("b", autoscalingv2.ScalingLimited, "True", "TooManyReplicas", "more")
 		}, "Limited", map[kind]string{"ScalingLimited": "True TooManyReplicas: the bounds or policies of these clusters limit their desired " +
 			"replicas: b"}},
-		"a cluster is silent": {"StaticWeighted", nil, func(w *world) { w.mustReconcile(1); w.member("b").silence = silence() }, "Held",
+		"a cluster is silent": {"StaticWeighted", nil, func(w *world) {
+			w.mustReconcile(1)
+			w.member("b").silence = federatedhpatest.Silence()
+		}, "Held",
 			map[kind]string{
 				"FleetVisible": "False ClusterUnreachable: these clusters cannot be seen, keep their bounds and continue to scale within them: b " +
 					"(Timeout)"}},
@@ -215,7 +219,7 @@ func TestMetricThatAClusterDoesNotKnow(t *testing.T) {
 	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "runs 2"}, w.has())
 	same(t, "b", "b Excluded 0-0 current 2 ready 2 MetricNotSupported", w.clusters()[1])
-	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)} })
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(50)} })
 	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	same(t, "MetricNotSupported", "False MetricsSupported: every cluster supports the metrics", w.condition(v1alpha1.MetricNotSupported))
@@ -225,7 +229,7 @@ func TestMetricThatAClusterDoesNotKnow(t *testing.T) {
 func TestConditionKeepsItsTime(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.mustReconcile(3)
-	w.member("b").silence = silence()
+	w.member("b").silence = federatedhpatest.Silence()
 	w.mustReconcile(1)
 	at := map[autoscalingv2.HorizontalPodAutoscalerConditionType]time.Duration{}
 	for _, c := range w.object().Status.Conditions {
@@ -270,19 +274,16 @@ func TestMetricsOfTheFleet(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 3}, func(f *v1alpha1.FederatedHPA) {
-				f.Spec.Metrics = append(f.Spec.Metrics, queue("10"))
+				f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("10"))
 			})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(1)
+			w.settle(1)
 			for name, said := range map[string]statuses{"a": tc.a, "b": tc.b} {
 				hpa := w.member(name).hpas["web"].DeepCopy()
 				hpa.Status.CurrentMetrics = said
 				w.member(name).store(hpa, false)
 			}
 			w.mustReconcile(1)
-			same(t, "metrics", throughJSON(t, tc.want), w.object().Status.CurrentMetrics)
+			same(t, "metrics", federatedhpatest.ThroughJSON(t, tc.want), w.object().Status.CurrentMetrics)
 		})
 	}
 }
@@ -290,10 +291,7 @@ func TestMetricsOfTheFleet(t *testing.T) {
 func TestLastScaleTime(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.member("a").offset = time.Hour // its clock is ahead
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(1)
+	w.settle(1)
 	last := func() time.Duration {
 		w.mustReconcile(1)
 		if at := w.object().Status.LastScaleTime; at != nil {
@@ -317,10 +315,7 @@ func TestLastScaleTime(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 0})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(3)
+	w.settle(3)
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.edit(only("a"))
 	_ = w.reconcileN(1)

@@ -21,18 +21,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
-	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
@@ -104,10 +103,8 @@ func fleetOf(t testing.TB, policy v1alpha1.FederatedHPAAssignmentType, runs map[
 }
 
 func newObject(policy v1alpha1.FederatedHPAAssignmentType) *v1alpha1.FederatedHPA {
-	f := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name, UID: "uid-of-web", Generation: 1}}
-	f.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: web.Name}
-	f.Spec.MinReplicas, f.Spec.MaxReplicas = new(int32(2)), 10
-	f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)}
+	f := federatedhpatest.NewObject(web.Name)
+	f.Spec.MaxReplicas = 10
 	f.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{FederatedHPAAssignmentType: policy}
 	return f
 }
@@ -150,18 +147,6 @@ func only(names ...string) func(*v1alpha1.FederatedHPA) {
 	return func(f *v1alpha1.FederatedHPA) {
 		f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: names}
 	}
-}
-
-func cpu(percent int32) autoscalingv2.MetricSpec {
-	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-		Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &percent}}}
-}
-
-// queue is an External metric of so much for each replica.
-func queue(each string) autoscalingv2.MetricSpec {
-	return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
-		Metric: autoscalingv2.MetricIdentifier{Name: "queue"},
-		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(resource.MustParse(each))}}}
 }
 
 // restart is another leader, who remembers nothing.
@@ -316,6 +301,15 @@ func (w *world) passes(d time.Duration) {
 	}
 }
 
+// settle has no member scale by itself, and reconciles so often.
+func (w *world) settle(n int) {
+	w.t.Helper()
+	for _, m := range w.members {
+		m.scales = false
+	}
+	w.mustReconcile(n)
+}
+
 // mustReconcile reconciles so many times, and none may fail.
 func (w *world) mustReconcile(n int) {
 	w.t.Helper()
@@ -423,13 +417,7 @@ func (w *world) condition(kind autoscalingv2.HorizontalPodAutoscalerConditionTyp
 
 func same[T any](t testing.TB, what string, want, got T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
-func silence() *fleet.Silence {
-	return &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer within the deadline"}
+	fleettest.Same(t, what, want, got)
 }
 
 // placedIn is somebody who places the workload in these clusters; nil: nowhere.

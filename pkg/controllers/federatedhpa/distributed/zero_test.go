@@ -9,6 +9,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -54,7 +55,7 @@ func TestFromZeroAfterAnAbsence(t *testing.T) {
 	w.uses = func(*member) int32 { return 20 }
 	w.mustReconcile(30)
 	same(t, "at zero", "a ScaledToZero 1-5 current 0 ready 0", w.clusters()[0])
-	w.member("a").silence = silence()
+	w.member("a").silence = federatedhpatest.Silence()
 	w.mustReconcile(30) // longer than the grace
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZero = false })
 	w.mustReconcile(3)
@@ -106,7 +107,8 @@ func TestWants(t *testing.T) {
 		"something runs": {nil, replicas.Metric{Values: []int64{5}}, map[string]int32{"a": 0, "b": 1}, 0, nil, nil},
 		"clusters themselves come from zero": {func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZeroMode = "Native" },
 			replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
-		"metrics of Pods say nothing without": {func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{cpu(50)} },
+		"metrics of Pods say nothing without": {
+			func(f *v1alpha1.FederatedHPA) { f.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(50)} },
 			replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
 		"the minimum calls for replicas anyway": {bounds(1, 10), replicas.Metric{Values: []int64{5}}, nil, 0, nil, nil},
 		"a cluster that has left is not asked":  {only("a"), replicas.Metric{Values: []int64{5}}, nil, 1, []string{"a"}, []string{"a to 1"}},
@@ -118,12 +120,9 @@ func TestWants(t *testing.T) {
 				runs = map[string]int32{"a": 0, "b": 0}
 			}
 			w := fleetOf(t, "StaticWeighted", runs, toZero, bounds(0, 10), func(f *v1alpha1.FederatedHPA) {
-				f.Spec.Metrics = append(f.Spec.Metrics, queue("10"))
+				f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("10"))
 			})
-			for _, m := range w.members {
-				m.scales = false
-			}
-			w.mustReconcile(2)
+			w.settle(2)
 			w.asked = nil
 			w.answer = tc.answer
 			if tc.change != nil {
@@ -135,7 +134,7 @@ func TestWants(t *testing.T) {
 			w.mustReconcile(1)
 			same(t, "how often it was asked", tc.asked, len(w.asked))
 			if len(w.asked) > 0 {
-				same(t, "asked", hubmetrics.Question{Namespace: "shop", Metric: queue("10"), Clusters: tc.clusters}, w.asked[0])
+				same(t, "asked", hubmetrics.Question{Namespace: "shop", Metric: federatedhpatest.Queue("10"), Clusters: tc.clusters}, w.asked[0])
 			}
 			same(t, "written", tc.writes, toMembers(w.writes()))
 		})
@@ -146,12 +145,9 @@ func TestWants(t *testing.T) {
 func TestNative(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 0, "b": 1, "c": 1}, toZero, func(f *v1alpha1.FederatedHPA) {
 		f.Spec.ScalingToZeroMode = v1alpha1.ScalingToZeroNative
-		f.Spec.Metrics = append(f.Spec.Metrics, queue("10"))
+		f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("10"))
 	})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(2)
+	w.settle(2)
 	has := w.has()
 	zeros := 0
 	for _, one := range has {
@@ -168,15 +164,12 @@ func TestNative(t *testing.T) {
 func TestNativeClusterThatIsSilentForItsPodsKeepsItsZero(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, func(f *v1alpha1.FederatedHPA) {
 		f.Spec.ScalingToZeroMode = v1alpha1.ScalingToZeroNative
-		f.Spec.Metrics = append(f.Spec.Metrics, queue("10"))
+		f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("10"))
 	})
-	for _, m := range w.members {
-		m.scales = false
-	}
-	w.mustReconcile(2)
+	w.settle(2)
 	w.writes()
 	for _, m := range w.members {
-		m.hidden = silence()
+		m.hidden = federatedhpatest.Silence()
 		w.mustReconcile(2)
 		m.hidden = nil
 		w.mustReconcile(2)
@@ -203,7 +196,7 @@ func TestFromZeroIsNotWrittenOverWhatRuns(t *testing.T) {
 func TestNativeClustersComeToZeroByThemselves(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 0, "b": 0, "c": 0}, toZero, func(f *v1alpha1.FederatedHPA) {
 		f.Spec.ScalingToZeroMode = v1alpha1.ScalingToZeroNative
-		f.Spec.Metrics = []autoscalingv2.MetricSpec{queue("10")}
+		f.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.Queue("10")}
 	})
 	w.mustReconcile(1)
 	same(t, "written", []string{"a web 0-3", "b web 1-3", "b to 1", "c web 1-4", "c to 1"}, toMembers(w.writes()))

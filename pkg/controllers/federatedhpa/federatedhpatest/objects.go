@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package federatedhpatest has the objects that tests of controllers/federatedhpa and of controllers/federatedhpa/central share.
+// Package federatedhpatest has the objects that tests of controllers/federatedhpa and of its modes share.
 package federatedhpatest
 
 import (
