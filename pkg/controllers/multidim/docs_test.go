@@ -47,8 +47,8 @@ func manifests(t *testing.T) []string {
 	for _, name := range []string{"multidim.yaml", "multidim-goals.yaml"} {
 		all = append(all, page(t, filepath.Join("examples", name)))
 	}
-	if len(all) != 6 {
-		t.Fatalf("found %d manifests, want 6", len(all))
+	if len(all) != 7 {
+		t.Fatalf("found %d manifests, want 7", len(all))
 	}
 	return all
 }
@@ -177,16 +177,17 @@ func TestDocumentedGoals(t *testing.T) {
 	}
 }
 
-// Every condition's reason, what caps a size, every Event and every metric is on the page.
+// Every condition's reason, what caps a size, what a cluster lacks or refuses, every Event and every metric is on the page.
 func TestDocumentedNames(t *testing.T) {
 	text := page(t, "multidim.md")
-	for _, file := range []string{"conditions.go", "record.go", "../../goals/child.go", "../../sizes/caps.go"} {
+	for _, file := range []string{"conditions.go", "record.go", "../../goals/child.go", "../../sizes/caps.go",
+		"../../members/workload/sizing.go", "../../members/workload/refused.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := regexp.MustCompile(`(?m)^\t(?:reason|event|Reason|No|Live|Hidden)\w+ +(?:Reason )?= +"(\w+)"`).FindAllStringSubmatch(
-			string(source), -1)
+		found := regexp.MustCompile(`(?m)^\t(?:reason|event|Reason|Sizing|Refused|No|Live|Hidden)\w+ +(?:\w+ +)?= +"(\w+)"`).
+			FindAllStringSubmatch(string(source), -1)
 		if len(found) < 4 {
 			t.Errorf("%s: found %d names", file, len(found))
 		}
@@ -194,6 +195,13 @@ func TestDocumentedNames(t *testing.T) {
 			if !strings.Contains(text, "`"+name[1]+"`") {
 				t.Errorf("the page lacks %s of %s", name[1], file)
 			}
+		}
+	}
+	for _, name := range []v1alpha1.SizeAdmission{
+		v1alpha1.AdmissionInstalled, v1alpha1.AdmissionMissing, v1alpha1.AdmissionIneffective, v1alpha1.AdmissionUnknown,
+	} {
+		if !strings.Contains(text, "`"+string(name)+"`") {
+			t.Errorf("the page lacks %s", name)
 		}
 	}
 	source, err := os.ReadFile("metrics.go")
