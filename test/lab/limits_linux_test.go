@@ -30,9 +30,10 @@ func TestLimits(t *testing.T) {
 		want    Limits
 		wantErr string
 	}{
-		"version 1":             {version1("30000\n", "134217728\n"), Limits{600, 134217728}, ""},
-		"version 1, none":       {version1("-1\n", "9223372036854771712\n"), Limits{}, ""},
-		"version 1, no number":  {version1("many\n", "1\n"), Limits{}, `reading cpu.cfs_quota_us: strconv.ParseInt: parsing "many": invalid syntax`},
+		"version 1":       {version1("30000\n", "134217728\n"), Limits{600, 134217728}, ""},
+		"version 1, none": {version1("-1\n", "9223372036854771712\n"), Limits{}, ""},
+		"version 1, no number": {version1("many\n", "1\n"), Limits{},
+			`reading cpu.cfs_quota_us: strconv.ParseInt: parsing "many": invalid syntax`},
 		"version 1, no group":   {map[string]string{"cpu/c2/x": "", "memory/c2/x": ""}, Limits{}, `no cgroup is called "c1"`},
 		"version 2":             {version2("30000 50000\n", "134217728\n"), Limits{600, 134217728}, ""},
 		"version 2, none":       {version2("max 100000\n", "max\n"), Limits{}, ""},

@@ -43,7 +43,8 @@ func TestNode(t *testing.T) {
 func machineNow(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, file := range []string{"/proc/self/mountinfo", "/proc/sys/kernel/hostname", "/proc/sys/kernel/panic", "/proc/sys/vm/overcommit_memory",
+	for _, file := range []string{"/proc/self/mountinfo", "/proc/sys/kernel/hostname", "/proc/sys/kernel/panic",
+		"/proc/sys/vm/overcommit_memory",
 		"/proc/sys/net/ipv4/ip_forward", "/proc/net/route"} {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -191,8 +191,10 @@ func TestOOMKills(t *testing.T) {
 		"told twice: the first": {
 			[]corev1.ContainerStatus{status("app", 3, running, oom), status("app", 4, running, killed("OOMKilled", ended, later))}, []OOMKill{one},
 		},
-		"by SIGKILL, nobody knows why": {[]corev1.ContainerStatus{status("app", 3, running, exited(137, "Error", began, ended))}, []OOMKill{supposed}},
-		"by SIGKILL just now":          {[]corev1.ContainerStatus{status("app", 3, exited(137, "Error", began, ended), waiting)}, []OOMKill{supposed}},
+		"by SIGKILL, nobody knows why": {[]corev1.ContainerStatus{status("app", 3, running, exited(137, "Error", began, ended))},
+			[]OOMKill{supposed}},
+		"by SIGKILL just now": {[]corev1.ContainerStatus{status("app", 3, exited(137, "Error", began, ended), waiting)},
+			[]OOMKill{supposed}},
 		"by SIGKILL, and once before for sure": {
 			[]corev1.ContainerStatus{status("app", 3, exited(137, "Error", ended, later), exited(137, "OOMKilled", began, ended))}, []OOMKill{one},
 		},
@@ -200,9 +202,12 @@ func TestOOMKills(t *testing.T) {
 			[]corev1.ContainerStatus{status("app", 4, exited(137, "Error", ended, later), exited(137, "Error", began, ended))},
 			[]OOMKill{{"app", 4, ended.Time, later.Time, true}},
 		},
-		"by SIGKILL, for another reason": {[]corev1.ContainerStatus{status("app", 3, running, exited(137, "ContainerStatusUnknown", began, ended))}, nil},
-		"by another signal":              {[]corev1.ContainerStatus{status("app", 3, running, exited(143, "Error", began, ended))}, nil},
-		"no container of the spec":       {[]corev1.ContainerStatus{status("debugger", 3, oom, oom)}, nil},
+		"by SIGKILL, for another reason": {
+			[]corev1.ContainerStatus{status("app", 3, running, exited(137, "ContainerStatusUnknown", began, ended))},
+			nil,
+		},
+		"by another signal":        {[]corev1.ContainerStatus{status("app", 3, running, exited(143, "Error", began, ended))}, nil},
+		"no container of the spec": {[]corev1.ContainerStatus{status("debugger", 3, oom, oom)}, nil},
 		"without times": {[]corev1.ContainerStatus{status("app", 3, running, killed("OOMKilled", metav1.Time{}, metav1.Time{}))},
 			[]OOMKill{{Container: "app", Restarts: 3}}},
 	}

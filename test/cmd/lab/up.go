@@ -75,7 +75,8 @@ func newAddCommand(dir *string) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&member.Nodes, "nodes", 0, "Nodes of the member that are played: 2 by default, none with --real-nodes. One holds 5000 pods.")
+	cmd.Flags().IntVar(&member.Nodes, "nodes", 0,
+		"Nodes of the member that are played: 2 by default, none with --real-nodes. One holds 5000 pods.")
 	cmd.Flags().IntVar(&member.RealNodes, "real-nodes", 0, "Nodes of the member with a kubelet and containerd. Needs root and containerd.")
 	cmd.Flags().BoolVar(&member.WithoutMetricsServer, "without-metrics-server", false, "Leave metrics.k8s.io unserved.")
 	cmd.Flags().BoolVar(&member.WithoutTestAdapter, "without-test-adapter", false, "Leave custom and external metrics unserved.")
