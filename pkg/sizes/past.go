@@ -152,7 +152,7 @@ func (m *Past) TooLarge(move Move) {
 }
 
 // Refused takes note of a move that was refused for another reason. After an eviction, as by a PodDisruptionBudget, the Pod is not
-// evicted for a while; after a resize, as by a quota, it is left alone, since a new Pod might be refused as well.
+// evicted for a while; after a resize, as by a quota, nothing is done to it, since a new Pod might be refused as well.
 func (m *Past) Refused(move Move, now time.Time) {
 	switch k := m.pods[move.Pod.UID]; {
 	case k == nil:

@@ -274,9 +274,17 @@ func TestRefusedSizes(t *testing.T) {
 	if got := infeasible(s.look(), "b"); got != none() {
 		t.Errorf("infeasible %v, by a Pod that was there before", got)
 	}
-	s.Refused(Move{Pod: s.pod("b")}, s.now)
-	if got := s.look().Pods[1].NotBefore; !got.Equal(s.now.Add(4 * time.Minute)) {
-		t.Errorf("not evicted before %v, want five minutes after it was refused", got)
+	s.Refused(Move{Pod: s.pod("b"), Way: WayEvict}, s.now)
+	if got := s.look().Pods[1]; !got.NotBefore.Equal(s.now.Add(4*time.Minute)) || !got.Alone.IsZero() {
+		t.Errorf("not evicted before %v, nothing done before %v, want five minutes and none", got.NotBefore, got.Alone)
+	}
+	s.Refused(Move{Pod: s.pod("a"), Way: WayResize}, s.now)
+	if got := s.look().Pods[0]; !got.Alone.Equal(s.now.Add(4*time.Minute)) || !got.NotBefore.IsZero() {
+		t.Errorf("nothing done before %v, not evicted before %v, want five minutes and none", got.Alone, got.NotBefore)
+	}
+	s.TooLarge(Move{Pod: s.pod("a"), Way: WayResize, Resize: Resize{Containers: []Resources{{Requests: Amounts{700, 900}}}}})
+	if got := infeasible(s.look(), "a"); got != (Amounts{700, 900}) {
+		t.Errorf("infeasible %v, want what its node refused", got)
 	}
 }
 

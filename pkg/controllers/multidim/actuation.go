@@ -48,9 +48,19 @@ type clusterMemory struct {
 	born      []sizes.NewContainer // what new Pods are, or would be, created with
 	version   string               // of what stands there for new Pods
 	written   time.Time            // when that was first seen
-	evictions []time.Time          // of the last hour
-	replicas  int                  // before the last eviction
+	failure   failure
+	evictions []time.Time // of the last hour
+	replicas  int         // before the last eviction
 }
+
+// failure is the last thing that did not work. What was refused is not retried at once, so it is told for a while.
+type failure struct {
+	reason, message string
+	at              time.Time
+}
+
+// toldFor is how long a failure is told: until it is retried, and one reconcile more.
+const toldFor = 7 * time.Minute
 
 // missing is for how long a Pod may be missing after an eviction before the workload is thought to have fewer.
 const missing = 2 * time.Minute
@@ -91,7 +101,7 @@ func (p *plan) actuate(memory map[string]*clusterMemory) {
 	var clusters []sizes.ClusterPods
 	for i := range p.clusters {
 		a := actuation{cluster: &p.clusters[i], memory: memory[p.clusters[i].name]}
-		if seen := p.observe(&a, &p.sized.clusters[i], policy); len(a.others) == 0 {
+		if seen := p.observe(&a, &p.sized.clusters[i], policy); len(a.others) == 0 && (seen.Silent || can(a.mode, seen.Means)) {
 			clusters = append(clusters, seen)
 		}
 		p.actuations = append(p.actuations, a)
@@ -105,15 +115,18 @@ func (p *plan) actuate(memory map[string]*clusterMemory) {
 	}
 }
 
+// can reports whether a cluster is able to change Pods so.
+func can(mode sizes.Mode, means sizes.Means) bool { return means.InPlace || mode == sizes.ModeRecreate }
+
 // observe is what a plan has to know of a cluster. What new Pods are to be created with there is decided on the way.
 func (p *plan) observe(a *actuation, sized *sizedCluster, policy sizes.Policy) sizes.ClusterPods {
-	can := sizes.Means{Admits: a.sizing.Admits, InPlace: a.sizing.Resizes}
-	a.mode = policy.Mode.In(can)
+	means := sizes.Means{Admits: a.sizing.Admits, InPlace: a.sizing.Resizes}
+	a.mode = policy.Mode.In(means)
 	a.memory.pods = a.memory.pods.see(a.cluster, sized.sizes, p.Now)
 	born := p.enter(a, sized)
 	running := a.running()
 	seen := sizes.ClusterPods{
-		Cluster: a.name, Means: can, Silent: a.silent() != nil || !a.sizing.Known, History: p.history(a.name),
+		Cluster: a.name, Means: means, Silent: a.silent() != nil || !a.sizing.Known, History: p.history(a.name),
 		Replicas: a.memory.wanted(len(running), p.assigned(a.name), p.Now), Budget: p.budget(a, len(running)),
 	}
 	newest := newestOf(running)
@@ -125,7 +138,7 @@ func (p *plan) observe(a *actuation, sized *sizedCluster, policy sizes.Policy) s
 			seen.Pods = append(seen.Pods, pod)
 		}
 	}
-	a.memory.past.Observe(&seen, p.standing(a, born), policy, p.Now)
+	a.memory.past.Observe(&seen, p.standing(a, born, newest), policy, p.Now)
 	a.admission = a.admits()
 	return seen
 }

@@ -3,9 +3,11 @@
 package multidim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -31,13 +33,14 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 	if a == nil {
 		return "", ""
 	}
-	if reason, message := a.failed(); reason != "" {
-		return reason, message
-	}
-	silence := a.silent()
-	switch {
+	silence := cmp.Or(a.silent(), a.entries.Silence)
+	switch last := a.memory.failure; {
+	case last.reason != "" && p.Now.Sub(last.at) < toldFor:
+		return last.reason, last.message
 	case silence != nil:
 		return string(silence.Reason), silence.Detail
+	case !a.sizing.Known:
+		return reasonSizingUnknown, "what it can do about sizes has not been found out yet"
 	case len(a.others) > 0:
 		return reasonAnotherAutoscaler, claims.InTheWay(a.others)
 	case a.unlabelled:
@@ -49,6 +52,13 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 			"whether something else writes their requests, and whether failures of the policy sizes.fleetscale.io are counted"
 	}
 	return "", ""
+}
+
+// remember keeps what did not work.
+func (a *actuation) remember(now time.Time) {
+	if reason, message := a.failed(); reason != "" && a.memory != nil {
+		a.memory.failure = failure{reason, message, now}
+	}
 }
 
 // failed is the first thing that did not work.

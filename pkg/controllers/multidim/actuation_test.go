@@ -31,7 +31,7 @@ import (
 )
 
 // whole is a cluster that can do all that there is.
-var whole = workload.Sizing{Known: true, Resizes: true, Admits: true}
+var whole = workload.Sizing{Known: true, Serves: true, Resizes: true, Admits: true}
 
 // acting has Pods come to their sizes.
 func acting(mode v1alpha1.UpdateMode) func(*v1alpha1.MultidimPodAutoscaler) {
@@ -292,7 +292,7 @@ func TestAdmissionIneffective(t *testing.T) {
 	}
 	w.pass(120)
 	if n := counted(w.did(), "evict"); n != 2 {
-		t.Errorf("%d Pods were evicted in vain, want 2", n)
+		t.Errorf("%d Pods were evicted without success, want 2", n)
 	}
 	same(t, "admission", v1alpha1.AdmissionIneffective, w.object().Status.Clusters[0].Admission)
 	same(t, "condition", "False AdmissionIneffective", w.actuationOf())
@@ -318,7 +318,7 @@ func TestWhatAClusterCannotDo(t *testing.T) {
 		"no policy: the best is to resize":     {v1alpha1.UpdateModeAuto, missing, false, []string{"resize"}, "True Actuating", v1alpha1.AdmissionMissing},
 		"no policy, and no new Pods are sized": {v1alpha1.UpdateModeInitial, missing, false, nil, "False PolicyMissing", v1alpha1.AdmissionMissing},
 		"an old cluster":                       {v1alpha1.UpdateModeAuto, old, false, nil, "False ResizeNotServed", v1alpha1.AdmissionMissing},
-		"nothing is known":                     {v1alpha1.UpdateModeAuto, workload.Sizing{}, false, nil, "True Actuating", v1alpha1.AdmissionUnknown},
+		"nothing is known":                     {v1alpha1.UpdateModeAuto, workload.Sizing{}, false, nil, "False SizingUnknown", v1alpha1.AdmissionUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newActing(t, tc.mode)
@@ -451,7 +451,7 @@ func TestWhatWasWrittenGoes(t *testing.T) {
 	})
 }
 
-// What a cluster refuses is said, and not tried again and again.
+// What a cluster refuses is said, and not retried all the time.
 func TestRefusals(t *testing.T) {
 	refused := func(why workload.Refusal) error {
 		return fmt.Errorf("doing it: %w", &workload.Refused{Why: why, Message: "no"})
@@ -538,7 +538,7 @@ func TestNewPodsReserve(t *testing.T) {
 	}
 }
 
-// While a new template is rolled out, Pods of the old one are left alone.
+// While a new template is rolled out, Pods of the old one stay as they are.
 func TestRollout(t *testing.T) {
 	w := newActing(t, v1alpha1.UpdateModeInPlace)
 	delete(w.clusters, "west")

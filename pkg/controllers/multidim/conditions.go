@@ -49,6 +49,7 @@ const (
 	reasonUpdateModeOff     = "UpdateModeOff"
 	reasonNotRecommended    = "NothingRecommended"
 	reasonIneffective       = "AdmissionIneffective"
+	reasonSizingUnknown     = "SizingUnknown"
 	reasonUnlabelled        = "PodsUnlabelled"
 	reasonTooManyInShop     = "TooManyInNamespace"
 	reasonNotGiven          = "SizesNotWritten"

@@ -46,11 +46,12 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 	return born
 }
 
-// standing is how new Pods of a cluster get their sizes, if what they should be created with stands there.
-func (p *plan) standing(a *actuation, born []sizes.NewContainer) sizes.Admission {
+// standing is how new Pods of a cluster get their sizes, if what they should be created with stands there. The revision is that of the
+// template.
+func (p *plan) standing(a *actuation, born []sizes.NewContainer, revision string) sizes.Admission {
 	version := ""
 	if len(born) > 0 && a.sets == nil && a.sizing.Admits {
-		version = fmt.Sprint(born, a.entries.Find(p.Object.Name).MatchLabels)
+		version = fmt.Sprint(born, a.entries.Find(p.Object.Name).MatchLabels, revision)
 	}
 	if version != a.memory.version {
 		a.memory.version, a.memory.written = version, p.Now
@@ -81,7 +82,7 @@ func entryOf(name string, match map[string]string, born []sizes.NewContainer) fl
 }
 
 // mostLabels are so many that an entry holds.
-const mostLabels = 32
+const mostLabels = 64
 
 // matchLabels are those by which a cluster knows new Pods: what the selector requires them to be; or, where it is not that simple, all
 // of the template's. Nil: there are none, or too many.

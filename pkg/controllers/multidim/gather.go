@@ -78,7 +78,7 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 		}
 	}
 	workload.Each(ctx, r.Fleet.Timeout, in.elsewhere, func(ctx context.Context, c *cluster) {
-		c.entries = c.PodSizes(ctx, in.Object.Namespace)
+		c.readEntries(ctx, in.Object.Namespace)
 	})
 	in.elsewhere = slices.DeleteFunc(in.elsewhere, func(c cluster) bool { return c.entries.Find(in.Object.Name) == nil })
 	if in.Object.Spec.Policy.Acts() {
@@ -122,9 +122,18 @@ func (c *cluster) read(ctx context.Context, in *situation) {
 	c.quota = c.QuotaLeft(ctx, namespace, in.template.PodTemplateSpec, c.pods.Pods)
 	c.vpas = c.VPAs(ctx, namespace).Objects
 	if in.Object.Spec.Policy.Acts() {
-		c.sizing, c.entries = c.Sizing(ctx), c.PodSizes(ctx, namespace)
+		c.readEntries(ctx, namespace)
 	}
 	c.others = in.othersIn(c.Autoscalers(ctx, namespace).Objects, c.vpas)
+}
+
+// readEntries reads what the cluster can do about sizes, and what new Pods are created with there: nothing, if it does not serve that.
+func (c *cluster) readEntries(ctx context.Context, namespace string) {
+	if c.sizing = c.Sizing(ctx); c.sizing.Known && !c.sizing.Serves {
+		c.entries = workload.PodSizes{Known: true}
+		return
+	}
+	c.entries = c.PodSizes(ctx, namespace)
 }
 
 // othersIn are the claims of others on the workload in a cluster.

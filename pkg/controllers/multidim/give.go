@@ -88,14 +88,18 @@ func (a *actuation) leave(ctx context.Context, object *v1alpha1.MultidimPodAutos
 	if silence := a.Silence(); silence != nil {
 		return silence
 	}
-	entries := a.PodSizes(ctx, object.Namespace)
+	a.readEntries(ctx, object.Namespace)
 	switch {
-	case entries.Silence != nil:
-		return entries.Silence
-	case !entries.Known:
+	case a.entries.Silence != nil:
+		return a.entries.Silence
+	case !a.entries.Known:
 		return errUnseen
-	case entries.Find(object.Name) == nil:
+	case a.entries.Find(object.Name) == nil:
 		return nil
 	}
-	return a.RemovePodSizes(ctx, object.Namespace, object.Name)
+	err := a.RemovePodSizes(ctx, object.Namespace, object.Name)
+	if refused := refusedBy(err); refused != nil && refused.Why == workload.RefusedTaken {
+		return nil // somebody else has written it since, and keeps it
+	}
+	return err
 }

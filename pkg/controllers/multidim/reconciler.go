@@ -168,7 +168,8 @@ func (r *Reconciler) act(ctx context.Context, p *plan, memory *memory) error {
 	}
 	if !p.Object.Spec.Policy.Acts() {
 		memory.clusters = nil
-		_, err := r.withdraw(ctx, p.Object)
+		waiting, err := r.withdraw(ctx, p.Object)
+		r.waits(p.Object, memory, waiting)
 		return err
 	}
 	p.actuate(memory.clusters)
@@ -179,20 +180,27 @@ func (r *Reconciler) act(ctx context.Context, p *plan, memory *memory) error {
 		return err
 	}
 	r.move(ctx, p)
+	for i := range p.actuations {
+		p.actuations[i].remember(p.Now)
+	}
 	return nil
 }
 
 // end lets a deleted object go once what it wrote is gone from all clusters. What it owns goes with it, and Pods keep their sizes.
 func (r *Reconciler) end(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler) error {
 	waiting, err := r.withdraw(ctx, object)
-	if waiting != nil {
-		if memory, why := r.memories.Of(object), strings.Join(waiting, "; "); memory.waiting != why {
-			memory.waiting = why
-			r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventWaiting, "Delete", "%s",
-				summary.Brief("the deletion waits for clusters: "+why, summary.LongestNote))
-		}
-	}
+	r.waits(object, r.memories.Of(object), waiting)
 	return err
+}
+
+// waits tells once which clusters are waited for until what was written there is gone.
+func (r *Reconciler) waits(object *v1alpha1.MultidimPodAutoscaler, memory *memory, waiting []string) {
+	why := strings.Join(waiting, "; ")
+	if why != "" && why != memory.waiting {
+		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventWaiting, "Withdraw", "%s",
+			summary.Brief("what new Pods are created with is still there, in clusters that are waited for: "+why, summary.LongestNote))
+	}
+	memory.waiting = why
 }
 
 // again requeues after one period, but at once where the object was changed meanwhile.

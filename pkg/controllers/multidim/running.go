@@ -135,7 +135,7 @@ func (in *situation) runningOf(c *cluster, p *pods.SizedPod, all []sizes.Size, b
 		Fixed: in.template.fixed().Requests, Static: p.Static, Resizable: p.Resizable, Sized: p.SizedBy != "",
 		Resize: stateOf(p), Infeasible: noAmounts(),
 	}
-	if p.Node != "" {
+	if p.Node != "" && c.nodes.Allocatable != nil {
 		r.Node = ofPods(c.nodes.Allocatable(p.Node))
 	}
 	if k != nil {

@@ -24,17 +24,9 @@ type LargestNodes struct {
 	Unknown *fleet.Silence
 	// AsOf is the time at which it was so; zero if not Known.
 	AsOf time.Time
-
-	all mirror.Answer[*nodeRecord]
-}
-
-// Allocatable is what is allocatable on the node of that name, be it one that the Pods may run on or not; None if it is not known.
-func (l LargestNodes) Allocatable(name string) pods.Resources {
-	r, found := l.all.Find(mirror.Key{Name: name})
-	if !found {
-		return pods.Resources{MilliCPU: pods.None, Memory: pods.None}
-	}
-	return pods.Resources{MilliCPU: r.node.Allocatable.MilliCPU, Memory: r.node.Allocatable.Memory}
+	// Allocatable is what is allocatable on the node of that name, be it one that the Pods may run on or not; None where there is no
+	// such node. Nil: it is not Known.
+	Allocatable func(node string) pods.Resources
 }
 
 // LargestNodes answers for Pods of a template in a member, from the nodes that estimates rest on. The first question waits
@@ -44,7 +36,13 @@ func (e *Estimator) LargestNodes(ctx context.Context, m mirror.Member, template 
 	if !a.Known {
 		return LargestNodes{Unknown: because("nodes", a.Silence)}
 	}
-	l := LargestNodes{Known: true, AsOf: a.AsOf, all: a}
+	l := LargestNodes{Known: true, AsOf: a.AsOf, Allocatable: func(node string) pods.Resources {
+		r, found := a.Find(mirror.Key{Name: node})
+		if !found {
+			return pods.Resources{MilliCPU: pods.None, Memory: pods.None}
+		}
+		return pods.Resources{MilliCPU: r.node.Allocatable.MilliCPU, Memory: r.node.Allocatable.Memory}
+	}}
 	for _, n := range fit.Largest(nodesOf(a), template) {
 		l.Nodes = append(l.Nodes, pods.Resources{MilliCPU: n.MilliCPU, Memory: n.Memory})
 	}

@@ -151,6 +151,8 @@ func TestLargestNodes(t *testing.T) {
 			t.Errorf("known %v, because of %v, as of %v", got.Known, got.Unknown, got.AsOf)
 		}
 		fleettest.Same(t, "Nodes", []pods.Resources{resources(4000, 8<<30), resources(2000, 64<<30)}, got.Nodes)
+		fleettest.Same(t, "one that is there", resources(2000, 64<<30), got.Allocatable("node1"))
+		fleettest.Same(t, "one that is not", resources(pods.None, pods.None), got.Allocatable("node9"))
 		template.Spec.NodeSelector = map[string]string{"disk": "ssd"}
 		fleettest.Same(t, "Nodes of some", []pods.Resources{resources(2000, 64<<30)}, e.LargestNodes(t.Context(), m, template).Nodes)
 		synctest.Wait()

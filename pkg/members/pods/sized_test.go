@@ -51,7 +51,7 @@ func TestSizedListing(t *testing.T) {
 			Started: after(4 * time.Second).Time, Requests: replicas.RequestsOf(&p.Spec),
 		},
 		UID: p.UID, Created: p.CreationTimestamp.Time, Node: "node-0004", Class: corev1.PodQOSBurstable, Containers: has(),
-		Resizable: true, Resize: Resize{Observed: true},
+		Resizable: true, Resize: Resize{Observed: true}, Revision: "7d9f8b6c5d",
 	}
 	if diff := cmp.Diff(want, l.Pods[1], sameRequests); diff != "" {
 		t.Errorf("Pod (-want +got):\n%s", diff)

@@ -24,6 +24,8 @@ type Sizing struct {
 	Known bool
 	// Silence is why it cannot be found out now, so that the rest is as it was last; nil if it can.
 	Silence *fleet.Silence
+	// Serves is true if the API server has PodSizes; where it does not, there are none.
+	Serves bool
 	// Resizes is true if the API server resizes Pods in place.
 	Resizes bool
 	// Admits is true if the API server gives new Pods the sizes of PodSizes.
@@ -81,7 +83,7 @@ func (c memberCluster) findSizing(ctx context.Context) (Sizing, error) {
 	if err != nil {
 		return Sizing{}, err
 	}
-	if !served {
+	if found.Serves = served; !served {
 		found.doesNotAdmit(SizingNoPodSizes, "it does not serve "+v1alpha1.PodSizesResource+"."+v1alpha1.GroupName+remedy)
 	}
 	for _, resource := range []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"} {

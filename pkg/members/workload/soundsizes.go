@@ -14,7 +14,7 @@ import (
 // What is kept of sizes of a cluster that does not do as their kind says.
 const (
 	mostSizedContainers = 64
-	mostSizedLabels     = 32
+	mostSizedLabels     = 64
 	mostSizedAmounts    = 2
 	longestSizedText    = 317 // of a label's key, which is the longest
 )

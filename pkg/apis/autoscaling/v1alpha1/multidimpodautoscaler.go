@@ -164,7 +164,7 @@ type UpdatePolicy struct {
 	// updateMode says how Pods come to the recommended size. What creates and changes Pods needs deploy/member-sizes in a cluster.
 	// Off (in YAML with quotes): not at all; it is only reported. Replicas are scaled to the goals all the same.
 	// Initial: new Pods are created with it. InPlace: running Pods are resized too, without a restart where their resizePolicy
-	// allows that. InPlaceOrRecreate: those that cannot be resized are evicted, and created anew. Recreate: Pods are evicted.
+	// allows that. InPlaceOrRecreate: those that cannot be resized are evicted, for others to take their place. Recreate: Pods are evicted.
 	// Auto: in each cluster the best of InPlaceOrRecreate, InPlace and Off that it can do. Default: Off.
 	// Example: InPlaceOrRecreate
 	// +optional

@@ -232,7 +232,7 @@ type MultidimClusterStatus struct {
 	// +optional
 	AsRecommended *int32 `json:"asRecommended,omitempty"`
 
-	// admission says whether new Pods of the cluster get their size. Installed: they do. Missing: deploy/member-sizes is not
+	// admission reports whether new Pods of the cluster get their size. Installed: they do. Missing: deploy/member-sizes is not
 	// installed there, or not whole. Ineffective: it is, and yet Pods were created without: none is evicted for its size until that
 	// changes. Unknown: the cluster does not say. Absent: with updateMode Off nobody asks.
 	// Example: Installed
@@ -273,7 +273,7 @@ type MultidimClusterStatus struct {
 	Savings *Savings `json:"savings,omitempty"`
 }
 
-// SizeAdmission says whether new Pods get their size.
+// SizeAdmission reports whether new Pods get their size.
 //
 // +kubebuilder:validation:Enum=Installed;Missing;Ineffective;Unknown
 type SizeAdmission string
