@@ -51,6 +51,8 @@ func servedResources() []served {
 			namespaced: true, writable: true, told: true},
 		{GroupVersion: v1alpha1.SchemeGroupVersion, plural: "cronfederatedhpas", singular: "cronfederatedhpa", kind: "CronFederatedHPA",
 			short: "cronfhpa", namespaced: true, writable: true, told: true},
+		{GroupVersion: v1alpha1.SchemeGroupVersion, plural: "multidimpodautoscalers", singular: "multidimpodautoscaler",
+			kind: "MultidimPodAutoscaler", short: "mpa", namespaced: true, writable: true, told: true},
 	}
 }
 
