@@ -63,8 +63,8 @@ func updateWarnings(p *v1alpha1.UpdatePolicy, path *field.Path) []string {
 		}
 	}
 	if mode == v1alpha1.UpdateModeRecreate && p.EvictOn == v1alpha1.EvictOnNever {
-		warnings = append(warnings, fmt.Sprintf("%s: no Pod is evicted, so that only new ones get their size: that is what updateMode Initial says",
-			path.Child("evictOn")))
+		warnings = append(warnings, fmt.Sprintf("%s: no Pod is evicted, so that only new ones get their size: that is what updateMode "+
+			"Initial says", path.Child("evictOn")))
 	}
 	return warnings
 }

@@ -40,11 +40,7 @@ func randomAssignment(r *rand.Rand, plain bool) AssignQuestion {
 // assignByDefinition is the split of Assign one replica at a time, where neither order nor running replicas matter.
 func assignByDefinition(q AssignQuestion) (mins, maxes map[string]int32) {
 	mins, maxes = map[string]int32{}, map[string]int32{}
-	question := DistributeQuestion{Policy: q.Policy, UID: q.UID, Total: q.Max}
-	for _, c := range q.Clusters {
-		question.Clusters = append(question.Clusters, c)
-	}
-	w := newWorld(question)
+	w := newWorld(DistributeQuestion{Policy: q.Policy, UID: q.UID, Total: q.Max, Clusters: q.Clusters})
 	most, _ := w.shares()
 	w.total, w.limit, w.ceil = int64(q.Min), most, most
 	parts, _ := w.shares()

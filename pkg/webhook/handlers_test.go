@@ -76,7 +76,8 @@ func TestMutation(t *testing.T) {
 				resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]}, constraints: {global: {maxReplicas: 3},
 				container: [{name: app, requests: {maxAllowed: {cpu: 0.5}}}]}}}`,
 			want: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, later: 1, policy: {updateMode: "Off",
-				minReplicas: 2, maxUnavailable: 25%, evictOn: Any, actAfterSeconds: 0, rollout: OneByOne}, scope: Fleet, goals: {utilizationBase: TemplateRequest, metrics: [{type: Resource, resource: {name: cpu, target: {type:
+				minReplicas: 2, maxUnavailable: 25%, evictOn: Any, actAfterSeconds: 0, rollout: OneByOne}, scope: Fleet,
+				goals: {utilizationBase: TemplateRequest, metrics: [{type: Resource, resource: {name: cpu, target: {type:
 				Utilization, averageUtilization: 60}}}]}, constraints: {global: {minReplicas: 1, maxReplicas: 3}, container: [{name: app,
 				mode: Auto, requests: {maxAllowed: {cpu: 500m}}, targetPercentile: {cpu: 90, memory: 90}, marginPercent: 15}]}}}`,
 		},

@@ -303,8 +303,10 @@ func TestAdmissionIneffective(t *testing.T) {
 
 // What a cluster cannot do is not tried there, and said.
 func TestWhatAClusterCannotDo(t *testing.T) {
-	missing := workload.Sizing{Known: true, Resizes: true, Reason: workload.SizingNoPolicy, Message: "it has no policy"}
+	missing := workload.Sizing{Known: true, Serves: true, Resizes: true, Reason: workload.SizingNoPolicy, Message: "it has no policy"}
 	old := workload.Sizing{Known: true, Reason: workload.SizingNoResize, Message: "it does not serve pods/resize"}
+	const lacking, unknown = v1alpha1.AdmissionMissing, v1alpha1.AdmissionUnknown
+	resizes := []string{"resize"}
 	for name, tc := range map[string]struct {
 		mode      v1alpha1.UpdateMode
 		sizing    workload.Sizing
@@ -313,12 +315,13 @@ func TestWhatAClusterCannotDo(t *testing.T) {
 		condition string
 		admission v1alpha1.SizeAdmission
 	}{
-		"no policy: nothing is evicted":        {v1alpha1.UpdateModeInPlaceOrRecreate, missing, true, nil, "False PolicyMissing", v1alpha1.AdmissionMissing},
-		"no policy: resized":                   {v1alpha1.UpdateModeInPlaceOrRecreate, missing, false, []string{"resize"}, "False PolicyMissing", v1alpha1.AdmissionMissing},
-		"no policy: the best is to resize":     {v1alpha1.UpdateModeAuto, missing, false, []string{"resize"}, "True Actuating", v1alpha1.AdmissionMissing},
-		"no policy, and no new Pods are sized": {v1alpha1.UpdateModeInitial, missing, false, nil, "False PolicyMissing", v1alpha1.AdmissionMissing},
-		"an old cluster":                       {v1alpha1.UpdateModeAuto, old, false, nil, "False ResizeNotServed", v1alpha1.AdmissionMissing},
-		"nothing is known":                     {v1alpha1.UpdateModeAuto, workload.Sizing{}, false, nil, "False SizingUnknown", v1alpha1.AdmissionUnknown},
+		"no policy: nothing is evicted":    {v1alpha1.UpdateModeInPlaceOrRecreate, missing, true, nil, "False PolicyMissing", lacking},
+		"no policy: resized":               {v1alpha1.UpdateModeInPlaceOrRecreate, missing, false, resizes, "False PolicyMissing", lacking},
+		"no policy: the best is to resize": {v1alpha1.UpdateModeAuto, missing, false, resizes, "True Actuating", lacking},
+		"no policy: no new Pod is sized":   {v1alpha1.UpdateModeInitial, missing, false, nil, "False PolicyMissing", lacking},
+		"an old cluster":                   {v1alpha1.UpdateModeAuto, old, false, nil, "False ResizeNotServed", lacking},
+		"an old cluster, and no choice":    {v1alpha1.UpdateModeInPlace, old, false, nil, "False ResizeNotServed", lacking},
+		"nothing is known":                 {v1alpha1.UpdateModeAuto, workload.Sizing{}, false, nil, "False SizingUnknown", unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newActing(t, tc.mode)
@@ -580,7 +583,8 @@ func TestMatchLabels(t *testing.T) {
 // What a node of its size never gave is not recommended again.
 func TestAcceptedIsARoom(t *testing.T) {
 	in := situation{Object: object()}
-	c := cluster{name: "east", past: &sizes.Past{}, nodes: capacity.LargestNodes{Known: true, Nodes: []pods.Resources{{MilliCPU: 4000, Memory: gi}}}}
+	nodes := capacity.LargestNodes{Known: true, Nodes: []pods.Resources{{MilliCPU: 4000, Memory: gi}}}
+	c := cluster{name: "east", past: &sizes.Past{}, nodes: nodes}
 	same(t, "rooms", 1, len(c.rooms(&in)))
 	same(t, "accepted", noAmounts(), c.rooms(&in)[0].Accepted)
 }

@@ -14,27 +14,30 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
-// enter decides what new Pods of a cluster are created with, and returns that. Where nothing may be decided now, it stays.
+// enter decides what new Pods of a cluster are created with, and returns that, or what they would be created with if that were possible
+// there. Where nothing may be decided now, it stays.
 func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 	stands := a.entries.Find(p.Object.Name)
-	was := containersIn(stands)
-	if !a.entries.Known || a.entries.Silence != nil || a.silent() != nil {
-		return was
+	unseen := !a.sizing.Known || !a.entries.Known || a.entries.Silence != nil || a.silent() != nil
+	may, able := p.mayGive() && len(a.others) == 0, a.sizing.Admits && a.mode != sizes.ModeOff
+	switch {
+	case unseen, able && !may && !p.yields:
+		return containersIn(stands)
+	case able && may:
+		return p.write(a, sized, stands)
 	}
-	able := a.sizing.Known && a.sizing.Admits && a.mode != sizes.ModeOff
-	if p.yields || a.sizing.Known && !able {
-		a.removes = stands != nil && p.active()
-		was = a.memory.born
+	a.removes = stands != nil && p.active()
+	if may {
+		a.memory.born = sizes.NewPods(sized.template, sized.rooms, a.memory.born)
 	}
-	if p.yields || !p.mayGive() || !a.sizing.Known || len(a.others) > 0 {
-		return was
-	}
-	born := sizes.NewPods(sized.template, sized.rooms, was)
-	if a.memory.born = born; !able {
-		return born // which running Pods may have, too
-	}
+	return a.memory.born
+}
+
+// write decides what is to stand in a cluster for new Pods.
+func (p *plan) write(a *actuation, sized *sizedCluster, stands *fleetscalev1alpha1.SizedWorkload) []sizes.NewContainer {
+	born := sizes.NewPods(sized.template, sized.rooms, containersIn(stands))
 	match := p.template.matchLabels()
-	a.unlabelled = match == nil
+	a.memory.born, a.unlabelled = born, match == nil
 	if len(born) == 0 || match == nil {
 		a.removes = stands != nil
 		return nil

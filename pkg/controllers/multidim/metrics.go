@@ -32,8 +32,8 @@ const namespace, subsystem = "fleetscale", "mpa"
 var (
 	recommendedDesc = gauge("recommendation", "What a container should request, in cores or bytes.", "container", "resource", "bound")
 	requestedDesc   = gauge("requested", "What the Pods of a cluster request together, in cores or bytes.", "cluster", "resource")
-	podsDesc        = gauge("pods", "Pods of a cluster: all that run, those that request what is recommended, and those whose resize is resizing, "+
-		"deferred or infeasible.", "cluster", "state")
+	podsDesc        = gauge("pods", "Pods of a cluster: all that run, those that request what is recommended, and those whose resize is "+
+		"under way, deferred or infeasible.", "cluster", "state")
 	savingsDesc = gauge("savings",
 		"What all Pods would request less if they had the recommended size, in cores or bytes; negative if more.",
 		"resource")

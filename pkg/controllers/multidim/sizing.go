@@ -19,7 +19,8 @@ import (
 func (in *situation) sized() (goals.Result, sized) {
 	result, born := in.goalsOf()
 	running := slices.Clone(born)
-	if minimum := in.Object.Spec.Constraints.Global; minimum == nil || !goals.Reserves(in.wantedReplicas(), *minimum.MinReplicas, goals.Pressure{}) {
+	bounds := in.Object.Spec.Constraints.Global
+	if bounds == nil || !goals.Reserves(in.wantedReplicas(), *bounds.MinReplicas, goals.Pressure{}) {
 		for i := range running {
 			running[i].Request = goals.Amounts{}
 		}
