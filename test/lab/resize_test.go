@@ -88,7 +88,8 @@ func (r *resizes) watch() {
 	if err != nil {
 		r.Fatal(err)
 	}
-	r.told, err = kubernetes.NewForConfigOrDie(config).CoreV1().Pods("sizes").Watch(r.Context(), metav1.SingleObject(metav1.ObjectMeta{Name: r.name}))
+	r.told, err = kubernetes.NewForConfigOrDie(config).CoreV1().Pods("sizes").Watch(r.Context(),
+		metav1.SingleObject(metav1.ObjectMeta{Name: r.name}))
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -105,7 +105,10 @@ func (c *cluster) sized(ctx context.Context, name string) (pods.SizedPod, error)
 			return p, nil
 		}
 	}
-	return pods.SizedPod{}, fmt.Errorf("%d Pods are listed, without %s: %v", len(l.Pods), name, l.Silent)
+	if l.Silent != nil {
+		return pods.SizedPod{}, l.Silent
+	}
+	return pods.SizedPod{}, fmt.Errorf("%d Pods are listed, without %s", len(l.Pods), name)
 }
 
 // size is what a container requests and limits, as people write it. What is empty is not set.

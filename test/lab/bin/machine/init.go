@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -100,15 +101,17 @@ func startContainerd(o options) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	expired, tick := time.After(containerdTimeout), time.NewTicker(20*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), containerdTimeout)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		conn, err := net.Dial("unix", containerdSocket)
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", containerdSocket)
 		if err == nil {
 			return pid, conn.Close()
 		}
 		select {
-		case <-expired:
+		case <-ctx.Done():
 			return 0, fmt.Errorf("waiting for containerd for %v: %w", containerdTimeout, err)
 		case <-tick.C:
 		}
