@@ -30,7 +30,7 @@ const (
 )
 
 // initialize is the first process of a node. It returns when one of the node's programs has ended, and with it the node.
-func initialize(o options) error {
+func initialize(ctx context.Context, o options) error {
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil { // see inNode
 		return err
 	}
@@ -44,7 +44,7 @@ func initialize(o options) error {
 	if err := syscall.Sethostname([]byte(o.name)); err != nil {
 		return fmt.Errorf("naming the host: %w", err)
 	}
-	containerd, err := startContainerd(o)
+	containerd, err := startContainerd(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func startProgram(path string, args ...string) (pid int, err error) {
 const containerdTimeout = time.Minute
 
 // startContainerd returns when it answers. The kubelet would give up if it did not.
-func startContainerd(o options) (pid int, err error) {
+func startContainerd(ctx context.Context, o options) (pid int, err error) {
 	if err := writeConfigs(o); err != nil {
 		return 0, err
 	}
@@ -101,7 +101,7 @@ func startContainerd(o options) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), containerdTimeout)
+	ctx, cancel := context.WithTimeout(ctx, containerdTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -14,6 +14,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,13 +33,13 @@ type options struct {
 }
 
 func main() {
-	if err := start(os.Args[1:]); err != nil {
+	if err := start(context.Background(), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "machine:", err)
 		os.Exit(1)
 	}
 }
 
-func start(args []string) error {
+func start(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errors.New("usage: machine run FLAGS")
 	}
@@ -62,7 +63,7 @@ func start(args []string) error {
 	case "run":
 		return run(o, args)
 	case "init":
-		return initialize(o)
+		return initialize(ctx, o)
 	}
 	return fmt.Errorf("%q is neither run nor init nor sweep", role)
 }
