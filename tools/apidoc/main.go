@@ -3,7 +3,8 @@
 // Command apidoc writes the reference of the API from what an API server knows of it, the CustomResourceDefinitions, so
 // that it says the same as `kubectl explain` and has every bound; and puts an example of each use before it.
 //
-//	apidoc <kustomization> <directory of its CustomResourceDefinitions> <directory of the examples> <file to write> <further CustomResourceDefinition>...
+//	apidoc <kustomization> <directory of its CustomResourceDefinitions> <directory of the examples> <file to write>
+//	    <further CustomResourceDefinition>...
 package main
 
 import (
