@@ -37,7 +37,7 @@ type workloadMemory struct {
 	template   *template
 	generation int64 // of the object
 	readAt     time.Time
-	shapes     map[string]bool // what its Pods request
+	shapes     map[string]bool // of which templates its Pods are, or what they request
 }
 
 // templateOf returns the template of the workload. Where it cannot be read now, the last one holds.
@@ -62,7 +62,8 @@ func (r *Reconciler) templateOf(ctx context.Context, in *situation, known *workl
 // mostShapes bounds what is remembered of them: a cluster may have as many Pods that differ as it likes.
 const mostShapes = 100
 
-// compare has the template be read again if Pods request what none did before.
+// compare has the template be read again if there are Pods of a template that none was made of before, or, where Pods do not say of
+// which they are, Pods that request what none did before.
 func (m *workloadMemory) compare(clusters []cluster) {
 	shapes := map[string]bool{}
 	var last *pods.Container // of Pods that share what they request
@@ -72,7 +73,11 @@ func (m *workloadMemory) compare(clusters []cluster) {
 				continue
 			}
 			last = &p.Containers[0]
-			shapes[fmt.Sprint(p.Containers)] = true
+			shape := p.Revision
+			if shape == "" {
+				shape = fmt.Sprint(p.Containers)
+			}
+			shapes[shape] = true
 		}
 	}
 	for shape := range shapes {

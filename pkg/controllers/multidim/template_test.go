@@ -98,3 +98,20 @@ func TestShapesAreBounded(t *testing.T) {
 		t.Errorf("%d shapes are remembered, want %d", known, mostShapes)
 	}
 }
+
+// A template is read again when Pods of another one appear, though they request the same; and not since Pods were resized.
+func TestTemplateIsReadAgain(t *testing.T) {
+	w := newWorld(t, object())
+	east := w.clusters["east"]
+	east.states = map[string]podState{"web-0": {revision: "one"}, "web-1": {revision: "one"}}
+	w.pass(2)
+	reads := func() int { return counted(w.pass(1), "get Deployment") }
+	east.pods[0].requests.MilliCPU = 1234
+	if n := reads() + reads(); n != 0 {
+		t.Errorf("read %d times after a Pod was resized", n)
+	}
+	east.states["web-1"] = podState{revision: "two"}
+	if n := reads() + reads(); n != 1 {
+		t.Errorf("read %d times after a new template, want once", n)
+	}
+}

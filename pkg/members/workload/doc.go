@@ -19,6 +19,7 @@
 //	sizing.go        what a cluster can do about the sizes of Pods
 //	podsizes.go      the sizes of new Pods, as they are watched
 //	setpodsizes.go   and written
+//	sizedtemplate.go and what becomes of a template by them
 //	resize.go        the sizes of Pods that run
 //	evict.go         Pods that are to be replaced
 //	refused.go       why a cluster does none of it

@@ -61,7 +61,7 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 		return fit.Workload{}, errors.New("it has no spec.template")
 	}
 	selector, err := metav1.LabelSelectorAsSelector(read.Spec.Selector)
-	return fit.Workload{Namespace: namespace, Selector: selector, Template: read.Spec.Template}, err
+	return fit.Workload{Namespace: namespace, Selector: selector, Template: c.sized(ctx, namespace, read.Spec.Template)}, err
 }
 
 // encoded is the workload as JSON: what the cluster has, or else the template.
