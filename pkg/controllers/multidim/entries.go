@@ -4,6 +4,7 @@ package multidim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -21,6 +22,10 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 	if !a.entries.Known || a.entries.Silence != nil || a.silent() != nil {
 		return was
 	}
+	match := p.template.matchLabels()
+	if stands != nil && !maps.Equal(stands.MatchLabels, match) {
+		a.removes, was = true, a.memory.born // it was written for another workload
+	}
 	able := a.sizing.Known && a.sizing.Admits && a.mode != sizes.ModeOff
 	if p.yields || a.sizing.Known && !able {
 		a.removes = stands != nil && p.active()
@@ -33,7 +38,6 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 	if a.memory.born = born; !able {
 		return born // which running Pods may have, too
 	}
-	match := p.template.matchLabels()
 	a.unlabelled = match == nil
 	if len(born) == 0 || match == nil {
 		a.removes = stands != nil
@@ -41,7 +45,7 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 	}
 	entry := entryOf(p.Object.Name, match, born)
 	if stands == nil || !equality.Semantic.DeepEqual(*stands, entry) {
-		a.sets = &entry
+		a.sets, a.removes = &entry, false
 	}
 	return born
 }
@@ -49,9 +53,9 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 // standing is how new Pods of a cluster get their sizes, if what they should be created with stands there. The revision is that of the
 // template.
 func (p *plan) standing(a *actuation, born []sizes.NewContainer, revision string) sizes.Admission {
-	version := ""
-	if len(born) > 0 && a.sets == nil && a.sizing.Admits {
-		version = fmt.Sprint(born, a.entries.Find(p.Object.Name).MatchLabels, revision)
+	version, stands := "", a.entries.Find(p.Object.Name)
+	if len(born) > 0 && a.sets == nil && stands != nil && a.sizing.Admits {
+		version = fmt.Sprint(born, stands.MatchLabels, revision)
 	}
 	if version != a.memory.version {
 		a.memory.version, a.memory.written = version, p.Now

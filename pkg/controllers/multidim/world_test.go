@@ -99,6 +99,8 @@ type member struct {
 	stubborn bool                                        // its nodes resize nothing
 	bare     bool                                        // new Pods do not get their size
 	states   map[string]podState                         // of its Pods, by name
+	lags     bool                                        // what was written there is not seen
+	ahead    time.Duration                               // its clock is
 }
 
 // podState is what else is known of a Pod.
@@ -108,6 +110,7 @@ type podState struct {
 	sizedBy  string
 	resize   pods.Resize
 	pending  bool
+	unseen   bool            // its node has not seen its spec
 	actual   *pods.Resources // nil: what it requests
 }
 
@@ -275,7 +278,7 @@ func (w *world) Clusters() (all []workload.Cluster) {
 func (c *member) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: c.name} }
 func (c *member) Silence() *fleet.Silence        { return c.silence }
 func (c *member) Prices() registration.Prices    { return c.prices }
-func (c *member) ClockOffset() time.Duration     { return 0 }
+func (c *member) ClockOffset() time.Duration     { return c.ahead }
 func (c *member) LimitRanges(context.Context, string) capacity.LimitRanges {
 	return c.limits
 }

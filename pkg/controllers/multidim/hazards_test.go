@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multidim
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
+)
+
+// A resize that its node has not seen yet is waited for from when it was sent, not from when its Pod was first seen.
+func TestUnseenResizeIsAwaited(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInPlaceOrRecreate)
+	delete(w.clusters, "west")
+	east := w.clusters["east"]
+	w.use(900, 19*gi/10) // as they request
+	w.pass(90)
+	w.did()
+	had := east.pods[0].requests
+	east.states = map[string]podState{"web-0": {unseen: true, actual: &had}}
+	east.pods[0].requests = pods.Resources{MilliCPU: 5000, Memory: 4 * gi}
+	w.pass(3)
+	if done := w.did(); counted(done, "web-0") != 0 {
+		t.Errorf("%v was done at once", done)
+	}
+	same(t, "resizing", int32(1), *w.object().Status.Clusters[0].Resizing)
+	w.pass(70)
+	if done := w.did(); counted(done, "web-0") == 0 {
+		t.Error("it is waited for without end")
+	}
+}
+
+// What new Pods would be created with may be known where nothing stands, or can stand.
+func TestNothingStandsForNewPods(t *testing.T) {
+	t.Run("an older one has the workload", func(t *testing.T) {
+		w := newActing(t, v1alpha1.UpdateModeInitial)
+		w.pass(2)
+		w.did()
+		older := object(acting(v1alpha1.UpdateModeInitial))
+		older.Name, older.UID, older.CreationTimestamp = "older", "uid-of-older", metav1.NewTime(noon.Add(-time.Hour))
+		if err := w.hub.Create(t.Context(), older); err != nil {
+			t.Fatal(err)
+		}
+		w.edit(func(m *v1alpha1.MultidimPodAutoscaler) { m.CreationTimestamp = metav1.NewTime(noon) })
+		w.pass(1)
+		same(t, "done", []string{"east: remove web", "west: remove web"}, w.did())
+		w.pass(2)
+		w.didNothing(t, "later")
+	})
+	t.Run("new Pods could be sized, and running ones cannot", func(t *testing.T) {
+		w := newActing(t, v1alpha1.UpdateModeAuto)
+		for _, c := range w.clusters {
+			c.sizing.Resizes = false
+		}
+		w.pass(3)
+		w.didNothing(t, "Auto is Off there")
+	})
+}
+
+// Reconciles that began at other times share one limit.
+func TestRatesHoldForReconcilesThatBeganEarlier(t *testing.T) {
+	l := limiters{Rates: Rates{Resizes: 60, Evictions: 6}}
+	taken := 0
+	for range 100 {
+		for _, began := range []time.Duration{0, 30 * time.Second} {
+			if l.of("east", noon).take(sizes.WayEvict, noon.Add(began)) {
+				taken++
+			}
+		}
+	}
+	if taken > 9 {
+		t.Errorf("%d Pods were evicted in half a minute, of 6 in a minute and 6 at once", taken)
+	}
+	same(t, "left", Rates{60, 0}, l.of("east", noon).left(noon.Add(30*time.Second)))
+	if !l.of("east", noon).take(sizes.WayEvict, noon.Add(time.Minute)) {
+		t.Error("none may be evicted later")
+	}
+}
+
+// Of another workload nothing is remembered, and what was written for the one before goes.
+func TestAnotherWorkloadIsActedOn(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInitial)
+	w.pass(3)
+	w.did()
+	api := deployment("1", "2Gi")
+	api.SetName("api")
+	api.Object["spec"].(map[string]any)["selector"] = map[string]any{"matchLabels": map[string]any{"app": "api"}}
+	if err := w.hub.Create(t.Context(), api); err != nil {
+		t.Fatal(err)
+	}
+	w.memories.Find(web).clusters["east"].evictions = []time.Time{w.clock.Now()}
+	for _, c := range w.clusters {
+		c.pods = nil // so that nothing is recommended
+	}
+	w.edit(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.ScaleTargetRef.Name = "api" })
+	w.pass(1)
+	same(t, "evicted", int32(0), *w.object().Status.Clusters[0].EvictedLastHour)
+	same(t, "done", []string{"east: remove web", "west: remove web"}, w.did())
+}
+
+// A Pod that no template was made of, as one of a Job with the same labels, says nothing of a rollout, and stays as it is.
+func TestPodsOfOthersWithTheSameLabels(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInPlace)
+	delete(w.clusters, "west")
+	w.clusters["east"].states = map[string]podState{"web-0": {revision: "one", created: noon.Add(-time.Hour)}, "web-1": {created: noon}}
+	w.pass(30)
+	if done := w.did(); counted(done, "resize web-0") == 0 || counted(done, "resize web-1") != 0 {
+		t.Errorf("%v was done, want only to web-0", done)
+	}
+}
+
+// A silent cluster holds what others have also if somebody else scales the workload there.
+func TestSilentClusterOfAnotherAutoscalerHolds(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInPlace)
+	w.use(100, 200*mi)
+	west := w.clusters["west"]
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{}
+	hpa.Namespace, hpa.Name, hpa.Spec.ScaleTargetRef = web.Namespace, "other", object().Spec.ScaleTargetRef
+	west.hpas = []*autoscalingv2.HorizontalPodAutoscaler{hpa}
+	west.silence = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}
+	w.pass(5)
+	if done := w.did(); counted(done, "resize") != 0 {
+		t.Errorf("%v was done while a cluster was silent", done)
+	}
+}
+
+// What differs in the words of one failure is not written each minute.
+func TestFailureIsWrittenOnce(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInPlace)
+	delete(w.clusters, "west")
+	w.use(900, 19*gi/10)
+	w.pass(3)
+	written := 0
+	for i := range 20 {
+		w.clusters["east"].refusals = map[string]error{"resize": fmt.Errorf("read tcp 10.0.0.1:%d: connection reset by peer", 40000+i)}
+		w.use(2000, 3*gi)
+		w.pass(1)
+		for _, request := range w.requests {
+			if request == "status MultidimPodAutoscaler" {
+				written++
+			}
+		}
+	}
+	same(t, "condition", "False PodsNotChanged", w.actuationOf())
+	if written > 8 {
+		t.Errorf("the status was written %d times in 20 minutes", written)
+	}
+}
+
+// What was written a moment ago may not be seen yet, and goes all the same.
+func TestWhatIsNotSeenYetGoes(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInitial)
+	w.pass(1)
+	w.did()
+	east := w.clusters["east"]
+	east.lags = true
+	w.clock.SetTime(noon.Add(time.Second))
+	if err := w.hub.Delete(t.Context(), w.object()); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(1)
+	if done := w.did(); counted(done, "remove web") != 2 || len(east.entries) != 0 {
+		t.Errorf("%v was done, and %v stays", done, east.entries)
+	}
+}
+
+// A time of a member is told by our clock, and a kill counts until its Pod has got another size.
+func TestKillsCountUntilResized(t *testing.T) {
+	size := func(peak, limit int64) *sizes.RunningContainer {
+		return &sizes.RunningContainer{Name: "app", Peak: peak, Resources: sizes.Resources{Limits: sizes.Amounts{sizes.None, limit}}}
+	}
+	now := noon
+	for name, tc := range map[string]struct {
+		of        *sizes.RunningContainer
+		kill      pods.OOMKill
+		sized     time.Time
+		oom, soon bool
+	}{
+		"long after it began":         {size(0, gi), pods.OOMKill{StartedAt: now.Add(-time.Hour), FinishedAt: now.Add(-time.Minute)}, now.Add(-time.Hour), true, false},
+		"soon after":                  {size(0, gi), pods.OOMKill{StartedAt: now.Add(-2 * time.Minute), FinishedAt: now.Add(-time.Minute)}, now.Add(-time.Hour), true, true},
+		"soon after, but long ago":    {size(0, gi), pods.OOMKill{StartedAt: now.Add(-21 * time.Minute), FinishedAt: now.Add(-20 * time.Minute)}, now.Add(-time.Hour), true, false},
+		"before it had its size":      {size(0, gi), pods.OOMKill{StartedAt: now.Add(-2 * time.Minute), FinishedAt: now.Add(-time.Minute)}, now.Add(-time.Second), false, false},
+		"supposed, and full":          {size(gi, gi), pods.OOMKill{StartedAt: now.Add(-time.Hour), FinishedAt: now.Add(-time.Minute), Supposed: true}, now.Add(-time.Hour), true, false},
+		"supposed, with half of it":   {size(gi/2, gi), pods.OOMKill{StartedAt: now.Add(-time.Hour), FinishedAt: now.Add(-time.Minute), Supposed: true}, now.Add(-time.Hour), false, false},
+		"supposed, without any limit": {size(gi, sizes.None), pods.OOMKill{StartedAt: now.Add(-time.Hour), FinishedAt: now.Add(-time.Minute), Supposed: true}, now.Add(-time.Hour), false, false},
+		"it is not told when":         {size(0, gi), pods.OOMKill{}, time.Time{}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ahead := time.Hour // is the member's clock
+			tc.kill.Container = "app"
+			if !tc.kill.FinishedAt.IsZero() {
+				tc.kill.StartedAt, tc.kill.FinishedAt = tc.kill.StartedAt.Add(ahead), tc.kill.FinishedAt.Add(ahead)
+			}
+			c := cluster{Cluster: &member{ahead: ahead}}
+			oom, soon := c.killed(&pods.SizedPod{OOMKills: []pods.OOMKill{tc.kill}}, tc.of, tc.sized, now)
+			same(t, "killed, soon", []bool{tc.oom, tc.soon}, []bool{oom, soon})
+		})
+	}
+}
