@@ -97,8 +97,11 @@ func TestAnotherWorkloadIsActedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.memories.Find(web).clusters["east"].evictions = []time.Time{w.clock.Now()}
-	for _, c := range w.clusters {
-		c.pods = nil // so that nothing is recommended
+	other := &v1alpha1.FederatedHPA{} // so that nothing is given
+	other.Namespace, other.Name, other.Spec.ScaleTargetRef = web.Namespace, "other", object().Spec.ScaleTargetRef
+	other.Spec.ScaleTargetRef.Name = "api"
+	if err := w.hub.Create(t.Context(), other); err != nil {
+		t.Fatal(err)
 	}
 	w.edit(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.ScaleTargetRef.Name = "api" })
 	w.pass(1)
@@ -170,6 +173,47 @@ func TestWhatIsNotSeenYetGoes(t *testing.T) {
 	if done := w.did(); counted(done, "remove web") != 2 || len(east.entries) != 0 {
 		t.Errorf("%v was done, and %v stays", done, east.entries)
 	}
+}
+
+// A Pod has its size from when it was last seen without, and what it was asked to be before that is no size.
+func TestPodsAreRemembered(t *testing.T) {
+	is := func(actual, asked int64, resize pods.ResizeState) pods.SizedPod {
+		of := func(amount int64) []pods.Container {
+			return []pods.Container{{Name: "app", Requests: pods.Resources{MilliCPU: amount, Memory: gi}}}
+		}
+		return pods.SizedPod{UID: "1", Node: "node-1", Containers: of(asked), Actual: of(actual),
+			Resize: pods.Resize{State: resize, Observed: true}}
+	}
+	var m podMemories
+	at := func(minute int) time.Time { return noon.Add(time.Duration(minute) * time.Minute) }
+	for minute, p := range []pods.SizedPod{
+		is(100, 100, pods.ResizeNone), is(100, 200, pods.ResizeInProgress), is(100, 200, pods.ResizeInProgress),
+		is(200, 200, pods.ResizeNone), is(200, 200, pods.ResizeNone),
+	} {
+		m = m.see(&cluster{pods: pods.SizedListing{Pods: []pods.SizedPod{p, {}}}}, nil, at(minute))
+		want := []time.Time{{}, at([]int{0, 1, 1, 3, 3}[minute])}
+		if minute >= 3 {
+			want[0] = at(2)
+		}
+		same(t, fmt.Sprintf("resized, and since when it is in its state, after %d minutes", minute), want, []time.Time{m["1"].resized, m["1"].since})
+	}
+	same(t, "Pods", 1, len(m))
+	same(t, "once they are gone", 0, len(m.see(&cluster{}, nil, noon)))
+}
+
+// A deletion tells which clusters it waits for, and not each minute in what other words they do not answer.
+func TestWaitingIsToldOnce(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInitial)
+	w.pass(1)
+	if err := w.hub.Delete(t.Context(), w.object()); err != nil {
+		t.Fatal(err)
+	}
+	w.told()
+	for port := range 5 {
+		w.clusters["west"].silence = fleet.Silencef(fleet.ReasonTimeout, "read tcp 10.0.0.1:%d: i/o timeout", 40000+port)
+		w.pass(1)
+	}
+	same(t, "told", 1, len(w.told()))
 }
 
 // A time of a member is told by our clock, and a kill counts until its Pod has got another size.

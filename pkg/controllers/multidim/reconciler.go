@@ -95,7 +95,7 @@ type memory struct {
 	written  time.Time             // when the status was; zero if not by this process
 	clusters map[string]*clusterMemory
 	gave     time.Time // when it was last written what new Pods are created with; zero: not by this process
-	waiting  string    // what a deletion waits for
+	waiting  []string  // the clusters that a deletion waits for
 }
 
 // lastAdvice is what was advised before: nothing becomes less while a cluster is silent.
@@ -201,12 +201,16 @@ func (r *Reconciler) end(ctx context.Context, object *v1alpha1.MultidimPodAutosc
 
 // waits tells once which clusters are waited for until what was written there is gone.
 func (r *Reconciler) waits(object *v1alpha1.MultidimPodAutoscaler, memory *memory, waiting []string) {
-	why := strings.Join(waiting, "; ")
-	if why != "" && why != memory.waiting {
-		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventWaiting, "Withdraw", "%s",
-			summary.Brief("what new Pods are created with is still there, in clusters that are waited for: "+why, summary.LongestNote))
+	var names []string // the rest may read otherwise each time
+	for _, w := range waiting {
+		name, _, _ := strings.Cut(w, ": ")
+		names = append(names, name)
 	}
-	memory.waiting = why
+	if len(names) > 0 && !slices.Equal(names, memory.waiting) {
+		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventWaiting, "Withdraw", "%s",
+			summary.Brief("what new Pods are created with is still there, in clusters that are waited for: "+strings.Join(waiting, "; "), summary.LongestNote))
+	}
+	memory.waiting = names
 }
 
 // again requeues after one period, but at once where the object was changed meanwhile.
