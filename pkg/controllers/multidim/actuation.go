@@ -126,7 +126,7 @@ func (p *plan) observe(a *actuation, sized *sizedCluster, policy sizes.Policy) s
 	born := p.enter(a, sized)
 	running := a.running()
 	seen := sizes.ClusterPods{
-		Cluster: a.name, Means: means, Silent: a.silent() != nil || !a.sizing.Known, History: p.history(a.name),
+		Cluster: a.name, Means: means, Silent: a.silent() != nil || a.unclaimed != nil || !a.sizing.Known, History: p.history(a.name),
 		Replicas: a.memory.wanted(len(running), p.assigned(a.name), p.Now), Budget: p.budget(a, len(running)),
 	}
 	newest := newestOf(running)

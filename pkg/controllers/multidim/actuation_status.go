@@ -33,7 +33,7 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 	if a == nil {
 		return "", ""
 	}
-	silence := cmp.Or(a.silent(), a.entries.Silence)
+	silence := cmp.Or(a.silent(), a.entries.Silence, a.unclaimed)
 	switch last := a.memory.failure; {
 	case last.reason != "" && p.Now.Sub(last.at) < toldFor:
 		return last.reason, last.message

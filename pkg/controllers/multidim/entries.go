@@ -19,7 +19,7 @@ import (
 func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 	stands := a.entries.Find(p.Object.Name)
 	was := containersIn(stands)
-	if !a.entries.Known || a.entries.Silence != nil || a.silent() != nil {
+	if !a.entries.Known || a.entries.Silence != nil {
 		return was
 	}
 	match := p.template.matchLabels()
@@ -31,7 +31,7 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 		a.removes = stands != nil && p.active()
 		was = a.memory.born
 	}
-	if p.yields || !p.mayGive() || !a.sizing.Known || len(a.others) > 0 {
+	if p.yields || !p.mayGive() || !a.sizing.Known || len(a.others) > 0 || a.silent() != nil || a.unclaimed != nil {
 		return was
 	}
 	born := sizes.NewPods(sized.template, sized.rooms, was)

@@ -3,6 +3,7 @@
 package multidim
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -199,6 +200,60 @@ func TestPodsAreRemembered(t *testing.T) {
 	}
 	same(t, "Pods", 1, len(m))
 	same(t, "once they are gone", 0, len(m.see(&cluster{}, nil, noon)))
+}
+
+// Where others were never seen who may have the workload, nothing is done.
+func TestUnseenAutoscalers(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInPlaceOrRecreate)
+	delete(w.clusters, "west")
+	w.clusters["east"].hidden = fleet.Silencef(fleet.ReasonForbidden, "it may not be listed")
+	w.pass(30)
+	w.didNothing(t, "unseen")
+	same(t, "condition", "False Forbidden", w.actuationOf())
+	w.clusters["east"].hidden = nil
+	w.pass(3)
+	if done := w.did(); counted(done, "give") == 0 || counted(done, "resize") == 0 {
+		t.Errorf("%v was done, want sizes once they are seen", done)
+	}
+}
+
+// What an older one takes over is removed also where nothing is measured.
+func TestYieldsWhereNothingIsMeasured(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInitial)
+	w.pass(2)
+	w.did()
+	older := object(acting(v1alpha1.UpdateModeInitial))
+	older.Name, older.UID, older.CreationTimestamp = "older", "uid-of-older", metav1.NewTime(noon.Add(-time.Hour))
+	if err := w.hub.Create(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	w.edit(func(m *v1alpha1.MultidimPodAutoscaler) { m.CreationTimestamp = metav1.NewTime(noon) })
+	w.uses = errors.New("away")
+	w.pass(2)
+	same(t, "done", []string{"east: remove web", "west: remove web"}, w.did())
+}
+
+// Evictions count for how many Pods there should be for a while, and not longer.
+func TestWanted(t *testing.T) {
+	m := clusterMemory{}
+	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
+	for _, tc := range []struct {
+		second, running, assigned, want int
+		evicts                          bool
+	}{
+		{second: 0, running: 5, want: 5, evicts: true},
+		{second: 60, running: 4, want: 5},
+		{second: 61, running: 4, assigned: 8, want: 8},
+		{second: 62, running: 6, want: 6},
+		{second: 119, running: 3, want: 5},
+		{second: 120, running: 3, want: 3, evicts: true}, // it was scaled in
+		{second: 180, running: 2, want: 3},
+	} {
+		same(t, fmt.Sprintf("after %d s", tc.second), tc.want, m.wanted(tc.running, tc.assigned, at(tc.second)))
+		if tc.evicts {
+			m.evictions = append(m.evictions, at(tc.second))
+		}
+	}
 }
 
 // A deletion tells which clusters it waits for, and not each minute in what other words they do not answer.

@@ -100,6 +100,7 @@ type member struct {
 	bare     bool                                        // new Pods do not get their size
 	states   map[string]podState                         // of its Pods, by name
 	lags     bool                                        // what was written there is not seen
+	hidden   *fleet.Silence                              // why its autoscalers cannot be seen
 	ahead    time.Duration                               // its clock is
 }
 
@@ -289,9 +290,15 @@ func (c *member) QuotaLeft(context.Context, string, *corev1.PodTemplateSpec, []p
 	return c.quota
 }
 func (c *member) Autoscalers(context.Context, string) workload.Autoscalers {
+	if c.hidden != nil {
+		return workload.Autoscalers{Silence: c.hidden}
+	}
 	return workload.Autoscalers{Known: true, Objects: c.hpas}
 }
 func (c *member) VPAs(context.Context, string) workload.VPAs {
+	if c.hidden != nil {
+		return workload.VPAs{Silence: c.hidden}
+	}
 	return workload.VPAs{Known: true, Objects: c.vpas}
 }
 
