@@ -5,14 +5,17 @@ package multidim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
@@ -303,4 +306,43 @@ func TestKillsCountUntilResized(t *testing.T) {
 			same(t, "killed, soon", []bool{tc.oom, tc.soon}, []bool{oom, soon})
 		})
 	}
+}
+
+// A percentage is rounded down, and one Pod always may be disrupted.
+func TestBudget(t *testing.T) {
+	for _, tc := range []struct {
+		may           intstr.IntOrString
+		running, want int
+	}{
+		{intstr.FromString("25%"), 7, 1}, {intstr.FromString("25%"), 8, 2}, {intstr.FromString("25%"), 3, 1}, {intstr.FromString("100%"), 3, 3},
+		{intstr.FromInt32(3), 1, 3}, {intstr.FromString("25%"), 0, 1},
+	} {
+		p := plan{situation: situation{Object: object(func(m *v1alpha1.MultidimPodAutoscaler) {
+			m.Spec.Policy.MinReplicas, m.Spec.Policy.MaxUnavailable = new(int32(2)), &tc.may
+		})}}
+		a := actuation{cluster: &cluster{rates: Rates{Resizes: 5, Evictions: 4}}}
+		want := sizes.Budget{MinReplicas: 2, MaxUnavailable: tc.want, Resizes: 5, Evictions: 4}
+		same(t, fmt.Sprintf("%s of %d", tc.may.String(), tc.running), want, p.budget(&a, tc.running))
+	}
+}
+
+// History is as long as that of the container of which there is least: in the fleet, or in the cluster where each has its own.
+func TestHistoryOf(t *testing.T) {
+	ago := func(hours int) time.Time { return noon.Add(-time.Duration(hours) * time.Hour) }
+	in := func(cluster string, hours, samples int) history.ClusterAdvice {
+		return history.ClusterAdvice{Cluster: cluster, First: ago(hours), Samples: samples}
+	}
+	advice := []history.Advice{
+		{Container: "app", First: ago(9), Samples: 10, Clusters: []history.ClusterAdvice{in("east", 9, 5), in("west", 2, 5)}},
+		{Container: "log", First: ago(5), Samples: 10, Clusters: []history.ClusterAdvice{in("east", 5, 10), in("west", 5, 0)}},
+		{Container: "own", First: ago(7), Samples: 10, Clusters: []history.ClusterAdvice{in("east", 7, 10), in("west", 1, 1)}},
+	}
+	p := plan{situation: situation{Now: noon, Object: object(), advice: advice}}
+	same(t, "of the fleet", 5*time.Hour, p.history("west"))
+	p.Object.Spec.Scope = v1alpha1.ScopePerCluster
+	same(t, "of east", 5*time.Hour, p.history("east"))
+	same(t, "of west, of which one has no samples", time.Duration(0), p.history("west"))
+	same(t, "of a cluster of which there are none", time.Duration(0), p.history("north"))
+	p.Object.Spec.Recommenders = []v1alpha1.RecommenderReference{{Name: "model"}}
+	same(t, "by somebody else", time.Duration(math.MaxInt64), p.history("west"))
 }
