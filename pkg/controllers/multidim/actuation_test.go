@@ -3,6 +3,7 @@
 package multidim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (c *member) Sizing(context.Context) workload.Sizing {
 }
 
 func (c *member) PodSizes(context.Context, string) workload.PodSizes {
-	all := workload.PodSizes{Known: true, Silence: c.silence, Generation: c.version}
+	all := workload.PodSizes{Known: true, Silence: cmp.Or(c.silence, c.unread), Generation: c.version}
 	if c.lags {
 		return all
 	}

@@ -16,7 +16,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -345,4 +347,102 @@ func TestHistoryOf(t *testing.T) {
 	same(t, "of a cluster of which there are none", time.Duration(0), p.history("north"))
 	p.Object.Spec.Recommenders = []v1alpha1.RecommenderReference{{Name: "model"}}
 	same(t, "by somebody else", time.Duration(math.MaxInt64), p.history("west"))
+}
+
+// What is not seen now is not written again.
+func TestUnreadPodSizes(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInitial)
+	for _, c := range w.clusters {
+		c.unread = fleet.Silencef(fleet.ReasonTimeout, "no answer")
+	}
+	w.pass(5)
+	w.didNothing(t, "unread")
+	same(t, "condition", "False Timeout", w.actuationOf())
+}
+
+// Where new Pods get no size any longer, nothing is left for whoever puts that right much later.
+func TestPolicyGoes(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInitial)
+	w.pass(2)
+	w.did()
+	w.clusters["east"].sizing.Admits = false
+	w.pass(3)
+	same(t, "done", []string{"east: remove web"}, w.did())
+}
+
+// A sample that is told again is no other sample.
+func TestSamplesCountOnce(t *testing.T) {
+	is := pods.Resources{MilliCPU: 1000, Memory: gi}
+	p := pods.SizedPod{UID: "1", Containers: []pods.Container{{Name: "app", Requests: is}}}
+	p.Name = "web-0"
+	advised := []sizes.Size{{Name: "app", Advice: sizes.Advice{Target: sizes.Amounts{2000, 2 * gi}}}}
+	var m podMemories
+	see := func(measured time.Time) (pressed [2]bool) {
+		c := &cluster{pods: pods.SizedListing{Pods: []pods.SizedPod{p}}, uses: hubmetrics.ClusterUses{Pods: []hubmetrics.PodUses{{
+			Name: "web-0", Measured: measured, Containers: []hubmetrics.ContainerUse{{Name: "app", MilliCPU: 1000, Memory: gi}},
+		}}}}
+		m = m.see(c, advised, noon)
+		rc := sizes.RunningContainer{Name: "app"}
+		m["1"].tell(&rc)
+		same(t, "peak", int64(gi), rc.Peak)
+		return rc.Pressed
+	}
+	for range 10 {
+		same(t, "one sample", [2]bool{}, see(noon))
+	}
+	for i := range 3 {
+		same(t, "some samples", [2]bool{}, see(noon.Add(time.Duration(i+1)*time.Minute)))
+	}
+	same(t, "five samples", [2]bool{true, true}, see(noon.Add(time.Hour)))
+}
+
+// The highest of a day or two is kept, and not that of longer ago.
+func TestPeak(t *testing.T) {
+	var p peak
+	for _, tc := range []struct {
+		hour         int
+		amount, want int64
+	}{{0, 5, 5}, {1, 3, 5}, {24, 2, 5}, {47, 1, 5}, {48, 1, 2}, {72, 1, 1}, {200, 4, 4}} {
+		p.add(tc.amount, noon.Add(time.Duration(tc.hour)*time.Hour))
+		same(t, fmt.Sprintf("after %d hours", tc.hour), tc.want, p.most())
+	}
+}
+
+// Only what changes is asked for.
+func TestChanges(t *testing.T) {
+	is := func(cpu, memory int64) sizes.Resources {
+		return sizes.Resources{Requests: sizes.Amounts{cpu, memory}, Limits: sizes.Amounts{sizes.None, gi}}
+	}
+	pod := &sizes.Running{Containers: []sizes.RunningContainer{{Name: "app", Resources: is(100, mi)}, {Name: "log", Resources: is(5, mi)}}}
+	to := []sizes.Resources{is(100, 2*mi), is(5, mi)}
+	nothing := pods.Resources{MilliCPU: pods.None, Memory: pods.None}
+	same(t, "changes", []workload.ContainerResources{{Name: "app", Requests: pods.Resources{MilliCPU: pods.None, Memory: 2 * mi}, Limits: nothing}},
+		changesOf(sizes.Move{Pod: pod, Resize: sizes.Resize{Containers: to}}))
+}
+
+// What its node has less of is not asked for again, and the Pod is evicted.
+func TestNodeTooSmall(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInPlaceOrRecreate)
+	delete(w.clusters, "west")
+	w.clusters["east"].refusals = map[string]error{"resize": &workload.Refused{Why: workload.RefusedNode, Message: "no"}}
+	w.pass(20)
+	if done := w.did(); counted(done, "evict web-0") != 1 || counted(done, "resize web-0") == 0 {
+		t.Errorf("%v was done, want an eviction after a refusal", done)
+	}
+}
+
+// What somebody else keeps is not waited for, and what may not be removed is.
+func TestRemovalIsRefused(t *testing.T) {
+	for why, want := range map[workload.Refusal]bool{workload.RefusedTaken: false, workload.RefusedRight: true} {
+		w := newActing(t, v1alpha1.UpdateModeInitial)
+		w.pass(2)
+		w.clusters["east"].refusals = map[string]error{"give": &workload.Refused{Why: why, Message: "no"}}
+		if err := w.hub.Delete(t.Context(), w.object()); err != nil {
+			t.Fatal(err)
+		}
+		w.clock.SetTime(w.clock.Now().Add(-time.Minute)) // just now written
+		w.pass(1)
+		err := w.hub.Get(t.Context(), web, &v1alpha1.MultidimPodAutoscaler{})
+		same(t, "it is still there after "+string(why), want, err == nil)
+	}
 }

@@ -101,6 +101,7 @@ type member struct {
 	states   map[string]podState                         // of its Pods, by name
 	lags     bool                                        // what was written there is not seen
 	hidden   *fleet.Silence                              // why its autoscalers cannot be seen
+	unread   *fleet.Silence                              // why it is not seen now
 	ahead    time.Duration                               // its clock is
 }
 
