@@ -446,3 +446,16 @@ func TestRemovalIsRefused(t *testing.T) {
 		same(t, "it is still there after "+string(why), want, err == nil)
 	}
 }
+
+// Who lacks a right lacks it for all Pods of the cluster.
+func TestOneRequestWithoutTheRight(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInPlace)
+	delete(w.clusters, "west")
+	w.clusters["east"].refusals = map[string]error{"resize": &workload.Refused{Why: workload.RefusedRight, Message: "no"}}
+	most := 0
+	for range 20 {
+		w.pass(1)
+		most = max(most, counted(w.did(), "resize"))
+	}
+	same(t, "requests of one reconcile", 1, most)
+}
