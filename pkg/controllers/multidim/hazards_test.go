@@ -459,3 +459,15 @@ func TestOneRequestWithoutTheRight(t *testing.T) {
 	}
 	same(t, "requests of one reconcile", 1, most)
 }
+
+// Where somebody else has the workload, new Pods get no size either.
+func TestNothingIsGivenBesideAnother(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInPlace)
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{}
+	hpa.Namespace, hpa.Name, hpa.Spec.ScaleTargetRef = web.Namespace, "other", object().Spec.ScaleTargetRef
+	w.clusters["east"].hpas = []*autoscalingv2.HorizontalPodAutoscaler{hpa}
+	w.pass(5)
+	if done := w.did(); counted(done, "east") != 0 || counted(done, "west: give") == 0 {
+		t.Errorf("%v was done, want sizes only in west", done)
+	}
+}
