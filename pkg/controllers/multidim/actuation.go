@@ -101,7 +101,7 @@ func (p *plan) actuate(memory map[string]*clusterMemory) {
 	var clusters []sizes.ClusterPods
 	for i := range p.clusters {
 		a := actuation{cluster: &p.clusters[i], memory: memory[p.clusters[i].name]}
-		if seen := p.observe(&a, &p.sized.clusters[i], policy); len(a.others) == 0 && (seen.Silent || can(a.mode, seen.Means)) {
+		if seen := p.observe(&a, &p.sized.clusters[i], policy); seen.Silent || len(a.others) == 0 && can(a.mode, seen.Means) {
 			clusters = append(clusters, seen)
 		}
 		p.actuations = append(p.actuations, a)
@@ -126,7 +126,7 @@ func (p *plan) observe(a *actuation, sized *sizedCluster, policy sizes.Policy) s
 	born := p.enter(a, sized)
 	running := a.running()
 	seen := sizes.ClusterPods{
-		Cluster: a.name, Means: means, Silent: a.silent() != nil || !a.sizing.Known, History: p.history(a.name),
+		Cluster: a.name, Means: means, Silent: a.silent() != nil || a.unclaimed != nil || !a.sizing.Known, History: p.history(a.name),
 		Replicas: a.memory.wanted(len(running), p.assigned(a.name), p.Now), Budget: p.budget(a, len(running)),
 	}
 	newest := newestOf(running)
@@ -201,8 +201,12 @@ func (p *plan) history(cluster string) time.Duration {
 	return least
 }
 
-// newestOf is the revision of the Pod that was created last: while there are others, a new template is rolled out.
+// newestOf is the revision of the Pod that was created last: while there are others, a new template is rolled out. If there are
+// revisions at all, a Pod without any is somebody else's with the same labels, such as a Job's.
 func newestOf(running []pods.SizedPod) string {
+	if revised := slices.DeleteFunc(slices.Clone(running), func(p pods.SizedPod) bool { return p.Revision == "" }); len(revised) > 0 {
+		running = revised
+	}
 	if len(running) == 0 {
 		return ""
 	}

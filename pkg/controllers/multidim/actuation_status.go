@@ -33,7 +33,7 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 	if a == nil {
 		return "", ""
 	}
-	silence := cmp.Or(a.silent(), a.entries.Silence)
+	silence := cmp.Or(a.silent(), a.entries.Silence, a.unclaimed)
 	switch last := a.memory.failure; {
 	case last.reason != "" && p.Now.Sub(last.at) < toldFor:
 		return last.reason, last.message
@@ -56,9 +56,14 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 
 // remember keeps what did not work.
 func (a *actuation) remember(now time.Time) {
-	if reason, message := a.failed(); reason != "" && a.memory != nil {
-		a.memory.failure = failure{reason, message, now}
+	reason, message := a.failed()
+	if reason == "" || a.memory == nil {
+		return
 	}
+	if last := a.memory.failure; last.reason == reason && now.Sub(last.at) < toldFor {
+		message = last.message // or the status would be written whenever it is of another Pod
+	}
+	a.memory.failure = failure{reason, message, now}
 }
 
 // failed is the first thing that did not work.

@@ -3,6 +3,7 @@
 package multidim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func newActing(t *testing.T, mode v1alpha1.UpdateMode, change ...func(*v1alpha1.
 func (c *member) complete(p *pods.SizedPod) {
 	state := c.states[p.Name]
 	p.UID, p.Created, p.Revision, p.SizedBy, p.Resize = types.UID("uid-of-"+p.Name), state.created, state.revision, state.sizedBy, state.resize
-	p.Resize.Observed = true
+	p.Resize.Observed = !state.unseen
 	p.Started, p.Resizable = state.created, !c.stubborn
 	p.Class = corev1.PodQOSBurstable
 	if state.actual != nil {
@@ -85,7 +86,10 @@ func (c *member) Sizing(context.Context) workload.Sizing {
 }
 
 func (c *member) PodSizes(context.Context, string) workload.PodSizes {
-	all := workload.PodSizes{Known: true, Silence: c.silence, Generation: c.version}
+	all := workload.PodSizes{Known: true, Silence: cmp.Or(c.silence, c.unread), Generation: c.version}
+	if c.lags {
+		return all
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.entries)) {
 		all.Workloads = append(all.Workloads, c.entries[name])
 	}

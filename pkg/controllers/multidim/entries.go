@@ -4,6 +4,7 @@ package multidim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -17,29 +18,37 @@ import (
 // enter decides what new Pods of a cluster are created with, and returns that, or what they would be created with if that were possible
 // there. Where nothing may be decided now, it stays.
 func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
-	stands := a.entries.Find(p.Object.Name)
-	unseen := !a.sizing.Known || !a.entries.Known || a.entries.Silence != nil || a.silent() != nil
-	may, able := p.mayGive() && len(a.others) == 0, a.sizing.Admits && a.mode != sizes.ModeOff
-	switch {
-	case unseen, able && !may && !p.yields:
+	stands, match := a.entries.Find(p.Object.Name), p.template.matchLabels()
+	if !a.entries.Known || a.entries.Silence != nil {
 		return containersIn(stands)
-	case able && may:
-		return p.write(a, sized, stands)
 	}
-	a.removes = stands != nil && p.active()
+	others := stands != nil && !maps.Equal(stands.MatchLabels, match) // it was written for another workload
+	able := a.sizing.Admits && a.mode != sizes.ModeOff
+	may := p.mayGive() && a.sizing.Known && len(a.others) == 0 && a.unclaimed == nil && a.silent() == nil
+	switch {
+	case may && able:
+		if others {
+			stands = nil
+		}
+		return p.write(a, sized, stands, match)
+	case others, p.yields, a.sizing.Known && !able:
+		a.removes = stands != nil && p.active()
+	default:
+		return containersIn(stands)
+	}
 	if may {
-		a.memory.born = sizes.NewPods(sized.template, sized.rooms, a.memory.born)
+		a.memory.born = sizes.NewPods(sized.template, sized.rooms, a.memory.born) // which running Pods may have, too
 	}
 	return a.memory.born
 }
 
 // write decides what is to stand in a cluster for new Pods.
-func (p *plan) write(a *actuation, sized *sizedCluster, stands *fleetscalev1alpha1.SizedWorkload) []sizes.NewContainer {
+func (p *plan) write(a *actuation, sized *sizedCluster, stands *fleetscalev1alpha1.SizedWorkload,
+	match map[string]string) []sizes.NewContainer {
 	born := sizes.NewPods(sized.template, sized.rooms, containersIn(stands))
-	match := p.template.matchLabels()
 	a.memory.born, a.unlabelled = born, match == nil
 	if len(born) == 0 || match == nil {
-		a.removes = stands != nil
+		a.removes = a.entries.Find(p.Object.Name) != nil
 		return nil
 	}
 	entry := entryOf(p.Object.Name, match, born)
@@ -52,9 +61,9 @@ func (p *plan) write(a *actuation, sized *sizedCluster, stands *fleetscalev1alph
 // standing is how new Pods of a cluster get their sizes, if what they should be created with stands there. The revision is that of the
 // template.
 func (p *plan) standing(a *actuation, born []sizes.NewContainer, revision string) sizes.Admission {
-	version := ""
-	if len(born) > 0 && a.sets == nil && a.sizing.Admits {
-		version = fmt.Sprint(born, a.entries.Find(p.Object.Name).MatchLabels, revision)
+	version, stands := "", a.entries.Find(p.Object.Name)
+	if len(born) > 0 && a.sets == nil && stands != nil && a.sizing.Admits {
+		version = fmt.Sprint(born, stands.MatchLabels, revision)
 	}
 	if version != a.memory.version {
 		a.memory.version, a.memory.written = version, p.Now

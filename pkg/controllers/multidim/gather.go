@@ -3,6 +3,7 @@
 package multidim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -120,11 +122,20 @@ func (c *cluster) read(ctx context.Context, in *situation) {
 	c.limits = c.LimitRanges(ctx, namespace)
 	c.nodes = c.LargestNodes(ctx, in.template.PodTemplateSpec)
 	c.quota = c.QuotaLeft(ctx, namespace, in.template.PodTemplateSpec, c.pods.Pods)
-	c.vpas = c.VPAs(ctx, namespace).Objects
+	vpas, autoscalers := c.VPAs(ctx, namespace), c.Autoscalers(ctx, namespace)
+	c.vpas, c.others = vpas.Objects, in.othersIn(autoscalers.Objects, vpas.Objects)
 	if in.Object.Spec.Policy.Acts() {
 		c.readEntries(ctx, namespace)
+		c.unclaimed = cmp.Or(unseen(autoscalers.Known, autoscalers.Silence), unseen(vpas.Known, vpas.Silence))
 	}
-	c.others = in.othersIn(c.Autoscalers(ctx, namespace).Objects, c.vpas)
+}
+
+// unseen is why others cannot be seen in a cluster; nil if they were.
+func unseen(known bool, why *fleet.Silence) *fleet.Silence {
+	if known {
+		return nil
+	}
+	return cmp.Or(why, &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "its autoscalers have not been listed yet"})
 }
 
 // readEntries reads what the cluster can do about sizes, and what new Pods are created with there: nothing, if it does not serve that.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
@@ -61,15 +62,16 @@ func (r *Reconciler) finalize(ctx context.Context, object *v1alpha1.MultidimPodA
 }
 
 // withdraw takes what the object wrote out of all clusters, and its finalizer off. It names the clusters that must be waited for.
-func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler) (waiting []string, err error) {
+func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler, memory *memory) (waiting []string, err error) {
 	if !controllerutil.ContainsFinalizer(object, v1alpha1.PodSizesFinalizer) {
 		return nil, nil
 	}
+	lately := r.Clock.Since(memory.gave) < unseenFor
 	var sites []*actuation
 	for _, c := range r.Fleet.Fleet.Clusters() {
 		sites = append(sites, &actuation{cluster: &cluster{Cluster: c, name: c.Facts().Name}})
 	}
-	workload.Each(ctx, r.Fleet.Timeout, sites, func(ctx context.Context, a **actuation) { (*a).giveErr = (*a).leave(ctx, object) })
+	workload.Each(ctx, r.Fleet.Timeout, sites, func(ctx context.Context, a **actuation) { (*a).giveErr = (*a).leave(ctx, object, lately) })
 	for _, a := range sites {
 		if a.giveErr != nil {
 			waiting = append(waiting, fmt.Sprintf("%s: %v", a.name, a.giveErr))
@@ -83,8 +85,11 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.MultidimPodA
 
 var errUnseen = errors.New("it cannot be seen what new Pods are created with there")
 
-// leave takes away what the object wrote in a cluster. It is an error if that cannot be done now.
-func (a *actuation) leave(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler) error {
+// unseenFor is for how long what was written may not be seen yet.
+const unseenFor = 30 * time.Second
+
+// leave takes away what the object wrote in a cluster, seen or written lately. It is an error if that cannot be done now.
+func (a *actuation) leave(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler, lately bool) error {
 	if silence := a.Silence(); silence != nil {
 		return silence
 	}
@@ -94,7 +99,7 @@ func (a *actuation) leave(ctx context.Context, object *v1alpha1.MultidimPodAutos
 		return a.entries.Silence
 	case !a.entries.Known:
 		return errUnseen
-	case a.entries.Find(object.Name) == nil:
+	case a.entries.Find(object.Name) == nil && (!lately || a.sizing.Known && !a.sizing.Serves):
 		return nil
 	}
 	err := a.RemovePodSizes(ctx, object.Namespace, object.Name)

@@ -22,7 +22,12 @@ type limiters struct {
 	byCluster map[string]*limiter
 }
 
-type limiter struct{ resizes, evictions *rate.Limiter }
+type limiter struct {
+	resizes, evictions *rate.Limiter
+
+	mu     sync.Mutex
+	latest time.Time // that one was taken
+}
 
 // mostIdle is how many clusters are remembered; one whose limit is whole again is the same as one that is new.
 const mostIdle = 2000
@@ -44,7 +49,7 @@ func (l *limiters) of(cluster string, now time.Time) *limiter {
 		}
 	}
 	perMinute := func(n int) *rate.Limiter { return rate.NewLimiter(rate.Limit(n)/60, n) }
-	found := &limiter{perMinute(l.Resizes), perMinute(l.Evictions)}
+	found := &limiter{resizes: perMinute(l.Resizes), evictions: perMinute(l.Evictions)}
 	l.byCluster[cluster] = found
 	return found
 }
@@ -54,8 +59,15 @@ func (l *limiter) left(now time.Time) Rates {
 	return Rates{int(l.resizes.TokensAt(now)), int(l.evictions.TokensAt(now))}
 }
 
-// take counts one, and reports whether that is within the limit.
+// take counts one, and reports whether that is within the limit. Reconciles began at different times, and a [rate.Limiter] whose time
+// goes back counts what has passed since twice.
 func (l *limiter) take(way sizes.Way, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Before(l.latest) {
+		now = l.latest
+	}
+	l.latest = now
 	if way == sizes.WayEvict {
 		return l.evictions.AllowN(now, 1)
 	}

@@ -5,6 +5,7 @@ package multidim
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,7 +94,8 @@ type memory struct {
 	measured time.Time             // when that last answered; zero if not to this process
 	written  time.Time             // when the status was; zero if not by this process
 	clusters map[string]*clusterMemory
-	waiting  string // what a deletion waits for
+	gave     time.Time // when it was last written what new Pods are created with; zero: not by this process
+	waiting  []string  // the clusters that a deletion waits for
 }
 
 // lastAdvice is what was advised before: nothing becomes less while a cluster is silent.
@@ -132,7 +134,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	v1alpha1.DefaultMultidimPodAutoscaler(object)
 	memory := r.memories.Of(object)
 	if of := workloadOf(object); memory.of != of {
-		memory.of, memory.workload, memory.last, memory.seen = of, workloadMemory{}, nil, nil
+		memory.of, memory.workload, memory.last, memory.seen, memory.clusters = of, workloadMemory{}, nil, nil, nil
 	}
 	if s := object.Status.Summary; s != nil && s.Target != memory.of {
 		object.Status = v1alpha1.MultidimPodAutoscalerStatus{Conditions: object.Status.Conditions} // it speaks of another workload
@@ -168,13 +170,16 @@ func (r *Reconciler) act(ctx context.Context, p *plan, memory *memory) error {
 	}
 	if !p.Object.Spec.Policy.Acts() {
 		memory.clusters = nil
-		waiting, err := r.withdraw(ctx, p.Object)
+		waiting, err := r.withdraw(ctx, p.Object, memory)
 		r.waits(p.Object, memory, waiting)
 		return err
 	}
 	p.actuate(memory.clusters)
 	for i := range p.elsewhere {
 		p.actuations = append(p.actuations, actuation{cluster: &p.elsewhere[i], removes: true})
+	}
+	if slices.ContainsFunc(p.actuations, func(a actuation) bool { return a.sets != nil }) {
+		memory.gave = p.Now
 	}
 	if err := r.give(ctx, p); err != nil {
 		return err
@@ -188,19 +193,24 @@ func (r *Reconciler) act(ctx context.Context, p *plan, memory *memory) error {
 
 // end lets a deleted object go once what it wrote is gone from all clusters. What it owns goes with it, and Pods keep their sizes.
 func (r *Reconciler) end(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler) error {
-	waiting, err := r.withdraw(ctx, object)
-	r.waits(object, r.memories.Of(object), waiting)
+	memory := r.memories.Of(object)
+	waiting, err := r.withdraw(ctx, object, memory)
+	r.waits(object, memory, waiting)
 	return err
 }
 
 // waits tells once which clusters are waited for until what was written there is gone.
 func (r *Reconciler) waits(object *v1alpha1.MultidimPodAutoscaler, memory *memory, waiting []string) {
-	why := strings.Join(waiting, "; ")
-	if why != "" && why != memory.waiting {
-		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventWaiting, "Withdraw", "%s",
-			summary.Brief("what new Pods are created with is still there, in clusters that are waited for: "+why, summary.LongestNote))
+	var names []string // the rest may read otherwise each time
+	for _, w := range waiting {
+		name, _, _ := strings.Cut(w, ": ")
+		names = append(names, name)
 	}
-	memory.waiting = why
+	if len(names) > 0 && !slices.Equal(names, memory.waiting) {
+		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventWaiting, "Withdraw", "%s",
+			summary.Brief("what new Pods are created with is still there, in clusters that are waited for: "+strings.Join(waiting, "; "), summary.LongestNote))
+	}
+	memory.waiting = names
 }
 
 // again requeues after one period, but at once where the object was changed meanwhile.

@@ -20,9 +20,10 @@ import (
 // podMemory is what is remembered of one Pod, by our own clock. A restart forgets it: then its peak has to be seen again before
 // a limit of its memory becomes less.
 type podMemory struct {
-	resize     pods.ResizeState
+	resize     sizes.ResizeState
 	since      time.Time // when it was seen to be in that state
-	resized    time.Time // when it was seen to have got another size; zero: not since it was first seen
+	seen       time.Time // the last time
+	resized    time.Time // when it was last seen before it had got another size; zero: not since it was first seen
 	actual     []pods.Container
 	containers map[string]*containerMemory
 }
@@ -66,14 +67,15 @@ func (m podMemories) see(c *cluster, advised []sizes.Size, now time.Time) podMem
 		}
 		k := m[p.UID]
 		if k == nil {
-			k = &podMemory{since: now, resize: p.Resize.State, actual: actualOf(p), containers: map[string]*containerMemory{}}
+			k = &podMemory{since: now, resize: stateOf(p), seen: now, actual: actualOf(p), containers: map[string]*containerMemory{}}
 		}
-		if k.resize != p.Resize.State {
-			k.resize, k.since = p.Resize.State, now
+		if state := stateOf(p); k.resize != state {
+			k.resize, k.since = state, now
 		}
 		if has := actualOf(p); !slices.Equal(has, k.actual) {
-			k.actual, k.resized = has, now
+			k.actual, k.resized = has, k.seen // so that a kill that came of the new size counts
 		}
+		k.seen = now
 		k.use(p, usesOf(c.uses.Pods, p.Name), advised, now)
 		next[p.UID] = k
 	}
@@ -193,10 +195,13 @@ func (c *cluster) killed(p *pods.SizedPod, of *sizes.RunningContainer, sized, no
 			continue
 		}
 		finished := c.ours(kill.FinishedAt)
-		oom = oom || finished.After(sized)
+		if !finished.After(sized) {
+			continue
+		}
+		oom = true
 		soon = soon || !kill.StartedAt.IsZero() && kill.FinishedAt.Sub(kill.StartedAt) < quick && now.Sub(finished) < recent
 	}
-	return oom || soon, soon
+	return oom, soon
 }
 
 // full reports whether a container has used nearly all the memory that it may: so a kill that its node cannot explain was for want of

@@ -79,6 +79,8 @@ type cluster struct {
 
 	sizing  workload.Sizing
 	entries workload.PodSizes
+	// unclaimed is why it was never seen who else has the workload there; nil: it was.
+	unclaimed *fleet.Silence
 	// rates are how many Pods may be changed there now.
 	rates Rates
 	// past is what is remembered of its Pods; nil: nothing.

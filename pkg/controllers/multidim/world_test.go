@@ -99,6 +99,10 @@ type member struct {
 	stubborn bool                                        // its nodes resize nothing
 	bare     bool                                        // new Pods do not get their size
 	states   map[string]podState                         // of its Pods, by name
+	lags     bool                                        // what was written there is not seen
+	hidden   *fleet.Silence                              // why its autoscalers cannot be seen
+	unread   *fleet.Silence                              // why it is not seen now
+	ahead    time.Duration                               // its clock is
 }
 
 // podState is what else is known of a Pod.
@@ -108,6 +112,7 @@ type podState struct {
 	sizedBy  string
 	resize   pods.Resize
 	pending  bool
+	unseen   bool            // its node has not seen its spec
 	actual   *pods.Resources // nil: what it requests
 }
 
@@ -275,7 +280,7 @@ func (w *world) Clusters() (all []workload.Cluster) {
 func (c *member) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: c.name} }
 func (c *member) Silence() *fleet.Silence        { return c.silence }
 func (c *member) Prices() registration.Prices    { return c.prices }
-func (c *member) ClockOffset() time.Duration     { return 0 }
+func (c *member) ClockOffset() time.Duration     { return c.ahead }
 func (c *member) LimitRanges(context.Context, string) capacity.LimitRanges {
 	return c.limits
 }
@@ -286,9 +291,15 @@ func (c *member) QuotaLeft(context.Context, string, *corev1.PodTemplateSpec, []p
 	return c.quota
 }
 func (c *member) Autoscalers(context.Context, string) workload.Autoscalers {
+	if c.hidden != nil {
+		return workload.Autoscalers{Silence: c.hidden}
+	}
 	return workload.Autoscalers{Known: true, Objects: c.hpas}
 }
 func (c *member) VPAs(context.Context, string) workload.VPAs {
+	if c.hidden != nil {
+		return workload.VPAs{Silence: c.hidden}
+	}
 	return workload.VPAs{Known: true, Objects: c.vpas}
 }
 
