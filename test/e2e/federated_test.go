@@ -29,6 +29,8 @@ func TestFederated(t *testing.T) {
 		"fed-many":      (*stage).manyAtOnce,
 		"fed-sizes":     (*stage).recommendsSizes,
 		"fed-goals":     (*stage).goalsScale,
+		"fed-grow":      (*stage).growsInPlace,
+		"fed-evict":     (*stage).evictsForSize,
 	})
 	f.sideBySide(t, map[string]func(*stage){
 		"fed-frozen": (*stage).frozenAtHighLoad,
