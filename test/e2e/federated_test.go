@@ -36,6 +36,7 @@ func TestFederated(t *testing.T) {
 		"fed-frozen": (*stage).frozenAtHighLoad,
 		"fed-leader": (*stage).leaderDies,
 	})
+	f.sideBySide(t, map[string]func(*stage){"fed-grow": (*stage).sizesWithoutUs})
 	if testing.Short() {
 		t.Log("left to `make test-full`: an adapter of others, kinds of Karmada, a restart of the hub")
 		return

@@ -137,7 +137,8 @@ func (s *stage) bornSized(member string, besides map[types.UID]*corev1.Pod, more
 
 // entries are the workloads of which a member has sizes.
 func (s *stage) entries(ctx context.Context, member string) (names []string, err error) {
-	object, err := s.resource(member, fleetscalev1alpha1.SchemeGroupVersion.String(), "PodSizes").Get(ctx, fleetscalev1alpha1.PodSizesName, metav1.GetOptions{})
+	kind := s.resource(member, fleetscalev1alpha1.SchemeGroupVersion.String(), "PodSizes")
+	object, err := kind.Get(ctx, fleetscalev1alpha1.PodSizesName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -207,7 +208,7 @@ func (s *stage) growsInPlace() {
 	s.bornSized(sizesNewPods, first, 1)
 }
 
-// While nothing of ours runs, a member goes on to give new Pods their size. With the autoscaler goes what it wrote.
+// While nothing of ours runs, a member still gives new Pods their size. With the autoscaler goes what it wrote.
 func (s *stage) sizesWithoutUs() {
 	before := s.running(sizesNewPods, 3)
 	for _, r := range s.pair {
@@ -215,9 +216,15 @@ func (s *stage) sizesWithoutUs() {
 			s.t.Error(err)
 		}
 	}
+	if r := s.leads(s.t); r != nil {
+		s.t.Errorf("%s still runs", r.Name)
+	}
 	s.scaleBy(sizesNewPods, 5)
 	s.bornSized(sizesNewPods, before, 2)
 	s.restartAll(s.t)
+	if there, err := s.entries(s.t.Context(), sizesNewPods); err != nil || !slices.Equal(there, []string{"web"}) {
+		s.t.Errorf("entries %v are there, want that of web; %v", there, err)
+	}
 
 	if err := s.multidims().Delete(s.t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		s.t.Fatal(err)
