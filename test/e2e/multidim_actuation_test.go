@@ -137,8 +137,8 @@ func (s *stage) bornSized(member string, besides map[types.UID]*corev1.Pod, more
 
 // entries are the workloads of which a member has sizes.
 func (s *stage) entries(ctx context.Context, member string) (names []string, err error) {
-	kind := s.resource(member, fleetscalev1alpha1.SchemeGroupVersion.String(), "PodSizes")
-	object, err := kind.Get(ctx, fleetscalev1alpha1.PodSizesName, metav1.GetOptions{})
+	kind := fleetscalev1alpha1.SchemeGroupVersion.WithResource(fleetscalev1alpha1.PodSizesResource)
+	object, err := s.clients[member].Resource(kind).Namespace(s.ns).Get(ctx, fleetscalev1alpha1.PodSizesName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
