@@ -41,7 +41,11 @@ func launchFederated(t *testing.T, e *env) *federated {
 	if err := f.install(t); err != nil {
 		t.Fatal(err)
 	}
-	f.startPair(t, "federated", federatedFlags())
+	if err := f.letSizes(t); err != nil {
+		t.Fatal(err)
+	}
+	f.startPair(t, "federated", append(federatedFlags(), "--resize-deferred-timeout=5s"))
+	t.Cleanup(func() { f.releaseSizes(t) })
 	return f
 }
 
@@ -107,6 +111,29 @@ func (f *federated) install(t *testing.T) error {
 	return group.Wait()
 }
 
+// letSizes has members do what deploy/member-sizes has them do: two all of it; the third one, as if it were older, has the rights only.
+func (f *federated) letSizes(t *testing.T) error {
+	group, ctx := errgroup.WithContext(t.Context())
+	for _, member := range f.Members() {
+		what := []string{"-k", f.Deploy("member-sizes")}
+		if member.Name == resizesOnly {
+			what = []string{"-f", f.Deploy("member-sizes/clusterrole.yaml")}
+		}
+		group.Go(func() error {
+			_, err := f.Ask(ctx, append([]string{"--context", member.Name, "apply"}, what...)...)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// releaseSizes deletes all MultidimPodAutoscalers while there is somebody who lets them go.
+func (f *federated) releaseSizes(t *testing.T) {
+	if _, err := f.Ask(afterwards(t), "delete", "mpa", "--all", "--all-namespaces", "--timeout=60s"); err != nil {
+		t.Error(err)
+	}
+}
+
 // clusters are the hub and the members.
 func (f *federated) clusters() []*lab.Cluster {
 	return append([]*lab.Cluster{f.Hub()}, f.Members()...)
@@ -128,6 +155,7 @@ func (f *federated) tidy(t *testing.T) {
 	for _, member := range f.Members() {
 		all.Go(func() {
 			remove(member, "--wait=false", "namespace", "-l", "for=federated")
+			remove(member, "-k", f.Deploy("member-sizes"))
 			if err := f.Join(afterwards(t), member); err != nil {
 				t.Error(err)
 			}

@@ -29,11 +29,14 @@ func TestFederated(t *testing.T) {
 		"fed-many":      (*stage).manyAtOnce,
 		"fed-sizes":     (*stage).recommendsSizes,
 		"fed-goals":     (*stage).goalsScale,
+		"fed-grow":      (*stage).growsInPlace,
+		"fed-evict":     (*stage).evictsForSize,
 	})
 	f.sideBySide(t, map[string]func(*stage){
 		"fed-frozen": (*stage).frozenAtHighLoad,
 		"fed-leader": (*stage).leaderDies,
 	})
+	f.sideBySide(t, map[string]func(*stage){"fed-grow": (*stage).sizesWithoutUs})
 	if testing.Short() {
 		t.Log("left to `make test-full`: an adapter of others, kinds of Karmada, a restart of the hub")
 		return

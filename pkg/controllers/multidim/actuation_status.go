@@ -141,10 +141,10 @@ func (p *plan) moved(before *v1alpha1.MultidimPodAutoscalerStatus) (all []news) 
 			continue
 		}
 		if pods := a.changed(sizes.WayResize, sizes.WayWithdraw); len(pods) > 0 {
-			all = append(all, news{corev1.EventTypeNormal, eventResized, told(a.name, pods, "resized in place")})
+			all = append(all, news{corev1.EventTypeNormal, eventResized, told(a.name, pods, "resized in place"), a.name})
 		}
 		if pods := a.changed(sizes.WayEvict); len(pods) > 0 {
-			all = append(all, news{corev1.EventTypeNormal, eventEvicted, told(a.name, pods, "evicted, for new ones of another size")})
+			all = append(all, news{corev1.EventTypeNormal, eventEvicted, told(a.name, pods, "evicted, for new ones of another size"), a.name})
 		}
 		all = append(all, a.worse(before)...)
 	}
@@ -189,12 +189,12 @@ func (a *actuation) worse(before *v1alpha1.MultidimPodAutoscalerStatus) (all []n
 		{was.Infeasible, a.infeasible, eventInfeasible, "the nodes of %d Pods can never give them their size"},
 	} {
 		if of.is > 0 && (of.was == nil || *of.was < of.is) {
-			all = append(all, news{corev1.EventTypeWarning, of.event, fmt.Sprintf("cluster %s: "+of.what, a.name, of.is)})
+			all = append(all, news{corev1.EventTypeWarning, of.event, fmt.Sprintf("cluster %s: "+of.what, a.name, of.is), a.name})
 		}
 	}
 	if a.admission == v1alpha1.AdmissionIneffective && was.Admission != v1alpha1.AdmissionIneffective {
 		all = append(all, news{corev1.EventTypeWarning, eventIneffective,
-			fmt.Sprintf("cluster %s: new Pods are created without their size: none is evicted", a.name)})
+			fmt.Sprintf("cluster %s: new Pods are created without their size: none is evicted", a.name), a.name})
 	}
 	return all
 }

@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -253,6 +254,27 @@ func TestInPlace(t *testing.T) {
 	if !slices.ContainsFunc(w.told(), func(e string) bool { return strings.Contains(e, "Resized") && strings.Contains(e, "web-0") }) {
 		t.Error("nobody is told of it")
 	}
+}
+
+// regarding are the fields that Events of one reason are of.
+type regarding map[string][]string
+
+func (r regarding) Eventf(of, _ runtime.Object, _, reason, _, _ string, _ ...any) {
+	field := ""
+	if ref, is := of.(*corev1.ObjectReference); is && ref.Name == "web" && ref.ResourceVersion != "" {
+		field = ref.FieldPath
+	}
+	r[reason] = append(r[reason], field)
+}
+
+// Events of one reason, sent in one reconcile, are taken for one that repeats if they are of the same: then one cluster's is lost.
+func TestEventsOfTwoClustersAreTwo(t *testing.T) {
+	w, told := newActing(t, v1alpha1.UpdateModeInPlace), regarding{}
+	w.Events = told
+	w.pass(30)
+	slices.Sort(told[eventResized])
+	same(t, "resized", []string{"status.clusters{east}", "status.clusters{west}"}, slices.Compact(told[eventResized]))
+	same(t, "recommended", []string{""}, told[eventRecommended])
 }
 
 // Where nodes resize nothing, Pods are evicted: one after the other, in one cluster after the other, and only once new ones get

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -57,7 +58,7 @@ func (r *Reconciler) record(ctx context.Context, p *plan, memory *memory) error 
 		memory.written = p.Now
 	}
 	for _, e := range p.news(before, &after) {
-		r.Events.Eventf(p.Object, nil, e.kind, e.reason, "Recommend", "%s", summary.Brief(e.message, summary.LongestNote))
+		r.Events.Eventf(e.on(p.Object), nil, e.kind, e.reason, "Recommend", "%s", summary.Brief(e.message, summary.LongestNote))
 	}
 	return nil
 }
@@ -123,24 +124,37 @@ func steady(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutosc
 	return bare
 }
 
-// news is one Event.
-type news struct{ kind, reason, message string }
+// news is one Event. The cluster is empty if it is not of one alone.
+type news struct{ kind, reason, message, cluster string }
+
+// on is what the Event is of: the object, or what that says of one cluster, so that Events of two clusters are not taken for one that
+// repeats.
+func (n news) on(object *v1alpha1.MultidimPodAutoscaler) runtime.Object {
+	if n.cluster == "" {
+		return object
+	}
+	return &corev1.ObjectReference{
+		APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: v1alpha1.MultidimPodAutoscalerKind,
+		Namespace: object.Namespace, Name: object.Name, UID: object.UID, ResourceVersion: object.ResourceVersion,
+		FieldPath: fmt.Sprintf("status.clusters{%s}", n.cluster),
+	}
+}
 
 // news are what the owner is told.
 func (p *plan) news(before, after *v1alpha1.MultidimPodAutoscalerStatus) (all []news) {
 	if before.Recommendation == nil && after.Recommendation != nil {
-		all = append(all, news{corev1.EventTypeNormal, eventRecommended, recommended(after.Recommendation)})
+		all = append(all, news{corev1.EventTypeNormal, eventRecommended, recommended(after.Recommendation), ""})
 	}
 	for _, what := range p.takenOver {
-		all = append(all, news{corev1.EventTypeNormal, eventTakenOver, what})
+		all = append(all, news{corev1.EventTypeNormal, eventTakenOver, what, ""})
 	}
 	for _, f := range p.fed {
 		if len(f.Kills) > 0 {
-			all = append(all, news{corev1.EventTypeWarning, eventOOMKilled, killed(f)})
+			all = append(all, news{corev1.EventTypeWarning, eventOOMKilled, killed(f), f.Cluster})
 		}
 	}
 	if p.childErr != nil && !apierrors.IsConflict(p.childErr) {
-		all = append(all, news{corev1.EventTypeWarning, eventNotWritten, p.childErr.Error()})
+		all = append(all, news{corev1.EventTypeWarning, eventNotWritten, p.childErr.Error(), ""})
 	}
 	all = append(all, p.moved(before)...)
 	for _, of := range []struct {
@@ -153,7 +167,7 @@ func (p *plan) news(before, after *v1alpha1.MultidimPodAutoscalerStatus) (all []
 	} {
 		was, is := meta.FindStatusCondition(before.Conditions, of.condition), meta.FindStatusCondition(after.Conditions, of.condition)
 		if is != nil && is.Status == of.is && is.Reason == of.reason && (was == nil || was.Reason != is.Reason) {
-			all = append(all, news{corev1.EventTypeWarning, of.event, is.Message})
+			all = append(all, news{corev1.EventTypeWarning, of.event, is.Message, ""})
 		}
 	}
 	return all
