@@ -24,7 +24,7 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 	}
 	others := stands != nil && !maps.Equal(stands.MatchLabels, match) // it was written for another workload
 	able := a.sizing.Admits && a.mode != sizes.ModeOff
-	may := p.mayGive() && a.sizing.Known && len(a.others) == 0 && a.unclaimed == nil && a.silent() == nil
+	may := p.mayGive() && a.free()
 	switch {
 	case may && able:
 		if others {
@@ -40,6 +40,11 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 		a.memory.born = sizes.NewPods(sized.template, sized.rooms, a.memory.born) // which running Pods may have, too
 	}
 	return a.memory.born
+}
+
+// free reports whether it is known that nobody else scales or sizes the workload in the cluster, and what its Pods use.
+func (a *actuation) free() bool {
+	return a.sizing.Known && len(a.others) == 0 && a.unclaimed == nil && a.silent() == nil
 }
 
 // write decides what is to stand in a cluster for new Pods.

@@ -208,7 +208,8 @@ func (r *Reconciler) waits(object *v1alpha1.MultidimPodAutoscaler, memory *memor
 	}
 	if len(names) > 0 && !slices.Equal(names, memory.waiting) {
 		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventWaiting, "Withdraw", "%s",
-			summary.Brief("what new Pods are created with is still there, in clusters that are waited for: "+strings.Join(waiting, "; "), summary.LongestNote))
+			summary.Brief("what new Pods are created with is still there, in clusters that are waited for: "+strings.Join(waiting, "; "),
+				summary.LongestNote))
 	}
 	memory.waiting = names
 }
