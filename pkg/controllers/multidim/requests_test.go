@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,11 +35,21 @@ import (
 
 // ledger is a hub of many objects, that counts requests.
 type ledger struct {
+	mu       sync.Mutex // histories are saved beside reconciles
 	objects  map[client.ObjectKey]*v1alpha1.MultidimPodAutoscaler
 	children map[client.ObjectKey]*v1alpha1.FederatedHPA
 	random   *rand.Rand
 	requests map[string]int
 	version  int
+}
+
+// count returns the requests since it was last asked.
+func (l *ledger) count() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	counted := l.requests
+	l.requests = map[string]int{}
+	return counted
 }
 
 // statusWriter writes the status.
@@ -48,6 +59,8 @@ type statusWriter struct {
 }
 
 func (s statusWriter) Update(_ context.Context, o client.Object, _ ...client.SubResourceUpdateOption) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.requests["status"]++
 	s.objects[client.ObjectKeyFromObject(o)].Status = *o.(*v1alpha1.MultidimPodAutoscaler).Status.DeepCopy()
 	return nil
@@ -63,6 +76,8 @@ type hubClient struct {
 func (h hubClient) Status() client.SubResourceWriter { return statusWriter{ledger: h.ledger} }
 
 func (h hubClient) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.live {
 		h.requests["get "+kindOf(into)]++
 	}
@@ -85,6 +100,8 @@ func (h hubClient) Get(_ context.Context, key client.ObjectKey, into client.Obje
 }
 
 func (h hubClient) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.live {
 		h.requests[fmt.Sprintf("list %T", list)]++
 	}
@@ -92,6 +109,8 @@ func (h hubClient) List(_ context.Context, list client.ObjectList, _ ...client.L
 }
 
 func (h hubClient) Create(_ context.Context, o client.Object, _ ...client.CreateOption) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.requests["create "+kindOf(o)]++
 	if f, is := o.(*v1alpha1.FederatedHPA); is {
 		h.children[client.ObjectKeyFromObject(o)] = f.DeepCopy()
@@ -100,6 +119,8 @@ func (h hubClient) Create(_ context.Context, o client.Object, _ ...client.Create
 }
 
 func (h hubClient) Update(_ context.Context, o client.Object, _ ...client.UpdateOption) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.requests["update "+kindOf(o)]++
 	return h.written(o)
 }
@@ -139,10 +160,10 @@ func TestRequestsOfAnHour(t *testing.T) {
 		go func() { ended <- store.Run(ctx) }()
 
 		w.reconcileAll(ctx, 5, l)
-		l.requests, w.asked = map[string]int{}, 0
+		l.count()
+		w.asked = 0
 		w.reconcileAll(ctx, minutes, l)
-		got := l.requests
-		l.requests = map[string]int{}
+		got := l.count()
 		stop()
 		if err := <-ended; err != nil {
 			t.Fatal(err)
@@ -151,7 +172,7 @@ func TestRequestsOfAnHour(t *testing.T) {
 		same(t, "requests", want, got)
 		same(t, "questions", objects*minutes, w.asked)
 		same(t, "requests to members", 0, w.clusters["east"].asked+w.clusters["west"].asked)
-		same(t, "as the program ends", map[string]int{"update MultidimPodAutoscalerHistory": objects}, l.requests)
+		same(t, "as the program ends", map[string]int{"update MultidimPodAutoscalerHistory": objects}, l.count())
 	})
 }
 
