@@ -59,7 +59,7 @@ build: need-go ## Build the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
 
 .PHONY: demo
-demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; MODE=distributed splits one among three, MODE=multidim recommends sizes
+demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; MODE=distributed splits one among three, MODE=multidim recommends sizes, and gives them to Pods
 	$(GO) -C test run ./cmd/demo $(if $(MODE),-mode=$(MODE))
 
 .PHONY: lab-up

@@ -73,6 +73,7 @@ func (s *stage) play(mode string) []func(context.Context) error {
 	case multidim:
 		return []func(context.Context) error{
 			s.startTwo, s.join, s.price, s.recommend, s.grow, s.aim, s.bound, s.holdSizes, s.release,
+			s.letSize, s.fit, s.bear,
 		}
 	}
 	return nil
