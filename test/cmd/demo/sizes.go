@@ -38,7 +38,8 @@ func (s *stage) letSize(ctx context.Context) error {
 	s.title("Members are allowed to give Pods their size")
 	s.say("No program is installed there: a kind, a policy that their API servers carry out, and rights.")
 	for _, cluster := range []string{east, west} {
-		if err := s.show(ctx, shows("sizes.fleetscale.io created"), "--context", cluster, "apply", "-k", s.fleet.Deploy("member-sizes")); err != nil {
+		args := []string{"--context", cluster, "apply", "-k", s.fleet.Deploy("member-sizes")}
+		if err := s.show(ctx, shows("sizes.fleetscale.io created"), args...); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func (s *stage) bear(ctx context.Context) error {
 	if err := s.show(ctx, each(lists(3), hides("100m"), shows("cart@")), sized(east)...); err != nil {
 		return err
 	}
-	s.say("The hub's API server and the controller-manager end. West goes on by itself:")
+	s.say("The hub's API server and the controller-manager end. New Pods of west get their size all the same:")
 	if err := s.controllers.Stop(); err != nil {
 		return err
 	}
