@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,10 +21,22 @@ import (
 
 // SetPodSizes implements [Cluster].
 func (c memberCluster) SetPodSizes(ctx context.Context, namespace string, entry v1alpha1.SizedWorkload) error {
-	if _, err := c.applyPodSizes(ctx, namespace, entry.Name, entry); err != nil {
+	stored, err := c.applyPodSizes(ctx, namespace, entry.Name, entry)
+	if err == nil {
+		err = standsAs(stored, entry)
+	}
+	if err != nil {
 		return fmt.Errorf("writing the sizes of Pods of %q: %w", entry.Name, err)
 	}
 	return nil
+}
+
+// standsAs is nil if the entry stands as it was written: what others have added to it stays there, and counts.
+func standsAs(stored *v1alpha1.PodSizes, entry v1alpha1.SizedWorkload) error {
+	if stands := (PodSizes{Workloads: stored.Workloads}).Find(entry.Name); stands != nil && equality.Semantic.DeepEqual(*stands, entry) {
+		return nil
+	}
+	return &Refused{Why: RefusedTaken, Message: "somebody else has written to them too: delete the entry there"}
 }
 
 // RemovePodSizes implements [Cluster].

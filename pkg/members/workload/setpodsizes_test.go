@@ -37,6 +37,27 @@ func TestSetPodSizes(t *testing.T) {
 	same(t, "requests", []string{applied(t, "fleetscale-sizes.web", entry("web"))}, s.heard())
 }
 
+// What others have added to an entry is not passed over: it would be written again and again.
+func TestSetPodSizesOfTwoWriters(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*v1alpha1.SizedWorkload){
+		"a container": func(e *v1alpha1.SizedWorkload) {
+			e.Containers = append(e.Containers, v1alpha1.SizedContainer{Name: "theirs", Requests: map[string]string{"cpu": "1m"}})
+		},
+		"a label":          func(e *v1alpha1.SizedWorkload) { e.MatchLabels["tier"] = "x" },
+		"the entry itself": func(e *v1alpha1.SizedWorkload) { e.Name = "other" },
+	} {
+		stored := entry("web")
+		change(&stored)
+		s := newServer(t, "v2")
+		s.says("PATCH "+sizesObject, 200, podSizes("fleetscale", stored))
+		var refused *Refused
+		if err := s.join(t).SetPodSizes(t.Context(), "shop", entry("web")); !errors.As(err, &refused) || refused.Why != RefusedTaken {
+			t.Errorf("%s: %v, want %s", name, err, RefusedTaken)
+		}
+	}
+}
+
 // No two names have one manager, and none is longer than API servers allow.
 func TestManagersOfSizes(t *testing.T) {
 	long := strings.Repeat("n", 253)
