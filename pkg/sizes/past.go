@@ -17,14 +17,21 @@ import (
 // size, so two more may be evicted for nothing.
 type Past struct {
 	pods      map[string]*remembered // by UID; only those that were there the last time
-	evicted   map[string]bool        // by UID; true once the Pod is gone
-	replacing map[string]time.Time   // by UID; new Pods that were not Ready yet, and until when they are waited for; zero: for good
+	evicted   map[string]eviction    // by UID
+	replacing map[string]time.Time   // by UID; new Pods that were not Ready yet, and until when they are waited for
+	now       time.Time              // of the last time
 	observed  int                    // how many times; no more than settled
 	replicas  int
 	unseen    bool      // the cluster was silent, so replicas may have moved and moved back
 	scaled    time.Time // when replicas were seen to have changed
 	effect    effect
 	nodes     []nodeSize
+}
+
+// eviction is one that was sent.
+type eviction struct {
+	gone  bool      // the Pod is
+	until time.Time // when that is no longer awaited
 }
 
 // remembered is what is remembered of a Pod.
@@ -37,7 +44,8 @@ type remembered struct {
 const (
 	settled     = 2                // reconciles, before anything is evicted
 	restless    = time.Minute      // after replicas changed
-	wait        = 10 * time.Minute // for Pods that were not Ready when nothing was known of them
+	wait        = 10 * time.Minute // for Pods that were not Ready when nothing was known of them, and for those that were evicted to go
+	longest     = time.Hour        // for those that replace them to be Ready, before other clusters go on
 	retry       = 5 * time.Minute  // of an eviction that was refused
 	settling    = 10 * time.Second // until sizes that were written are known to all API servers of a cluster
 	ineffective = 2                // new Pods in a row that did not get their size
@@ -54,7 +62,7 @@ func (m *Past) Observe(c *ClusterPods, a Admission, policy Policy, now time.Time
 	if first || m.unseen || c.Replicas != m.replicas {
 		m.replicas, m.scaled, m.unseen = c.Replicas, now, false
 	}
-	m.observed = min(settled, m.observed+1)
+	m.observed, m.now = min(settled, m.observed+1), now
 	fresh := m.meet(c.Pods)
 	m.follow(c, fresh, first, now)
 	m.effect.observe(fresh, a, now)
@@ -91,29 +99,35 @@ func (m *Past) meet(pods []Running) (fresh []*Running) {
 // follow follows evictions: from when they were sent until there are as many Pods as there should be, and new ones were Ready.
 func (m *Past) follow(c *ClusterPods, fresh []*Running, first bool, now time.Time) {
 	if m.replacing == nil {
-		m.evicted, m.replacing = map[string]bool{}, map[string]time.Time{}
+		m.evicted, m.replacing = map[string]eviction{}, map[string]time.Time{}
 	}
 	for _, p := range fresh {
 		switch {
 		case first:
 			m.replacing[p.UID] = now.Add(wait)
 		case len(m.evicted)+len(m.replacing) > 0:
-			m.replacing[p.UID] = time.Time{}
+			m.replacing[p.UID] = now.Add(longest)
 		}
 	}
-	for uid := range m.evicted {
-		m.evicted[uid] = m.pods[uid] == nil
+	for uid, e := range m.evicted {
+		k := m.pods[uid]
+		if e.gone = k == nil; !e.gone && !now.Before(e.until) {
+			delete(m.evicted, uid)
+			k.notBefore = now.Add(retry)
+			continue
+		}
+		m.evicted[uid] = e
 	}
 	missing := max(0, c.Replicas-len(c.Pods))
-	for uid, gone := range m.evicted {
-		if gone && m.gone() > missing {
+	for uid, e := range m.evicted {
+		if e.gone && m.gone() > missing {
 			delete(m.evicted, uid) // whichever: only how many there are counts
 		}
 	}
 	waited := map[string]time.Time{}
 	for n := range c.Pods {
 		p := &c.Pods[n]
-		if until, waits := m.replacing[p.UID]; waits && !p.Ready && (until.IsZero() || now.Before(until)) {
+		if until, waits := m.replacing[p.UID]; waits && !p.Ready && now.Before(until) {
 			waited[p.UID] = until
 		}
 	}
@@ -121,22 +135,22 @@ func (m *Past) follow(c *ClusterPods, fresh []*Running, first bool, now time.Tim
 }
 
 func (m *Past) gone() (n int) {
-	for _, gone := range m.evicted {
-		if gone {
+	for _, e := range m.evicted {
+		if e.gone {
 			n++
 		}
 	}
 	return n
 }
 
-// Sent takes note of a move that was accepted.
+// Sent takes note of a move that was accepted, or may have been: its answer was lost.
 func (m *Past) Sent(move Move) {
 	p := move.Pod
 	k := m.pods[p.UID]
 	switch {
 	case k == nil:
 	case move.Way == WayEvict:
-		m.evicted[p.UID] = false
+		m.evicted[p.UID] = eviction{until: m.now.Add(wait)}
 	case move.Way == WayResize:
 		k.asked = true
 	default:

@@ -116,6 +116,32 @@ func TestReplicasMoveMeanwhile(t *testing.T) {
 	s.expect(t, "gone 0 evicting false evicted")
 }
 
+// A cluster that takes evictions and does nothing, or whose new Pods never become Ready, keeps its turn for a while only.
+func TestATurnEnds(t *testing.T) {
+	t.Run("the Pod stays", func(t *testing.T) {
+		s := begin("a", "b", "c")
+		s.evict("a")
+		for range 9 {
+			s.expect(t, "gone 0 evicting true evicted a")
+		}
+		c := s.look()
+		if got := turn(c); got != "gone 0 evicting false evicted" || !c.Pods[0].NotBefore.After(s.now) {
+			t.Errorf("%s, not evicted before %v", got, c.Pods[0].NotBefore)
+		}
+	})
+	t.Run("its successor is never Ready", func(t *testing.T) {
+		s := begin("a", "b", "c")
+		s.evict("a")
+		s.leave("a")
+		s.arrive("d")
+		s.pod("d").Ready = false
+		for range 60 {
+			s.expect(t, "gone 0 evicting true evicted")
+		}
+		s.expect(t, "gone 0 evicting false evicted")
+	})
+}
+
 func TestObserve(t *testing.T) {
 	s := &story{now: noon, policy: policy(), replicas: 1, admission: begin("a").admission}
 	s.arrive("a")

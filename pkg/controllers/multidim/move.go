@@ -78,7 +78,7 @@ func changed(is, to sizes.Amounts) pods.Resources {
 func (a *actuation) note(move sizes.Move, err error, p *plan) {
 	a.sent = append(a.sent, outcome{move, err})
 	switch refused := refusedBy(err); {
-	case err == nil:
+	case err == nil, refused == nil && move.Way == sizes.WayEvict: // whose answer was lost
 		a.memory.past.Sent(move)
 		if move.Way == sizes.WayEvict {
 			a.memory.evictions = append(a.memory.evictions, p.Now)
