@@ -110,6 +110,12 @@ func (p *plan) actuating() condition {
 			troubled = append(troubled, fmt.Sprintf("%s: %s: %s", p.clusters[i].name, reason, message))
 		}
 	}
+	for i := range p.actuations {
+		if a := &p.actuations[i]; a.memory == nil && a.giveErr != nil {
+			troubled = append(troubled, fmt.Sprintf("%s: %s: it is not selected, and what new Pods are created with there stays: %v", a.name,
+				reasonNotGiven, a.giveErr))
+		}
+	}
 	switch {
 	case !p.Object.Spec.Policy.Acts():
 		c.reason, c.message, c.quiet = reasonUpdateModeOff, "policy.updateMode is Off: sizes are only reported", true

@@ -478,6 +478,21 @@ func TestWhatWasWrittenGoes(t *testing.T) {
 		w.pass(2)
 		same(t, "done", []string{"west: remove web"}, w.did())
 	})
+	t.Run("no longer selected, and it is refused", func(t *testing.T) {
+		w := newActing(t, v1alpha1.UpdateModeInitial)
+		w.pass(1)
+		west := w.clusters["west"]
+		entry := west.entries["web"]
+		west.refusals = map[string]error{"give": errors.New("no")}
+		w.edit(func(m *v1alpha1.MultidimPodAutoscaler) {
+			m.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"east"}}
+		})
+		w.pass(1)
+		same(t, "condition", "False SizesNotWritten", w.actuationOf())
+		west.entries["web"], west.refusals = entry, nil
+		w.pass(1)
+		same(t, "condition", "True Actuating", w.actuationOf())
+	})
 }
 
 // What a cluster refuses is said, and not retried all the time.
