@@ -101,7 +101,7 @@ func (p *plan) actuate(memory map[string]*clusterMemory) {
 	var clusters []sizes.ClusterPods
 	for i := range p.clusters {
 		a := actuation{cluster: &p.clusters[i], memory: memory[p.clusters[i].name]}
-		if seen := p.observe(&a, &p.sized.clusters[i], policy); seen.Silent || len(a.others) == 0 && can(a.mode, seen.Means) {
+		if seen := p.observe(&a, &p.sized.clusters[i], policy); seen.Silent || len(a.others) == 0 && a.shares && can(a.mode, seen.Means) {
 			clusters = append(clusters, seen)
 		}
 		p.actuations = append(p.actuations, a)

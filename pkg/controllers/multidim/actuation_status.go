@@ -43,6 +43,8 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 		return reasonSizingUnknown, "what it can do about sizes has not been found out yet"
 	case len(a.others) > 0:
 		return reasonAnotherAutoscaler, claims.InTheWay(a.others)
+	case a.unshared != "":
+		return reasonUnshared, a.unshared
 	case a.unlabelled:
 		return reasonUnlabelled, fmt.Sprintf("new Pods cannot be told by their labels, of which there are none or more than %d", mostLabels)
 	case a.sizing.Known && a.sizing.Reason != "" && (a.mode != sizes.ModeInPlace || !a.sizing.Resizes):

@@ -50,6 +50,7 @@ const (
 	reasonNotRecommended    = "NothingRecommended"
 	reasonIneffective       = "AdmissionIneffective"
 	reasonSizingUnknown     = "SizingUnknown"
+	reasonUnshared          = "TemplateNotShared"
 	reasonUnlabelled        = "PodsUnlabelled"
 	reasonTooManyInShop     = "TooManyInNamespace"
 	reasonNotGiven          = "SizesNotWritten"

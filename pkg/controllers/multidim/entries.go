@@ -44,7 +44,7 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 
 // free reports whether it is known that nobody else scales or sizes the workload in the cluster, and what its Pods use.
 func (a *actuation) free() bool {
-	return a.sizing.Known && len(a.others) == 0 && a.unclaimed == nil && a.silent() == nil
+	return a.sizing.Known && a.shares && len(a.others) == 0 && a.unclaimed == nil && a.silent() == nil
 }
 
 // write decides what is to stand in a cluster for new Pods.

@@ -89,7 +89,13 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 	if in.template, in.untold = r.templateOf(ctx, in, &memory.workload); in.untold != nil {
 		return
 	}
-	workload.Each(ctx, r.Fleet.Timeout, in.clusters, func(ctx context.Context, c *cluster) { c.read(ctx, in) })
+	shared := memory.workload.shared
+	workload.Each(ctx, r.Fleet.Timeout, in.clusters, func(ctx context.Context, c *cluster) {
+		if c.read(ctx, in); in.Object.Spec.Policy.Acts() {
+			c.share(ctx, in, shared)
+		}
+	})
+	memory.workload.remember(in.clusters)
 	if memory.began.IsZero() {
 		memory.began = in.Now
 	}

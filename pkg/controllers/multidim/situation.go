@@ -61,6 +61,7 @@ type situation struct {
 type template struct {
 	*corev1.PodTemplateSpec
 	selector labels.Selector
+	from     string // the cluster where it was read; empty: the hub
 }
 
 // cluster is what is known of one cluster.
@@ -81,6 +82,9 @@ type cluster struct {
 	entries workload.PodSizes
 	// unclaimed is why it was never seen who else has the workload there; nil: it was.
 	unclaimed *fleet.Silence
+	// shares: it runs the workload that the template is of. unshared is why not, if that is a fault.
+	shares   bool
+	unshared string
 	// rates are how many Pods may be changed there now.
 	rates Rates
 	// past is what is remembered of its Pods; nil: nothing.

@@ -37,6 +37,7 @@ type workloadMemory struct {
 	template   *template
 	generation int64 // of the object
 	readAt     time.Time
+	shared     map[string]bool // clusters that run the same
 	shapes     map[string]bool // of which templates its Pods are, or what they request
 }
 
@@ -49,7 +50,7 @@ func (r *Reconciler) templateOf(ctx context.Context, in *situation, known *workl
 	read, err := r.readTemplate(ctx, in)
 	switch {
 	case err == nil:
-		known.template, known.generation, known.readAt = read, in.Object.Generation, in.Now
+		known.template, known.generation, known.readAt, known.shared = read, in.Object.Generation, in.Now, nil
 	case known.template == nil || known.generation != in.Object.Generation || errors.Is(err, errNowhere):
 		*known = workloadMemory{}
 		return nil, err
@@ -88,6 +89,16 @@ func (m *workloadMemory) compare(clusters []cluster) {
 	m.shapes = shapes
 }
 
+// remember notes which clusters run the same: that holds until the template is read again.
+func (m *workloadMemory) remember(clusters []cluster) {
+	m.shared = make(map[string]bool, len(clusters))
+	for i := range clusters {
+		if clusters[i].shares {
+			m.shared[clusters[i].name] = true
+		}
+	}
+}
+
 // readTemplate reads the workload on the hub, or in the first cluster that has it.
 func (r *Reconciler) readTemplate(ctx context.Context, in *situation) (*template, error) {
 	ref := in.Object.Spec.ScaleTargetRef
@@ -109,7 +120,11 @@ func (r *Reconciler) readTemplate(ctx context.Context, in *situation) (*template
 		c := &in.clusters[i]
 		found, err := c.Get(ctx, in.Object.Namespace, ref)
 		if err == nil {
-			return parse(found, func() (string, error) { return c.selector(ctx, in) })
+			read, err := parse(found, func() (string, error) { return c.selector(ctx, in) })
+			if err == nil {
+				read.from = c.name
+			}
+			return read, err
 		}
 		faults = append(faults, fmt.Sprintf("in cluster %s: %v", c.name, err))
 		if _, absent := fleet.Classify(err); !absent && !meta.IsNoMatchError(err) {
