@@ -4,7 +4,7 @@
 // period and whenever its spec, or the FederatedHPA that it owns, changes (reconciler.go, setup.go):
 //
 //	gather     which clusters count, what the workload's template says, its Pods, what they use, what bounds    gather.go, situation.go,
-//	           sizes, and what a cluster can do about them                                                      template.go
+//	           sizes, and what a cluster can do about them                                                      template.go, shared.go
 //	learn      what was used becomes history, and history becomes advice; or another recommender's is adopted   learn.go, takeover.go,
 //	                                                                                                            recommender.go
 //	decide     sizes, the FederatedHPA for the goals, savings: pure                                             decide.go, sizing.go,
