@@ -193,3 +193,16 @@ func TestPreferencesOfParts(t *testing.T) {
 	_ = w.reconcileN(2)
 	same(t, "where there are no preferences", "", w.says(v1alpha1.PreferenceUnmatched))
 }
+
+// Pods that wait cost the members next to nothing.
+func TestPropagatedIsSeldomAsked(t *testing.T) {
+	w := onHub(t)
+	w.divides()
+	w.member("east").run("web", 2)
+	_ = w.reconcileN(grace)
+	for name, m := range w.members {
+		if m.gets > 5 {
+			t.Errorf("%s was asked %d times in %d reconciles", name, m.gets, grace)
+		}
+	}
+}

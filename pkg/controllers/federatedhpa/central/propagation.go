@@ -23,27 +23,35 @@ type propagation struct {
 	told, run int32
 	// stuck is since when the members have run another number, and always the same.
 	stuck time.Time
+	// asked is when the members were asked last what they were told.
+	asked time.Time
 }
 
 // next returns how members follow that run so many now; nil: it is not known, as where one is silent. Whoever propagates, however
 // slowly, changes what they run, and has all the time he needs; so does who was told something new when all was well.
 func (p propagation) next(told int32, run *int32, now time.Time) propagation {
 	if run == nil {
-		return propagation{}
+		return propagation{asked: p.asked}
 	}
 	since := now
 	if p.failing() && p.run == *run {
 		since = p.stuck
 	}
-	return propagation{known: true, told: told, run: *run, stuck: since}
+	return propagation{known: true, told: told, run: *run, stuck: since, asked: p.asked}
 }
 
 // failing reports whether the members run what they should not.
 func (p propagation) failing() bool { return p.known && p.run != p.told }
 
-// after reports whether nobody propagates the workload: the members did not follow for so long.
-func (p propagation) after(grace time.Duration, now time.Time) bool {
-	return p.failing() && now.Sub(p.stuck) >= grace
+// after reports whether nobody propagates the workload: when they were asked last, the members had not followed for so long.
+func (p propagation) after(grace time.Duration) bool {
+	return p.failing() && p.asked.Sub(p.stuck) >= grace
+}
+
+// due reports whether the members are to be asked what they were told. Each is asked, so not at every reconcile: Pods may wait
+// for a node for days.
+func (p propagation) due(grace time.Duration, now time.Time) bool {
+	return p.asked.IsZero() || now.Sub(p.asked) >= grace/5
 }
 
 // propagation finds out how the members follow the workload on the hub, where they are to. Mostly as many Pods as it asks for
@@ -52,11 +60,14 @@ func (m *Mode) propagation(ctx context.Context, in *situation, memory *Memory) p
 	if in.Object.Spec.ReplicaDistribution != nil {
 		return propagation{}
 	}
-	run := in.podsIn()
+	p, run := memory.propagation, in.podsIn()
 	if run != nil && *run != in.scale.Replicas {
-		run = m.toldIn(ctx, in)
+		if !p.due(in.grace, in.Now) {
+			return p
+		}
+		run, p.asked = m.toldIn(ctx, in), in.Now
 	}
-	return memory.propagation.next(in.scale.Replicas, run, in.Now)
+	return p.next(in.scale.Replicas, run, in.Now)
 }
 
 // podsIn returns how many Pods of the workload the members have, whatever they do; nil if not all can be seen.
@@ -102,7 +113,7 @@ func (in *situation) propagated(
 		Message: "the clusters together specify as many replicas as the workload on the hub",
 	}
 	switch {
-	case p.after(in.grace, in.Now):
+	case p.after(in.grace):
 		now.Is, now.Quiet, now.Reason = false, false, reasonNotPropagated
 		now.Message = fmt.Sprintf("the workload on the hub specifies %d replicas, and those in the %d selected clusters %d in total: "+
 			"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution to have "+

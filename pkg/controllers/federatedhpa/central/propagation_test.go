@@ -41,6 +41,7 @@ func TestPropagationAfter(t *testing.T) {
 		p    propagation
 		want bool
 	}{
+		"not asked since":    {propagation{known: true, told: 3, run: 2, stuck: start.Add(-time.Hour), asked: start.Add(-time.Hour)}, false},
 		"as they should":     {propagation{known: true, told: 3, run: 3}, false},
 		"not known":          {propagation{}, false},
 		"not for so long":    {propagation{known: true, told: 3, run: 2, stuck: start.Add(-time.Minute + 1)}, false},
@@ -51,9 +52,25 @@ func TestPropagationAfter(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.p.after(time.Minute, start); got != tc.want {
+			if tc.p.asked.IsZero() {
+				tc.p.asked = start
+			}
+			if got := tc.p.after(time.Minute); got != tc.want {
 				t.Errorf("after() = %v", got)
 			}
 		})
+	}
+}
+
+func TestPropagationDue(t *testing.T) {
+	for asked, want := range map[time.Time]bool{
+		{}:                            true,
+		start:                         false,
+		start.Add(-time.Minute/5 + 1): false,
+		start.Add(-time.Minute / 5):   true,
+	} {
+		if got := (propagation{asked: asked}).due(time.Minute, start); got != want {
+			t.Errorf("asked %s ago: due() = %v", start.Sub(asked), got)
+		}
 	}
 }
