@@ -112,6 +112,7 @@ type podState struct {
 	sizedBy  string
 	resize   pods.Resize
 	pending  bool
+	killed   time.Time       // zero: it was not
 	unseen   bool            // its node has not seen its spec
 	actual   *pods.Resources // nil: what it requests
 }
@@ -319,6 +320,9 @@ func (c *member) SizedPods(_ context.Context, _ string, selector labels.Selector
 		c.complete(&one)
 		if p.killed {
 			one.OOMKills = []pods.OOMKill{{Container: "app", Restarts: 1, FinishedAt: noon}}
+		}
+		if killed := c.states[p.name].killed; !killed.IsZero() {
+			one.OOMKills = []pods.OOMKill{{Container: "app", Restarts: 1, FinishedAt: killed}}
 		}
 		l.Pods = append(l.Pods, one)
 	}
