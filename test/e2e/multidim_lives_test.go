@@ -28,7 +28,7 @@ type lives struct {
 // life is what has become of one Pod.
 type life struct {
 	name, sizedBy string
-	cpu           []resource.Quantity // that its container requested, one after another
+	cpu           []*resource.Quantity // that its container requested, one after another
 	generation    int64
 	ready         bool
 	ended         time.Time // when it was told to end; zero: it was not
@@ -76,7 +76,7 @@ func (l *lives) see(event watch.Event) {
 		l.pods[pod.UID] = of
 	}
 	of.sizedBy, of.generation, of.ready = pod.Annotations[sizedBy], pod.Generation, wasReady(pod)
-	if cpu := *pod.Spec.Containers[0].Resources.Requests.Cpu(); len(of.cpu) == 0 || !cpu.Equal(of.cpu[len(of.cpu)-1]) {
+	if cpu := pod.Spec.Containers[0].Resources.Requests.Cpu(); len(of.cpu) == 0 || !cpu.Equal(*of.cpu[len(of.cpu)-1]) {
 		of.cpu = append(of.cpu, cpu)
 	}
 	if of.ended.IsZero() && (event.Type == watch.Deleted || pod.DeletionTimestamp != nil) {
@@ -129,7 +129,7 @@ func (l *lives) keep(t *testing.T, during string) {
 			t.Errorf("%s was told to end %s", of.name, during)
 		}
 		for i := range of.cpu[1:] {
-			if of.cpu[i+1].Cmp(of.cpu[i]) < 0 {
+			if of.cpu[i+1].Cmp(*of.cpu[i]) < 0 {
 				t.Errorf("%s was made smaller %s: it requested %v", of.name, during, of.cpu)
 			}
 		}
