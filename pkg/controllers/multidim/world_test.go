@@ -103,6 +103,7 @@ type member struct {
 	hidden   *fleet.Silence                              // why its autoscalers cannot be seen
 	unread   *fleet.Silence                              // why it is not seen now
 	ahead    time.Duration                               // its clock is
+	unmet    bool                                        // its Pods were never seen
 }
 
 // podState is what else is known of a Pod.
@@ -312,6 +313,9 @@ func (c *member) VPACheckpoints(context.Context, string) ([]unstructured.Unstruc
 func (c *member) SizedPods(_ context.Context, _ string, selector labels.Selector) pods.SizedListing {
 	if !selector.Matches(labels.Set{"app": "web"}) {
 		return pods.SizedListing{Known: true}
+	}
+	if c.unmet {
+		return pods.SizedListing{Silent: c.silence}
 	}
 	l := pods.SizedListing{Known: true, Silent: c.silence, AsOf: c.w.clock.Now()}
 	for _, p := range c.pods {
