@@ -27,6 +27,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
@@ -139,6 +140,7 @@ func newWitnessedHub(t *testing.T) (*hub, *genericapiserver.GenericAPIServer, *w
 	store := usage.New(usage.Options{
 		Members: func() []usage.Source { return []usage.Source{w} },
 		Period:  time.Hour, MaxAge: time.Hour, IdleAfter: time.Hour, Timeout: 10 * time.Second, MaxHot: 100,
+		Memory:  memory.New(1<<30, prometheus.NewRegistry()),
 		Metrics: usage.NewMetrics(prometheus.NewRegistry()),
 	})
 	var running sync.WaitGroup
