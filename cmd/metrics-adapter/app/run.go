@@ -67,7 +67,7 @@ func run(ctx context.Context, o *Options) error {
 		return err
 	}
 	kept := memory.New(o.Usage.MaxKeptBytes.Value(), legacyregistry.Registerer())
-	store, asked := newStore(o, registry, kept), newRelay(o, registry)
+	store, asked := newStore(o, registry, kept), newRelay(o, registry, kept)
 	keeper := newKeeper(o, h)
 	if keeper != nil {
 		o.Serving.Secure.ServerCert.GeneratedCert = served{keeper}
@@ -192,7 +192,7 @@ func newStore(o *Options, registry *member.Registry, kept *memory.Memory) *usage
 	return store
 }
 
-func newRelay(o *Options, registry *member.Registry) *relay.Relay {
+func newRelay(o *Options, registry *member.Registry, kept *memory.Memory) *relay.Relay {
 	r := relay.New(relay.Options{
 		Members: func() []relay.Source {
 			var sources []relay.Source
@@ -205,6 +205,7 @@ func newRelay(o *Options, registry *member.Registry) *relay.Relay {
 		KeepFor:         o.Relay.AnswerTTL,
 		IdleAfter:       max(o.Usage.IdleAfter, 2*o.Relay.Grace), // who is silent for long must not be forgotten sooner
 		DiscoveryPeriod: o.Relay.DiscoveryPeriod,
+		Memory:          kept,
 		Custom:          slices.Contains(o.Hub.APIs, custom_metrics.GroupName),
 		External:        slices.Contains(o.Hub.APIs, external_metrics.GroupName),
 		Metrics:         relay.NewMetrics(legacyregistry.Registerer()),

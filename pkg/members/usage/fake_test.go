@@ -151,7 +151,7 @@ func startStoreIn(t *testing.T, maxBytes int64, maxHot int, members ...Source) *
 			return f.members
 		},
 		Period: resolution, MaxAge: time.Minute, IdleAfter: 5 * time.Minute, Timeout: 5 * time.Second,
-		MaxHot: maxHot, Memory: memory.New(maxBytes, f.registry), Metrics: NewMetrics(f.registry),
+		MaxHot: maxHot, Memory: memory.New(maxBytes, prometheus.NewRegistry()), Metrics: NewMetrics(f.registry),
 	})
 	memberstest.Run(t.Context(), t, func(ctx context.Context) error {
 		f.Run(ctx)
