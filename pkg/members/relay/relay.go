@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
 
 // Source is one member. Another Source under the same name is another cluster.
@@ -45,6 +46,8 @@ type Options struct {
 	IdleAfter time.Duration
 	// DiscoveryPeriod is the interval of discovery of a member's metrics.
 	DiscoveryPeriod time.Duration
+	// Memory bounds what is kept.
+	Memory *memory.Memory
 	// Custom and External say which APIs are served at all. The other is never asked for.
 	Custom, External bool
 	// Metrics counts. It must not be nil.
