@@ -30,19 +30,20 @@ var (
 // wait for a decoder that does not come back: nothing can stop it. After some
 // such answers no other is decoded, until one of them is done.
 type Reading struct {
-	places chan struct{} // holds a token for each decoder
-	stuck  atomic.Int32
+	places  chan struct{} // holds a token for each decoder
+	stuck   atomic.Int32
+	account *account // nil: without bounds
 }
 
-// NewReading returns one for one member.
+// NewReading returns one for one cluster that has no [Peer].
 func NewReading() *Reading { return &Reading{places: make(chan struct{}, mostReading)} }
 
 // Decode decodes an answer until ctx ends. What read writes to may be written to
 // after that, when Decode has returned an error: it must be nobody else's.
-func Decode[T any](ctx context.Context, r *Reading, read func() (T, error)) (T, error) {
+func Decode[T any](ctx context.Context, r *Reading, answer []byte, read func([]byte) (T, error)) (T, error) {
 	var value T
 	var err error
-	if stopped := r.do(ctx.Done(), func() { value, err = read() }); stopped != nil {
+	if stopped := r.do(ctx.Done(), len(answer), func() { value, err = read(answer) }); stopped != nil {
 		if cause := context.Cause(ctx); ctx.Err() != nil && !errors.Is(cause, context.DeadlineExceeded) {
 			stopped = cause
 		}
@@ -52,11 +53,11 @@ func Decode[T any](ctx context.Context, r *Reading, read func() (T, error)) (T, 
 }
 
 // within is do with a deadline of its own.
-func (r *Reading) within(timeout time.Duration, read func()) error {
+func (r *Reading) within(timeout time.Duration, size int, read func()) error {
 	end := make(chan struct{})
 	timer := time.AfterFunc(timeout, func() { close(end) })
 	defer timer.Stop()
-	return r.do(end, read)
+	return r.do(end, size, read)
 }
 
 // States of a decoder.
@@ -66,8 +67,9 @@ const (
 	done
 )
 
-// do returns nil once read has returned. What read wrote may be read only then.
-func (r *Reading) do(end <-chan struct{}, read func()) error {
+// do returns nil once read has returned, which reads an answer of that size. What it
+// wrote may be read only then.
+func (r *Reading) do(end <-chan struct{}, size int, read func()) error {
 	if r.stuck.Load() >= mostStuck {
 		return errMostStuck
 	}
@@ -76,11 +78,17 @@ func (r *Reading) do(end <-chan struct{}, read func()) error {
 	case <-end:
 		return errNoneRead
 	}
+	held := r.account.loan(nil)
+	if err := held.take(int64(size) * decodedAs); err != nil {
+		<-r.places
+		return err
+	}
 	var state atomic.Int32
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		read()
+		held.giveBack()
 		<-r.places
 		if !state.CompareAndSwap(decoding, done) {
 			r.stuck.Add(-1)

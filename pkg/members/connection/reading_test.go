@@ -16,12 +16,12 @@ import (
 func TestDecodeEndsAtItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, never := NewReading(), make(chan struct{})
-		hang := func() (int, error) { <-never; return 1, nil }
+		hang := func([]byte) (int, error) { <-never; return 1, nil }
 		attempt := func() (time.Duration, error) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			begin := time.Now()
-			_, err := Decode(ctx, r, hang)
+			_, err := Decode(ctx, r, nil, hang)
 			return time.Since(begin), err
 		}
 		var took []time.Duration
@@ -36,7 +36,7 @@ func TestDecodeEndsAtItsDeadline(t *testing.T) {
 		fleettest.Same(t, "how long attempts took", want, took)
 		close(never)
 		synctest.Wait()
-		if got, err := Decode(t.Context(), r, hang); got != 1 || err != nil {
+		if got, err := Decode(t.Context(), r, nil, hang); got != 1 || err != nil {
 			t.Errorf("after the decoders came back: %d, %v", got, err)
 		}
 	})
@@ -50,7 +50,7 @@ func TestDecodeBoundsDecoders(t *testing.T) {
 		defer cancel()
 		for range 100 {
 			go func() {
-				_, _ = Decode(ctx, r, func() (int, error) { begun++; <-never; return 0, nil })
+				_, _ = Decode(ctx, r, nil, func([]byte) (int, error) { begun++; <-never; return 0, nil })
 			}()
 			synctest.Wait()
 		}
@@ -74,7 +74,7 @@ func TestDecodeTellsWhyItWasCanceled(t *testing.T) {
 		r, never := NewReading(), make(chan struct{})
 		defer close(never)
 		go cancel(left)
-		if _, err := Decode(ctx, r, func() (int, error) { <-never; return 0, nil }); !errors.Is(err, left) {
+		if _, err := Decode(ctx, r, nil, func([]byte) (int, error) { <-never; return 0, nil }); !errors.Is(err, left) {
 			t.Errorf("error %v, want %v", err, left)
 		}
 	})

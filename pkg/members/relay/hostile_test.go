@@ -82,15 +82,13 @@ func TestDecodersThatHang(t *testing.T) {
 		defer cancel()
 		never := make(chan struct{})
 		defer close(never)
-		f := newFleetWith(func(*Options) {}, newFakeMember("evil"), newFakeMember("good"))
+		evil := newFakeMember("evil")
+		f := newFleetWith(func(*Options) {}, evil, newFakeMember("good"))
 		f.run(t)
 		synctest.Wait()
-		f.external.mu.Lock()
-		reading := f.external.lines["evil"].reading
-		f.external.mu.Unlock()
 		for range 100 { // more than are decoded at once
 			go func() {
-				_, _ = connection.Decode(ctx, reading, func() (int, error) { <-never; return 0, nil })
+				_, _ = connection.Decode(ctx, evil.Reading(), nil, func([]byte) (int, error) { <-never; return 0, nil })
 			}()
 		}
 		synctest.Wait()
