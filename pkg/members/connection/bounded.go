@@ -17,11 +17,12 @@ type bounded struct {
 
 	most, left int64
 	loan       *loan
+	intake     *intake
 }
 
 // bound calls stop for a body that gives way, whose Read may be under way: it must not wait for that.
-func bound(body io.ReadCloser, most int64, of *account, stop func()) *bounded {
-	return &bounded{body, most, most, of.loan(stop)}
+func bound(body io.ReadCloser, most int64, of *intake, stop func()) *bounded {
+	return &bounded{body, most, most, of.account.loan(stop), of}
 }
 
 // Read reads one byte more than there may be, to know that there is one.
@@ -34,7 +35,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return n - 1, b.tooLarge()
+		return n - 1, b.intake.offended(offenceTooLarge, b.tooLarge())
 	}
 	if crowded := b.loan.take(int64(n)); crowded != nil { // then err is that we ended it
 		return 0, crowded

@@ -22,7 +22,7 @@ type codecs struct {
 	reading *Reading
 	timeout time.Duration
 	most    int64 // bytes of an event
-	account *account
+	intake  *intake
 }
 
 // SupportedMediaTypes is as runtime.NegotiatedSerializer has it.
@@ -31,7 +31,7 @@ func (c codecs) SupportedMediaTypes() []runtime.SerializerInfo {
 	for i := range supported {
 		if stream := supported[i].StreamSerializer; stream != nil {
 			copied := *stream
-			copied.Framer = framer{stream.Framer, c.most, c.account}
+			copied.Framer = framer{stream.Framer, c.most, c.intake}
 			supported[i].StreamSerializer = &copied
 		}
 	}
@@ -59,9 +59,12 @@ func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runti
 	var object runtime.Object
 	var kind *schema.GroupVersionKind
 	var err error
-	if stuck := d.reading.within(d.timeout, len(data), func() { object, kind, err = d.Decoder.Decode(data, defaults, into) }); stuck != nil {
-		return nil, nil, stuck
+	if stopped := d.reading.within(d.timeout, len(data), func() {
+		object, kind, err = d.Decoder.Decode(data, defaults, into)
+	}); stopped != nil {
+		return nil, nil, stopped
 	}
+	d.reading.intake.judge(err)
 	if err != nil {
 		return nil, nil, fleet.Silencef(fleet.ReasonBadAnswer, "decoding the answer: %s", strings.Join(strings.Fields(err.Error()), " "))
 	}
@@ -73,13 +76,13 @@ func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runti
 type framer struct {
 	runtime.Framer
 
-	most    int64
-	account *account
+	most   int64
+	intake *intake
 }
 
 // NewFrameReader is as runtime.Framer has it.
 func (f framer) NewFrameReader(r io.ReadCloser) io.ReadCloser {
-	raw := bound(r, f.most, f.account, func() { go func() { _ = r.Close() }() })
+	raw := bound(r, f.most, f.intake, func() { go func() { _ = r.Close() }() })
 	return frames{f.Framer.NewFrameReader(raw), raw}
 }
 

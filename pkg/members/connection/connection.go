@@ -69,9 +69,9 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 		sockets: sockets,
 		timeout: p.options.Timeout,
 		wire: &wire{
-			next: authenticated, meter: &p.meter, most: most, account: p.account, onFail: p.onFail, secrets: e.Secrets(),
+			next: authenticated, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail, secrets: e.Secrets(),
 		},
-		codecs: codecs{p.options.serializer, p.reading, p.options.Timeout, min(mostEvent, most), p.account},
+		codecs: codecs{p.options.serializer, p.reading, p.options.Timeout, min(mostEvent, most), p.reading.intake},
 	}
 	c.streams = &streams{wire: c.wire, timeout: p.options.Timeout, open: map[*stream]struct{}{}}
 	c.http = &http.Client{Transport: c.wire, Timeout: p.options.Timeout, CheckRedirect: stay}

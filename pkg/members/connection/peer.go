@@ -74,7 +74,6 @@ type Peer struct {
 	options Options
 	meter   meter
 	limiter limiter
-	account *account
 	reading *Reading
 	onFail  func(fleet.Reason)
 }
@@ -87,11 +86,10 @@ func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)
 		options: o,
 		meter:   meter{cluster: name, metrics: metrics},
 		limiter: limiter{flowcontrol.NewTokenBucketRateLimiter(o.QPS, o.Burst), o.Timeout},
-		account: o.budget.account(),
 		reading: NewReading(),
 		onFail:  onFail,
 	}
-	p.reading.account = p.account
+	p.reading.intake = &intake{meter: &p.meter, account: o.budget.account()}
 	return p
 }
 

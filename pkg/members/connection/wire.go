@@ -24,13 +24,12 @@ var errReplaced = errors.New("the connection was replaced or the cluster has lef
 // passes it. It counts and times, bounds what is read of an answer, and turns what
 // another hub serves into an error.
 type wire struct {
-	next  http.RoundTripper
-	meter *meter
-	most  int64 // bytes of an answer, decompressed
-	// account holds the answers that are being read.
-	account *account
-	ended   atomic.Bool
-	onFail  func(fleet.Reason)
+	next   http.RoundTripper
+	meter  *meter
+	most   int64 // bytes of an answer, decompressed
+	intake *intake
+	ended  atomic.Bool
+	onFail func(fleet.Reason)
 	// secrets are what no error may show: servers and proxies repeat what they were sent.
 	secrets []string
 	// nestedAt is the API in whose answers the hub's header was seen last; nil when it was not.
@@ -65,7 +64,7 @@ func (w *wire) send(req *http.Request) (*http.Response, error) {
 		return nil, w.nested(req, resp)
 	}
 	if !isWatch(req) { // of that the framer bounds each event
-		resp.Body = bound(resp.Body, w.most, w.account, stop)
+		resp.Body = bound(resp.Body, w.most, w.intake, stop)
 	}
 	resp.Body = stopping{resp.Body, stop}
 	return resp, nil

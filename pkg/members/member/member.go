@@ -48,7 +48,7 @@ type Member struct {
 
 func newMember(name string, peer *connection.Peer) *Member {
 	m := &Member{name: name, peer: peer}
-	m.mapper = connection.NewMapper(m.Client)
+	m.mapper = connection.NewMapper(m.Client, peer.Reading())
 	return m
 }
 

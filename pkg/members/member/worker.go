@@ -86,7 +86,7 @@ func (r *Registry) probe(ctx context.Context, e *entry, t task) finding {
 	ctx, cancel := context.WithTimeout(ctx, r.options.Connections.Timeout)
 	defer cancel()
 	started := time.Now()
-	f.uid, f.silence = identify(ctx, f.conn)
+	f.uid, f.silence = identify(ctx, f.conn, e.member.Reading())
 	e.member.peer.CheckClock(ctx)
 	f.answered = e.member.peer.LastSuccess().After(started)
 	switch {

@@ -99,3 +99,21 @@ func TestDecodersThatHang(t *testing.T) {
 		}
 	})
 }
+
+func TestAnswerOverWhichWePanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evil, good := newFakeMember("evil"), newFakeMember("good")
+		f := newFleetWith(func(*Options) {}, evil, good)
+		f.run(t)
+		synctest.Wait()
+		evil.Set(func() { evil.series = append(evil.series, oneSeries("evil", "1")) })
+		decode := f.external.api.decode
+		f.external.api.decode = func(body []byte, k key) ([]external_metrics.ExternalMetricValue, error) {
+			if bytes.Contains(body, []byte("evil")) {
+				panic("over what it says")
+			}
+			return decode(body, k)
+		}
+		wantCoverage(t, f.External(t.Context(), queue), "answered=good;silent=evil:BadAnswer")
+	})
+}

@@ -42,7 +42,7 @@ func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (al
 			return page, page.UnmarshalJSON(answer)
 		})
 		if err == nil {
-			err = length.Add(next, page.GetContinue(), len(page.Items), len(answer))
+			err = c.Reading().Endless(length.Add(next, page.GetContinue(), len(page.Items), len(answer)))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("listing %s in namespace %q: %w", vpa.Checkpoints, namespace, err)

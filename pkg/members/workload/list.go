@@ -26,7 +26,7 @@ func (c memberCluster) listed(ctx context.Context, namespace string) Autoscalers
 	for next, more := "", true; more; more = next != "" {
 		page, size, err := c.page(ctx, namespace, next)
 		if err == nil {
-			err = length.Add(next, page.Continue, len(page.Items), size)
+			err = c.Reading().Endless(length.Add(next, page.Continue, len(page.Items), size))
 		}
 		if err != nil {
 			return Autoscalers{Version: seen.Version, Silence: silenceOf(err)}
