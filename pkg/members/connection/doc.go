@@ -20,6 +20,6 @@
 //   - follows no redirect, and shows no secret in an error;
 //   - is counted and timed once.
 //
-// Nothing here decides whether a member is healthy: a request that fails is told,
-// and package member probes.
+// Nothing here decides whether a member is healthy: a request that fails is told, and so is
+// a cluster that misbehaves (conduct.go). Package member probes, and decides.
 package connection

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"k8s.io/klog/v2"
 
@@ -34,18 +35,34 @@ const (
 type intake struct {
 	meter   *meter   // nil: nothing is counted
 	account *account // nil: without bounds
-	once    sync.Once
+	// onMisconduct is told the last offence when there were too many; nil: nobody is.
+	onMisconduct func(*fleet.Silence)
+	logged       sync.Once
+
+	mu      sync.Mutex
+	conduct conduct // guarded by mu
 }
 
-// offended counts an offence, which is told as what the error says. It returns the error.
+// offended counts an offence, which is told as the error's words: our own. It returns the error.
 func (i *intake) offended(o offence, err error) error {
 	if i.meter != nil {
 		i.meter.offence(o)
 	}
+	if silence, _ := fleet.Classify(err); i.note(true) && i.onMisconduct != nil {
+		i.onMisconduct(silence)
+	}
 	return err
 }
 
-// judge counts the offence, if any, that decoding an answer came to. A panic was counted when it
+// note is true when the member misbehaves.
+func (i *intake) note(offence bool) (misbehaves bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.conduct, misbehaves = i.conduct.after(time.Now(), offence)
+	return misbehaves
+}
+
+// judge notes what decoding an answer came to. A panic was counted when it
 // happened, for perhaps nobody waited for it.
 func (i *intake) judge(err error) {
 	var harmful *guard.HarmfulError
@@ -53,9 +70,14 @@ func (i *intake) judge(err error) {
 	case errors.Is(err, errStuck), errors.Is(err, errMostStuck):
 		_ = i.offended(offenceStuck, err)
 	case errors.As(err, &harmful):
-		_ = i.offended(offenceHarmful, err)
+		_ = i.offended(offenceHarmful, errHarmful)
+	case err == nil:
+		i.note(false)
 	}
 }
+
+// errHarmful leaves out what the member wrote: a message of ours that others read could repeat what we sent it.
+var errHarmful error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer held a quantity that takes forever to read")
 
 var errPanic error = fleet.Silencef(fleet.ReasonBadAnswer, "reading the answer made the program panic; the log has the first stack")
 
@@ -63,7 +85,7 @@ var errPanic error = fleet.Silencef(fleet.ReasonBadAnswer, "reading the answer m
 func (i *intake) try(read func()) (err error) {
 	defer func() {
 		if what := recover(); what != nil {
-			i.once.Do(func() { i.log(what) })
+			i.logged.Do(func() { i.log(what) })
 			err = i.offended(offencePanic, errPanic)
 		}
 	}()

@@ -79,9 +79,10 @@ type Peer struct {
 }
 
 // NewPeer is for the cluster of that name. The options are those of
-// [Options.WithDefaults]; peers of the same ones share their memory. onFail is called for each request that fails, and must
-// not block; metrics may be nil.
-func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)) *Peer {
+// [Options.WithDefaults]; peers of the same ones share their memory. onFail is called for each request that fails,
+// onMisconduct with the last offence when the cluster sent too many of them within some minutes. Neither must block;
+// metrics and onMisconduct may be nil.
+func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason), onMisconduct func(*fleet.Silence)) *Peer {
 	p := &Peer{
 		options: o,
 		meter:   meter{cluster: name, metrics: metrics},
@@ -89,7 +90,7 @@ func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)
 		reading: NewReading(),
 		onFail:  onFail,
 	}
-	p.reading.intake = &intake{meter: &p.meter, account: o.budget.account()}
+	p.reading.intake = &intake{meter: &p.meter, account: o.budget.account(), onMisconduct: onMisconduct}
 	return p
 }
 

@@ -79,7 +79,9 @@ func (r *Reading) within(timeout time.Duration, size int, read func()) error {
 	timer := time.AfterFunc(timeout, func() { close(end) })
 	defer timer.Stop()
 	stopped := r.do(end, size, read)
-	r.intake.judge(stopped)
+	if stopped != nil {
+		r.intake.judge(stopped)
+	}
 	return stopped
 }
 

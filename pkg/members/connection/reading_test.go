@@ -90,7 +90,7 @@ func TestDecodeTellsWhyItWasCanceled(t *testing.T) {
 }
 
 func TestDecoderThatPanics(t *testing.T) {
-	p := NewPeer("east", Options{}.WithDefaults(), NewMetrics(prometheus.NewRegistry()), func(fleet.Reason) {})
+	p := NewPeer("east", Options{}.WithDefaults(), NewMetrics(prometheus.NewRegistry()), func(fleet.Reason) {}, nil)
 	r := p.Reading()
 	for range 3 {
 		got, err := Decode(t.Context(), r, []byte("evil"), func([]byte) (int, error) { panic("at the disco") })
@@ -143,7 +143,7 @@ func TestPanicIsLoggedOnce(t *testing.T) {
 		}
 	}, funcr.Options{}))
 	defer klog.ClearLogger()
-	r := NewPeer("east", Options{}.WithDefaults(), nil, func(fleet.Reason) {}).Reading()
+	r := NewPeer("east", Options{}.WithDefaults(), nil, func(fleet.Reason) {}, nil).Reading()
 	for range 3 {
 		_ = r.Guard(func() error { panic("again") })
 	}
@@ -154,7 +154,7 @@ func TestPanicIsLoggedOnce(t *testing.T) {
 
 func TestOffencesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPeer("east", Options{}.WithDefaults(), NewMetrics(prometheus.NewRegistry()), func(fleet.Reason) {})
+		p := NewPeer("east", Options{}.WithDefaults(), NewMetrics(prometheus.NewRegistry()), func(fleet.Reason) {}, nil)
 		r, never := p.Reading(), make(chan struct{})
 		defer close(never)
 		left, leave := context.WithCancel(t.Context())
