@@ -26,6 +26,8 @@ const (
 	reasonReady fleet.Reason = "Ready"
 	// reasonNotContacted: registered a moment ago; the first probe has not ended.
 	reasonNotContacted fleet.Reason = "NotContacted"
+	// reasonQuarantined: the member sent too much of what no cluster sends that is well, and is not asked for a while.
+	reasonQuarantined fleet.Reason = "Quarantined"
 	// reasonDuplicate: another registration leads to the same cluster, and is used.
 	reasonDuplicate fleet.Reason = "Duplicate"
 	// reasonNameConflict: another registration holds the name for another cluster.
@@ -48,7 +50,7 @@ type Member struct {
 
 func newMember(name string, peer *connection.Peer) *Member {
 	m := &Member{name: name, peer: peer}
-	m.mapper = connection.NewMapper(m.Client)
+	m.mapper = connection.NewMapper(m.Client, peer.Reading())
 	return m
 }
 

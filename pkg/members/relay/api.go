@@ -18,8 +18,8 @@ import (
 	externalinstall "k8s.io/metrics/pkg/apis/external_metrics/install"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
-	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/merge"
 )
 
@@ -127,6 +127,4 @@ func decode[L runtime.Object](decoder runtime.Decoder, body []byte) (list L, err
 }
 
 // badAnswer: what cannot be read is no answer.
-func badAnswer(err error) error {
-	return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: "reading the answer: " + err.Error()}
-}
+func badAnswer(err error) error { return connection.BadAnswer("reading the answer", err) }

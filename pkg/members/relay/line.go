@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // A line asks one member for one API.
@@ -22,8 +21,6 @@ type line[T any] struct {
 	api    *api[T]
 	source Source
 	meter  *meter
-	// reading decodes values; documents of the discovery hold no quantities.
-	reading *connection.Reading
 	// ctx ends when the member leaves, for the cause left.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -48,7 +45,7 @@ func newLine[T any](ctx context.Context, b *board[T], m Source) *line[T] {
 	return &line[T]{
 		board: b, api: b.api, source: m, meter: b.o.Metrics.of(m.Name(), b.api.name),
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1),
-		reading: connection.NewReading(), ready: m.Silence() == nil, questions: map[key]*question[T]{}, latest: map[key]*question[T]{},
+		ready: m.Silence() == nil, questions: map[key]*question[T]{}, latest: map[key]*question[T]{},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/metrics/pkg/apis/external_metrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
@@ -29,6 +30,8 @@ type Source interface {
 	IsHub() bool
 	// Client asks the member's API server. It is taken again before each request.
 	Client() rest.Interface
+	// Reading decodes its answers.
+	Reading() *connection.Reading
 }
 
 var _ Source = (*member.Member)(nil)

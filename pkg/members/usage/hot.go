@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // touch notes that k was asked for, and returns where the answers of those asked
@@ -102,7 +100,7 @@ func (s *Store) join(m Source) *scraper {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	sc := &scraper{
-		source: m, period: s.o.Period, timeout: s.o.Timeout, metrics: s.o.Metrics, reading: connection.NewReading(),
+		source: m, period: s.o.Period, timeout: s.o.Timeout, metrics: s.o.Metrics,
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), failed: make(chan struct{}, 1), running: &s.running,
 		memory: s.o.Memory, targets: map[key]*target{}, labelling: map[string]labelling{}, beat: newBeat(s.o.Period),
 	}

@@ -26,6 +26,8 @@ type Source interface {
 	Name() string
 	Silence() error
 	MetricsClient() rest.Interface
+	// Reading decodes its answers.
+	Reading() *connection.Reading
 }
 
 // A scraper asks one member.
@@ -34,7 +36,6 @@ type scraper struct {
 	period  time.Duration
 	timeout time.Duration
 	metrics *Metrics
-	reading *connection.Reading
 	// ctx ends when the member leaves. Attempts outlive the client who caused
 	// them, since others wait for them too.
 	ctx    context.Context
@@ -248,7 +249,7 @@ func (s *scraper) fetch(k key) (*Batch, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.timeout)
 	defer cancel()
 	sent := time.Now()
-	batch, err := k.fetch(ctx, s.source.MetricsClient(), s.reading)
+	batch, err := k.fetch(ctx, s.source.MetricsClient(), s.source.Reading())
 	if s.ctx.Err() == nil { // a departed member's series are gone, and stay so
 		s.metrics.countScrape(s.source.Name(), err)
 	}

@@ -143,7 +143,7 @@ func (c memberCluster) autoscalerIn(ctx context.Context, request *rest.Request) 
 	if err != nil {
 		return nil, err
 	}
-	stored, err := connection.Decode(ctx, c.Reading(), func() (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	stored, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		stored := &autoscalingv2.HorizontalPodAutoscaler{}
 		return stored, decode(answer, stored, autoscalerKind)
 	})

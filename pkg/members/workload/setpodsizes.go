@@ -97,7 +97,7 @@ func (c memberCluster) applyPodSizes(ctx context.Context, namespace, name string
 	if err != nil {
 		return nil, refusedOr(err, "patch "+v1alpha1.PodSizesResource)
 	}
-	return connection.Decode(ctx, c.Reading(), func() (*v1alpha1.PodSizes, error) {
+	return connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*v1alpha1.PodSizes, error) {
 		stored := &v1alpha1.PodSizes{}
 		return stored, decode(answer, stored, v1alpha1.PodSizesKind)
 	})
