@@ -30,6 +30,7 @@ var rings = map[string]int{
 	"pkg/schedule":     1,
 	"pkg/sizes":        1,
 	"pkg/summary":      1,
+	"pkg/tenancy":      1,
 	"pkg/wire":         1,
 
 	"pkg/certs":                2,
@@ -92,6 +93,7 @@ var neighbours = map[string][]string{
 	"pkg/members/mirror":    {"pkg/members/connection", "pkg/members/member"},
 	"pkg/members/pods":      {"pkg/members/member", "pkg/members/mirror"},
 	"pkg/members/relay":     {"pkg/members/connection", "pkg/members/member"},
+	"pkg/registration":      {"pkg/tenancy"},
 	"pkg/replicas":          {"pkg/compact"},
 	"pkg/members/selection": {"pkg/hub/placement", "pkg/members/workload"},
 	"pkg/members/usage":     {"pkg/members/connection"},
@@ -102,7 +104,8 @@ var neighbours = map[string][]string{
 // decisions are the files in which the modes of the FederatedHPA controller decide: as pure as rings 0 and 1.
 var decisions = map[string][]string{
 	"pkg/controllers/federatedhpa/central": {"decide.go", "division.go", "situation.go", "stabilization.go", "status.go"},
-	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "decide.go", "metric_status.go",
+	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "creation.go", "decide.go",
+		"metric_status.go",
 		"situation.go",
 		"status.go", "step.go"},
 	"pkg/controllers/multidim": {"amounts.go", "conditions.go", "decide.go", "recommender.go", "sizing.go", "situation.go", "status.go",

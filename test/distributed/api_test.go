@@ -57,6 +57,10 @@ func (a api) ClockOffset() time.Duration { return 0 }
 
 func (a api) Prices() registration.Prices { return registration.Prices{} }
 
+func (a api) Creation() registration.Creation {
+	return registration.Creation{Namespaces: []string{registration.AllNamespaces}}
+}
+
 func (a api) Silence() *fleets.Silence {
 	if a.m.trouble == away {
 		return silence()

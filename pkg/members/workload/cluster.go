@@ -38,6 +38,8 @@ type Cluster interface {
 	ClockOffset() time.Duration
 	// Prices are what the cluster costs, as far as its registration says it. They are shared: do not write to them.
 	Prices() registration.Prices
+	// Creation is which workloads may be created in the cluster, by its registration. It is shared: do not write to it.
+	Creation() registration.Creation
 	// Pods are those of the namespace that the selector matches, as they are, or as they were when last seen.
 	Pods(ctx context.Context, namespace string, selector labels.Selector) pods.Listing
 	// Additional is how many more replicas of a workload the cluster has room for; false if that is not known. The template

@@ -95,8 +95,8 @@ func (m *Mode) probe(ctx context.Context, o *outcome) {
 		next.Max = max(1, next.Share, r.stands())
 		next.Min = min(max(1, next.Min), next.Max)
 		var lacking *unstructured.Unstructured
-		if r.lacks() && o.template != nil {
-			lacking = withReplicas(o.template, next.Min)
+		if r.template != nil {
+			lacking = withReplicas(r.template, next.Min)
 		}
 		if err := r.Member.Accepts(ctx, r.rendered(&o.situation, next), lacking); err != nil {
 			r.failed.bounds, r.failure = true, err.Error()

@@ -40,6 +40,8 @@ type member struct {
 	*world
 	facts   assignment.ClusterFacts
 	version string
+	// creation is what its registration allows.
+	creation registration.Creation
 
 	silence  *fleet.Silence
 	hidden   *fleet.Silence // why Pods cannot be listed
@@ -90,7 +92,7 @@ type deployment struct {
 
 func newMember(w *world, name string) *member {
 	return &member{world: w, facts: assignment.ClusterFacts{Name: name}, version: "autoscaling/v2", hpas: map[string]*stored{}, room: 1000,
-		scales: true}
+		scales: true, creation: registration.Creation{Namespaces: []string{web.Namespace}}}
 }
 
 // deploy makes the workload, as a person does.
@@ -151,6 +153,8 @@ func trimmings(hpa *autoscalingv2.HorizontalPodAutoscaler) (text string) {
 func (m *member) Facts() assignment.ClusterFacts { return m.facts }
 func (m *member) ClockOffset() time.Duration     { return m.offset }
 func (m *member) Prices() registration.Prices    { return registration.Prices{} }
+
+func (m *member) Creation() registration.Creation { return m.creation }
 
 func (m *member) Silence() *fleet.Silence {
 	m.mu.Lock()
