@@ -4,6 +4,7 @@ package distributed
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -24,5 +25,32 @@ func uncreated(template *unstructured.Unstructured, byProgram bool, byCluster re
 		return fmt.Sprintf("%s its registration does not allow workloads to be created in namespace %q: create it there, or %s", missing,
 			namespace, annotate)
 	}
+	for _, account := range serviceAccounts(template.Object["spec"]) {
+		if !byCluster.With(account) {
+			return fmt.Sprintf("%s its registration does not allow workloads to be created that run as ServiceAccount %q: create it there, or "+
+				"annotate its registration with %s: %s", missing, account, registration.CreateWithAnnotation, account)
+		}
+	}
 	return ""
+}
+
+// serviceAccounts are those that a part of an object names, in order, wherever its kind has its Pods' template.
+func serviceAccounts(part any) (names []string) {
+	switch part := part.(type) {
+	case map[string]any:
+		for field, value := range part {
+			name, isText := value.(string)
+			if isText && (field == "serviceAccountName" || field == "serviceAccount") { // the latter is its former name, and counts still
+				names = append(names, name)
+				continue
+			}
+			names = append(names, serviceAccounts(value)...)
+		}
+	case []any:
+		for _, item := range part {
+			names = append(names, serviceAccounts(item)...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -8,6 +8,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -45,6 +46,17 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 			w.hub.workload, w.member("b").creation = template(nil), registration.Creation{Namespaces: []string{"blog"}}
 		}, []string{"a web 2-10"}, "no workload",
 			"b Excluded 0-0 current 0 ready ? CreationNotAllowed", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"its registration does not allow the ServiceAccount": {nil, func(w *world) {
+			w.hub.workload = template(nil)
+			setServiceAccount(w.hub.workload, "admin")
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? CreationNotAllowed", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"its registration allows the ServiceAccount": {nil, func(w *world) {
+			w.hub.workload = template(nil)
+			setServiceAccount(w.hub.workload, "admin")
+			w.member("b").creation.ServiceAccounts = []string{"admin"}
+		}, []string{"a web 1-5", "b make 1", "b web 1-5"}, "web 1-5, runs 1",
+			"b Active 1-5 current 1 ready 1", "True ReadyForNewScale: the bounds are split among 2 clusters"},
 		"nobody creates, and there is none on the hub": {nil, func(w *world) { w.createsNothing = true },
 			[]string{"a web 2-10"}, "no workload",
 			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
@@ -119,6 +131,10 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 			same(t, "AbleToScale", tc.able, w.condition(autoscalingv2.AbleToScale))
 		})
 	}
+}
+
+func setServiceAccount(workload *unstructured.Unstructured, name string) {
+	_ = unstructured.SetNestedField(workload.Object, name, "spec", "template", "spec", "serviceAccountName")
 }
 
 func kindUnknown() error {
