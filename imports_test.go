@@ -77,11 +77,11 @@ var rings = map[string]int{
 
 // neighbours are the only imports allowed inside one ring.
 var neighbours = map[string][]string{
-	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule"},
+	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule", "pkg/tenancy"},
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
 	"pkg/fit":              {"pkg/compact"},
 	"pkg/command":          {"pkg/members/connection", "pkg/members/member"},
-	"pkg/cronplan":         {"pkg/schedule"},
+	"pkg/cronplan":         {"pkg/schedule", "pkg/tenancy"},
 	"pkg/controllers/federatedhpa": {"pkg/controllers/federatedhpa/central", "pkg/controllers/federatedhpa/distributed",
 		"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
 	"pkg/controllers/federatedhpa/central":     {"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},

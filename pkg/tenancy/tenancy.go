@@ -5,30 +5,29 @@
 package tenancy
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ReasonNamespaceNotAllowed is of objects in such a namespace.
 const ReasonNamespaceNotAllowed = "NamespaceNotAllowed"
 
-// OwnPrefix begins the names of fleetscale's own namespaces.
-const OwnPrefix = "fleetscale-"
-
-// System are Kubernetes' own namespaces.
-func System() []string {
-	return []string{metav1.NamespaceSystem, metav1.NamespacePublic, "kube-node-lease"}
-}
+// ours begins the names of fleetscale's own namespaces.
+const ours = "fleetscale-"
 
 // Reserved reports whether nothing is scaled, sized or created in the namespace.
 func Reserved(namespace string) bool {
-	return strings.HasPrefix(namespace, OwnPrefix) || slices.Contains(System(), namespace)
+	switch namespace {
+	case metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease:
+		return true
+	}
+	return strings.HasPrefix(namespace, ours)
 }
 
 // Refusal says what to do about an object there.
 func Refusal(namespace string) string {
-	return "nothing is scaled or sized in namespace " + namespace + ", nor in any other of Kubernetes or fleetscale: delete this object, " +
-		"or use another namespace"
+	return fmt.Sprintf("nothing is scaled or sized in namespace %q, nor in any other of Kubernetes or fleetscale: use another one", namespace)
 }
