@@ -25,6 +25,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
@@ -240,7 +241,8 @@ func (m *member) thaw()   { m.frozen, m.isFrozen, m.frozenFor = nil, false, 0 }
 
 // Apply is a server-side apply with force: what is sent holds, what we sent before and send no more goes, what others wrote
 // stays.
-func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (m *member) Apply(_ context.Context, by claims.Autoscaler,
+	hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	body, err := memberhpa.Encode(hpa, m.version)
@@ -252,6 +254,9 @@ func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutosc
 		if err := m.refusesHPA(hpa); err != nil {
 			return nil, err
 		}
+	}
+	if before != nil && !by.Owns(claims.Of(before.HorizontalPodAutoscaler)) {
+		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Resource: "horizontalpodautoscalers"}, hpa.Name)
 	}
 	through, lost := m.told("apply")
 	if !through {
@@ -286,7 +291,7 @@ func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutosc
 }
 
 // Accepts stores nothing.
-func (m *member) Accepts(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
+func (m *member) Accepts(_ context.Context, _ claims.Autoscaler, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.dryOK {
