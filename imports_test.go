@@ -31,6 +31,7 @@ var rings = map[string]int{
 	"pkg/shares":       1,
 	"pkg/sizes":        1,
 	"pkg/summary":      1,
+	"pkg/tenancy":      1,
 	"pkg/wire":         1,
 
 	"pkg/certs":                2,
@@ -78,11 +79,11 @@ var rings = map[string]int{
 
 // neighbours are the only imports allowed inside one ring.
 var neighbours = map[string][]string{
-	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule"},
+	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule", "pkg/tenancy"},
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
 	"pkg/fit":              {"pkg/compact"},
 	"pkg/command":          {"pkg/members/connection", "pkg/members/member"},
-	"pkg/cronplan":         {"pkg/schedule"},
+	"pkg/cronplan":         {"pkg/schedule", "pkg/tenancy"},
 	"pkg/controllers/federatedhpa": {"pkg/controllers/federatedhpa/central", "pkg/controllers/federatedhpa/distributed",
 		"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
 	"pkg/controllers/federatedhpa/central":     {"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
@@ -95,6 +96,7 @@ var neighbours = map[string][]string{
 	"pkg/members/mirror":      {"pkg/members/connection", "pkg/members/member"},
 	"pkg/members/pods":        {"pkg/members/member", "pkg/members/mirror"},
 	"pkg/members/relay":       {"pkg/members/connection", "pkg/members/member", "pkg/members/memory"},
+	"pkg/registration":        {"pkg/tenancy"},
 	"pkg/replicas":            {"pkg/compact"},
 	"pkg/members/selection":   {"pkg/hub/placement", "pkg/members/workload"},
 	"pkg/members/usage":       {"pkg/members/connection", "pkg/members/memory"},
@@ -105,7 +107,8 @@ var neighbours = map[string][]string{
 // decisions are the files in which the modes of the FederatedHPA controller decide: as pure as rings 0 and 1.
 var decisions = map[string][]string{
 	"pkg/controllers/federatedhpa/central": {"decide.go", "division.go", "situation.go", "stabilization.go", "status.go"},
-	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "decide.go", "metric_status.go",
+	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "creation.go", "decide.go",
+		"metric_status.go",
 		"situation.go",
 		"status.go", "step.go"},
 	"pkg/controllers/multidim": {"amounts.go", "conditions.go", "decide.go", "recommender.go", "sizing.go", "situation.go", "status.go",

@@ -59,6 +59,7 @@ type view struct {
 	labels   map[string]string
 	topology registration.Topology
 	prices   registration.Prices
+	creation registration.Creation
 	hub      bool
 	client   rest.Interface
 	watch    rest.Interface
@@ -95,6 +96,9 @@ func (m *Member) Topology() registration.Topology { return m.view.Load().topolog
 
 // Prices returns what the registration says of the cluster's cost. What they point to is shared: do not write to it.
 func (m *Member) Prices() registration.Prices { return m.view.Load().prices }
+
+// Creation returns what the registration allows to be created in the cluster. What it points to is shared: do not write to it.
+func (m *Member) Creation() registration.Creation { return m.view.Load().creation }
 
 // IsHub is true when the cluster is the hub itself.
 func (m *Member) IsHub() bool { return m.view.Load().hub }
@@ -185,7 +189,8 @@ func (e *entry) usable(silence *fleet.Silence) bool {
 
 func (e *entry) build(s shown) *view {
 	v := &view{
-		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices, hub: s.hub,
+		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices,
+		creation: e.reg.Creation, hub: s.hub,
 		state: State{Ready: s.ready, Reason: s.silence.Reason, Message: s.silence.Detail, Since: e.since(s.ready)},
 	}
 	if s.ready {
