@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -45,6 +44,7 @@ type Connection struct {
 func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 	config := rest.CopyConfig(e.Config)
 	config.UserAgent = p.options.UserAgent
+	config.Dial = dialer(p.options.Timeout, p.options.AllowLocal).DialContext
 	if e.Proxy != nil {
 		config.Proxy = http.ProxyURL(e.Proxy)
 	}
@@ -86,10 +86,6 @@ func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]stri
 	if err != nil {
 		return nil, fmt.Errorf("preparing TLS: %w", err)
 	}
-	dial := (&net.Dialer{Timeout: p.options.Timeout}).DialContext
-	if settings.DialHolder != nil {
-		dial = settings.DialHolder.Dial // a credential plugin closes its connections when certificates change
-	}
 	proxy := http.ProxyFromEnvironment
 	if settings.Proxy != nil {
 		proxy = settings.Proxy
@@ -103,7 +99,7 @@ func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]stri
 	return &http.Transport{
 		Proxy:               proxy,
 		ProxyConnectHeader:  header,
-		DialContext:         dial,
+		DialContext:         settings.DialHolder.Dial, // a credential plugin has it close connections when certificates change
 		TLSClientConfig:     tlsConfig,
 		TLSHandshakeTimeout: p.options.Timeout,
 		DisableCompression:  settings.DisableCompression,
