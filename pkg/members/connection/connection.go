@@ -56,7 +56,8 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	authenticated, err := transport.HTTPWrappersForConfig(settings, sockets)
+	sent := &carried{RoundTripper: sockets}
+	authenticated, err := transport.HTTPWrappersForConfig(settings, sent)
 	if err != nil {
 		return nil, fmt.Errorf("preparing credentials: %w", err)
 	}
@@ -67,7 +68,10 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 		digest:  e.Digest(),
 		sockets: sockets,
 		timeout: p.options.Timeout,
-		wire:    &wire{next: authenticated, meter: &p.meter, most: p.options.MaxAnswer, onFail: p.onFail, secrets: e.Secrets()},
+		wire: &wire{
+			next: authenticated, meter: &p.meter, most: p.options.MaxAnswer, onFail: p.onFail,
+			secrets: func() []string { return append(e.Secrets(), sent.secrets()...) },
+		},
 		codecs: codecs{
 			p.options.serializer, p.reading,
 			p.options.Timeout, min(mostEvent, p.options.MaxAnswer),
