@@ -112,6 +112,24 @@ func TestOverlaysAreListed(t *testing.T) {
 	}
 }
 
+// To delete an overlay must not delete what people wrote: with a kind go all its objects. PodSizes are written by a program.
+func TestOverlaysHoldNoKinds(t *testing.T) {
+	for _, dir := range overlays() {
+		for _, r := range render(t, filepath.Join(root, dir)) {
+			if r.GetKind() == "CustomResourceDefinition" && r.GetName() != "podsizes.fleetscale.io" {
+				t.Errorf("%s holds %s", dir, r.GetName())
+			}
+		}
+	}
+	var kinds []string
+	for _, r := range render(t, filepath.Join(root, "crds")) {
+		kinds = append(kinds, r.GetKind())
+	}
+	if want := slices.Repeat([]string{"CustomResourceDefinition"}, 4); !slices.Equal(kinds, want) {
+		t.Errorf("deploy/crds holds %v, want the four kinds", kinds)
+	}
+}
+
 // programs returns what each overlay runs; an overlay that is not here runs nothing.
 func programs() map[string][]string {
 	all := []string{"metrics-adapter", "webhook", "controller-manager"}
