@@ -53,7 +53,7 @@ func NewOptions() *Options {
 		},
 		Serving: ServingOptions{
 			SecurePort:              9443,
-			MetricsBindAddress:      ":8080",
+			MetricsBindAddress:      ":8443",
 			HealthProbesBindAddress: ":8081",
 			ShutdownDelay:           5 * time.Second,
 		},
@@ -90,10 +90,9 @@ func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.CertFile, "tls-cert-file", o.CertFile, "Certificate (PEM, followed by intermediate ones) for NAME.NAMESPACE.svc of the "+
 		"Service, reloaded when it changes. Empty: a self-signed certificate.")
 	fs.StringVar(&o.KeyFile, "tls-private-key-file", o.KeyFile, "Key (PEM) of --tls-cert-file.")
-	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress,
-		"Address on which /metrics is served over plain HTTP. 0 disables it.")
+	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, command.MetricsAddressHelp)
 	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress,
-		"Address on which /healthz and /readyz are served over plain HTTP. 0 disables them.")
+		"Address on which /healthz and /readyz are served over plain HTTP, without reasons. 0 disables them.")
 	fs.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay,
 		"How long requests are still served after the signal to terminate, while connections drain to other replicas.")
 }

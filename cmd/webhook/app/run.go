@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
@@ -61,7 +60,7 @@ func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 scheme,
 		Cache:                  cache.Options{DefaultTransform: webhook.Trim},
-		Metrics:                metricsserver.Options{BindAddress: o.Serving.MetricsBindAddress},
+		Metrics:                command.MetricsServer(o.Serving.MetricsBindAddress, certificate.get),
 		HealthProbeBindAddress: o.Serving.HealthProbesBindAddress,
 		WebhookServer: ctrlwebhook.NewServer(ctrlwebhook.Options{
 			Host:    o.Serving.BindAddress,
