@@ -81,7 +81,7 @@ func TestLocalAddressesAreNotDialled(t *testing.T) {
 		"with a credential plugin": plugin,
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := NewPeer("east", Options{}.WithDefaults(), nil, func(fleet.Reason) {}).Connect(endpoint)
+			c, err := NewPeer("east", Options{}.WithDefaults(), nil, func(fleet.Reason) {}, nil).Connect(endpoint)
 			if err != nil {
 				t.Fatal(err)
 			}
