@@ -51,7 +51,7 @@ func (s *stage) twoInOneNamespace() {
 			s.t.Errorf("%s requests %s, sized by %q: want that of the template of a new Pod, and its size of an old one", pod.Name, cpu, by)
 		}
 	}
-	s.becomesOf("api", "the other one goes on", isSized(v1alpha1.MultidimActive, "4/4"), states("VerticalActuation=True/Actuating"),
+	s.becomesOf("api", "the other one continues", isSized(v1alpha1.MultidimActive, "4/4"), states("VerticalActuation=True/Actuating"),
 		hasEvicted(nil))
 }
 
