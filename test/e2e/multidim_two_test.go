@@ -14,8 +14,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// twoInOneNamespace: two MultidimPodAutoscalers of a namespace have an entry each in one PodSizes. The one goes with its entry, and the other one's
-// stays.
+// twoInOneNamespace: two MultidimPodAutoscalers of a namespace have an entry each in one PodSizes. The one goes with its entry, and the
+// other one's stays.
 func (s *stage) twoInOneNamespace() {
 	names := []string{"api", "web"}
 	s.uses(map[string]string{sizesNewPods: muchCPU})
