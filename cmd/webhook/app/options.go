@@ -30,6 +30,8 @@ type HubOptions struct {
 	ServiceNamespace, ServiceName  string
 	MutatingWebhookConfiguration   string
 	ValidatingWebhookConfiguration string
+	// CreateWorkloads: the controllers create workloads in members, so their authors are asked.
+	CreateWorkloads bool
 }
 
 // ServingOptions say on which addresses and with which certificate to serve.
@@ -81,6 +83,8 @@ func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"Name of the MutatingWebhookConfiguration into whose caBundle the self-signed authority is written.")
 	fs.StringVar(&o.ValidatingWebhookConfiguration, "validating-webhook-configuration", o.ValidatingWebhookConfiguration,
 		"Name of the ValidatingWebhookConfiguration into whose caBundle the self-signed authority is written.")
+	fs.BoolVar(&o.CreateWorkloads, "create-workloads", o.CreateWorkloads, "The controller-manager runs with this flag: refuse a FederatedHPA in "+
+		"distributed mode whose author may not create its workload on the hub.")
 }
 
 func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
