@@ -50,6 +50,7 @@ func soak(t *testing.T, p plan, seed uint64) {
 	var early uint64
 	for since := time.Duration(0); since < p.long; since = time.Since(w.began) {
 		w.second(t)
+		time.Sleep(time.Second)
 		if since.Round(time.Second) == p.long/4 {
 			early = heap()
 		}

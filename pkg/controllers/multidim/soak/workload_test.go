@@ -62,7 +62,8 @@ func workloadOf(n int, began, calm time.Time, d dice) *workload {
 
 // autoscaler is one of each that there is.
 func (w *workload) autoscaler() *v1alpha1.MultidimPodAutoscaler {
-	m := &v1alpha1.MultidimPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, UID: uidOf(1, w.n), Generation: 1}}
+	m := &v1alpha1.MultidimPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, UID: uidOf(1, w.n),
+		Generation: 1}}
 	m.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: w.name}
 	modes := []v1alpha1.UpdateMode{v1alpha1.UpdateModeInPlaceOrRecreate, v1alpha1.UpdateModeRecreate, v1alpha1.UpdateModeAuto}
 	m.Spec.Policy.UpdateMode = modes[w.n%len(modes)]

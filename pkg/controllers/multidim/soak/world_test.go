@@ -97,7 +97,6 @@ func (w *world) second(t *testing.T) {
 			w.leader, w.next = nil, now.Add(15*time.Second+w.chance.span(45*time.Second))
 		}
 	}
-	time.Sleep(time.Second)
 }
 
 // disturb kills and freezes what is due. A leader is killed in the middle of what it does.
@@ -172,7 +171,7 @@ func (w *world) lead(t *testing.T) {
 	l.reconciler = multidim.New(multidim.Options{
 		Hub: hub, Live: hub, Fleet: &selection.Reader{Fleet: l, Timeout: 5 * time.Second}, VPAs: l, Uses: l, History: store,
 		Hold: func() error { return nil }, Period: time.Minute, Rates: rates, Clock: clock.RealClock{}, Events: &events.FakeRecorder{},
-		Sizing:  multidim.Sizing{PodMinimum: sizes.Amounts{25, 250 << 20}, Headroom: 10, ResizeDeferred: 5 * time.Minute,
+		Sizing: multidim.Sizing{PodMinimum: sizes.Amounts{25, 250 << 20}, Headroom: 10, ResizeDeferred: 5 * time.Minute,
 			ResizeTimeout: time.Hour},
 		Metrics: multidim.NewMetrics(prometheus.NewRegistry()),
 	})
