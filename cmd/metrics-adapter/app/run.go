@@ -286,6 +286,7 @@ func (o *ServingOptions) applyTo(c *genericapiserver.Config, kubeconfig string) 
 	if err := o.Authorization.ApplyTo(&c.Authorization); err != nil {
 		return fmt.Errorf("preparing to authorize clients by the hub: %w", err)
 	}
+	c.Authorization.Authorizer = wholeFirst(c.Authorization.Authorizer)
 	if err := o.Audit.ApplyTo(c); err != nil {
 		return fmt.Errorf("preparing the audit log: %w", err)
 	}
