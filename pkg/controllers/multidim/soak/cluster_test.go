@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -196,7 +197,7 @@ func (v view) write(do func(now time.Time) error) error {
 	})
 }
 
-func (v view) SetPodSizes(_ context.Context, namespace string, entry fleetscalev1alpha1.SizedWorkload) error {
+func (v view) SetPodSizes(_ context.Context, namespace string, _ types.UID, entry fleetscalev1alpha1.SizedWorkload) error {
 	return v.write(func(now time.Time) error {
 		w, n := v.byName[entry.Name], v.namespaceOf(namespace)
 		others := slices.DeleteFunc(slices.Clone(v.entries[n]), func(e fleetscalev1alpha1.SizedWorkload) bool { return e.Name == entry.Name })
