@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -39,6 +40,9 @@ type Connection struct {
 	streams *streams
 	sockets *http.Transport
 	timeout time.Duration
+	// authority is who verified the server; nil: it has not answered.
+	authority      atomic.Pointer[authority]
+	namesAuthority bool
 }
 
 // Connect prepares a connection; the first request opens it.
@@ -64,7 +68,7 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 		authenticated = &impatient{next: authenticated, pending: make(chan struct{}, mostPending)}
 	}
 	c := &Connection{
-		digest:  e.Digest(),
+		digest: e.Digest(), namesAuthority: e.NamesAuthority(),
 		sockets: sockets,
 		timeout: p.options.Timeout,
 		wire:    &wire{next: authenticated, meter: &p.meter, most: p.options.MaxAnswer, onFail: p.onFail, secrets: e.Secrets()},
@@ -161,6 +165,7 @@ func (c *Connection) Get(ctx context.Context, path string) (body []byte, code in
 		return nil, 0, err
 	}
 	defer resp.Body.Close()
+	c.noteAuthority(resp.TLS)
 	c.wire.meter.observeClock(resp.Header, sent, time.Now())
 	body, err = io.ReadAll(io.LimitReader(resp.Body, mostProbeBytes))
 	return body, resp.StatusCode, err
