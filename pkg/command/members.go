@@ -31,7 +31,7 @@ const leastMaxAnswer = 1 << 20
 // NewMemberOptions returns the defaults of all programs.
 func NewMemberOptions() MemberOptions {
 	return MemberOptions{
-		ClusterNamespace: "fleetscale-system",
+		ClusterNamespace: "fleetscale-clusters",
 		Timeout:          5 * time.Second,
 		ProbePeriod:      10 * time.Second,
 		QPS:              50,
