@@ -89,7 +89,7 @@ func (s *Stage) register(ctx context.Context, m *sim.Member) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.hub.CoreV1().Secrets(fixture.SystemNamespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
+	if _, err := s.hub.CoreV1().Secrets(fixture.RegistrationNamespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("registering %s: %w", m.Name(), err)
 	}
 	return nil
@@ -115,7 +115,7 @@ func registration(m *sim.Member) (*corev1.Secret, error) {
 		return nil, fmt.Errorf("writing the kubeconfig of %s: %w", m.Name(), err)
 	}
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: fixture.SystemNamespace, Name: m.Name(), Labels: map[string]string{registered: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: fixture.RegistrationNamespace, Name: m.Name(), Labels: map[string]string{registered: "true"}},
 		Data:       map[string][]byte{"kubeconfig": kubeconfig},
 	}, nil
 }
@@ -124,7 +124,7 @@ const registered = "fleetscale.io/member"
 
 // Dismiss deregisters all members, and ends those.
 func (s *Stage) Dismiss(ctx context.Context, fleet *sim.Fleet) error {
-	err := s.hub.CoreV1().Secrets(fixture.SystemNamespace).DeleteCollection(ctx, metav1.DeleteOptions{},
+	err := s.hub.CoreV1().Secrets(fixture.RegistrationNamespace).DeleteCollection(ctx, metav1.DeleteOptions{},
 		metav1.ListOptions{LabelSelector: registered + "=true"})
 	if err != nil {
 		err = fmt.Errorf("deregistering the members: %w", err)
