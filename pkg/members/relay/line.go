@@ -122,13 +122,18 @@ func (l *line[T]) join(k key) (a *attempt[[]T], used *question[T]) {
 		l.meter.served(servedBy(a.ended()))
 		return a, used
 	}
-	a = newAttempt[[]T]()
+	return l.begin(q), used
+}
+
+// begin puts the question to the member. l.mu must be held.
+func (l *line[T]) begin(q *question[T]) *attempt[[]T] {
+	a := newAttempt[[]T]()
 	if !l.start(func() { l.attend(q, a) }) {
-		return failed[[]T](left()), nil
+		return failed[[]T](left())
 	}
 	l.meter.served(servedAsked)
 	q.last = a
-	return a, used
+	return a
 }
 
 // unasked returns what stands for the answer of a member that is not to be asked.
