@@ -15,7 +15,6 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
-	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -69,13 +68,13 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 		sockets: sockets,
 		timeout: p.options.Timeout,
 		wire: &wire{
-			next: authenticated, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail, secrets: e.Secrets(),
+			next: authenticated, limiter: p.limiter, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail, secrets: e.Secrets(),
 		},
 		codecs: codecs{p.options.serializer, p.reading, p.options.Timeout, min(mostEvent, most), p.reading.intake},
 	}
 	c.streams = &streams{wire: c.wire, timeout: p.options.Timeout, open: map[*stream]struct{}{}}
 	c.http = &http.Client{Transport: c.wire, Timeout: p.options.Timeout, CheckRedirect: stay}
-	if err := c.prepareClient(config, p.limiter); err != nil {
+	if err := c.prepareClient(config); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -117,8 +116,8 @@ func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]stri
 	}, nil
 }
 
-func (c *Connection) prepareClient(config *rest.Config, limiter flowcontrol.RateLimiter) error {
-	config.RateLimiter = limiter
+func (c *Connection) prepareClient(config *rest.Config) error {
+	config.RateLimiter, config.QPS = nil, -1 // the wire has a limit
 	config.NegotiatedSerializer = c.codecs
 	config.WarningHandlerWithContext = rest.NoWarnings{} // warnings of members are not ours to log
 	var err error
@@ -153,6 +152,7 @@ const (
 
 // Get asks for the metadata of one object, past the callers' limit, and reads the clock from the answer.
 func (c *Connection) Get(ctx context.Context, path string) (body []byte, code int, err error) {
+	ctx = context.WithValue(ctx, unlimited{}, true)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(path).String(), nil)
 	if err != nil {
 		return nil, 0, fmt.Errorf("asking for %s: %w", path, err)

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // A line asks one member for one API.
@@ -122,10 +123,12 @@ func (l *line[T]) attend(k key, q *question[T], a *attempt[[]T]) {
 	silence, _ := fleet.Classify(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if silence != nil {
+	switch {
+	case connection.Throttled(err): // of the member it says nothing
+	case silence != nil:
 		l.version.doubted = true
 		q.noteFailure(a.sent)
-	} else {
+	default:
 		l.failing = time.Time{}
 		q.noteAnswer(values, l.api.remembers)
 	}

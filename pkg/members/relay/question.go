@@ -53,6 +53,9 @@ type Result[T any] struct {
 	// Before is what a silent member last answered to this question, be it
 	// nothing; there is no entry for one that never did. Custom metrics have none.
 	Before map[string][]T
+	// Throttled is true when a member was not asked because of our own limit of requests: whose
+	// namespace asks too much is to ask again, and the member is not to blame.
+	Throttled bool
 }
 
 // key is one question as a member is asked it.
