@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // A line asks one member for one API.
@@ -158,11 +159,13 @@ func (l *line[T]) finish(q *question[T], a *attempt[[]T], values []T, err error)
 	silence, absent := fleet.Classify(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if silence != nil {
+	switch {
+	case connection.Throttled(err): // of the member it says nothing
+	case silence != nil:
 		err = silence // and nothing else that the member wrote, which may be long
 		l.version.doubted = true
 		q.noteFailure(a.sent)
-	} else {
+	default:
 		if absent {
 			err = l.api.absent()
 		}

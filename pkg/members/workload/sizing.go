@@ -122,7 +122,7 @@ func (c memberCluster) findPolicy(ctx context.Context, found *Sizing, resource, 
 		SetHeader("Accept", "application/json")
 	answer, err := answerTo(ctx, at)
 	if err == nil {
-		policy, err := connection.Decode(ctx, c.Reading(), func() (*metav1.PartialObjectMetadata, error) {
+		policy, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*metav1.PartialObjectMetadata, error) {
 			policy := &metav1.PartialObjectMetadata{}
 			return policy, decode(answer, policy, kind)
 		})
