@@ -30,7 +30,8 @@ type served struct {
 
 func servedResources() []served {
 	return []served{
-		{GroupVersion: corev1.SchemeGroupVersion, plural: "configmaps", singular: "configmap", kind: "ConfigMap", short: "cm", namespaced: true},
+		{GroupVersion: corev1.SchemeGroupVersion, plural: "configmaps", singular: "configmap", kind: "ConfigMap", short: "cm", namespaced: true,
+			writable: true},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "namespaces", singular: "namespace", kind: "Namespace", short: "ns"},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "nodes", singular: "node", kind: "Node", short: "no"},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "pods", singular: "pod", kind: "Pod", short: "po", namespaced: true},
