@@ -84,14 +84,15 @@ test-unit: need-go ## Run the unit tests, with the race detector where there is 
 test-oracle: need-go ## Compare the advice on sizes with that of VPA's library, 100,000 times
 	$(GO) -C test/oracle test -short -count 1 -timeout 10m ./...
 
-# One package at a time (-p 1): two labs side by side would starve each other on a small machine, and only then does
-# Go show the output while a test runs. Building first is not bound by that.
+# Small stages two by two (-p 2): one waits for its lab while the other computes. The large one by itself: two of its
+# size would starve each other on a small machine, and only then does Go show the output while a test runs.
 .PHONY: test-e2e
 test-e2e: need-go ## Run the end-to-end tests on real control planes, in their short form; with test-node
 	$(GO) -C test run ./cmd/lab build --real-nodes
 	@echo "Building the tests ..."
 	$(GO) -C test vet ./...
-	$(GO) -C test test -short -count 1 -p 1 -v -timeout 25m ./...
+	$(GO) -C test test -short -count 1 -p 2 -v -timeout 15m $$($(GO) -C test list ./... | grep -v /test/e2e$$)
+	$(GO) -C test test -short -count 1 -v -timeout 20m ./e2e
 
 .PHONY: test-node
 test-node: need-go ## Run the tests that need a real node, with a kubelet: as root, where containerd is installed

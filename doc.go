@@ -20,6 +20,7 @@
 //	               connection      how one cluster is asked: bounded in time, bytes and requests
 //	               usage           cpu and memory of the fleet's pods and nodes
 //	               relay           their custom and external metrics
+//	               memory          what is kept of both, bounded, fairly for each namespace
 //	               mirror          what they hold of one kind of object, kept by watches
 //	               pods            compact records of the fleet's pods
 //	               capacity        what each could still run, and how large
@@ -43,6 +44,7 @@
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
 //	             pkg/fit           how many more fit a cluster, and how large they may be
 //	             pkg/schedule      when: cron and time zones
+//	             pkg/shares        who gives way where tenants share a bound
 //	             pkg/sizes         how large: requests of containers, from what they used
 //	             pkg/cronplan      which runs of a CronFederatedHPA are due, and what they set
 //	             pkg/merge         one metric from many clusters
@@ -50,6 +52,7 @@
 //	             pkg/claims        who else scales or sizes a workload, and what to do about it
 //	             pkg/admission     what may be stored, and why not
 //	             pkg/registration  which objects register members, and what they mean
+//	             pkg/tenancy       which namespaces are nobody's to scale in
 //	             pkg/guard         what may be decoded, and why not
 //	             pkg/compact       what many Pods have in common, kept once
 //	             pkg/wire          what is read and written by hand: protobuf, lists of PodMetrics

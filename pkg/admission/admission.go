@@ -82,6 +82,7 @@ func federatedHPAFaults(f *v1alpha1.FederatedHPA, known Neighbours) field.ErrorL
 	spec := field.NewPath("spec")
 	known.MultidimPodAutoscalers = slices.DeleteFunc(slices.Clone(known.MultidimPodAutoscalers), onlyAdvises)
 	return slices.Concat(
+		namespaceFaults(f),
 		hpaFaults(&f.Spec.HorizontalPodAutoscalerSpec, spec),
 		fleetFaults(&f.Spec, spec),
 		known.targetFaults(f, spec.Child("scaleTargetRef")),
@@ -104,6 +105,7 @@ func (k Neighbours) specWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Pa
 func cronFaults(c *v1alpha1.CronFederatedHPA, known Neighbours) field.ErrorList {
 	spec := field.NewPath("spec")
 	return slices.Concat(
+		namespaceFaults(c),
 		cronTargetFaults(c.Spec.ScaleTargetRef, spec.Child("scaleTargetRef")),
 		known.madeFaults(c, spec.Child("scaleTargetRef")),
 		cronRulesFaults(&c.Spec, spec.Child("rules")),

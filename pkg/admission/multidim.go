@@ -28,6 +28,7 @@ func multidimFaults(m *v1alpha1.MultidimPodAutoscaler, known Neighbours) field.E
 		advised.FederatedHPAs, advised.HPAs = nil, nil // which is warned of
 	}
 	return slices.Concat(
+		namespaceFaults(m),
 		childFaults(&m.Spec, spec),
 		updateFaults(&m.Spec.Policy, spec.Child("policy")),
 		orNone(m.Spec.Scope, spec.Child("scope"), ruleEnum, v1alpha1.ScopeFleet, v1alpha1.ScopePerCluster),

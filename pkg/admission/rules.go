@@ -53,6 +53,7 @@ const (
 	ruleClusterSelector   = "ClusterSelector"
 	ruleClusterField      = "ClusterField"
 	ruleTargetTaken       = "TargetTaken"
+	ruleNamespace         = "Namespace"
 
 	// What a MultidimPodAutoscaler has beyond its FederatedHPA.
 	ruleGoals             = "Goals"
@@ -97,7 +98,7 @@ func Rules() []string {
 		rulePolicies, rulePolicyType, rulePolicyValue, rulePolicyPeriod, ruleTolerance,
 		ruleTargetAutoscaler, ruleTargetScalable, ruleTargetFits, ruleMetricSelector, ruleMetricRepeated, ruleReservedKey, ruleSize,
 		ruleMode, ruleDelay, ruleEnum, ruleNativeNeedsMetric, ruleRebalance, rulePreferenceTarget, ruleWeight, ruleThreshold,
-		ruleThresholdOrder, ruleThresholdSum, ruleClusterName, ruleClusterSelector, ruleClusterField, ruleTargetTaken,
+		ruleThresholdOrder, ruleThresholdSum, ruleClusterName, ruleClusterSelector, ruleClusterField, ruleTargetTaken, ruleNamespace,
 		ruleGoals, ruleGoalsNeedBounds, ruleLiveRequest, ruleMaxAllowed, ruleGoalHidden, ruleChildName, ruleControlled,
 		ruleContainerRepeated, ruleAllowed, ruleAllowedOrder, rulePercentile, ruleMargin, ruleRecommender, ruleUpdateBudget, ruleActAfter,
 		ruleCronTarget, ruleCronRules, ruleRuleName, ruleRuleRepeated, ruleSchedule, ruleTimeZone, ruleMaxDelay,

@@ -92,10 +92,13 @@ func Ours(object metav1.Object, uid types.UID) bool {
 	return uid != "" && object.GetLabels()[v1alpha1.ManagedByLabel] == string(uid)
 }
 
-// Owns reports whether other was made for a, or given to it.
+// Owns reports whether other was made for a, or given to it. What was made for somebody else cannot be given: two hubs, each with
+// one of that name, would take it from each other.
 func (a Autoscaler) Owns(other Autoscaler) bool {
-	given := a.Adopts && a.Name != "" && other.AdoptBy == a.Name && other.Namespace == a.Namespace
-	return a.UID != "" && other.ManagedBy == string(a.UID) || given && Same(a.Target, other.Target)
+	if other.ManagedBy != "" {
+		return other.ManagedBy == string(a.UID)
+	}
+	return a.Adopts && a.Name != "" && other.AdoptBy == a.Name && other.Namespace == a.Namespace && Same(a.Target, other.Target)
 }
 
 // Claim is one autoscaler's on the workload of another, or on the name that the other's own would have in a member.

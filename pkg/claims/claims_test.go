@@ -5,6 +5,7 @@ package claims
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -275,6 +276,7 @@ func TestInMember(t *testing.T) {
 		return "the workload is scaled there by HorizontalPodAutoscaler shop/theirs: delete it, " + give +
 			"or take the cluster out of clusterAffinity"
 	}
+	former := strings.Replace(scaled(""), "shop/theirs", "shop/theirs (of another FederatedHPA)", 1)
 	give := "annotate it with fleetscale.io/adopt-by: web, "
 	db := scales(reference("apps/v1", "Deployment", "db"))
 	tests := map[string]struct {
@@ -292,13 +294,15 @@ func TestInMember(t *testing.T) {
 		"ours":                               {local("mine", managedBy("uid-of-web")), own, own},
 		"ours, though it scales another":     {local("web", managedBy("uid-of-web"), db), own, own},
 		"ours, being deleted":                {local("web", managedBy("uid-of-web"), deleting), own, own},
-		"another FederatedHPA's":             {local("theirs", managedBy("uid-of-former")), scaled(""), scaled(give)},
-		"another FederatedHPA's, being lost": {local("theirs", managedBy("uid-of-former"), deleting), scaled(""), scaled(give)},
-		"whose label is empty":               {local("theirs", managedBy("")), scaled(""), scaled(give)},
-		"given to it":                        {local("theirs", givenTo("web")), scaled(""), own},
-		"given to it, of another workload":   {local("theirs", givenTo("web"), db), "", ""},
-		"given to another":                   {local("theirs", givenTo("api")), scaled(""), scaled(give)},
-		"given to nobody":                    {local("theirs", givenTo("")), scaled(""), scaled(give)},
+		"another FederatedHPA's":             {local("theirs", managedBy("uid-of-former")), former, former},
+		"another FederatedHPA's, being lost": {local("theirs", managedBy("uid-of-former"), deleting), former, former},
+		"another hub's, which has one of its name, and given to that": {local("theirs", managedBy("uid-of-former"), givenTo("web")), former,
+			former},
+		"whose label is empty":             {local("theirs", managedBy("")), scaled(""), scaled(give)},
+		"given to it":                      {local("theirs", givenTo("web")), scaled(""), own},
+		"given to it, of another workload": {local("theirs", givenTo("web"), db), "", ""},
+		"given to another":                 {local("theirs", givenTo("api")), scaled(""), scaled(give)},
+		"given to nobody":                  {local("theirs", givenTo("")), scaled(""), scaled(give)},
 		"given in another namespace": {local("theirs", givenTo("web"), func(h *autoscalingv2.HorizontalPodAutoscaler) { h.Namespace = "bank" }),
 			"the workload is scaled there by HorizontalPodAutoscaler bank/theirs: delete it, or take the cluster out of clusterAffinity",
 			"the workload is scaled there by HorizontalPodAutoscaler bank/theirs: delete it, " + give +
@@ -329,6 +333,7 @@ func TestMultidimInMember(t *testing.T) {
 	scaled := "the workload is scaled there by HorizontalPodAutoscaler shop/theirs: delete it, or take the cluster out of clusterAffinity"
 	sized := "the workload is sized there by VerticalPodAutoscaler shop/theirs: delete it or set its updateMode to Off, or take the cluster " +
 		"out of clusterAffinity"
+	former := strings.Replace(scaled, "shop/theirs", "shop/theirs (of another FederatedHPA)", 1)
 	db := reference("apps/v1", "Deployment", "db")
 	labelled := func(v *vpa.VerticalPodAutoscaler) { v.Labels["fleetscale.io/managed-by"] = "child" }
 	lost := func(v *vpa.VerticalPodAutoscaler) { v.DeletionTimestamp = &metav1.Time{} }
@@ -341,8 +346,8 @@ func TestMultidimInMember(t *testing.T) {
 		"somebody's, and it has no child":     {"", local("theirs"), scaled},
 		"its child's":                         {"child", local("theirs", managedBy("child")), ""},
 		"its child's, being deleted":          {"child", local("theirs", managedBy("child"), deleting), ""},
-		"of a FederatedHPA that is not there": {"child", local("theirs", managedBy("former")), scaled},
-		"the same, and it has no child":       {"", local("theirs", managedBy("former")), scaled},
+		"of a FederatedHPA that is not there": {"child", local("theirs", managedBy("former")), former},
+		"the same, and it has no child":       {"", local("theirs", managedBy("former")), former},
 		"being deleted":                       {"", local("theirs", deleting), scaled},
 		"whose label is empty":                {"", local("theirs", managedBy("")), scaled},
 		"given to it, and not yet taken":      {"child", local("theirs", givenTo("web")), scaled},

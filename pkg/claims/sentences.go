@@ -74,7 +74,8 @@ func InTheWay(found []Claim) string {
 		others := slices.DeleteFunc(slices.Clone(found), func(c Claim) bool { return c.name || c.by.Kind != kind })
 		if len(others) > 0 {
 			_, _, there := sentences(others[0].asker.Kind, kind)
-			why = append(why, others[0].say(there, few(Names(others))))
+			first := max(0, slices.IndexFunc(others, func(c Claim) bool { return c.by.ManagedBy == "" })) // one that can be given
+			why = append(why, others[first].say(there, few(Names(others))))
 		}
 	}
 	if i := slices.IndexFunc(found, func(c Claim) bool { return c.name }); i >= 0 {
@@ -99,7 +100,7 @@ func (c Claim) say(sentence, by string) string {
 		return ""
 	}
 	target, give := c.asker.Target, ""
-	if c.asker.Adopts {
+	if c.asker.Adopts && c.by.ManagedBy == "" {
 		give = fmt.Sprintf("annotate it with %s: %s, ", v1alpha1.AdoptByAnnotation, c.asker.Name)
 	}
 	return fmt.Sprintf(sentence, fmt.Sprintf("%s %q", target.Kind, target.Name), by, give)
@@ -115,4 +116,10 @@ func Names(found []Claim) []string {
 }
 
 // String names an autoscaler as in HorizontalPodAutoscaler shop/web.
-func (a Autoscaler) String() string { return a.Kind + " " + a.Namespace + "/" + a.Name }
+func (a Autoscaler) String() string {
+	name := a.Kind + " " + a.Namespace + "/" + a.Name
+	if a.ManagedBy != "" {
+		name += " (of another FederatedHPA)"
+	}
+	return name
+}

@@ -71,6 +71,14 @@ func index(name string) string {
 // Empty is true if there is no label.
 func (l Labels) Empty() bool { return l == Labels{} }
 
+// Bytes is what the labels take where no other object has the same.
+func (l Labels) Bytes() int {
+	if l.Empty() {
+		return 0
+	}
+	return len(l.text.Value())
+}
+
 // Personal is true if some value follows from the name: another object of the same Labels has another.
 func (l Labels) Personal() bool { return !l.Empty() && l.text.Value()[0] != 0 }
 

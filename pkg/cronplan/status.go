@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Reasons of conditions and troubles.
@@ -141,7 +142,9 @@ func (in *Situation) conditions(conditions *[]metav1.Condition, faults []string)
 		})
 	}
 	ref := in.Object.Spec.ScaleTargetRef
-	if len(faults) > 0 {
+	if !Allowed(in.Object) {
+		set(v1alpha1.CronReady, metav1.ConditionFalse, tenancy.ReasonNamespaceNotAllowed, tenancy.Refusal(in.Object.Namespace))
+	} else if len(faults) > 0 {
 		set(v1alpha1.CronReady, metav1.ConditionFalse, reasonInvalidRule, strings.Join(faults, "; "))
 	} else {
 		set(v1alpha1.CronReady, metav1.ConditionTrue, reasonRulesUnderstood, "")

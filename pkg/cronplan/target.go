@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Target is what is known of what the rules set.
@@ -23,6 +24,9 @@ func TargetsAutoscaler(object *v1alpha1.CronFederatedHPA) bool {
 	return ref.APIVersion == v1alpha1.SchemeGroupVersion.String() &&
 		(ref.Kind == v1alpha1.FederatedHPAKind || ref.Kind == v1alpha1.MultidimPodAutoscalerKind)
 }
+
+// Allowed reports whether the rules may set anything where the object is.
+func Allowed(object *v1alpha1.CronFederatedHPA) bool { return !tenancy.Reserved(object.Namespace) }
 
 // targetFound returns what was last known of the target.
 func targetFound(object *v1alpha1.CronFederatedHPA) bool {

@@ -4,11 +4,14 @@ package cronplan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 const (
@@ -32,7 +35,9 @@ type Delay struct {
 }
 
 // final reports whether a retry is useless.
-func (t *Trouble) final() bool { return t.Reason == reasonRefused || t.Reason == reasonAutoscaled }
+func (t *Trouble) final() bool {
+	return slices.Contains([]string{reasonRefused, reasonAutoscaled, tenancy.ReasonNamespaceNotAllowed}, t.Reason)
+}
 
 // Unreadable returns what an error means of reading a target.
 func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Trouble {
@@ -62,6 +67,8 @@ func Unsettable(ref autoscalingv2.CrossVersionObjectReference, err error) *Troub
 // another was first met, if none of the tries in between did any better.
 func (in *Situation) hindrance() *Delay {
 	switch {
+	case !Allowed(in.Object):
+		return &Delay{Trouble{tenancy.ReasonNamespaceNotAllowed, tenancy.Refusal(in.Object.Namespace)}, in.Now}
 	case in.Target.ScaledBy != "":
 		return &Delay{Trouble{reasonAutoscaled, in.Target.ScaledBy}, in.Now}
 	case in.Target.Trouble == nil:

@@ -42,13 +42,14 @@ type applied struct {
 }
 
 // Encode returns the JSON of a server-side apply of hpa in autoscaling/v2 or autoscaling/v2beta2: name, namespace,
-// labels, annotations and spec, and nothing else. The error is an [*Unsupported] where the version cannot say it; a
+// labels, annotations and spec, uid and resourceVersion if it has them, which are then preconditions, and nothing else. The error is an [*Unsupported] where the version cannot say it; a
 // tolerance, which v2beta2 does not know either, is left out there.
 func Encode(hpa *autoscalingv2.HorizontalPodAutoscaler, version string) ([]byte, error) {
 	body := applied{
-		TypeMeta:   metav1.TypeMeta{APIVersion: version, Kind: kind},
-		ObjectMeta: metav1.ObjectMeta{Name: hpa.Name, Namespace: hpa.Namespace, Labels: hpa.Labels, Annotations: hpa.Annotations},
-		Spec:       hpa.Spec,
+		TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: kind},
+		ObjectMeta: metav1.ObjectMeta{Name: hpa.Name, Namespace: hpa.Namespace, UID: hpa.UID, ResourceVersion: hpa.ResourceVersion,
+			Labels: hpa.Labels, Annotations: hpa.Annotations},
+		Spec: hpa.Spec,
 	}
 	switch version {
 	case v2:

@@ -108,13 +108,18 @@ func TestEncodeRefusals(t *testing.T) {
 func TestEncodeSendsNothingThatTheServerFillsIn(t *testing.T) {
 	hpa := Render(federated(), "web", part{Min: 1, Max: 2})
 	want := encode(t, hpa, v2)
-	hpa.UID, hpa.ResourceVersion, hpa.Generation = types.UID("1234"), "56", 7
+	hpa.Generation = 7
 	hpa.CreationTimestamp = metav1.Now()
 	hpa.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	hpa.OwnerReferences = []metav1.OwnerReference{{Name: "owner"}}
 	hpa.Status.DesiredReplicas = 4
 	if diff := cmp.Diff(string(want), string(encode(t, hpa, v2))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	hpa.UID, hpa.ResourceVersion = types.UID("1234"), "56" // those are preconditions
+	named := strings.Replace(string(want), `"namespace":"shop",`, `"namespace":"shop","uid":"1234","resourceVersion":"56",`, 1)
+	if diff := cmp.Diff(named, string(encode(t, hpa, v2))); diff != "" {
+		t.Errorf("with preconditions (-want +got):\n%s", diff)
 	}
 }
 

@@ -193,7 +193,7 @@ func FuzzSeries(f *testing.F) {
 				t.Errorf("the %s of %v is %v milli, by definition %v", word, same, got, want)
 			}
 		}
-		if !Covers(parts, merged) {
+		if !Covers(parts, SeenIn(merged)) {
 			t.Error("what was merged is not covered by its parts")
 		}
 		permuted := seriesMap{}
@@ -261,7 +261,7 @@ func FuzzIdentity(f *testing.F) {
 		if got := len(Series("", seriesMap{"a": {s1}, "b": {s2}})) == 1; got != same {
 			t.Errorf("%v and %v are one series: %v, want %v", s1, s2, got, same)
 		}
-		if got := Covers(seriesMap{"a": {s1}}, []external_metrics.ExternalMetricValue{s2}); got != same {
+		if got := Covers(seriesMap{"a": {s1}}, SeenIn([]external_metrics.ExternalMetricValue{s2})); got != same {
 			t.Errorf("%v covers %v: %v, want %v", s1, s2, got, same)
 		}
 	})

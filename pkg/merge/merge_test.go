@@ -312,7 +312,7 @@ func TestCovers(t *testing.T) {
 		"the same twice is still only": {list{mail, mail}, true},
 	}
 	for name, tc := range tests {
-		if got := Covers(parts, tc.before); got != tc.want {
+		if got := Covers(parts, SeenIn(tc.before)); got != tc.want {
 			t.Errorf("%s: Covers() = %v, want %v", name, got, tc.want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unique"
 
 	"k8s.io/metrics/pkg/apis/external_metrics"
 )
@@ -48,13 +49,27 @@ func (s *series) whole() external_metrics.ExternalMetricValue {
 	return whole
 }
 
+// Seen are series without their values, in the order of an answer. Each is in
+// memory once, however many answers had it.
+type Seen []unique.Handle[string]
+
+// SeenIn returns the series of an answer; never nil.
+func SeenIn(items []external_metrics.ExternalMetricValue) Seen {
+	var key identity
+	seen := make(Seen, len(items))
+	for i := range items {
+		seen[i] = unique.Make(string(key.of(&items[i])))
+	}
+	return seen
+}
+
 // Covers is true when every series that was there before is among what the
 // clusters have now, whatever its value.
-func Covers(clusters map[string][]external_metrics.ExternalMetricValue, before []external_metrics.ExternalMetricValue) bool {
+func Covers(clusters map[string][]external_metrics.ExternalMetricValue, before Seen) bool {
 	var key identity
 	missing := map[string]struct{}{}
-	for i := range before {
-		missing[string(key.of(&before[i]))] = struct{}{}
+	for _, series := range before {
+		missing[series.Value()] = struct{}{}
 	}
 	for _, items := range clusters {
 		for i := range items {

@@ -42,7 +42,7 @@ func (p externalProvider) GetExternalMetric(ctx context.Context, namespace strin
 		return nil, err
 	}
 	result := p.adapter.relay.External(ctx, question)
-	covers := func(before []external_metrics.ExternalMetricValue) bool { return merge.Covers(result.Values, before) }
+	covers := func(before merge.Seen) bool { return merge.Covers(result.Values, before) }
 	if err := settle(ctx, p.adapter, q, result, covers); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ import (
 	restfake "k8s.io/client-go/rest/fake"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
@@ -40,6 +42,8 @@ type fakeMember struct {
 	silence error
 	code    int // in place of an answer
 }
+
+func (m *fakeMember) Reading() *connection.Reading { return connection.NewReading() }
 
 func (m *fakeMember) Name() string   { return m.name }
 func (m *fakeMember) Silence() error { return m.silence }
@@ -117,6 +121,7 @@ func newHub(t testing.TB, hubMember string, members ...*fakeMember) *hub {
 	store := usage.New(usage.Options{
 		Members: func() []usage.Source { return sources },
 		Period:  time.Minute, MaxAge: time.Hour, IdleAfter: time.Hour, Timeout: 5 * time.Second, MaxHot: 100,
+		Memory:  memory.New(1<<30, prometheus.NewRegistry()),
 		Metrics: usage.NewMetrics(prometheus.NewRegistry()),
 	})
 	done := make(chan struct{})

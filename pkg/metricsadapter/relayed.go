@@ -66,7 +66,7 @@ func meansCluster(selector labels.Selector) func(name string) bool {
 // settle returns who took part, and returns nil if that is enough for an answer.
 // covers says, where there can be such a thing, whether others answered with
 // all that a silent member had last.
-func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T], covers func(before []T) bool) error {
+func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T], covers func(before merge.Seen) bool) error {
 	registered, _ := a.clusters()
 	if len(registered) == 0 {
 		return errNoMembers()
@@ -98,7 +98,7 @@ func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T]
 	}
 }
 
-func silentPart[T any](cluster string, r relay.Result[T], grace time.Duration, covers func(before []T) bool) merge.SilentPart {
+func silentPart[T any](cluster string, r relay.Result[T], grace time.Duration, covers func(before merge.Seen) bool) merge.SilentPart {
 	since, sinceKnown := r.Since[cluster]
 	before, beforeKnown := r.Before[cluster]
 	return merge.SilentPart{

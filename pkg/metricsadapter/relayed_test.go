@@ -26,6 +26,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
+	"github.com/fleetscale/fleetscale/pkg/merge"
 )
 
 const (
@@ -87,7 +88,7 @@ func among[T any](r relay.Result[T], asked func(string) bool) relay.Result[T] {
 type answers[T any] struct{ relay.Result[T] }
 
 func newAnswers[T any]() answers[T] {
-	return answers[T]{relay.Result[T]{Answer: fleet.NewAnswer[[]T](0), Since: map[string]time.Time{}, Before: map[string][]T{}}}
+	return answers[T]{relay.Result[T]{Answer: fleet.NewAnswer[[]T](0), Since: map[string]time.Time{}, Before: map[string]merge.Seen{}}}
 }
 
 func (a answers[T]) say(cluster string, values ...T) answers[T] {
@@ -104,11 +105,11 @@ func (a answers[T]) absent(clusters ...string) answers[T] {
 }
 
 // silent since so long ago, with what it said before that, if it ever did.
-func (a answers[T]) silent(cluster string, ago time.Duration, before ...T) answers[T] {
+func (a answers[T]) silent(cluster string, ago time.Duration, before ...external_metrics.ExternalMetricValue) answers[T] {
 	a.Silent[cluster] = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer within the deadline"}
 	a.Since[cluster] = time.Now().Add(-ago)
 	if before != nil {
-		a.Before[cluster] = before
+		a.Before[cluster] = merge.SeenIn(before)
 	}
 	return a
 }

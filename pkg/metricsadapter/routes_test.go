@@ -27,6 +27,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
@@ -131,14 +132,16 @@ func (n *notary) authorize(_ context.Context, a authorizer.Attributes) (authoriz
 func newWitnessedHub(t *testing.T) (*hub, *genericapiserver.GenericAPIServer, *witness, *notary) {
 	t.Helper()
 	w, n := newWitness(t), &notary{}
+	kept := memory.New(1<<30, prometheus.NewRegistry())
 	asking := relay.New(relay.Options{
 		Members: func() []relay.Source { return []relay.Source{w} },
 		Timeout: 10 * time.Second, KeepFor: 50 * time.Millisecond, IdleAfter: time.Hour, DiscoveryPeriod: time.Hour,
-		Custom: true, External: true, Metrics: relay.NewMetrics(prometheus.NewRegistry()),
+		Memory: kept, Custom: true, External: true, Metrics: relay.NewMetrics(prometheus.NewRegistry()),
 	})
 	store := usage.New(usage.Options{
 		Members: func() []usage.Source { return []usage.Source{w} },
 		Period:  time.Hour, MaxAge: time.Hour, IdleAfter: time.Hour, Timeout: 10 * time.Second, MaxHot: 100,
+		Memory:  kept,
 		Metrics: usage.NewMetrics(prometheus.NewRegistry()),
 	})
 	var running sync.WaitGroup

@@ -193,6 +193,7 @@ func render(t *testing.T, r Registration) string {
 	for name, value := range map[string]any{
 		"declaredID": r.DeclaredID, "labels": r.Labels,
 		"provider": r.Topology.Provider, "region": r.Topology.Region, "zones": r.Topology.Zones,
+		"createIn": r.Creation.Namespaces, "createWith": r.Creation.ServiceAccounts,
 	} {
 		if fmt.Sprint(value) != "" && fmt.Sprint(value) != "[]" && fmt.Sprint(value) != "map[]" {
 			said[name] = value

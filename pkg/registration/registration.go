@@ -50,6 +50,7 @@ type Registration struct {
 	Labels   map[string]string
 	Topology Topology
 	Prices   Prices
+	Creation Creation
 	// DeclaredID is what the source believes to be the uid of kube-system. It
 	// counts only for a cluster that cannot be asked, and only against itself.
 	DeclaredID types.UID
@@ -79,12 +80,14 @@ func faultf(reason fleet.Reason, format string, args ...any) Fault {
 func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, invalid fleet.Reason) Registration {
 	topology, faults := topologyOf(object)
 	prices, warnings := pricesOf(object)
+	creation, ignored := creationOf(object)
 	version, kindName := kind.ToAPIVersionAndKind()
 	return Registration{
 		Ref: corev1.ObjectReference{
 			APIVersion: version, Kind: kindName, Namespace: object.Namespace, Name: object.Name, UID: object.UID,
 		},
-		Name: object.Name, Labels: object.Labels, Topology: topology, Prices: prices, Invalid: invalid, Faults: faults, Warnings: warnings,
+		Name: object.Name, Labels: object.Labels, Topology: topology, Prices: prices, Creation: creation, Invalid: invalid,
+		Faults: faults, Warnings: append(warnings, ignored...),
 	}
 }
 

@@ -24,6 +24,7 @@ type Past struct {
 	replicas  int
 	unseen    bool      // the cluster was silent, so replicas may have moved and moved back
 	scaled    time.Time // when replicas were seen to have changed
+	refused   time.Time // when an eviction was, if none was accepted since
 	effect    effect
 	nodes     []nodeSize
 }
@@ -76,7 +77,7 @@ func (m *Past) Observe(c *ClusterPods, a Admission, policy Policy, now time.Time
 	c.Admits = c.Admits && m.effect.admits(a, now)
 	c.Scaling = c.Scaling || now.Sub(m.scaled) < restless
 	c.Settled = m.observed >= settled
-	c.Gone, c.Evicting = m.gone(), len(m.evicted)+len(m.replacing) > 0
+	c.Gone, c.Evicting, c.Refused = m.gone(), len(m.evicted)+len(m.replacing) > 0, m.refused
 }
 
 // meet forgets Pods that are gone, and returns those that are new, in the order of their UIDs.
@@ -150,7 +151,7 @@ func (m *Past) Sent(move Move) {
 	switch {
 	case k == nil:
 	case move.Way == WayEvict:
-		m.evicted[p.UID] = eviction{until: m.now.Add(wait)}
+		m.evicted[p.UID], m.refused = eviction{until: m.now.Add(wait)}, time.Time{}
 	case move.Way == WayResize:
 		k.asked = true
 	default:
@@ -171,7 +172,7 @@ func (m *Past) Refused(move Move, now time.Time) {
 	switch k := m.pods[move.Pod.UID]; {
 	case k == nil:
 	case move.Way == WayEvict:
-		k.notBefore = now.Add(retry)
+		k.notBefore, m.refused = now.Add(retry), now
 	default:
 		k.alone = now.Add(retry)
 	}

@@ -300,7 +300,12 @@ func TestRefusedSizes(t *testing.T) {
 	if got := infeasible(s.look(), "b"); got != none() {
 		t.Errorf("infeasible %v, by a Pod that was there before", got)
 	}
-	s.Refused(Move{Pod: s.pod("b"), Way: WayEvict}, s.now)
+	at := s.now
+	s.Refused(Move{Pod: s.pod("b"), Way: WayEvict}, at)
+	if got := s.look().Refused; !got.Equal(at) {
+		t.Errorf("an eviction was last refused at %v, want %v", got, at)
+	}
+	s.now = at
 	if got := s.look().Pods[1]; !got.NotBefore.Equal(s.now.Add(4*time.Minute)) || !got.Alone.IsZero() {
 		t.Errorf("not evicted before %v, nothing done before %v, want five minutes and none", got.NotBefore, got.Alone)
 	}
@@ -309,6 +314,13 @@ func TestRefusedSizes(t *testing.T) {
 		t.Errorf("nothing done before %v, not evicted before %v, want five minutes and none", got.Alone, got.NotBefore)
 	}
 	s.TooLarge(Move{Pod: s.pod("a"), Way: WayResize, Resize: Resize{Containers: []Resources{{Requests: Amounts{700, 900}}}}})
+	if got := s.look().Refused; !got.Equal(at) {
+		t.Errorf("after a resize was refused, an eviction was at %v, want %v", got, at)
+	}
+	s.Sent(Move{Pod: s.pod("b"), Way: WayEvict})
+	if got := s.look().Refused; !got.IsZero() {
+		t.Errorf("after one was accepted, one was refused at %v", got)
+	}
 	if got := infeasible(s.look(), "a"); got != (Amounts{700, 900}) {
 		t.Errorf("infeasible %v, want what its node refused", got)
 	}

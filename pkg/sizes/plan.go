@@ -31,6 +31,8 @@ type ClusterPods struct {
 	// Gone are Pods that were evicted and are not replaced yet. Evicting is true until those that replace them were Ready.
 	Gone     int
 	Evicting bool
+	// Refused is when an eviction was last refused, if none was accepted since.
+	Refused time.Time
 }
 
 // Way is how a Pod is changed.
@@ -52,10 +54,12 @@ type Move struct {
 }
 
 // PlanMoves returns what to do now: in the order of clusters, and in each first to the Pods whose resize does not come to be,
-// then to those where it is urgent, and then to the others that should be changed. The same Pods give the same moves.
+// then to those where it is urgent, and then to the others that should be changed. The same Pods give the same moves. A cluster
+// that refuses evictions comes after others: it would keep the turn, and nobody would be evicted anywhere.
 func PlanMoves(clusters []ClusterPods, policy Policy, now time.Time) []Move {
 	clusters = slices.SortedFunc(slices.Values(clusters), func(a, b ClusterPods) int { return cmp.Compare(a.Cluster, b.Cluster) })
 	turn := turnOf(clusters)
+	slices.SortStableFunc(clusters, func(a, b ClusterPods) int { return a.Refused.Compare(b.Refused) })
 	hold := slices.ContainsFunc(clusters, func(c ClusterPods) bool { return c.Silent })
 	var moves []Move
 	for n := range clusters {

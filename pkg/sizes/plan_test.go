@@ -242,15 +242,20 @@ func TestOneClusterAtATime(t *testing.T) {
 	gone := func(c ClusterPods) ClusterPods { c.Gone = 1; return c }
 	evicting := func(c ClusterPods) ClusterPods { c.Evicting = true; return c }
 	silent := func(c ClusterPods) ClusterPods { c.Silent = true; return c }
+	refused := func(c ClusterPods, ago time.Duration) ClusterPods { c.Refused = noon.Add(-ago); return c }
 	for name, c := range map[string]struct {
 		clusters []ClusterPods
 		want     []string
 	}{
-		"the first begins":                   {[]ClusterPods{east, west}, []string{"Evict east/a", "Resize west/c"}},
-		"the first has nothing to do":        {[]ClusterPods{clusterOf("east", running("a")), west}, []string{"Evict west/b", "Resize west/c"}},
-		"who has begun continues":            {[]ClusterPods{east, gone(west)}, []string{"Evict west/b", "Resize west/c"}},
-		"until new ones are Ready":           {[]ClusterPods{east, evicting(west)}, []string{"Evict west/b", "Resize west/c"}},
-		"who has begun and is silent is not": {[]ClusterPods{silent(gone(east)), west}, []string{"Evict west/b", "Resize west/c"}},
+		"the first begins":               {[]ClusterPods{east, west}, []string{"Evict east/a", "Resize west/c"}},
+		"the first has nothing to do":    {[]ClusterPods{clusterOf("east", running("a")), west}, []string{"Evict west/b", "Resize west/c"}},
+		"who has begun continues":        {[]ClusterPods{east, gone(west)}, []string{"Evict west/b", "Resize west/c"}},
+		"until new ones are Ready":       {[]ClusterPods{east, evicting(west)}, []string{"Evict west/b", "Resize west/c"}},
+		"who refuses comes after others": {[]ClusterPods{refused(east, time.Hour), west}, []string{"Evict west/b", "Resize west/c"}},
+		"of two, who refused longest ago": {[]ClusterPods{refused(east, time.Minute), refused(west, time.Hour)},
+			[]string{"Evict west/b", "Resize west/c"}},
+		"who has begun continues, and is refused": {[]ClusterPods{refused(evicting(east), 0), west}, []string{"Resize west/c", "Evict east/a"}},
+		"who has begun and is silent is not":      {[]ClusterPods{silent(gone(east)), west}, []string{"Evict west/b", "Resize west/c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := policy()

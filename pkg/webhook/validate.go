@@ -25,6 +25,9 @@ func (v validator[T]) judge(ctx context.Context, request admission.Request) verd
 	if err := read(request.Object.Raw, object); err != nil {
 		return failed(http.StatusBadRequest, fmt.Errorf("reading the %s: %w", v.name, err))
 	}
+	if object.GetNamespace() == "" { // as old API servers send what is created
+		object.SetNamespace(request.Namespace)
+	}
 	if len(request.OldObject.Raw) > 0 {
 		before = v.empty()
 		if err := read(request.OldObject.Raw, before); isHarmful(err) {

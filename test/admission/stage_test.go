@@ -64,6 +64,9 @@ func (s stage) set(t *testing.T, c *admissiontest.Case) {
 	}
 	if len(objects) == 0 {
 		s.namespaces[c] = "default"
+		if metadata, _ := c.Manifest["metadata"].(map[string]any); metadata["namespace"] != nil {
+			s.namespaces[c] = metadata["namespace"].(string)
+		}
 		return
 	}
 	name := fmt.Sprintf("case-%d", len(s.namespaces))

@@ -30,6 +30,7 @@ const root = "../../deploy"
 func overlays() []string {
 	return []string{
 		"member",
+		"member-create",
 		"member-sizes",
 		"member-write",
 		"overlays/beside-metrics-server",

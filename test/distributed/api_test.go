@@ -21,6 +21,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	fleets "github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -56,6 +57,10 @@ func (a api) Facts() assignment.ClusterFacts {
 func (a api) ClockOffset() time.Duration { return 0 }
 
 func (a api) Prices() registration.Prices { return registration.Prices{} }
+
+func (a api) Creation() registration.Creation {
+	return registration.Creation{Namespaces: []string{registration.AllNamespaces}}
+}
 
 func (a api) Silence() *fleets.Silence {
 	if a.m.trouble == away {
@@ -276,7 +281,8 @@ func (m *member) listing() []*autoscalingv2.HorizontalPodAutoscaler {
 	return list
 }
 
-func (a api) Apply(ctx context.Context, wanted *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (a api) Apply(ctx context.Context, _ claims.Autoscaler,
+	wanted *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	if err := a.write(ctx, autoscalers); err != nil {
 		return nil, err
 	}
@@ -314,7 +320,7 @@ func (a api) Apply(ctx context.Context, wanted *autoscalingv2.HorizontalPodAutos
 }
 
 // Accepts stores nothing.
-func (a api) Accepts(ctx context.Context, _ *autoscalingv2.HorizontalPodAutoscaler, _ *unstructured.Unstructured) error {
+func (a api) Accepts(ctx context.Context, _ claims.Autoscaler, _ *autoscalingv2.HorizontalPodAutoscaler, _ *unstructured.Unstructured) error {
 	if err := a.ask(ctx); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
@@ -43,18 +44,20 @@ func (p fault) hub(h *hub) client.Client {
 // tampered is a member that is reached through something that is wrong. What is nil is right.
 type tampered struct {
 	api
-	apply    func(ctx context.Context, a api, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error)
+	apply func(ctx context.Context, a api, by claims.Autoscaler,
+		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error)
 	delete   func(ctx context.Context, a api, hpa *autoscalingv2.HorizontalPodAutoscaler) error
 	setScale func(ctx context.Context, a api, scale *autoscalingv1.Scale) error
 	list     func(workload.Autoscalers)
 	pods     func(*pods.Listing)
 }
 
-func (t tampered) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (t tampered) Apply(ctx context.Context, by claims.Autoscaler,
+	hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	if t.apply == nil {
-		return t.api.Apply(ctx, hpa)
+		return t.api.Apply(ctx, by, hpa)
 	}
-	return t.apply(ctx, t.api, hpa.DeepCopy())
+	return t.apply(ctx, t.api, by, hpa.DeepCopy())
 }
 
 func (t tampered) Delete(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error {
@@ -98,10 +101,10 @@ func tamper(t tampered) fault {
 
 // applying changes what is applied.
 func applying(change func(stored, hpa *autoscalingv2.HorizontalPodAutoscaler)) fault {
-	return tamper(tampered{apply: func(ctx context.Context, a api,
+	return tamper(tampered{apply: func(ctx context.Context, a api, by claims.Autoscaler,
 		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		change(a.m.stored()[hpa.Name], hpa)
-		return a.Apply(ctx, hpa)
+		return a.Apply(ctx, by, hpa)
 	}})
 }
 
@@ -137,22 +140,22 @@ func storing(change func(before, status *v1alpha1.FederatedHPAStatus)) fault {
 
 // planted are faults that the judge must find, each in some of a few scenarios.
 var planted = map[string]fault{
-	"decreases are written late, after the increases": tamper(tampered{apply: func(ctx context.Context, a api,
+	"decreases are written late, after the increases": tamper(tampered{apply: func(ctx context.Context, a api, by claims.Autoscaler,
 		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		stored := a.m.stored()[hpa.Name]
 		if !lessens(stored, hpa) {
-			return a.Apply(ctx, hpa)
+			return a.Apply(ctx, by, hpa)
 		}
-		time.AfterFunc(time.Second, func() { _, _ = a.Apply(context.WithoutCancel(ctx), hpa) })
+		time.AfterFunc(time.Second, func() { _, _ = a.Apply(context.WithoutCancel(ctx), by, hpa) })
 		done := stored.DeepCopy()
 		done.Spec = hpa.Spec
 		return done, nil
 	}}),
-	"a decrease is lost": tamper(tampered{apply: func(ctx context.Context, a api,
+	"a decrease is lost": tamper(tampered{apply: func(ctx context.Context, a api, by claims.Autoscaler,
 		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		stored := a.m.stored()[hpa.Name]
 		if !lessens(stored, hpa) {
-			return a.Apply(ctx, hpa)
+			return a.Apply(ctx, by, hpa)
 		}
 		done := stored.DeepCopy()
 		done.Spec = hpa.Spec
@@ -174,16 +177,16 @@ var planted = map[string]fault{
 			hpa.Spec.Behavior.ScaleDown.SelectPolicy = new(autoscalingv2.MaxChangePolicySelect)
 		}
 	}),
-	"everything is written twice": tamper(tampered{apply: func(ctx context.Context, a api,
+	"everything is written twice": tamper(tampered{apply: func(ctx context.Context, a api, by claims.Autoscaler,
 		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-		if _, err := a.Apply(ctx, hpa); err != nil {
+		if _, err := a.Apply(ctx, by, hpa); err != nil {
 			return nil, err
 		}
-		return a.Apply(ctx, hpa)
+		return a.Apply(ctx, by, hpa)
 	}}),
-	"the replicas are cut to a new maximum": tamper(tampered{apply: func(ctx context.Context, a api,
+	"the replicas are cut to a new maximum": tamper(tampered{apply: func(ctx context.Context, a api, by claims.Autoscaler,
 		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-		stored, err := a.Apply(ctx, hpa)
+		stored, err := a.Apply(ctx, by, hpa)
 		if scale, failed := a.Scale(ctx, namespace, target); err == nil && failed == nil && scale.Spec.Replicas > hpa.Spec.MaxReplicas {
 			scale.Spec.Replicas = hpa.Spec.MaxReplicas
 			_ = a.SetScale(ctx, target, scale)

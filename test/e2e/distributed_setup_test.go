@@ -39,7 +39,12 @@ func launchDistributed(t *testing.T, e *env) *federated {
 	if err := f.install(t); err != nil {
 		t.Fatal(err)
 	}
-	f.startPair(t, "distributed", append(federatedFlags(), "--failover-grace="+failoverGrace.String(),
+	for _, member := range f.Members() {
+		if err := f.LetCreate(t.Context(), member); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.startPair(t, "distributed", append(federatedFlags(), "--create-workloads", "--failover-grace="+failoverGrace.String(),
 		"--propagation-grace="+propagationGrace.String()))
 	t.Cleanup(func() { f.release(t) })
 	return f

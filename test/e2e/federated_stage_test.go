@@ -223,8 +223,13 @@ func (s *stage) change(patch string) {
 // scaleBy sets the replicas of the workload as a person does.
 func (s *stage) scaleBy(cluster string, replicas int) {
 	s.t.Helper()
+	s.scaleByOf("web", cluster, replicas)
+}
+
+func (s *stage) scaleByOf(name, cluster string, replicas int) {
+	s.t.Helper()
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	if _, err := s.workload(cluster).Patch(s.t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}, "scale"); err != nil {
+	if _, err := s.workload(cluster).Patch(s.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "scale"); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -31,6 +31,9 @@ func TestFederated(t *testing.T) {
 		"fed-goals":     (*stage).goalsScale,
 		"fed-grow":      (*stage).growsInPlace,
 		"fed-evict":     (*stage).evictsForSize,
+		"fed-refused":   (*stage).nodesRefuse,
+		"fed-bypassed":  (*stage).policyDoesNothing,
+		"fed-two":       (*stage).twoInOneNamespace,
 	})
 	f.sideBySide(t, map[string]func(*stage){
 		"fed-frozen": (*stage).frozenAtHighLoad,
@@ -38,9 +41,16 @@ func TestFederated(t *testing.T) {
 	})
 	f.sideBySide(t, map[string]func(*stage){"fed-grow": (*stage).sizesWithoutUs})
 	if testing.Short() {
-		t.Log("left to `make test-full`: an adapter of others, kinds of Karmada, a restart of the hub")
+		t.Log("left to `make test-full`: an adapter of others, kinds of Karmada, a restart of the hub, and what becomes of sizes " +
+			"beside it, a silent member, a dead leader, others who size Pods, and without the policy")
 		return
 	}
+	f.sideBySide(t, map[string]func(*stage){
+		"fed-pair": (*stage).pairNeverRunsAway,
+		"fed-vpa":  (*stage).memberHasVPA,
+	})
+	f.sideBySide(t, map[string]func(*stage){"fed-moves": (*stage).leaderDiesMoving})
+	f.sideBySide(t, map[string]func(*stage){"fed-away": (*stage).hubIsAway})
 	f.sideBySide(t, map[string]func(*stage){"fed-foreign": (*stage).foreignAdapter})
 	f.sideBySide(t, map[string]func(*stage){"fed-schema": (*stage).schemaOfOthers})
 	f.sideBySide(t, map[string]func(*stage){"fed-restart": (*stage).hubRestarts})

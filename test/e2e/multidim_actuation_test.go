@@ -28,6 +28,9 @@ const (
 	resizesOnly  = "member3" // the rights only
 )
 
+// sizedBy is the annotation of a Pod that was created with a size.
+const sizedBy = fleetscalev1alpha1.SizedByAnnotation
+
 // What Pods of these cases request at first, and use: so much more that a short history is enough.
 const (
 	smallCPU = "100m"
@@ -39,19 +42,32 @@ func (s *stage) runSmall(replicas int, annotations string, members ...string) {
 	s.t.Helper()
 	for _, member := range members {
 		s.uses(map[string]string{member: muchCPU})
-		s.apply(member, fmt.Sprintf(`
+		s.apply(member, sized("web", replicas, annotations, smallResources))
+	}
+}
+
+// smallResources are those of a container that requests far less than it uses.
+const smallResources = "{requests: {cpu: " + smallCPU + ", memory: 250Mi}}"
+
+// sized is a Deployment with Pods of that size.
+func sized(name string, replicas int, annotations, resources string) string {
+	return fmt.Sprintf(`
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: web}
-spec: {replicas: %d, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}, annotations: {%s}}, spec: {containers: [
-	{name: web, image: web, resources: {requests: {cpu: %s, memory: 250Mi}}}]}}}
-`, replicas, annotations, smallCPU))
-	}
+metadata: {name: %[1]s}
+spec: {replicas: %[2]d, selector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels: {app: %[1]s}, annotations: {%[3]s}},
+	spec: {containers: [{name: web, image: web, resources: %[4]s}]}}}
+`, name, replicas, annotations, resources)
 }
 
 // podsIn are the Pods of a member that stay, by UID.
 func (s *stage) podsIn(ctx context.Context, member string) (map[types.UID]*corev1.Pod, error) {
-	list, err := s.resource(member, "v1", "Pod").List(ctx, metav1.ListOptions{})
+	return s.podsOf(ctx, "web", member)
+}
+
+// podsOf are those of the workload of that name.
+func (s *stage) podsOf(ctx context.Context, name, member string) (map[types.UID]*corev1.Pod, error) {
+	list, err := s.resource(member, "v1", "Pod").List(ctx, metav1.ListOptions{LabelSelector: "app=" + name})
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +85,16 @@ func (s *stage) podsIn(ctx context.Context, member string) (map[types.UID]*corev
 }
 
 // running waits until so many Pods of a member are Ready.
-func (s *stage) running(member string, replicas int) (pods map[types.UID]*corev1.Pod) {
+func (s *stage) running(member string, replicas int) map[types.UID]*corev1.Pod {
 	s.t.Helper()
-	s.runs(fmt.Sprintf("%s %d", member, replicas))
-	eventually(s.t, s.ns+": the Pods are there", func(ctx context.Context) (err error) {
-		if pods, err = s.podsIn(ctx, member); err == nil && len(pods) != replicas {
+	return s.runningOf("web", member, replicas)
+}
+
+func (s *stage) runningOf(name, member string, replicas int) (pods map[types.UID]*corev1.Pod) {
+	s.t.Helper()
+	s.runsOf(name, fmt.Sprintf("%s %d", member, replicas))
+	eventually(s.t, s.ns+": the Pods of "+name+" are there", func(ctx context.Context) (err error) {
+		if pods, err = s.podsOf(ctx, name, member); err == nil && len(pods) != replicas {
 			err = fmt.Errorf("%d Pods, want %d", len(pods), replicas)
 		}
 		return err
@@ -96,8 +117,13 @@ func grew(pod *corev1.Pod) error {
 // grow waits until these very Pods of a member have as much as they use.
 func (s *stage) grow(member string, uids ...types.UID) {
 	s.t.Helper()
-	eventually(s.t, s.ns+": Pods of "+member+" grow in place", func(ctx context.Context) error {
-		pods, err := s.podsIn(ctx, member)
+	s.growOf("web", member, uids...)
+}
+
+func (s *stage) growOf(name, member string, uids ...types.UID) {
+	s.t.Helper()
+	eventually(s.t, s.ns+": Pods of "+name+" in "+member+" grow in place", func(ctx context.Context) error {
+		pods, err := s.podsOf(ctx, name, member)
 		if err != nil {
 			return err
 		}
@@ -115,8 +141,13 @@ func (s *stage) grow(member string, uids ...types.UID) {
 // bornSized waits until a member has so many Pods besides those, all created with their size.
 func (s *stage) bornSized(member string, besides map[types.UID]*corev1.Pod, more int) {
 	s.t.Helper()
-	eventually(s.t, s.ns+": new Pods of "+member+" have their size", func(ctx context.Context) error {
-		pods, err := s.podsIn(ctx, member)
+	s.bornSizedOf("web", member, besides, more)
+}
+
+func (s *stage) bornSizedOf(name, member string, besides map[types.UID]*corev1.Pod, more int) {
+	s.t.Helper()
+	eventually(s.t, s.ns+": new Pods of "+name+" in "+member+" have their size", func(ctx context.Context) error {
+		pods, err := s.podsOf(ctx, name, member)
 		if err != nil {
 			return err
 		}
@@ -126,7 +157,7 @@ func (s *stage) bornSized(member string, besides map[types.UID]*corev1.Pod, more
 		}
 		var errs []error
 		for _, pod := range pods {
-			if by := pod.Annotations[fleetscalev1alpha1.SizedByAnnotation]; !strings.HasPrefix(by, "web@") {
+			if by := pod.Annotations[sizedBy]; !strings.HasPrefix(by, name+"@") {
 				s.t.Fatalf("%s was created without its size: %q %+v", pod.Name, by, pod.Spec.Containers[0].Resources)
 			}
 			errs = append(errs, grew(pod))
@@ -135,7 +166,7 @@ func (s *stage) bornSized(member string, besides map[types.UID]*corev1.Pod, more
 	})
 }
 
-// entries are the workloads of which a member has sizes.
+// entries are the workloads of which a member has sizes, in order.
 func (s *stage) entries(ctx context.Context, member string) (names []string, err error) {
 	kind := fleetscalev1alpha1.SchemeGroupVersion.WithResource(fleetscalev1alpha1.PodSizesResource)
 	object, err := s.clients[member].Resource(kind).Namespace(s.ns).Get(ctx, fleetscalev1alpha1.PodSizesName, metav1.GetOptions{})
@@ -152,6 +183,7 @@ func (s *stage) entries(ctx context.Context, member string) (names []string, err
 	for _, w := range sizes.Workloads {
 		names = append(names, w.Name)
 	}
+	slices.Sort(names)
 	return names, nil
 }
 
@@ -226,19 +258,7 @@ func (s *stage) sizesWithoutUs() {
 		s.t.Errorf("entries %v are there, want that of web; %v", there, err)
 	}
 
-	if err := s.multidims().Delete(s.t.Context(), "web", metav1.DeleteOptions{}); err != nil {
-		s.t.Fatal(err)
-	}
-	eventually(s.t, s.ns+": it goes with its entry", func(ctx context.Context) error {
-		object, err := s.multidims().Get(ctx, "web", metav1.GetOptions{})
-		if err == nil {
-			return fmt.Errorf("it is still there, with finalizers %v", object.GetFinalizers())
-		}
-		if !apierrors.IsNotFound(err) {
-			return err
-		}
-		return nil
-	})
+	s.unsize("web")
 	if left, err := s.entries(s.t.Context(), sizesNewPods); err != nil || len(left) > 0 {
 		s.t.Errorf("entries %v are left; %v", left, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,8 +31,32 @@ func (s *stage) multidims() dynamic.ResourceInterface {
 // size makes a MultidimPodAutoscaler of the workload. The rest of its spec is YAML in the flow style, without the braces.
 func (s *stage) size(rest string) {
 	s.t.Helper()
-	s.apply("hub", fmt.Sprintf("apiVersion: autoscaling.karmada.io/v1alpha1\nkind: MultidimPodAutoscaler\nmetadata: {name: web}\nspec: "+
-		"{scaleTargetRef: {apiVersion: apps/v1, kind: %s, name: web}, %s}\n", s.kind, rest))
+	s.sizeOf("web", rest)
+}
+
+// sizeOf is size of the workload of that name.
+func (s *stage) sizeOf(name, rest string) {
+	s.t.Helper()
+	s.apply("hub", fmt.Sprintf("apiVersion: autoscaling.karmada.io/v1alpha1\nkind: MultidimPodAutoscaler\nmetadata: {name: %[1]s}\nspec: "+
+		"{scaleTargetRef: {apiVersion: apps/v1, kind: %[2]s, name: %[1]s}, %[3]s}\n", name, s.kind, rest))
+}
+
+// unsize deletes a MultidimPodAutoscaler, and waits until it is gone.
+func (s *stage) unsize(name string) {
+	s.t.Helper()
+	if err := s.multidims().Delete(s.t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		s.t.Fatal(err)
+	}
+	eventually(s.t, s.ns+": "+name+" goes with its entry", func(ctx context.Context) error {
+		object, err := s.multidims().Get(ctx, name, metav1.GetOptions{})
+		if err == nil {
+			return fmt.Errorf("it is still there, with finalizers %v", object.GetFinalizers())
+		}
+		if !apierrors.IsNotFound(err) {
+			return err
+		}
+		return nil
+	})
 }
 
 // resize patches the MultidimPodAutoscaler with JSON.
@@ -50,23 +75,30 @@ func (s *stage) becomes(what string, right ...func(*v1alpha1.MultidimPodAutoscal
 
 func (s *stage) becomesOf(name, what string, right ...func(*v1alpha1.MultidimPodAutoscaler) error) *v1alpha1.MultidimPodAutoscaler {
 	s.t.Helper()
-	m := &v1alpha1.MultidimPodAutoscaler{}
-	eventually(s.t, s.ns+": "+what, func(ctx context.Context) error {
-		object, err := s.multidims().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		*m = v1alpha1.MultidimPodAutoscaler{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, m); err != nil {
-			return err
-		}
-		var errs []error
-		for _, check := range right {
-			errs = append(errs, check(m))
-		}
-		return errors.Join(errs...)
+	var m *v1alpha1.MultidimPodAutoscaler
+	eventually(s.t, s.ns+": "+what, func(ctx context.Context) (err error) {
+		m, err = s.isNow(ctx, name, right...)
+		return err
 	})
 	return m
+}
+
+// isNow returns the MultidimPodAutoscaler, and what is not as described.
+func (s *stage) isNow(ctx context.Context, name string, right ...func(*v1alpha1.MultidimPodAutoscaler) error) (
+	*v1alpha1.MultidimPodAutoscaler, error) {
+	object, err := s.multidims().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	m := &v1alpha1.MultidimPodAutoscaler{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, m); err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, check := range right {
+		errs = append(errs, check(m))
+	}
+	return m, errors.Join(errs...)
 }
 
 // states wants a condition: "Type=Status/Reason", and words of its message.

@@ -57,6 +57,8 @@ type AutoscaleOptions struct {
 	Decision   replicas.Options
 	// PropagationGrace is for central mode that writes to the hub, FailoverGrace for distributed mode.
 	PropagationGrace, FailoverGrace time.Duration
+	// CreateWorkloads lets distributed mode create workloads in members that allow it.
+	CreateWorkloads bool
 }
 
 // CronOptions are those of CronFederatedHPAs.
@@ -140,6 +142,9 @@ func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"than the workload on the hub specifies, in central mode without replicaDistribution, before the condition Propagated is False.")
 	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace,
 		"How long an unreachable cluster keeps its share of maxReplicas, in distributed mode, before other clusters get it.")
+	fs.BoolVar(&o.CreateWorkloads, "create-workloads", o.CreateWorkloads, "Create the workload of a FederatedHPA, in distributed mode, from "+
+		"that of the hub in clusters that lack it, where the cluster's registration allows that. Set it for the webhook too, which then asks "+
+		"whether the author of the FederatedHPA may create that workload.")
 	fs.DurationVar(&o.Decision.StabilizationWindow, "downscale-stabilization", o.Decision.StabilizationWindow,
 		"Stabilization window for scaling down, where spec.behavior sets none.")
 	fs.Float64Var(&o.Decision.Tolerance, "tolerance", o.Decision.Tolerance,

@@ -50,7 +50,7 @@ type HubOptions struct {
 type UsageOptions struct {
 	ScrapePeriod, MaxAge, IdleAfter time.Duration
 	MaxHotNamespaces                int
-	MaxAnswerBytes                  resource.QuantityValue
+	MaxKeptBytes, MaxAnswerBytes    resource.QuantityValue
 }
 
 // RelayOptions say how custom and external metrics are requested from members.
@@ -85,6 +85,7 @@ func NewOptions() *Options {
 			MaxAge:           time.Minute,
 			IdleAfter:        5 * time.Minute,
 			MaxHotNamespaces: 1000,
+			MaxKeptBytes:     resource.QuantityValue{Quantity: resource.MustParse("256Mi")},
 			MaxAnswerBytes:   resource.QuantityValue{Quantity: resource.MustParse("256Mi")},
 		},
 		Relay: RelayOptions{
@@ -152,6 +153,8 @@ func (o *UsageOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"Time after which a namespace that nobody requests is no longer scraped.")
 	fs.IntVar(&o.MaxHotNamespaces, "max-hot-namespaces", o.MaxHotNamespaces,
 		"Maximum number of namespaces that are scraped from a member in each period.")
+	fs.Var(&o.MaxKeptBytes, "max-kept-bytes", "Maximum memory for what is kept of members' answers: usage, and custom and external metrics. "+
+		"Beyond it the namespace with the most loses of its own.")
 	fs.Var(&o.MaxAnswerBytes, "max-answer-bytes",
 		"Maximum memory for responses being written; requests beyond it get status 429 with Retry-After.")
 }
@@ -204,6 +207,7 @@ func (o *UsageOptions) validate() error {
 		command.When(o.MaxAge < 2*o.ScrapePeriod, "--max-age: must be twice --scrape-period (%v) or more, got %v", o.ScrapePeriod, o.MaxAge),
 		command.When(o.IdleAfter < o.ScrapePeriod, "--idle-after: must be --scrape-period (%v) or more, got %v", o.ScrapePeriod, o.IdleAfter),
 		command.When(o.MaxHotNamespaces < 1, "--max-hot-namespaces: must be 1 or more, got %d", o.MaxHotNamespaces),
+		command.When(o.MaxKeptBytes.Value() < 1<<20, "--max-kept-bytes: must be 1Mi or more, got %s", &o.MaxKeptBytes),
 		command.When(o.MaxAnswerBytes.Value() < 1<<20, "--max-answer-bytes: must be 1Mi or more, got %s", &o.MaxAnswerBytes),
 	)
 }

@@ -24,6 +24,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"old before it is asked":  {[]string{"--max-age=20s"}, "--max-age: must be twice --scrape-period (15s) or more, got 20s"},
 		"idle at once":            {[]string{"--idle-after=1s"}, "--idle-after: must be --scrape-period (15s) or more, got 1s"},
 		"nothing hot":             {[]string{"--max-hot-namespaces=0"}, "--max-hot-namespaces: must be 1 or more, got 0"},
+		"no memory for answers":   {[]string{"--max-kept-bytes=1k"}, "--max-kept-bytes: must be 1Mi or more, got 1k"},
 		"no memory for an answer": {[]string{"--max-answer-bytes=1k"}, "--max-answer-bytes: must be 1Mi or more, got 1k"},
 		"no room for an object":   {[]string{"--max-member-answer=1k"}, "--max-member-answer: must be 1Mi or more, got 1k"},
 		"no questions allowed":    {[]string{"--member-qps=0"}, "--member-qps and --member-burst: must be above 0, got 0 and 100"},

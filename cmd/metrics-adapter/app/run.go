@@ -34,6 +34,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
@@ -65,7 +66,8 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	store, asked := newStore(o, registry), newRelay(o, registry)
+	kept := memory.New(o.Usage.MaxKeptBytes.Value(), legacyregistry.Registerer())
+	store, asked := newStore(o, registry, kept), newRelay(o, registry, kept)
 	keeper := newKeeper(o, h)
 	if keeper != nil {
 		o.Serving.Secure.ServerCert.GeneratedCert = served{keeper}
@@ -169,7 +171,7 @@ func (o *HubOptions) metricsServerConfig(hub *rest.Config) (*rest.Config, error)
 	return config, nil
 }
 
-func newStore(o *Options, registry *member.Registry) *usage.Store {
+func newStore(o *Options, registry *member.Registry, kept *memory.Memory) *usage.Store {
 	store := usage.New(usage.Options{
 		Members: func() []usage.Source {
 			var sources []usage.Source
@@ -183,13 +185,14 @@ func newStore(o *Options, registry *member.Registry) *usage.Store {
 		IdleAfter: o.Usage.IdleAfter,
 		Timeout:   o.Members.Timeout,
 		MaxHot:    o.Usage.MaxHotNamespaces,
+		Memory:    kept,
 		Metrics:   usage.NewMetrics(legacyregistry.Registerer()),
 	})
 	registry.OnChange(store.MembersChanged)
 	return store
 }
 
-func newRelay(o *Options, registry *member.Registry) *relay.Relay {
+func newRelay(o *Options, registry *member.Registry, kept *memory.Memory) *relay.Relay {
 	r := relay.New(relay.Options{
 		Members: func() []relay.Source {
 			var sources []relay.Source
@@ -202,6 +205,7 @@ func newRelay(o *Options, registry *member.Registry) *relay.Relay {
 		KeepFor:         o.Relay.AnswerTTL,
 		IdleAfter:       max(o.Usage.IdleAfter, 2*o.Relay.Grace), // who is silent for long must not be forgotten sooner
 		DiscoveryPeriod: o.Relay.DiscoveryPeriod,
+		Memory:          kept,
 		Custom:          slices.Contains(o.Hub.APIs, custom_metrics.GroupName),
 		External:        slices.Contains(o.Hub.APIs, external_metrics.GroupName),
 		Metrics:         relay.NewMetrics(legacyregistry.Registerer()),

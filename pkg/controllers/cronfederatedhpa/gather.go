@@ -27,7 +27,7 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 		return in, nil, err
 	}
 	in.Delay = *r.delays.Of(object)
-	if cronplan.NeedsTarget(object, in.Now) {
+	if cronplan.Allowed(object) && cronplan.NeedsTarget(object, in.Now) {
 		if t, object, err = r.readLive(ctx, &in, object); err != nil {
 			return in, nil, err
 		}

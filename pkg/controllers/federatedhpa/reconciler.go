@@ -18,6 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 const (
@@ -98,6 +99,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	switch {
 	case object.DeletionTimestamp != nil:
+	case tenancy.Reserved(object.Namespace):
+		r.Central.Forget(request.NamespacedName, &memory.central)
+		r.Distributed.Forget(request.NamespacedName, &memory.distributed)
+		return r.again(r.refuse(ctx, object))
 	case len(served.Cut(object)) > 0:
 		return r.again(r.Distributed.Keep(ctx, object))
 	case rests(object):

@@ -97,7 +97,7 @@ func (c *member) PodSizes(context.Context, string) workload.PodSizes {
 	return all
 }
 
-func (c *member) SetPodSizes(_ context.Context, _ string, entry fleetscalev1alpha1.SizedWorkload) error {
+func (c *member) SetPodSizes(_ context.Context, _ string, _ types.UID, entry fleetscalev1alpha1.SizedWorkload) error {
 	if err := c.refusals["give"]; err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (c *member) SetPodSizes(_ context.Context, _ string, entry fleetscalev1alph
 	return nil
 }
 
-func (c *member) RemovePodSizes(_ context.Context, _, name string) error {
+func (c *member) RemovePodSizes(_ context.Context, _ string, _ types.UID, name string) error {
 	c.changes = append(c.changes, "remove "+name)
 	delete(c.entries, name)
 	c.version++

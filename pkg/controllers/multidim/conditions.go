@@ -21,6 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/goals"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/summary"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Reasons of conditions.
@@ -79,7 +80,7 @@ type condition struct {
 func (p *plan) conditions(s *v1alpha1.MultidimPodAutoscalerStatus) []metav1.Condition {
 	all := s.Conditions
 	list := []condition{p.acting(), p.unsupported(), p.actuating()}
-	if p.Object.Spec.Mode != v1alpha1.ModePaused {
+	if p.decides() {
 		list = append(list, p.provided(s))
 		if p.template != nil {
 			list = append(list, p.hidden())
@@ -241,6 +242,8 @@ func (p *plan) unsupported() condition {
 	beside := p.besideOthers()
 	var invalid *selection.SpecError
 	switch {
+	case tenancy.Reserved(p.Object.Namespace):
+		c.reason, c.message = tenancy.ReasonNamespaceNotAllowed, tenancy.Refusal(p.Object.Namespace)
 	case len(p.claims) > 0:
 		c.reason, c.message = reasonAnotherAutoscaler, p.claims[0].AtWork()
 	case p.stranger():

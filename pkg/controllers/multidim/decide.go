@@ -6,6 +6,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/goals"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // plan is what is to be done in a situation, and said of it.
@@ -61,7 +62,7 @@ func (p *plan) decideChild() {
 	spec, ours := &p.Object.Spec, p.owns()
 	claimed := len(p.claims) > 0
 	switch {
-	case p.child != nil && (!ours || p.child.DeletionTimestamp != nil):
+	case tenancy.Reserved(p.Object.Namespace), p.child != nil && (!ours || p.child.DeletionTimestamp != nil):
 	case p.active() && (spec.Goals == nil || p.yields):
 		p.removes = ours
 	case spec.Mode != v1alpha1.ModePaused && !claimed && p.goals.Spec != nil:

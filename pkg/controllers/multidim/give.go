@@ -31,9 +31,9 @@ func (r *Reconciler) give(ctx context.Context, p *plan) error {
 	workload.Each(ctx, r.Fleet.Timeout, p.actuations, func(ctx context.Context, a *actuation) {
 		switch {
 		case a.sets != nil:
-			a.giveErr = a.SetPodSizes(ctx, p.Object.Namespace, *a.sets)
+			a.giveErr = a.SetPodSizes(ctx, p.Object.Namespace, p.Object.UID, *a.sets)
 		case a.removes:
-			a.giveErr = a.RemovePodSizes(ctx, p.Object.Namespace, p.Object.Name)
+			a.giveErr = a.RemovePodSizes(ctx, p.Object.Namespace, p.Object.UID, p.Object.Name)
 		default:
 			return
 		}
@@ -102,7 +102,7 @@ func (a *actuation) leave(ctx context.Context, object *v1alpha1.MultidimPodAutos
 	case a.entries.Find(object.Name) == nil && (!lately || a.sizing.Known && !a.sizing.Serves):
 		return nil
 	}
-	err := a.RemovePodSizes(ctx, object.Namespace, object.Name)
+	err := a.RemovePodSizes(ctx, object.Namespace, object.UID, object.Name)
 	if refused := refusedBy(err); refused != nil && refused.Why == workload.RefusedTaken {
 		return nil // somebody else has written it since, and keeps it
 	}

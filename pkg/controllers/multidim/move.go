@@ -83,7 +83,7 @@ func (a *actuation) note(move sizes.Move, err error, p *plan) {
 		if move.Way == sizes.WayEvict {
 			a.memory.evictions = append(a.memory.evictions, p.Now)
 		}
-	case refused == nil, refused.Why == workload.RefusedGone, refused.Why == workload.RefusedRight:
+	case refused == nil, refused.Why == workload.RefusedGone, refused.Why == workload.RefusedRight && move.Way != sizes.WayEvict:
 	case refused.Why == workload.RefusedNode && move.Way != sizes.WayEvict:
 		a.memory.past.TooLarge(move)
 	default:

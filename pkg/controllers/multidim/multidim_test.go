@@ -132,6 +132,28 @@ func TestSilentClusterHolds(t *testing.T) {
 	same(t, "state once all answer", v1alpha1.MultidimActive, m.Status.Summary.State)
 }
 
+// The next leader has never seen the Pods of a silent cluster. They are reported as they were, and count in all sums.
+func TestRestartBesideSilentCluster(t *testing.T) {
+	w := newWorld(t, object())
+	for _, c := range w.clusters {
+		c.prices = registration.Prices{CPUHour: new(1.0), GiBHour: new(0.5)}
+	}
+	w.use(400, 800*mi)
+	w.pass(5)
+	before := w.object()
+	w.clusters["west"].silence = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}
+	w.clusters["west"].unmet = true
+	w.restart()
+	w.pass(2)
+	m := w.object()
+	same(t, "clusters", []string{"east Active 2 0", "west Unreachable 2 0 Timeout no answer"}, clusterWords(m))
+	same(t, "replicas", before.Status.CurrentReplicas, m.Status.CurrentReplicas)
+	same(t, "savings", before.Status.Savings, m.Status.Savings)
+	short := before.Status.Summary.DeepCopy()
+	short.State = v1alpha1.MultidimHeld
+	same(t, "summary", short, m.Status.Summary)
+}
+
 // The next leader recommends the same: what was learned is loaded first.
 func TestRestart(t *testing.T) {
 	w := newWorld(t, object())

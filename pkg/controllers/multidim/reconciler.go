@@ -151,7 +151,7 @@ func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPod
 	started := r.Clock.Now()
 	in := situation{Object: object, Now: started, Sizing: r.Sizing}
 	r.onHub(ctx, &in)
-	if object.Spec.Mode != v1alpha1.ModePaused {
+	if in.decides() {
 		r.gather(ctx, &in, memory)
 		r.learn(ctx, &in, memory)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Reasons of Events.
@@ -164,6 +165,7 @@ func (p *plan) news(before, after *v1alpha1.MultidimPodAutoscalerStatus) (all []
 		{v1alpha1.MultidimRecommendationProvided, reasonRefused, eventRefused, metav1.ConditionFalse},
 		{v1alpha1.MultidimGoalHiddenByLimit, v1alpha1.MultidimGoalHiddenByLimit, eventHidden, metav1.ConditionTrue},
 		{v1alpha1.MultidimConfigUnsupported, reasonAnotherAutoscaler, eventAnother, metav1.ConditionTrue},
+		{v1alpha1.MultidimConfigUnsupported, tenancy.ReasonNamespaceNotAllowed, tenancy.ReasonNamespaceNotAllowed, metav1.ConditionTrue},
 	} {
 		was, is := meta.FindStatusCondition(before.Conditions, of.condition), meta.FindStatusCondition(after.Conditions, of.condition)
 		if is != nil && is.Status == of.is && is.Reason == of.reason && (was == nil || was.Reason != is.Reason) {

@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // situation is what one reconcile knows. What was not read is nil.
@@ -129,7 +130,12 @@ func (in *situation) owns() bool {
 
 // active reports whether what is decided is carried out.
 func (in *situation) active() bool {
-	return in.Object.Spec.Mode != v1alpha1.ModeObserve && in.Object.Spec.Mode != v1alpha1.ModePaused
+	return in.Object.Spec.Mode != v1alpha1.ModeObserve && in.decides()
+}
+
+// decides reports whether anything is decided.
+func (in *situation) decides() bool {
+	return in.Object.Spec.Mode != v1alpha1.ModePaused && !tenancy.Reserved(in.Object.Namespace)
 }
 
 // held reports whether a cluster is silent, so that nothing becomes less.

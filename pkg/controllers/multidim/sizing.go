@@ -4,8 +4,10 @@ package multidim
 
 import (
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/goals"
@@ -119,7 +121,31 @@ func (in *situation) compare(c *cluster, all []sizes.Size) sizedCluster {
 		}
 	}
 	s.savings = sizes.SavingsOf(asPods, price)
+	if !c.pods.Known {
+		s.asLast(&in.Object.Status, c.name)
+	}
 	return s
+}
+
+// asLast takes what was reported of a cluster whose Pods this process has not seen yet: it goes on being reported, and the sums agree
+// with it.
+func (s *sizedCluster) asLast(status *v1alpha1.MultidimPodAutoscalerStatus, cluster string) {
+	for i := range status.Clusters {
+		c := &status.Clusters[i]
+		if c.Name != cluster {
+			continue
+		}
+		s.pods, s.fitting = int(max(0, ptr.Deref(c.Pods, 0))), int(max(0, ptr.Deref(c.AsRecommended, 0)))
+		if last := c.Savings; last != nil {
+			requested, advised := amountsOf(last.Requested), amountsOf(last.Recommended)
+			for r := range resourceNames {
+				add(&s.savings.Requested[r], requested[r])
+				add(&s.savings.Advised[r], advised[r])
+			}
+			money, err := strconv.ParseFloat(last.CostPerHour, 64)
+			s.savings.Money, s.priced = money, err == nil
+		}
+	}
 }
 
 func (s *sized) add(c *sizedCluster) {

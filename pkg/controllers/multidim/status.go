@@ -23,7 +23,7 @@ import (
 func (p *plan) status() v1alpha1.MultidimPodAutoscalerStatus {
 	s := *p.Object.Status.DeepCopy()
 	s.ObservedGeneration = &p.Object.Generation
-	if p.Object.Spec.Mode != v1alpha1.ModePaused {
+	if p.decides() {
 		p.reportSizes(&s)
 		p.reportClusters(&s)
 	}

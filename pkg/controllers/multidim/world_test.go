@@ -103,6 +103,7 @@ type member struct {
 	hidden   *fleet.Silence                              // why its autoscalers cannot be seen
 	unread   *fleet.Silence                              // why it is not seen now
 	ahead    time.Duration                               // its clock is
+	unmet    bool                                        // its Pods were never seen
 }
 
 // podState is what else is known of a Pod.
@@ -112,6 +113,7 @@ type podState struct {
 	sizedBy  string
 	resize   pods.Resize
 	pending  bool
+	killed   time.Time       // zero: it was not
 	unseen   bool            // its node has not seen its spec
 	actual   *pods.Resources // nil: what it requests
 }
@@ -312,6 +314,9 @@ func (c *member) SizedPods(_ context.Context, _ string, selector labels.Selector
 	if !selector.Matches(labels.Set{"app": "web"}) {
 		return pods.SizedListing{Known: true}
 	}
+	if c.unmet {
+		return pods.SizedListing{Silent: c.silence}
+	}
 	l := pods.SizedListing{Known: true, Silent: c.silence, AsOf: c.w.clock.Now()}
 	for _, p := range c.pods {
 		one := pods.SizedPod{Pod: replicas.Pod{Name: p.name, Phase: corev1.PodRunning}, Containers: []pods.Container{{
@@ -319,6 +324,9 @@ func (c *member) SizedPods(_ context.Context, _ string, selector labels.Selector
 		c.complete(&one)
 		if p.killed {
 			one.OOMKills = []pods.OOMKill{{Container: "app", Restarts: 1, FinishedAt: noon}}
+		}
+		if killed := c.states[p.name].killed; !killed.IsZero() {
+			one.OOMKills = []pods.OOMKill{{Container: "app", Restarts: 1, FinishedAt: killed}}
 		}
 		l.Pods = append(l.Pods, one)
 	}

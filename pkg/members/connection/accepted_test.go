@@ -38,7 +38,7 @@ func FuzzAcceptedRegistrationsConnect(f *testing.F) {
 		if r.Refused() {
 			return
 		}
-		if _, err := NewPeer("east", options, nil, func(fleet.Reason) {}).Connect(r.Endpoint); err != nil {
+		if _, err := NewPeer("east", options, nil, func(fleet.Reason) {}, nil).Connect(r.Endpoint); err != nil {
 			t.Errorf("an accepted registration cannot be connected: %v", err)
 		}
 	})

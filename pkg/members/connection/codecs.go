@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,6 +22,7 @@ type codecs struct {
 	reading *Reading
 	timeout time.Duration
 	most    int64 // bytes of an event
+	intake  *intake
 }
 
 // SupportedMediaTypes is as runtime.NegotiatedSerializer has it.
@@ -31,7 +31,7 @@ func (c codecs) SupportedMediaTypes() []runtime.SerializerInfo {
 	for i := range supported {
 		if stream := supported[i].StreamSerializer; stream != nil {
 			copied := *stream
-			copied.Framer = framer{stream.Framer, c.most}
+			copied.Framer = framer{stream.Framer, c.most, c.intake}
 			supported[i].StreamSerializer = &copied
 		}
 	}
@@ -59,9 +59,12 @@ func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runti
 	var object runtime.Object
 	var kind *schema.GroupVersionKind
 	var err error
-	if stuck := d.reading.within(d.timeout, func() { object, kind, err = d.Decoder.Decode(data, defaults, into) }); stuck != nil {
-		return nil, nil, stuck
+	if stopped := d.reading.within(d.timeout, len(data), func() {
+		object, kind, err = d.Decoder.Decode(data, defaults, into)
+	}); stopped != nil {
+		return nil, nil, stopped
 	}
+	d.reading.intake.judge(err)
 	if err != nil {
 		return nil, nil, fleet.Silencef(fleet.ReasonBadAnswer, "decoding the answer: %s", strings.Join(strings.Fields(err.Error()), " "))
 	}
@@ -73,12 +76,13 @@ func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runti
 type framer struct {
 	runtime.Framer
 
-	most int64
+	most   int64
+	intake *intake
 }
 
 // NewFrameReader is as runtime.Framer has it.
 func (f framer) NewFrameReader(r io.ReadCloser) io.ReadCloser {
-	raw := bound(r, f.most)
+	raw := bound(r, f.most, f.intake, func() { go func() { _ = r.Close() }() })
 	return frames{f.Framer.NewFrameReader(raw), raw}
 }
 
@@ -100,38 +104,6 @@ func (f frames) Read(p []byte) (int, error) {
 
 // mostEvent bounds one event of a watch. It is what client-go decodes at most.
 const mostEvent = 16 << 20
-
-// bounded is a body that fails once it was longer than most, after decompression.
-type bounded struct {
-	io.ReadCloser
-
-	most, left int64
-}
-
-func bound(body io.ReadCloser, most int64) *bounded { return &bounded{body, most, most} }
-
-// Read reads one byte more than there may be, to know that there is one.
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left < 0 {
-		return 0, b.tooLarge()
-	}
-	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1]
-	}
-	n, err := b.ReadCloser.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return n - 1, b.tooLarge()
-	}
-	return n, err
-}
-
-// again begins to count again.
-func (b *bounded) again() { b.left = b.most }
-
-func (b *bounded) tooLarge() error {
-	return fleet.Silencef(fleet.ReasonTooLarge, "the answer is larger than %s (--max-member-answer)",
-		resource.NewQuantity(b.most, resource.BinarySI))
-}
 
 // isWatch is true for a request whose answer has no end, so that only each of its events can be bounded.
 func isWatch(req *http.Request) bool {

@@ -63,15 +63,15 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 	if config.ExecProvider != nil {
 		authenticated = &impatient{next: authenticated, pending: make(chan struct{}, mostPending)}
 	}
+	most := min(p.options.MaxAnswer, p.options.budget.answer())
 	c := &Connection{
 		digest:  e.Digest(),
 		sockets: sockets,
 		timeout: p.options.Timeout,
-		wire:    &wire{next: authenticated, meter: &p.meter, most: p.options.MaxAnswer, onFail: p.onFail, secrets: e.Secrets()},
-		codecs: codecs{
-			p.options.serializer, p.reading,
-			p.options.Timeout, min(mostEvent, p.options.MaxAnswer),
+		wire: &wire{
+			next: authenticated, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail, secrets: e.Secrets(),
 		},
+		codecs: codecs{p.options.serializer, p.reading, p.options.Timeout, min(mostEvent, most), p.reading.intake},
 	}
 	c.streams = &streams{wire: c.wire, timeout: p.options.Timeout, open: map[*stream]struct{}{}}
 	c.http = &http.Client{Transport: c.wire, Timeout: p.options.Timeout, CheckRedirect: stay}
@@ -107,6 +107,9 @@ func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]stri
 		TLSClientConfig:     tlsConfig,
 		TLSHandshakeTimeout: p.options.Timeout,
 		DisableCompression:  settings.DisableCompression,
+
+		MaxResponseHeaderBytes: mostHeaders,
+
 		MaxIdleConnsPerHost: 25, // as client-go; only HTTP/1 needs more than one
 		IdleConnTimeout:     90 * time.Second,
 		ForceAttemptHTTP2:   true,

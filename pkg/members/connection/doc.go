@@ -3,20 +3,23 @@
 // Package connection reaches one cluster's API server, which may be slow, wrong
 // or hostile, so that neither whoever asks nor anybody else comes to harm by it.
 //
-// A [Peer] is what outlives its connections: the budget of requests, the meter,
-// the clock, the bound on decoders. A [Connection] is one way to it, with one set
+// A [Peer] is what outlives its connections: the budget of requests, what its answers hold
+// of our memory, the meter, the clock, the bound on decoders. A [Connection] is one way to it, with one set
 // of credentials. Each request of any client of it
 //
 //   - ends within [Options].Timeout; one of [Connection.WatchClient] has begun to
 //     be answered by then, and ends with the connection;
 //   - waits no longer than that for the budget of requests;
 //   - is answered by no more bytes than [Options].MaxAnswer after decompression,
-//     and each event of a watch by no more than 16 MiB;
-//   - is decoded within bounds of time, by package guard's leave ([Decode] does the
-//     same for what was asked for as bytes);
+//     and each event of a watch by no more than 16 MiB; its headers have 64 KiB at most;
+//   - holds memory for what was read of its answer until that is decoded. All that
+//     peers of the same [Options] hold is bounded, and so is what one of them does:
+//     who holds the most gives way (budget.go);
+//   - is decoded within bounds of time, by package guard's leave, and without ending the
+//     program if that panics ([Decode] does the same for what was asked for as bytes);
 //   - follows no redirect, and shows no secret in an error;
 //   - is counted and timed once.
 //
-// Nothing here decides whether a member is healthy: a request that fails is told,
-// and package member probes.
+// Nothing here decides whether a member is healthy: a request that fails is told, and so is
+// a cluster that misbehaves (conduct.go). Package member probes, and decides.
 package connection

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,8 +21,10 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // hostilePath is answered as the test says.
@@ -62,7 +65,7 @@ func TestAnswerThatUnfoldsIsCutOff(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	body, err := m.Client().Get().AbsPath(hostilePath).Do(t.Context()).Raw()
 	runtime.ReadMemStats(&after)
-	wantReason(t, err, fleet.ReasonTooLarge, "larger than 1Mi (--max-member-answer)")
+	wantReason(t, err, fleet.ReasonTooLarge, "larger than 1Mi (--max-member-answer, and a part of GOMEMLIMIT)")
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 64<<20 || len(body) > 0 {
 		t.Errorf("%d MiB were allocated to read an answer of more than one, of which %d bytes were kept", allocated>>20, len(body))
 	}
@@ -195,5 +198,130 @@ func TestAnswerOfAnotherKind(t *testing.T) {
 	if _, err := m.Client().Get().AbsPath(hostilePath).Do(t.Context()).Get(); err == nil ||
 		!strings.Contains(err.Error(), "application/yaml") {
 		t.Errorf("error %v, want that nobody reads application/yaml", err)
+	}
+}
+
+// drip sends so many bytes, and then nothing until the asker gives up.
+func drip(bytes int64) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.CopyN(w, letters{}, bytes)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
+// wait returns once all peers together hold so many bytes.
+func (b *budget) wait(t *testing.T, want int64) {
+	t.Helper()
+	tick, deadline := time.NewTicker(2*time.Millisecond), time.After(30*time.Second)
+	defer tick.Stop()
+	for {
+		b.mu.Lock()
+		held := b.held
+		b.mu.Unlock()
+		if held == want {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("%d bytes are held, want %d", held, want)
+		}
+	}
+}
+
+// Some members send as much as they may, and then no end. Neither the memory of
+// others is theirs, nor do others wait for them.
+func TestAnswersWithoutEndGiveWay(t *testing.T) {
+	t.Parallel()
+	o := Options{Timeout: time.Minute, budget: newBudget(16<<20, 0)} // 12 MiB in all, 6 of each, 3 of an answer
+	_, good := dial(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, letters{}, 2<<20) }), o)
+	refused := make(chan error, 8)
+	for range 2 {
+		_, evil := dial(t, drip(3<<20), o)
+		for range 2 {
+			go func() {
+				_, err := evil.Client().Get().AbsPath(hostilePath).Do(t.Context()).Raw()
+				refused <- err
+			}()
+		}
+	}
+	o.budget.wait(t, 12<<20)
+	begin := time.Now()
+	body, err := good.Client().Get().AbsPath(hostilePath).Do(t.Context()).Raw()
+	if took := time.Since(begin); len(body) != 2<<20 || err != nil || took > 10*time.Second {
+		t.Errorf("%d bytes after %v, error %v; want them all, at once", len(body), took, err)
+	}
+	wantReason(t, <-refused, fleet.ReasonRateLimited, "this cluster's were the largest")
+	o.budget.wait(t, 9<<20)
+	if len(refused) != 0 {
+		t.Error("more answers gave way than there was need for")
+	}
+}
+
+// An event of a watch holds what has come of it, and one of which nothing has come holds nothing.
+func TestEventsWithoutEndGiveWay(t *testing.T) {
+	t.Parallel()
+	o := Options{Timeout: time.Minute, budget: newBudget(16<<20, 0)}
+	const begin = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"`
+	ended, all := make(chan int64, 8), int64(0)
+	for _, bytes := range []int64{0, 2_300_000, 2_300_000, 2_300_000, 2_300_000, 2_300_000} {
+		_, conn := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json;stream=watch")
+			if bytes > 0 {
+				fmt.Fprint(w, begin)
+			}
+			drip(bytes)(w, r)
+		}), o)
+		w, err := conn.WatchClient().Get().AbsPath(hostilePath).Param("watch", "true").Watch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Stop()
+		go func() {
+			for range w.ResultChan() {
+			}
+			ended <- bytes
+		}()
+		if bytes > 0 {
+			all += bytes + int64(len(begin))
+		}
+	}
+	o.budget.wait(t, all)
+	_, good := dial(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, letters{}, 2<<20) }), o)
+	for range 3 {
+		if body, err := good.Client().Get().AbsPath(hostilePath).Do(t.Context()).Raw(); len(body) != 2<<20 || err != nil {
+			t.Fatalf("%d bytes, error %v; want them all", len(body), err)
+		}
+	}
+	if bytes := <-ended; bytes == 0 {
+		t.Error("a watch gave way that held nothing")
+	}
+	o.budget.wait(t, all/5*4)
+	if len(ended) > 0 {
+		t.Error("more watches gave way than there was need for")
+	}
+}
+
+// Headers are no part of what is read of an answer.
+func TestHeadersWithoutEnd(t *testing.T) {
+	t.Parallel()
+	handle := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for i := range 100 {
+			w.Header().Set(fmt.Sprint("X-", i), strings.Repeat("a", 1<<10))
+		}
+		w.WriteHeader(http.StatusOK)
+	})
+	_, two := dial(t, handle, Options{})
+	one := httptest.NewTLSServer(handle) // speaks HTTP/1
+	t.Cleanup(one.Close)
+	p := NewPeer("east", Options{}.WithDefaults(), nil, func(fleet.Reason) {}, nil)
+	plain, err := p.Connect(registration.Endpoint{Config: &rest.Config{Host: one.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, conn := range []*Connection{two, plain} {
+		_, err := conn.Client().Get().AbsPath(hostilePath).Do(t.Context()).Raw()
+		wantReason(t, err, fleet.ReasonUnreachable, "")
 	}
 }

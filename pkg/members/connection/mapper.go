@@ -25,6 +25,7 @@ const mapperReset = time.Minute
 // minute, when one is not found.
 type Mapper struct {
 	deferred *restmapper.DeferredDiscoveryRESTMapper
+	reading  *Reading
 
 	mu       sync.Mutex
 	reset    time.Time
@@ -41,9 +42,9 @@ type mappingKey struct {
 var _ meta.RESTMapper = (*Mapper)(nil)
 
 // NewMapper asks with what client is at the time.
-func NewMapper(client func() rest.Interface) *Mapper {
+func NewMapper(client func() rest.Interface, reading *Reading) *Mapper {
 	cached := memory.NewMemCacheClient(discovery.NewDiscoveryClient(current(client)))
-	return &Mapper{deferred: restmapper.NewDeferredDiscoveryRESTMapper(cached)}
+	return &Mapper{deferred: restmapper.NewDeferredDiscoveryRESTMapper(cached), reading: reading}
 }
 
 func keyOf(gk schema.GroupKind, versions []string) mappingKey {
@@ -68,11 +69,14 @@ func (m *Mapper) due(err error) bool {
 }
 
 // lookUp retries a mapping once if the resources should be discovered again.
-func lookUp[T any](m *Mapper, mapping func() (T, error)) (T, error) {
-	found, err := mapping()
+func lookUp[T any](m *Mapper, mapping func() (T, error)) (found T, err error) {
+	guarded := func() error {
+		return m.reading.Guard(func() (err error) { found, err = mapping(); return err })
+	}
+	err = guarded()
 	if m.due(err) {
 		m.deferred.Reset()
-		found, err = mapping()
+		err = guarded()
 	}
 	return found, err
 }

@@ -50,7 +50,7 @@ func newDiscovered(t *testing.T) (*discovered, *Mapper) {
 	t.Helper()
 	d := &discovered{}
 	_, conn := dial(t, d, Options{})
-	return d, NewMapper(func() rest.Interface { return conn.Client() })
+	return d, NewMapper(func() rest.Interface { return conn.Client() }, NewReading())
 }
 
 func expectResource(t *testing.T, m *Mapper, kind, want string) {

@@ -58,6 +58,15 @@ func (m *meter) observe(result string, took time.Duration) {
 	m.metrics.seconds.WithLabelValues(m.cluster).Observe(took.Seconds())
 }
 
+// offence counts one.
+func (m *meter) offence(o offence) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.metrics != nil && !m.closed {
+		m.metrics.offences.WithLabelValues(m.cluster, string(o)).Inc()
+	}
+}
+
 // observeClock takes the Date of an answer.
 func (m *meter) observeClock(header http.Header, sent, received time.Time) {
 	m.clock.observe(header, sent, received)
@@ -95,11 +104,12 @@ func resultOf(resp *http.Response, err error) string {
 }
 
 // Metrics counts and times requests. Series are bounded by clusters, times a dozen
-// results for the requests; they go when a cluster leaves.
+// results for the requests, and five offences; they go when a cluster leaves.
 type Metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	clocks   *prometheus.GaugeVec
+	offences *prometheus.CounterVec
 }
 
 // NewMetrics registers on reg, so two instances never share state.
@@ -118,8 +128,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Namespace: "fleetscale", Subsystem: "cluster", Name: "clock_offset_seconds",
 			Help: "The member cluster's clock minus ours. It is trusted up to a minute.",
 		}, []string{"cluster"}),
+		offences: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "fleetscale", Subsystem: "cluster", Name: "offences_total",
+			Help: "What a member cluster sent that none does that is well: TooLarge, EndlessList, HarmfulQuantity, Stuck (it could not be decoded in " +
+				"time), Panic (our code panicked over it).",
+		}, []string{"cluster", "offence"}),
 	}
-	reg.MustRegister(m.requests, m.seconds, m.clocks)
+	reg.MustRegister(m.requests, m.seconds, m.clocks, m.offences)
 	return m
 }
 
@@ -127,6 +142,7 @@ func (m *Metrics) forget(cluster string) {
 	m.requests.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 	m.seconds.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 	m.clocks.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
+	m.offences.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 }
 
 const (

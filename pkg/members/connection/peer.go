@@ -5,6 +5,7 @@ package connection
 import (
 	"cmp"
 	"context"
+	"runtime/debug"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,12 +31,14 @@ type Options struct {
 	QPS   float32
 	Burst int
 	// MaxAnswer bounds the bytes of each answer after decompression (128 MiB), and
-	// those of each event of a watch, which are 16 MiB at most.
+	// those of each event of a watch, which are 16 MiB at most. Of little memory
+	// (debug.SetMemoryLimit) less may be had.
 	MaxAnswer int64
 	// Timeout bounds every request (5 s), and then the time in which its answer is decoded.
 	Timeout time.Duration
 
 	serializer runtime.NegotiatedSerializer // guarded
+	budget     *budget                      // of all that have these options
 }
 
 // DefaultMaxAnswer is that of [Options.MaxAnswer]: a list of 200 000 PodMetrics, and more.
@@ -48,6 +51,9 @@ func (o Options) WithDefaults() Options {
 	o.Burst = cmp.Or(o.Burst, 100)
 	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
+	if o.budget == nil {
+		o.budget = newBudget(debug.SetMemoryLimit(-1), o.MaxAnswer)
+	}
 	kinds := answers()
 	o.serializer = guard.SchemeOf(kinds).Serializer(serializer.NewCodecFactory(kinds).WithoutConversion())
 	return o
@@ -73,16 +79,19 @@ type Peer struct {
 }
 
 // NewPeer is for the cluster of that name. The options are those of
-// [Options.WithDefaults]. onFail is called for each request that fails, and must
-// not block; metrics may be nil.
-func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)) *Peer {
-	return &Peer{
+// [Options.WithDefaults]; peers of the same ones share their memory. onFail is called for each request that fails,
+// onMisconduct with the last offence when the cluster sent too many of them within some minutes. Neither must block;
+// metrics and onMisconduct may be nil.
+func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason), onMisconduct func(*fleet.Silence)) *Peer {
+	p := &Peer{
 		options: o,
 		meter:   meter{cluster: name, metrics: metrics},
 		limiter: limiter{flowcontrol.NewTokenBucketRateLimiter(o.QPS, o.Burst), o.Timeout},
 		reading: NewReading(),
 		onFail:  onFail,
 	}
+	p.reading.intake = &intake{meter: &p.meter, account: o.budget.account(), onMisconduct: onMisconduct}
+	return p
 }
 
 // Reading decodes what was asked for as bytes; the clients use it for what they decode themselves.

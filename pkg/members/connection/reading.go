@@ -32,31 +32,57 @@ var (
 type Reading struct {
 	places chan struct{} // holds a token for each decoder
 	stuck  atomic.Int32
+	intake *intake
 }
 
-// NewReading returns one for one member.
-func NewReading() *Reading { return &Reading{places: make(chan struct{}, mostReading)} }
+// NewReading returns one for one cluster that has no [Peer].
+func NewReading() *Reading {
+	return &Reading{places: make(chan struct{}, mostReading), intake: &intake{}}
+}
 
 // Decode decodes an answer until ctx ends. What read writes to may be written to
 // after that, when Decode has returned an error: it must be nobody else's.
-func Decode[T any](ctx context.Context, r *Reading, read func() (T, error)) (T, error) {
+func Decode[T any](ctx context.Context, r *Reading, answer []byte, read func([]byte) (T, error)) (T, error) {
 	var value T
 	var err error
-	if stopped := r.do(ctx.Done(), func() { value, err = read() }); stopped != nil {
+	if stopped := r.do(ctx.Done(), len(answer), func() { value, err = read(answer) }); stopped != nil {
 		if cause := context.Cause(ctx); ctx.Err() != nil && !errors.Is(cause, context.DeadlineExceeded) {
-			stopped = cause
+			return *new(T), cause
 		}
+		r.intake.judge(stopped)
 		return *new(T), stopped
 	}
+	r.intake.judge(err)
 	return value, err
 }
 
+// Guard is Decode for what cannot take long: it calls read at once, and makes an error of a
+// panic over what the member sent. Nothing that a member sent is read but by one of both.
+func (r *Reading) Guard(read func() error) (err error) {
+	if failed := r.intake.try(func() { err = read() }); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// Endless counts a list without end, which only who reads all of its pages can tell. It returns the error.
+func (r *Reading) Endless(err error) error {
+	if err == nil {
+		return nil
+	}
+	return r.intake.offended(offenceEndless, err)
+}
+
 // within is do with a deadline of its own.
-func (r *Reading) within(timeout time.Duration, read func()) error {
+func (r *Reading) within(timeout time.Duration, size int, read func()) error {
 	end := make(chan struct{})
 	timer := time.AfterFunc(timeout, func() { close(end) })
 	defer timer.Stop()
-	return r.do(end, read)
+	stopped := r.do(end, size, read)
+	if stopped != nil {
+		r.intake.judge(stopped)
+	}
+	return stopped
 }
 
 // States of a decoder.
@@ -66,8 +92,9 @@ const (
 	done
 )
 
-// do returns nil once read has returned. What read wrote may be read only then.
-func (r *Reading) do(end <-chan struct{}, read func()) error {
+// do returns nil once read has returned without a panic, which reads an answer of that size. What it
+// wrote may be read only then.
+func (r *Reading) do(end <-chan struct{}, size int, read func()) error {
 	if r.stuck.Load() >= mostStuck {
 		return errMostStuck
 	}
@@ -76,11 +103,18 @@ func (r *Reading) do(end <-chan struct{}, read func()) error {
 	case <-end:
 		return errNoneRead
 	}
+	held := r.intake.account.loan(nil)
+	if err := held.take(int64(size) * decodedAs); err != nil {
+		<-r.places
+		return err
+	}
 	var state atomic.Int32
 	over := make(chan struct{})
+	var panicked error
 	go func() {
 		defer close(over)
-		read()
+		panicked = r.intake.try(read)
+		held.giveBack()
 		<-r.places
 		if !state.CompareAndSwap(decoding, done) {
 			r.stuck.Add(-1)
@@ -88,7 +122,7 @@ func (r *Reading) do(end <-chan struct{}, read func()) error {
 	}()
 	select {
 	case <-over:
-		return nil
+		return panicked
 	case <-end:
 	}
 	r.stuck.Add(1)
@@ -97,5 +131,5 @@ func (r *Reading) do(end <-chan struct{}, read func()) error {
 	}
 	r.stuck.Add(-1) // it was done at the same moment
 	<-over
-	return nil
+	return panicked
 }

@@ -3,6 +3,7 @@
 package connection
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -26,6 +27,7 @@ type wire struct {
 	next   http.RoundTripper
 	meter  *meter
 	most   int64 // bytes of an answer, decompressed
+	intake *intake
 	ended  atomic.Bool
 	onFail func(fleet.Reason)
 	// secrets are what no error may show: servers and proxies repeat what they were sent.
@@ -51,18 +53,37 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // send neither counts nor redacts.
 func (w *wire) send(req *http.Request) (*http.Response, error) {
-	resp, err := w.next.RoundTrip(req)
+	ctx, stop := context.WithCancel(req.Context())
+	resp, err := w.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
+		stop()
 		return nil, err
 	}
 	if len(resp.Header[fleet.HubHeader]) > 0 {
+		defer stop()
 		return nil, w.nested(req, resp)
 	}
-	if !isWatch(req) {
-		resp.Body = bound(resp.Body, w.most)
+	if !isWatch(req) { // of that the framer bounds each event
+		resp.Body = bound(resp.Body, w.most, w.intake, stop)
 	}
+	resp.Body = stopping{resp.Body, stop}
 	return resp, nil
 }
+
+// stopping ends what belongs to a body with it.
+type stopping struct {
+	io.ReadCloser
+
+	stop func()
+}
+
+func (s stopping) Close() error {
+	defer s.stop()
+	return s.ReadCloser.Close()
+}
+
+// mostHeaders bounds the bytes of an answer's headers. Those of an API server have less than one KiB.
+const mostHeaders = 64 << 10
 
 func (w *wire) nested(req *http.Request, resp *http.Response) error {
 	_ = resp.Body.Close() // nothing in it is wanted

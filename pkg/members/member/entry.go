@@ -5,6 +5,7 @@ package member
 import (
 	"context"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +24,8 @@ type entry struct {
 	stop   context.CancelFunc
 	// wake: something has changed, sync at once. doubt: a request has failed, sync soon.
 	wake, doubt chan struct{}
+	// offence is the last one of a member that was found to misbehave, until that has been dealt with.
+	offence atomic.Pointer[fleet.Silence]
 
 	// The rest is guarded by Registry.mu.
 
@@ -33,7 +36,8 @@ type entry struct {
 	waitingSince time.Time
 	relabelled   bool
 
-	health health
+	health     health
+	quarantine quarantine
 	// uid is the cluster's identity once it was contacted. It does not change:
 	// an entry that finds another one is moved, and replaced.
 	uid   types.UID
@@ -55,7 +59,7 @@ func newEntry(k registration.Key, name string, reg registration.Registration, o 
 	if o.Metrics != nil {
 		metrics = o.Metrics.requests
 	}
-	e.member = newMember(name, connection.NewPeer(name, o.Connections, metrics, e.failed))
+	e.member = newMember(name, connection.NewPeer(name, o.Connections, metrics, e.failed, e.misbehaved))
 	return e
 }
 
@@ -64,11 +68,13 @@ func newEntry(k registration.Key, name string, reg registration.Registration, o 
 func (e *entry) adopt(reg registration.Registration) (fx effects) {
 	old := e.reg
 	e.reg = reg
-	e.relabelled = !reflect.DeepEqual([]any{old.Labels, old.Topology, old.Prices}, []any{reg.Labels, reg.Topology, reg.Prices})
+	e.relabelled = !reflect.DeepEqual([]any{old.Labels, old.Topology, old.Prices, old.Creation},
+		[]any{reg.Labels, reg.Topology, reg.Prices, reg.Creation})
 	if old.AsksSame(reg) {
 		return fx
 	}
 	e.generation++
+	e.quarantine = quarantine{} // whoever changed it has looked into the matter
 	if old.Awaiting == "" {
 		e.waitingSince = time.Now()
 	}
@@ -87,6 +93,12 @@ func (e *entry) failed(reason fleet.Reason) {
 	case connection.ReasonNestedHub, fleet.ReasonTimeout, fleet.ReasonUnreachable, fleet.ReasonForbidden, fleet.ReasonCertificate:
 		poke(e.doubt)
 	}
+}
+
+// misbehaved is called when a member's answers are not to be taken any longer.
+func (e *entry) misbehaved(offence *fleet.Silence) {
+	e.offence.Store(offence)
+	poke(e.wake)
 }
 
 // poke signals without blocking; a pending signal suffices.
@@ -164,6 +176,8 @@ func (e *entry) silence(refusal *fleet.Silence, hubUnset bool) *fleet.Silence {
 		return fleet.Silencef(reasonHubMetricsServerUnset,
 			"the cluster is the hub, whose API server would forward requests back to us; set --hub-metrics-server to the URL of its own "+
 				"metrics-server")
+	case e.quarantine.active():
+		return e.quarantine.silence
 	case !e.health.contacted:
 		return fleet.Silencef(reasonNotContacted, "registered a moment ago; the first probe is under way")
 	default:

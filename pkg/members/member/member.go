@@ -26,6 +26,8 @@ const (
 	reasonReady fleet.Reason = "Ready"
 	// reasonNotContacted: registered a moment ago; the first probe has not ended.
 	reasonNotContacted fleet.Reason = "NotContacted"
+	// reasonQuarantined: the member sent too much of what no cluster sends that is well, and is not asked for a while.
+	reasonQuarantined fleet.Reason = "Quarantined"
 	// reasonDuplicate: another registration leads to the same cluster, and is used.
 	reasonDuplicate fleet.Reason = "Duplicate"
 	// reasonNameConflict: another registration holds the name for another cluster.
@@ -48,7 +50,7 @@ type Member struct {
 
 func newMember(name string, peer *connection.Peer) *Member {
 	m := &Member{name: name, peer: peer}
-	m.mapper = connection.NewMapper(m.Client)
+	m.mapper = connection.NewMapper(m.Client, peer.Reading())
 	return m
 }
 
@@ -57,6 +59,7 @@ type view struct {
 	labels   map[string]string
 	topology registration.Topology
 	prices   registration.Prices
+	creation registration.Creation
 	hub      bool
 	client   rest.Interface
 	watch    rest.Interface
@@ -93,6 +96,9 @@ func (m *Member) Topology() registration.Topology { return m.view.Load().topolog
 
 // Prices returns what the registration says of the cluster's cost. What they point to is shared: do not write to it.
 func (m *Member) Prices() registration.Prices { return m.view.Load().prices }
+
+// Creation returns what the registration allows to be created in the cluster. What it points to is shared: do not write to it.
+func (m *Member) Creation() registration.Creation { return m.view.Load().creation }
 
 // IsHub is true when the cluster is the hub itself.
 func (m *Member) IsHub() bool { return m.view.Load().hub }
@@ -183,7 +189,8 @@ func (e *entry) usable(silence *fleet.Silence) bool {
 
 func (e *entry) build(s shown) *view {
 	v := &view{
-		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices, hub: s.hub,
+		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices,
+		creation: e.reg.Creation, hub: s.hub,
 		state: State{Ready: s.ready, Reason: s.silence.Reason, Message: s.silence.Detail, Since: e.since(s.ready)},
 	}
 	if s.ready {

@@ -27,7 +27,7 @@ const (
 )
 
 // identify asks the cluster who it is.
-func identify(ctx context.Context, c *connection.Connection) (types.UID, *fleet.Silence) {
+func identify(ctx context.Context, c *connection.Connection, reading *connection.Reading) (types.UID, *fleet.Silence) {
 	body, code, err := c.Get(ctx, identityPath)
 	if err != nil {
 		silence, _ := fleet.Classify(err)
@@ -41,7 +41,7 @@ func identify(ctx context.Context, c *connection.Connection) (types.UID, *fleet.
 			UID types.UID `json:"uid"`
 		} `json:"metadata"`
 	}
-	if json.Unmarshal(body, &namespace) != nil || namespace.Metadata.UID == "" {
+	if reading.Guard(func() error { return json.Unmarshal(body, &namespace) }) != nil || namespace.Metadata.UID == "" {
 		return "", fleet.Silencef(fleet.ReasonBadAnswer,
 			"the answer to GET %s is no namespace with a uid: is the address that of a Kubernetes API server?", identityPath)
 	}

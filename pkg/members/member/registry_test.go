@@ -196,6 +196,10 @@ func TestLabelsFollowWithoutReconnecting(t *testing.T) {
 			return "not said"
 		})
 	}
+	hub.Put(t, east.secret(t, "east", registrationtest.Annotated(registration.CreateInAnnotation, "shop")))
+	memberstest.Eventually(t, "shop", func() string { return strings.Join(m.Creation().Namespaces, ",") })
+	hub.Put(t, east.secret(t, "east"))
+	memberstest.Eventually(t, "", func() string { return strings.Join(m.Creation().Namespaces, ",") })
 	if r.member("east") != m || m.Client() != client || east.opened.Load() != 1 {
 		t.Errorf("new labels made another member or connection (%d opened)", east.opened.Load())
 	}

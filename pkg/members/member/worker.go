@@ -50,6 +50,9 @@ func (f finding) opened() []*connection.Connection {
 
 // sync does what the registration currently requires.
 func (r *Registry) sync(ctx context.Context, e *entry) patience {
+	if left := r.confine(ctx, e); left > 0 {
+		return patience{wait: left}
+	}
 	t := r.task(e)
 	switch {
 	case t.reg.Refused():
@@ -58,6 +61,24 @@ func (r *Registry) sync(ctx context.Context, e *entry) patience {
 		return r.await(ctx, e, t)
 	}
 	return r.conclude(ctx, e, r.probe(ctx, e, t))
+}
+
+// confine puts a member that misbehaves into quarantine, and returns how long it is not to be
+// probed. Its connections end: with them what others are reading of it.
+func (r *Registry) confine(ctx context.Context, e *entry) (left time.Duration) {
+	var fx effects
+	r.mu.Lock()
+	offence, now := e.offence.Swap(nil), time.Now()
+	if offence != nil && !e.quarantine.active() && !e.reg.Refused() {
+		e.quarantine = e.quarantine.enter(*offence, now)
+		fx.retire(e.conn, e.hubConn)
+		e.conn, e.hubConn, e.health = nil, nil, health{contacted: true, silence: e.quarantine.silence}
+		fx.add(r.publish())
+	}
+	left = e.quarantine.remaining(now)
+	r.mu.Unlock()
+	r.carryOut(ctx, fx)
+	return left
 }
 
 // await gives what the registration waits for one deadline's time. A member
@@ -86,7 +107,7 @@ func (r *Registry) probe(ctx context.Context, e *entry, t task) finding {
 	ctx, cancel := context.WithTimeout(ctx, r.options.Connections.Timeout)
 	defer cancel()
 	started := time.Now()
-	f.uid, f.silence = identify(ctx, f.conn)
+	f.uid, f.silence = identify(ctx, f.conn, e.member.Reading())
 	e.member.peer.CheckClock(ctx)
 	f.answered = e.member.peer.LastSuccess().After(started)
 	switch {
@@ -164,6 +185,13 @@ func (r *Registry) take(ctx context.Context, e *entry, f finding) (fx effects) {
 		e.uid = f.uid
 	}
 	e.health = e.health.after(outcome{silence: f.silence, fresh: f.fresh, answered: f.answered})
+	if e.quarantine.active() {
+		if f.silence != nil { // only a probe that succeeds ends it
+			fx.retire(f.opened()...)
+			return fx
+		}
+		e.quarantine = e.quarantine.leave(time.Now())
+	}
 	if f.fresh && f.conn != nil {
 		fx.retire(e.conn)
 		e.conn = f.conn

@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	restfake "k8s.io/client-go/rest/fake"
+
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // Handler answers a request.
@@ -26,10 +28,13 @@ type Member struct {
 	Handle     Handler // answers in place of all else, unless it returns nil, nil
 	asked      []*url.URL
 	taken      int
+	reading    *connection.Reading
 }
 
 // New returns a member that answers so.
-func New(name string, answer Handler) *Member { return &Member{name: name, answer: answer} }
+func New(name string, answer Handler) *Member {
+	return &Member{name: name, answer: answer, reading: connection.NewReading()}
+}
 
 // Name is the cluster's.
 func (m *Member) Name() string { return m.name }
@@ -62,6 +67,9 @@ func (m *Member) WatchClient() rest.Interface { return m.Client() }
 
 // MetricsClient leads to it too.
 func (m *Member) MetricsClient() rest.Interface { return m.Client() }
+
+// Reading decodes its answers.
+func (m *Member) Reading() *connection.Reading { return m.reading }
 
 // Serve answers as a client is answered.
 func (m *Member) Serve(r *http.Request) (*http.Response, error) {

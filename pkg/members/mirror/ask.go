@@ -99,12 +99,12 @@ func (a asker[O, T]) page(ctx context.Context, o *metav1.ListOptions) (runtime.O
 	if err != nil {
 		return nil, err
 	}
-	kept, err := a.keep(list)
-	if err != nil {
+	var kept *metainternalversion.List
+	if err := a.member.Reading().Guard(func() (err error) { kept, err = a.keep(list); return err }); err != nil {
 		return nil, err
 	}
 	body, _ := result.Raw() // it was read without an error
-	return kept, a.length.Add(o.Continue, kept.Continue, meta.LenList(list), len(body))
+	return kept, a.member.Reading().Endless(a.length.Add(o.Continue, kept.Continue, meta.LenList(list), len(body)))
 }
 
 // watch begins a watch. One that cannot be is as one that ended at once, after
@@ -112,10 +112,13 @@ func (a asker[O, T]) page(ctx context.Context, o *metav1.ListOptions) (runtime.O
 func (a asker[O, T]) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	ctx = klog.NewContext(ctx, a.logger)
 	o.Watch = true
+	if a.misses() { // what it would follow is not what was seen
+		return nil, apierrors.NewResourceExpired("an object could not be read")
+	}
 	w, err := a.request(a.member.WatchClient(), &o).Watch(ctx)
 	switch {
 	case err == nil:
-		a.began(time.Now())
+		a.began(w.Stop, time.Now())
 		return &followed{Interface: w, ended: sync.OnceFunc(func() { a.ended(time.Now()) })}, nil
 	case tooOld(err):
 		return nil, err

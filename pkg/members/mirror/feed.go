@@ -38,6 +38,8 @@ type feed[O runtime.Object, T Object] struct {
 	lacking  bool           // the resource was not served when last asked for, so that there are no objects
 	heard    time.Time      // up to when objects were correct at the last check
 	failure  *fleet.Silence // of the last attempt; nil if it went well
+	stopsNow func()         // ends the present watch
+	missed   bool           // a change could not be read, so that the objects must be listed again
 }
 
 func newFeed[O runtime.Object, T Object](o *Options[O, T], member Member, namespace string, pages, turns chan struct{}) *feed[O, T] {
@@ -148,11 +150,29 @@ func (f *feed[O, T]) failed(ctx context.Context, err error) {
 // attempt releases those who wait for a first attempt.
 func (f *feed[O, T]) attempt() { f.once.Do(func() { close(f.tried) }) }
 
-// began notes that a watch has begun.
-func (f *feed[O, T]) began(now time.Time) {
+// began notes that a watch has begun, and how it is ended.
+func (f *feed[O, T]) began(stop func(), now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.watching, f.heard = true, now
+	f.watching, f.heard, f.stopsNow = true, now, stop
+}
+
+// miss ends the watch, of which a change could not be read.
+func (f *feed[O, T]) miss() {
+	f.mu.Lock()
+	f.missed = true
+	stop := f.stopsNow
+	f.mu.Unlock()
+	stop()
+}
+
+// misses is true, once, when the objects must be listed again.
+func (f *feed[O, T]) misses() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	missed := f.missed
+	f.missed = false
+	return missed
 }
 
 // ended notes that the watch has ended.

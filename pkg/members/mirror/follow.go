@@ -49,8 +49,14 @@ func (s store[O, T]) Update(object any) error {
 	if !ok {
 		return fmt.Errorf("keeping a changed object: it is a %T", object)
 	}
-	s.feed.put(s.feed.o.Keep(typed), time.Now())
-	return nil
+	err := s.feed.member.Reading().Guard(func() error {
+		s.feed.put(s.feed.o.Keep(typed), time.Now())
+		return nil
+	})
+	if err != nil {
+		s.feed.miss()
+	}
+	return err
 }
 
 // Delete takes one object away.

@@ -159,3 +159,27 @@ func TestQuantityThatTakesForEver(t *testing.T) {
 		})
 	}
 }
+
+// What one member sends must not end the program, nor be missed: it is read again, and said.
+func TestObjectOverWhichWePanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east, west := newFakeMember("east", "shop/a"), newFakeMember("west", "shop/a")
+		r := start(t, func(o *Options[*corev1.ConfigMap, *thing]) {
+			o.Keep = func(c *corev1.ConfigMap) *thing {
+				if c.Data["value"] == "evil" {
+					panic("over what it holds")
+				}
+				return keepThing(c)
+			}
+		})
+		r.expect(east, "shop", "shop/a=0")
+		r.expect(west, "shop", "shop/a=0")
+		east.put("shop/a", "evil") // as an event, and then in a list
+		time.Sleep(time.Minute)
+		r.expect(east, "shop", "shop/a=0 BadAnswer")
+		r.expect(west, "shop", "shop/a=0")
+		east.put("shop/a", "1")
+		time.Sleep(time.Minute)
+		r.expect(east, "shop", "shop/a=1")
+	})
+}

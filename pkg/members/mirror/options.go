@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 )
 
@@ -21,6 +22,8 @@ type Member interface {
 	Silence() error
 	Client() rest.Interface
 	WatchClient() rest.Interface
+	// Reading decodes its answers.
+	Reading() *connection.Reading
 }
 
 // Options say what is mirrored and for how long. Zero durations and limits

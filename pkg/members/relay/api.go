@@ -18,8 +18,9 @@ import (
 	externalinstall "k8s.io/metrics/pkg/apis/external_metrics/install"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
-	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/merge"
 )
 
 const (
@@ -32,9 +33,13 @@ type api[T any] struct {
 	name     string // in logs and metrics
 	group    string
 	versions []string // preferred first
-	// remembers is true where what a member last said is wanted once it is silent.
-	remembers bool
-	request   func(*rest.Request, string, key) *rest.Request
+	// seen is what of an answer is wanted once the member is silent; nil where nothing is.
+	seen func([]T) merge.Seen
+	// same is true for values that are equal, of series that are; needed where seen is.
+	same func(a, b []T) bool
+	// size is what a value takes in memory.
+	size    func(*T) int64
+	request func(*rest.Request, string, key) *rest.Request
 	// decode reads an answer to k. Where it is an error that holds no silence, the member has none.
 	decode func(body []byte, k key) ([]T, error)
 	// listed reads an entry of the member's discovery; false for one that is no metric.
@@ -49,7 +54,7 @@ func (a *api[T]) absent() error {
 func customAPI(decoder runtime.Decoder) *api[custom_metrics.MetricValue] {
 	a := &api[custom_metrics.MetricValue]{
 		name: "custom", group: customGroup, versions: []string{"v1beta2", "v1beta1"},
-		request: customRequest, listed: customListed,
+		size: customSize, request: customRequest, listed: customListed,
 	}
 	a.decode = func(body []byte, k key) ([]custom_metrics.MetricValue, error) {
 		list, err := decode[*custom_metrics.MetricValueList](decoder, body)
@@ -86,7 +91,7 @@ func customListed(r metav1.APIResource) (provider.CustomMetricInfo, bool) {
 func externalAPI(decoder runtime.Decoder) *api[external_metrics.ExternalMetricValue] {
 	return &api[external_metrics.ExternalMetricValue]{
 		name: "external", group: externalGroup, versions: []string{"v1beta1"},
-		remembers: true, request: externalRequest,
+		seen: merge.SeenIn, same: sameValues, size: externalSize, request: externalRequest,
 		decode: func(body []byte, _ key) ([]external_metrics.ExternalMetricValue, error) {
 			list, err := decode[*external_metrics.ExternalMetricValueList](decoder, body)
 			if err != nil {
@@ -122,6 +127,4 @@ func decode[L runtime.Object](decoder runtime.Decoder, body []byte) (list L, err
 }
 
 // badAnswer: what cannot be read is no answer.
-func badAnswer(err error) error {
-	return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: "reading the answer: " + err.Error()}
-}
+func badAnswer(err error) error { return connection.BadAnswer("reading the answer", err) }

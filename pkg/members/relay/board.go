@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/merge"
 )
 
 // A board has a line to each member for one API.
@@ -127,7 +128,7 @@ func (b *board[T]) ask(ctx context.Context, k key, clusters func(string) bool) R
 	for i, l := range asked {
 		attempts[i] = l.put(k)
 	}
-	result := Result[T]{Answer: fleet.NewAnswer[[]T](len(asked)), Since: map[string]time.Time{}, Before: map[string][]T{}}
+	result := Result[T]{Answer: fleet.NewAnswer[[]T](len(asked)), Since: map[string]time.Time{}, Before: map[string]merge.Seen{}}
 	for i, l := range asked {
 		values, err := attempts[i].wait(ctx)
 		name := l.source.Name()

@@ -88,7 +88,10 @@ func (l *line[T]) find() (found, error) {
 	if err := l.read(ctx, &list, &list.Kind, "APIResourceList", l.api.group, version); err != nil {
 		return found{}, err
 	}
-	names := l.listed(list.APIResources)
+	var names []unique.Handle[provider.CustomMetricInfo]
+	if err := l.source.Reading().Guard(func() error { names = l.listed(list.APIResources); return nil }); err != nil {
+		return found{}, err
+	}
 	if len(names) > mostNames {
 		return found{version, slices.Clone(names[:mostNames]), true}, nil
 	}

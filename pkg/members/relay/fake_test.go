@@ -31,6 +31,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
 
 // fakeMember is an API server, with both APIs, without a network.
@@ -225,7 +226,7 @@ func newFleetWith(change func(*Options), members ...Source) *fleetOf {
 			return f.members
 		},
 		Timeout: timeout, KeepFor: keepFor, IdleAfter: idleAfter, DiscoveryPeriod: period,
-		Custom: true, External: true, Metrics: NewMetrics(f.registry),
+		Memory: memory.New(1<<30, prometheus.NewRegistry()), Custom: true, External: true, Metrics: NewMetrics(f.registry),
 	}
 	change(&o)
 	f.Relay = New(o)

@@ -42,7 +42,7 @@ func (l *line[T]) request(ctx context.Context, version string, k key) (values []
 		return l.api.request(r, version, k).SetHeader("Accept", acceptValues)
 	}
 	err = l.get(ctx, prepare, func(body []byte) (err error) {
-		values, err = connection.Decode(ctx, l.reading, func() ([]T, error) { return l.api.decode(body, k) })
+		values, err = connection.Decode(ctx, l.source.Reading(), body, func(body []byte) ([]T, error) { return l.api.decode(body, k) })
 		return err
 	})
 	return values, err

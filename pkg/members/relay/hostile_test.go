@@ -82,15 +82,13 @@ func TestDecodersThatHang(t *testing.T) {
 		defer cancel()
 		never := make(chan struct{})
 		defer close(never)
-		f := newFleetWith(func(*Options) {}, newFakeMember("evil"), newFakeMember("good"))
+		evil := newFakeMember("evil")
+		f := newFleetWith(func(*Options) {}, evil, newFakeMember("good"))
 		f.run(t)
 		synctest.Wait()
-		f.external.mu.Lock()
-		reading := f.external.lines["evil"].reading
-		f.external.mu.Unlock()
 		for range 100 { // more than are decoded at once
 			go func() {
-				_, _ = connection.Decode(ctx, reading, func() (int, error) { <-never; return 0, nil })
+				_, _ = connection.Decode(ctx, evil.Reading(), nil, func([]byte) (int, error) { <-never; return 0, nil })
 			}()
 		}
 		synctest.Wait()
@@ -99,5 +97,23 @@ func TestDecodersThatHang(t *testing.T) {
 		if took := time.Since(begin); took != timeout {
 			t.Errorf("it took %v, want %v", took, timeout)
 		}
+	})
+}
+
+func TestAnswerOverWhichWePanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evil, good := newFakeMember("evil"), newFakeMember("good")
+		f := newFleetWith(func(*Options) {}, evil, good)
+		f.run(t)
+		synctest.Wait()
+		evil.Set(func() { evil.series = append(evil.series, oneSeries("evil", "1")) })
+		decode := f.external.api.decode
+		f.external.api.decode = func(body []byte, k key) ([]external_metrics.ExternalMetricValue, error) {
+			if bytes.Contains(body, []byte("evil")) {
+				panic("over what it says")
+			}
+			return decode(body, k)
+		}
+		wantCoverage(t, f.External(t.Context(), queue), "answered=good;silent=evil:BadAnswer")
 	})
 }

@@ -4,6 +4,8 @@ package relay
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 	"unique"
@@ -11,7 +13,6 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // A line asks one member for one API.
@@ -20,8 +21,6 @@ type line[T any] struct {
 	api    *api[T]
 	source Source
 	meter  *meter
-	// reading decodes values; documents of the discovery hold no quantities.
-	reading *connection.Reading
 	// ctx ends when the member leaves, for the cause left.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -32,8 +31,10 @@ type line[T any] struct {
 	mu        sync.Mutex
 	over      bool // nothing may be started any more
 	questions map[key]*question[T]
-	version   learning
-	names     []unique.Handle[provider.CustomMetricInfo] // the member's part of the catalogue, without duplicates
+	// latest is, by subject and metric, the question that was answered last.
+	latest  map[key]*question[T]
+	version learning
+	names   []unique.Handle[provider.CustomMetricInfo] // the member's part of the catalogue, without duplicates
 	// failing is the start of the discovery's unbroken failures; zero while it
 	// does not fail, or a question was answered since.
 	failing time.Time
@@ -44,7 +45,7 @@ func newLine[T any](ctx context.Context, b *board[T], m Source) *line[T] {
 	return &line[T]{
 		board: b, api: b.api, source: m, meter: b.o.Metrics.of(m.Name(), b.api.name),
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1),
-		reading: connection.NewReading(), ready: m.Silence() == nil, questions: map[key]*question[T]{},
+		ready: m.Silence() == nil, questions: map[key]*question[T]{}, latest: map[key]*question[T]{},
 	}
 }
 
@@ -53,11 +54,15 @@ func left() error {
 	return &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "the cluster left the fleet during the request"}
 }
 
-// end makes the line start nothing more, and ends what is in flight.
+// end makes the line start nothing more, ends what is in flight, and frees what it holds.
 func (l *line[T]) end() {
 	l.mu.Lock()
 	l.over = true
+	questions := slices.Collect(maps.Values(l.questions))
+	clear(l.questions)
+	clear(l.latest)
 	l.mu.Unlock()
+	l.changed(questions)
 	l.cancel(left())
 	l.meter.end()
 }
@@ -83,30 +88,47 @@ func (l *line[T]) noteReady() {
 // put puts a question, or joins those who wait for its answer, or takes the
 // answer of a moment ago. It does not wait.
 func (l *line[T]) put(k key) *attempt[[]T] {
+	a, used := l.join(k)
+	if used != nil {
+		l.board.o.Memory.Used(used)
+	}
+	return a
+}
+
+// notedFor is for how long it need not be noted again that a question is asked:
+// those of all members are noted in one place.
+const notedFor = time.Second
+
+// join also returns the question if it is to be noted that it is asked.
+func (l *line[T]) join(k key) (a *attempt[[]T], used *question[T]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	q := l.questions[k]
 	if q != nil {
-		q.asked = time.Now() // what was seen is not forgotten while the member is silent
+		q.asked = now // what was seen is not forgotten while the member is silent
+		if now.Sub(q.noted) >= notedFor {
+			q.noted, used = now, q
+		}
 	}
 	if err := l.unasked(); err != nil {
 		l.meter.served(servedNotAsked)
-		return failed[[]T](err)
+		return failed[[]T](err), used
 	}
 	if q == nil {
-		q = l.add(k)
+		q = l.add(k, now)
 	}
 	if a := q.last; a != nil && (!a.ended() || a.fresh(l.board.o.KeepFor)) {
 		l.meter.served(servedBy(a.ended()))
-		return a
+		return a, used
 	}
-	a := newAttempt[[]T]()
-	if !l.start(func() { l.attend(k, q, a) }) {
-		return failed[[]T](left())
+	a = newAttempt[[]T]()
+	if !l.start(func() { l.attend(q, a) }) {
+		return failed[[]T](left()), nil
 	}
 	l.meter.served(servedAsked)
 	q.last = a
-	return a
+	return a, used
 }
 
 // unasked returns what stands for the answer of a member that is not to be asked.
@@ -118,10 +140,16 @@ func (l *line[T]) unasked() error {
 }
 
 // attend brings an attempt to its end.
-func (l *line[T]) attend(k key, q *question[T], a *attempt[[]T]) {
+func (l *line[T]) attend(q *question[T], a *attempt[[]T]) {
 	ctx, cancel := context.WithTimeout(l.ctx, l.board.o.Timeout)
 	defer cancel()
-	values, err := l.fetch(ctx, k)
+	values, err := l.fetch(ctx, q.key)
+	l.finish(q, a, values, err)
+	l.board.o.Memory.Changed(q)
+}
+
+func (l *line[T]) finish(q *question[T], a *attempt[[]T], values []T, err error) {
+	answer := l.weigh(values)
 	silence, _ := fleet.Classify(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +158,9 @@ func (l *line[T]) attend(k key, q *question[T], a *attempt[[]T]) {
 		q.noteFailure(a.sent)
 	} else {
 		l.failing = time.Time{}
-		q.noteAnswer(values, l.api.remembers)
+		l.share(q, &answer)
+		q.noteAnswer(answer)
 	}
-	a.end(values, err) // who waits for it finds what was noted
+	q.lastBytes = answer.bytes + errorSize(err)
+	a.end(answer.values, err) // who waits for it finds what was noted
 }

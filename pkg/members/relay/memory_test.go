@@ -10,9 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
+	"github.com/fleetscale/fleetscale/pkg/merge"
 )
 
 // A step of a story: something changes after a while, and a question is put.
@@ -149,7 +152,7 @@ func TestBefore(t *testing.T) {
 	const again = idleAfter / 2
 	tests := map[string]struct {
 		steps []step
-		want  map[string][]external_metrics.ExternalMetricValue
+		want  map[string][]string
 	}{
 		"what was answered last": {[]step{{0, nil, false}, {time.Minute, hasMore, false}, {time.Minute, fails, false}},
 			last(oneSeries("a", "1"), oneSeries("b", "2"))},
@@ -161,9 +164,9 @@ func TestBefore(t *testing.T) {
 		"a member that never answered": {[]step{{0, fails, false}}, last()},
 		"never answered to this":       {[]step{{0, nil, true}, {time.Minute, fails, false}}, last()},
 		"no series, which is an answer": {[]step{{0, hasNone, false}, {time.Minute, fails, false}},
-			map[string][]external_metrics.ExternalMetricValue{"east": {}}},
+			map[string][]string{"east": {}}},
 		"ignorance, which is an answer": {[]step{{0, nil, false}, {time.Minute, knowsNothing, false}, {time.Minute, fails, false}},
-			map[string][]external_metrics.ExternalMetricValue{"east": {}}},
+			map[string][]string{"east": {}}},
 		"forgotten when nobody asks":       {[]step{{0, nil, false}, {idleAfter + 2*keepFor, fails, false}}, last()},
 		"not forgotten before it is time":  {[]step{{0, nil, false}, {idleAfter, fails, false}}, last(oneSeries("a", "7"))},
 		"there again before it is told of": {[]step{{0, fails, false}, {time.Minute, heals, false}}, last()},
@@ -173,18 +176,29 @@ func TestBefore(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				east := newFakeMember("east")
 				r := tell(t, startFleet(t, east), east, tc.steps...)
-				fleettest.Same(t, "before", tc.want, r.Before)
+				fleettest.Same(t, "before", tc.want, texts(r.Before))
 			})
 		})
 	}
 }
 
 // last returns what is known of the only member; nothing if it never answered.
-func last(series ...external_metrics.ExternalMetricValue) map[string][]external_metrics.ExternalMetricValue {
+func last(series ...external_metrics.ExternalMetricValue) map[string][]string {
 	if len(series) == 0 {
-		return map[string][]external_metrics.ExternalMetricValue{}
+		return map[string][]string{}
 	}
-	return map[string][]external_metrics.ExternalMetricValue{"east": series}
+	return texts(map[string]merge.Seen{"east": merge.SeenIn(series)})
+}
+
+func texts(before map[string]merge.Seen) map[string][]string {
+	all := map[string][]string{}
+	for cluster, seen := range before {
+		all[cluster] = []string{}
+		for _, series := range seen {
+			all[cluster] = append(all[cluster], series.Value())
+		}
+	}
+	return all
 }
 
 func TestCustomMetricsHaveNoBefore(t *testing.T) {
@@ -229,22 +243,32 @@ func TestValuesAreDroppedOnceTheyServeNobody(t *testing.T) {
 	})
 }
 
+// roomFor is a memory for about so many answers of one value.
+func roomFor(t *testing.T, questions int64) *memory.Memory {
+	t.Helper()
+	series := oneSeries("a", "1")
+	return memory.New(questions*(questionBytes+externalSize(&series)), prometheus.NewRegistry())
+}
+
 func TestWhatIsKnownIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		f := newFleetWith(func(o *Options) { o.KeepFor = time.Hour }, east).start(t)
+		const most = 1000
+		kept := roomFor(t, most)
+		f := newFleetWith(func(o *Options) { o.KeepFor, o.Memory = time.Hour, kept }, east).start(t)
 		important := ExternalQuestion{Namespace: "important", Metric: "queue", Clusters: everywhere}
-		for i := range mostQuestions + 200 {
+		for i := range most + 200 {
 			q := queue
-			q.Namespace = fmt.Sprintf("shop-%d", i)
+			q.Namespace = fmt.Sprintf("shop-%04d", i) // as heavy as the important one
 			f.External(t.Context(), q)
-			time.Sleep(time.Millisecond)
+			time.Sleep(notedFor / 50)
 			if i%100 == 0 {
 				f.External(t.Context(), important)
 			}
 		}
-		if questions, _ := held(f.external.lines["east"]); questions != mostQuestions {
-			t.Errorf("%d questions are known, want %d", questions, mostQuestions)
+		synctest.Wait()
+		if questions, _ := held(f.external.lines["east"]); questions < most*9/10 || questions > most {
+			t.Errorf("%d questions are known, want about %d", questions, most)
 		}
 		east.take()
 		f.External(t.Context(), important)
@@ -257,7 +281,9 @@ func TestWhatIsKnownIsBounded(t *testing.T) {
 func TestWhatIsUnderWayIsNotForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
-		f := startFleet(t, east)
+		const most = 1000
+		kept := roomFor(t, most)
+		f := newFleetWith(func(o *Options) { o.Memory = kept }, east).start(t)
 		release := make(chan struct{})
 		east.Set(func() {
 			east.values = func(r *http.Request) (*http.Response, error) {
@@ -266,7 +292,7 @@ func TestWhatIsUnderWayIsNotForgotten(t *testing.T) {
 			}
 		})
 		var askers sync.WaitGroup
-		const n = mostQuestions + 50
+		const n = most + 50
 		for range 2 {
 			askers.Go(func() { manyQuestions(t, f, n, "answered=east") })
 			synctest.Wait()
@@ -275,8 +301,9 @@ func TestWhatIsUnderWayIsNotForgotten(t *testing.T) {
 		askers.Wait()
 		fleettest.Same(t, "times asked", n, east.askedFor("rps"))
 		manyQuestions(t, f, n+10, "answered=east")
-		if questions, _ := held(f.custom.lines["east"]); questions > mostQuestions {
-			t.Errorf("%d questions are known, want no more than %d", questions, mostQuestions)
+		synctest.Wait()
+		if questions, _ := held(f.custom.lines["east"]); questions > most {
+			t.Errorf("%d questions are known, want no more than %d", questions, most)
 		}
 	})
 }

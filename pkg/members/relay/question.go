@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/merge"
 )
 
 // CustomQuestion asks for one metric of objects.
@@ -50,9 +51,10 @@ type Result[T any] struct {
 	// as far as was seen: its own failures, its API's and its cluster's, but
 	// not from before it last answered.
 	Since map[string]time.Time
-	// Before is what a silent member last answered to this question, be it
-	// nothing; there is no entry for one that never did. Custom metrics have none.
-	Before map[string][]T
+	// Before are the series that a silent member last answered this question with,
+	// be it none; there is no entry for one that never did, or of which that is
+	// forgotten. Custom metrics have none.
+	Before map[string]merge.Seen
 }
 
 // key is one question as a member is asked it.

@@ -12,7 +12,9 @@ import (
 	"k8s.io/metrics/pkg/apis/external_metrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
 
 // Source is one member. Another Source under the same name is another cluster.
@@ -28,6 +30,8 @@ type Source interface {
 	IsHub() bool
 	// Client asks the member's API server. It is taken again before each request.
 	Client() rest.Interface
+	// Reading decodes its answers.
+	Reading() *connection.Reading
 }
 
 var _ Source = (*member.Member)(nil)
@@ -45,6 +49,8 @@ type Options struct {
 	IdleAfter time.Duration
 	// DiscoveryPeriod is the interval of discovery of a member's metrics.
 	DiscoveryPeriod time.Duration
+	// Memory bounds what is kept.
+	Memory *memory.Memory
 	// Custom and External say which APIs are served at all. The other is never asked for.
 	Custom, External bool
 	// Metrics counts. It must not be nil.

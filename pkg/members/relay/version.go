@@ -73,13 +73,15 @@ func (l *line[T]) read(ctx context.Context, into any, kind *string, want string,
 		return r.AbsPath(append([]string{"apis"}, path...)...).SetHeader("Accept", "application/json")
 	}
 	return l.get(ctx, prepare, func(body []byte) error {
-		if err := json.Unmarshal(body, into); err != nil {
-			return badAnswer(err)
-		}
-		if *kind != want {
-			return badAnswer(fmt.Errorf("it is a %q, not a %s", *kind, want))
-		}
-		return nil
+		return l.source.Reading().Guard(func() error {
+			if err := json.Unmarshal(body, into); err != nil {
+				return badAnswer(err)
+			}
+			if *kind != want {
+				return badAnswer(fmt.Errorf("it is a %q, not a %s", *kind, want))
+			}
+			return nil
+		})
 	})
 }
 

@@ -5,6 +5,7 @@ package usage
 import (
 	"cmp"
 	"iter"
+	"reflect"
 	"slices"
 	"time"
 
@@ -86,11 +87,39 @@ func (b *Batch) inNamespace(name string) *Batch {
 	return part
 }
 
+// bytes estimates what the batch takes in memory. What several samples in a row have in common is counted once, though
+// other batches may have it too.
+func (b *Batch) bytes() int64 {
+	if b.Len() == 0 {
+		return 0
+	}
+	bytes := len(b.records)*int(reflect.TypeFor[record]().Size()) + 8*len(b.values)
+	var last record
+	for i := range b.records {
+		r := &b.records[i]
+		bytes += (len(r.name) + 15) &^ 15 // as strings are allocated
+		if r.labels != last.labels {
+			bytes += r.labels.Bytes() + uniqueBytes
+		}
+		if r.shape != last.shape {
+			bytes += len(r.shape.text.Value()) + uniqueBytes
+		}
+		last = *r
+	}
+	return int64(bytes)
+}
+
+// uniqueBytes is what it takes to have a text once, beside the text.
+const uniqueBytes = 208
+
+// labelled is true when some sample bears a label.
+func (b *Batch) labelled() bool {
+	return b != nil && slices.ContainsFunc(b.records, func(r record) bool { return !r.labels.Empty() })
+}
+
 // unlabelled is true when there are samples and none bears a label: then the
 // member may be one whose metrics API leaves labels out.
-func (b *Batch) unlabelled() bool {
-	return b.Len() > 0 && !slices.ContainsFunc(b.records, func(r record) bool { return !r.labels.Empty() })
-}
+func (b *Batch) unlabelled() bool { return b.Len() > 0 && !b.labelled() }
 
 // compare searches for a sample that both batches hold: if it bears another time
 // than before, the member has measured since. Samples that come and go say

@@ -13,8 +13,8 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/compact"
-	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
@@ -82,9 +82,7 @@ func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) e
 	return nil
 }
 
-func badAnswer(err error) error {
-	return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: "decoding the answer: " + err.Error()}
-}
+func badAnswer(err error) error { return connection.BadAnswer("decoding the answer", err) }
 
 // batchBuilder collects samples in any order.
 type batchBuilder struct {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
 
 // fakeMember answers for one cluster, without a network.
@@ -136,6 +137,12 @@ func startStore(t *testing.T, members ...Source) *fleetOf {
 
 func startStoreOf(t *testing.T, maxHot int, members ...Source) *fleetOf {
 	t.Helper()
+	return startStoreIn(t, 1<<30, maxHot, members...)
+}
+
+// startStoreIn has so many bytes for what it keeps.
+func startStoreIn(t *testing.T, maxBytes int64, maxHot int, members ...Source) *fleetOf {
+	t.Helper()
 	f := &fleetOf{members: members, registry: prometheus.NewRegistry()}
 	f.Store = New(Options{
 		Members: func() []Source {
@@ -144,7 +151,7 @@ func startStoreOf(t *testing.T, maxHot int, members ...Source) *fleetOf {
 			return f.members
 		},
 		Period: resolution, MaxAge: time.Minute, IdleAfter: 5 * time.Minute, Timeout: 5 * time.Second,
-		MaxHot: maxHot, Metrics: NewMetrics(f.registry),
+		MaxHot: maxHot, Memory: memory.New(maxBytes, prometheus.NewRegistry()), Metrics: NewMetrics(f.registry),
 	})
 	memberstest.Run(t.Context(), t, func(ctx context.Context) error {
 		f.Run(ctx)

@@ -83,14 +83,12 @@ func TestDecodersThatHang(t *testing.T) {
 		defer cancel()
 		never := make(chan struct{})
 		defer close(never)
-		s := startStore(t, newFakeMember("evil", pods("shop", 1)...), newFakeMember("good", pods("shop", 1)...))
+		evil := newFakeMember("evil", pods("shop", 1)...)
+		s := startStore(t, evil, newFakeMember("good", pods("shop", 1)...))
 		synctest.Wait()
-		s.mu.Lock()
-		reading := s.scrapers["evil"].reading
-		s.mu.Unlock()
 		for range 100 { // more than are decoded at once
 			go func() {
-				_, _ = connection.Decode(ctx, reading, func() (*Batch, error) { <-never; return nil, nil })
+				_, _ = connection.Decode(ctx, evil.Reading(), nil, func([]byte) (*Batch, error) { <-never; return nil, nil })
 			}()
 		}
 		synctest.Wait()

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // touch notes that k was asked for, and returns where the answers of those asked
@@ -20,10 +18,11 @@ func (s *Store) touch(k key, asked []*scraper) (h *hotKey, targets []*target) {
 	targets = s.ensure(k, asked)
 	if h = s.hot[k]; h != nil {
 		h.asked = time.Now()
+		s.shares.Use(k)
 		return h, targets
 	}
-	if len(s.hot) >= s.o.MaxHot {
-		s.dropOldest()
+	for _, former := range s.shares.Put(k.namespace, k, 1) {
+		s.drop(former)
 	}
 	h = &hotKey{asked: time.Now(), warm: make(chan struct{})}
 	s.hot[k] = h
@@ -50,17 +49,6 @@ func (s *Store) ensure(k key, asked []*scraper) []*target {
 
 func (s *Store) all() []*scraper { return slices.Collect(maps.Values(s.scrapers)) }
 
-func (s *Store) dropOldest() {
-	var oldest key
-	var asked time.Time
-	for k, h := range s.hot {
-		if asked.IsZero() || h.asked.Before(asked) {
-			oldest, asked = k, h.asked
-		}
-	}
-	s.drop(oldest)
-}
-
 func (s *Store) dropIdle(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,6 +61,7 @@ func (s *Store) dropIdle(now time.Time) {
 
 func (s *Store) drop(k key) {
 	delete(s.hot, k)
+	s.shares.Remove(k)
 	for _, sc := range s.scrapers {
 		sc.drop(k)
 	}
@@ -111,9 +100,9 @@ func (s *Store) join(m Source) *scraper {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	sc := &scraper{
-		source: m, period: s.o.Period, timeout: s.o.Timeout, metrics: s.o.Metrics, reading: connection.NewReading(),
+		source: m, period: s.o.Period, timeout: s.o.Timeout, metrics: s.o.Metrics,
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), failed: make(chan struct{}, 1), running: &s.running,
-		targets: map[key]*target{}, beat: newBeat(s.o.Period),
+		memory: s.o.Memory, targets: map[key]*target{}, labelling: map[string]labelling{}, beat: newBeat(s.o.Period),
 	}
 	for k := range s.hot {
 		if k.selector == "" {
@@ -127,7 +116,7 @@ func (s *Store) join(m Source) *scraper {
 }
 
 func (s *Store) leave(name string, sc *scraper) {
-	sc.cancel()
+	sc.leave()
 	delete(s.scrapers, name)
 	s.o.Metrics.forget(name)
 }

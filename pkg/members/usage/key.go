@@ -41,7 +41,7 @@ func (k key) fetch(ctx context.Context, client rest.Interface, reading *connecti
 	if err != nil {
 		return nil, err
 	}
-	return connection.Decode(ctx, reading, func() (*Batch, error) { return k.decode(body, contentType) })
+	return connection.Decode(ctx, reading, body, func(body []byte) (*Batch, error) { return k.decode(body, contentType) })
 }
 
 func (k key) decode(body []byte, contentType string) (*Batch, error) {

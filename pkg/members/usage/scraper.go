@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
 
 // Source is one member: its name, why asking it is useless (nil when it is
@@ -25,6 +26,8 @@ type Source interface {
 	Name() string
 	Silence() error
 	MetricsClient() rest.Interface
+	// Reading decodes its answers.
+	Reading() *connection.Reading
 }
 
 // A scraper asks one member.
@@ -33,7 +36,6 @@ type scraper struct {
 	period  time.Duration
 	timeout time.Duration
 	metrics *Metrics
-	reading *connection.Reading
 	// ctx ends when the member leaves. Attempts outlive the client who caused
 	// them, since others wait for them too.
 	ctx    context.Context
@@ -44,11 +46,15 @@ type scraper struct {
 	// running counts what was started, for the store to wait for.
 	running *sync.WaitGroup
 
+	memory *memory.Memory
+
 	mu      sync.Mutex
 	targets map[key]*target
-	maxAge  time.Duration // at least as configured; longer for a member that measures slowly
-	locked  bool          // for the metrics
-	ready   bool          // as last seen by the store
+	// labelling is by resource: a member may send labels of nodes and none of pods.
+	labelling map[string]labelling
+	maxAge    time.Duration // at least as configured; longer for a member that measures slowly
+	locked    bool          // for the metrics
+	ready     bool          // as last seen by the store
 
 	beat     *beat // the running goroutine's own
 	together together
@@ -95,7 +101,7 @@ func (s *scraper) round() {
 	if first.err != nil {
 		s.beat.interrupted(first.received)
 		if isDown(first.err) {
-			failAll(others, first)
+			s.failAll(others, first)
 			return
 		}
 		s.askAll(others, true)
@@ -158,9 +164,9 @@ func isDown(err error) bool {
 		silence.Reason)
 }
 
-func failAll(targets []*target, a attempt) {
+func (s *scraper) failAll(targets []*target, a attempt) {
 	for _, t := range targets {
-		t.keep(attempt{sent: a.sent, received: a.received, err: a.err})
+		s.file(t, attempt{sent: a.sent, received: a.received, err: a.err})
 	}
 }
 
@@ -223,7 +229,17 @@ func (s *scraper) ask(t *target, onBeat bool) (attempt, comparison) {
 	a := attempt{sent: time.Now(), onBeat: onBeat}
 	a.batch, a.err = s.fetch(t.key)
 	a.received = time.Now()
-	return a, t.keep(a)
+	return a, s.file(t, a)
+}
+
+// file has a target keep what became of an attempt.
+func (s *scraper) file(t *target, a attempt) comparison {
+	if a.batch.unlabelled() && t.labelled() {
+		s.noteLost(t.key.resource, a.sent)
+	}
+	c := t.keep(a)
+	s.memory.Changed(t)
+	return c
 }
 
 func (s *scraper) fetch(k key) (*Batch, error) {
@@ -232,10 +248,12 @@ func (s *scraper) fetch(k key) (*Batch, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.timeout)
 	defer cancel()
-	batch, err := k.fetch(ctx, s.source.MetricsClient(), s.reading)
+	sent := time.Now()
+	batch, err := k.fetch(ctx, s.source.MetricsClient(), s.source.Reading())
 	if s.ctx.Err() == nil { // a departed member's series are gone, and stay so
 		s.metrics.countScrape(s.source.Name(), err)
 	}
+	s.noteLabels(k.resource, sent, batch)
 	return batch, err
 }
 
@@ -277,8 +295,25 @@ func (s *scraper) ensure(k key) *target {
 
 func (s *scraper) drop(k key) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	t := s.targets[k]
 	delete(s.targets, k)
+	s.mu.Unlock()
+	if t != nil {
+		s.forget(t)
+	}
+}
+
+// leave ends the scraper, and frees what it holds.
+func (s *scraper) leave() {
+	s.cancel()
+	for _, t := range s.hotTargets() {
+		s.forget(t)
+	}
+}
+
+func (s *scraper) forget(t *target) {
+	t.leave()
+	s.memory.Changed(t)
 }
 
 // read returns what may be served of t now; see target.read.

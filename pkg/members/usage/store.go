@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
+	"github.com/fleetscale/fleetscale/pkg/shares"
 )
 
 // Options of a Store. All durations must be above 0.
@@ -25,8 +27,12 @@ type Options struct {
 	IdleAfter time.Duration
 	// Timeout bounds one question to one member.
 	Timeout time.Duration
-	// MaxHot bounds the namespaces kept hot; beyond it the one not asked for the longest is dropped.
+	// MaxHot bounds the questions kept hot: namespaces, the nodes, and selectors of
+	// members that are asked to select themselves. Beyond it the namespace with
+	// the most of them loses one, and of those with one who asked the longest ago.
 	MaxHot int
+	// Memory bounds what is kept.
+	Memory *memory.Memory
 	// Metrics counts. It must not be nil.
 	Metrics *Metrics
 }
@@ -39,6 +45,7 @@ type Store struct {
 	mu       sync.Mutex
 	ctx      context.Context // of Run; nil before
 	hot      map[key]*hotKey
+	shares   *shares.Ledger[key] // of hot
 	scrapers map[string]*scraper
 	running  sync.WaitGroup
 }
@@ -50,9 +57,19 @@ type hotKey struct {
 	warm chan struct{}
 }
 
+// mostSelectors bounds for each namespace, beside the namespace itself, the
+// selectors that are put to members again each period. Each is one request more
+// to a member, and its answer may be all of the namespace. There is one for each
+// workload that is scaled, where members leave labels out; more are asked for
+// when they are asked.
+const mostSelectors = 32
+
 // New returns a store that knows no member until it runs.
 func New(o Options) *Store {
-	s := &Store{o: o, changed: make(chan struct{}, 1), hot: map[key]*hotKey{}, scrapers: map[string]*scraper{}}
+	s := &Store{
+		o: o, changed: make(chan struct{}, 1), hot: map[key]*hotKey{}, scrapers: map[string]*scraper{},
+		shares: shares.NewLedger[key](int64(o.MaxHot), min(1+mostSelectors, int64(o.MaxHot))),
+	}
 	o.Metrics.collectFrom(s)
 	return s
 }
@@ -112,8 +129,9 @@ func (s *Store) answer(ctx context.Context, q Question, k key) fleet.Answer[Sele
 	batches := s.batches(ctx, asked, k)
 	answer := fleet.NewAnswer[Selection](len(asked))
 	var unlabelled []*scraper
+	now := time.Now()
 	for i, sc := range asked {
-		if !q.Selector.Empty() && batches[i].batch.unlabelled() {
+		if !q.Selector.Empty() && batches[i].batch.unlabelled() && !sc.sendsLabels(k.resource, now, s.o.MaxAge) {
 			unlabelled = append(unlabelled, sc)
 			continue
 		}

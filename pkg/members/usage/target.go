@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
 
 // ReasonNotYetAsked: the member has joined since the question was last put, and is being asked.
@@ -23,7 +24,9 @@ type target struct {
 	asking chan struct{}
 
 	mu        sync.Mutex
+	gone      bool // nobody will read it
 	batch     *Batch
+	bytes     int64     // of batch
 	asked     time.Time // when batch was asked for
 	attempted time.Time
 	// onBeat is true when batch was taken by a round, so that comparing it with
@@ -78,8 +81,46 @@ func (t *target) keep(a attempt) comparison {
 	}
 	c := a.batch.compare(t.batch)
 	c.tells = c.tells && t.onBeat
-	t.batch, t.asked, t.onBeat = a.batch, a.sent, a.onBeat
+	t.batch, t.asked, t.onBeat, t.bytes = a.batch, a.sent, a.onBeat, a.batch.bytes()
 	return c
+}
+
+var _ memory.Kept = (*target)(nil)
+
+// Namespace implements memory.Kept.
+func (t *target) Namespace() string { return t.key.namespace }
+
+// Bytes implements memory.Kept.
+func (t *target) Bytes() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.gone {
+		return 0
+	}
+	return t.bytes
+}
+
+// Forget implements memory.Kept. The member counts as silent until samples come for which there is room.
+func (t *target) Forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.batch, t.bytes, t.asked = nil, 0, time.Time{}
+	t.failure = &fleet.Silence{Reason: fleet.ReasonTooLarge,
+		Detail: "beyond its namespace's share of --max-kept-bytes"}
+}
+
+// leave is for a target that nobody will read any more.
+func (t *target) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gone = true
+}
+
+// labelled is true when t holds a sample with a label.
+func (t *target) labelled() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.batch.labelled()
 }
 
 // read returns what may be served now: the samples, or why there are none.

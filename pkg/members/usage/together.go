@@ -69,7 +69,7 @@ func (s *scraper) askTogether(namespaces []*target, onBeat bool) (comparison, bo
 	for _, t := range namespaces {
 		part := a
 		part.batch = a.batch.inNamespace(t.key.namespace)
-		all = all.with(t.keep(part))
+		all = all.with(s.file(t, part))
 	}
 	s.together.listed(a.batch.Len())
 	return all, true

@@ -4,7 +4,6 @@ package workload
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,27 +14,32 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/csaupgrade"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // Apply implements [Cluster].
-func (c memberCluster) Apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler,
-	error) {
-	return c.applyOr(ctx, hpa, storing)
+func (c memberCluster) Apply(ctx context.Context, by claims.Autoscaler,
+	hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	return c.applyOr(ctx, by, hpa, storing)
 }
 
 // Accepts implements [Cluster].
-func (c memberCluster) Accepts(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
+func (c memberCluster) Accepts(ctx context.Context, by claims.Autoscaler, hpa *autoscalingv2.HorizontalPodAutoscaler,
+	lacking *unstructured.Unstructured) error {
 	if lacking != nil {
 		if err := c.create(ctx, lacking, trying); err != nil {
 			return err
 		}
 	}
-	_, err := c.applyOr(ctx, hpa, trying)
+	_, err := c.applyOr(ctx, by, hpa, trying)
 	return err
 }
 
@@ -43,47 +47,91 @@ func (c memberCluster) Accepts(ctx context.Context, hpa *autoscalingv2.Horizonta
 func storing(r *rest.Request) *rest.Request { return r }
 func trying(r *rest.Request) *rest.Request  { return r.Param("dryRun", metav1.DryRunAll) }
 
-func (c memberCluster) applyOr(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler,
+// applyOr writes to what is there as it was read, and reads it again if somebody was faster.
+func (c memberCluster) applyOr(ctx context.Context, by claims.Autoscaler, hpa *autoscalingv2.HorizontalPodAutoscaler,
 	meant func(*rest.Request) *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	version, err := c.version(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.mayApply(ctx, hpa, version); err != nil {
-		return nil, fmt.Errorf("applying %s %q: %w", autoscalerKind, hpa.Name, err)
-	}
-	stored, err := c.apply(ctx, hpa, version, meant)
-	if knowsNoTolerance(err) {
-		stored, err = c.apply(ctx, withoutTolerance(hpa), version, meant)
-	}
+	var stored *autoscalingv2.HorizontalPodAutoscaler
+	err = retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		stored, err = autoscalerWriter{c, version, meant}.write(ctx, by, hpa)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("applying %s %q: %w", autoscalerKind, hpa.Name, err)
 	}
-	return stored, nil
+	return recordOf(stored).HorizontalPodAutoscaler, nil
 }
 
-// mayApply is an error if somebody else has made one of that name, perhaps just now: to apply would take it over. And one
-// that is to be nobody's is not made.
-func (c memberCluster) mayApply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) error {
-	there, err := c.stored(ctx, hpa, version)
+// autoscalerWriter writes HorizontalPodAutoscalers to a cluster in a version, or only tries to.
+type autoscalerWriter struct {
+	memberCluster
+	version schema.GroupVersion
+	meant   func(*rest.Request) *rest.Request
+}
+
+// write makes it if there is none of its name, and changes it if there is one of the same owner, or one that was given to that.
+// One that belongs to somebody else is left as it is; so is one that changes hands, or is made, while it is written.
+func (w autoscalerWriter) write(ctx context.Context, by claims.Autoscaler,
+	hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	there, err := w.stored(ctx, hpa, w.version)
 	switch {
-	case apierrors.IsNotFound(err) && hpa.Labels[v1alpha1.ManagedByLabel] != "":
-		return nil
-	case err == nil && there.Labels[v1alpha1.ManagedByLabel] == "" && there.Annotations[v1alpha1.AdoptByAnnotation] == "":
-		return apierrors.NewAlreadyExists(current.WithResource(autoscalerResource).GroupResource(), hpa.Name)
+	case apierrors.IsNotFound(err) && hpa.Labels[v1alpha1.ManagedByLabel] != "": // one that is to be nobody's is not made
+		return w.make(ctx, hpa)
+	case err != nil:
+		return nil, err
+	case !by.Owns(claims.Of(there)):
+		return nil, apierrors.NewAlreadyExists(current.WithResource(autoscalerResource).GroupResource(), hpa.Name)
 	}
-	return err
+	if there, err = w.own(ctx, there); err != nil {
+		return nil, err
+	}
+	hpa = hpa.DeepCopy()
+	hpa.UID, hpa.ResourceVersion = there.UID, there.ResourceVersion
+	stored, err := w.change(ctx, hpa)
+	if knowsNoTolerance(err) {
+		stored, err = w.change(ctx, withoutTolerance(hpa))
+	}
+	return stored, err
 }
 
-func (c memberCluster) apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion,
-	meant func(*rest.Request) *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-	body, err := memberhpa.Encode(hpa, version.String())
+// make is an error if there is one of that name, which an apply would change.
+func (w autoscalerWriter) make(ctx context.Context,
+	hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	hpa = hpa.DeepCopy()
+	hpa.UID, hpa.ResourceVersion = "", ""
+	body, err := memberhpa.Encode(hpa, w.version.String())
 	if err != nil {
 		return nil, err
 	}
-	request := autoscalersAt(c.Client().Patch(types.ApplyPatchType), version, hpa.Namespace).Name(hpa.Name).
+	request := autoscalersAt(w.Client().Post(), w.version, hpa.Namespace).
+		Param("fieldManager", FieldManager).SetHeader("Content-Type", "application/json").Body(body)
+	return w.autoscalerIn(ctx, w.meant(request))
+}
+
+// own has the fields of one that we made be ours as those that we apply are: an apply does not take away what it lacks otherwise.
+func (w autoscalerWriter) own(ctx context.Context,
+	there *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(there, sets.New(FieldManager), FieldManager)
+	if err != nil || patch == nil {
+		return there, err
+	}
+	request := autoscalersAt(w.Client().Patch(types.JSONPatchType), w.version, there.Namespace).Name(there.Name).Body(patch)
+	return w.autoscalerIn(ctx, w.meant(request))
+}
+
+// change is a conflict unless uid and resourceVersion are those that the object has.
+func (w autoscalerWriter) change(ctx context.Context,
+	hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	body, err := memberhpa.Encode(hpa, w.version.String())
+	if err != nil {
+		return nil, err
+	}
+	request := autoscalersAt(w.Client().Patch(types.ApplyPatchType), w.version, hpa.Namespace).Name(hpa.Name).
 		Param("fieldManager", FieldManager).Param("force", "true").Body(body)
-	return c.autoscalerIn(ctx, meant(request))
+	return w.autoscalerIn(ctx, w.meant(request))
 }
 
 // knowsNoTolerance returns what Kubernetes before 1.33 says of behavior.*.tolerance. Of other requests it drops a field that it
@@ -105,60 +153,20 @@ func withoutTolerance(hpa *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv2
 	return hpa
 }
 
-// Delete implements [Cluster].
-func (c memberCluster) Delete(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error {
-	if hpa.UID == "" {
-		return fmt.Errorf("deleting %s %q: its uid is not known", autoscalerKind, hpa.Name)
-	}
-	version, err := c.version(ctx)
-	if err != nil {
-		return err
-	}
-	request := autoscalersAt(c.Client().Delete(), version, hpa.Namespace).Name(hpa.Name)
-	err = remove(ctx, request, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &hpa.UID}})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && c.isGone(ctx, hpa, version) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("deleting %s %q: %w", autoscalerKind, hpa.Name, err)
-	}
-	return nil
-}
-
-// isGone is true if the object, or at least one of its uid, is no longer there.
-func (c memberCluster) isGone(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) bool {
-	there, err := c.stored(ctx, hpa, version)
-	return apierrors.IsNotFound(err) || err == nil && there.UID != hpa.UID
-}
-
 // stored returns what the cluster has under the name.
 func (c memberCluster) stored(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler,
 	version schema.GroupVersion) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	return c.autoscalerIn(ctx, autoscalersAt(c.Client().Get(), version, hpa.Namespace).Name(hpa.Name))
 }
 
-// autoscalerIn returns what is kept of the answer to a request.
+// autoscalerIn returns the answer to a request.
 func (c memberCluster) autoscalerIn(ctx context.Context, request *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	answer, err := answerTo(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := connection.Decode(ctx, c.Reading(), func() (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	return connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 		stored := &autoscalingv2.HorizontalPodAutoscaler{}
 		return stored, decode(answer, stored, autoscalerKind)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return recordOf(stored).HorizontalPodAutoscaler, nil
-}
-
-// remove sends a deletion.
-func remove(ctx context.Context, request *rest.Request, o metav1.DeleteOptions) error {
-	o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
-	body, err := json.Marshal(o)
-	if err != nil {
-		return fmt.Errorf("encoding a deletion: %w", err)
-	}
-	return request.SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
 }

@@ -4,6 +4,7 @@ package workload
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
@@ -55,49 +57,68 @@ func told(err error) string {
 	return err.Error()
 }
 
+// owner is the FederatedHPA that the autoscaler is for.
+var owner = claims.Autoscaler{Kind: v1alpha1.FederatedHPAKind, Namespace: "shop", Name: "web", UID: "7", Adopts: true, Target: web}
+
+// One that is there is changed as it was read, and one that is not is made as none is there.
 func TestApply(t *testing.T) {
-	const applied = `{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/VERSION","metadata":{"name":"web","namespace":"shop","labels":{"fleetscale.io/managed-by":"7"}},` +
+	const applied = `{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/VERSION","metadata":{"name":"web","namespace":"shop",READ"labels":{"fleetscale.io/managed-by":"7"}},` +
 		`"spec":{"scaleTargetRef":{"kind":"Deployment","name":"web","apiVersion":"apps/v1"},"minReplicas":2,"maxReplicas":9,"behavior":{"scaleUp":{TOLERANCE}}}}`
-	request := func(version, tolerance string) string {
-		path := strings.Replace(v2Path, "v2", version, 1)
-		return "PATCH " + path + "/web?fieldManager=fleetscale-federatedhpa&force=true\napplication/apply-patch+yaml\n" +
-			strings.NewReplacer("VERSION", version, "TOLERANCE", tolerance).Replace(applied)
+	path := func(version string) string { return strings.Replace(v2Path, "v2", version, 1) }
+	body := func(version, read, tolerance string) string {
+		return strings.NewReplacer("VERSION", version, "READ", read, "TOLERANCE", tolerance).Replace(applied)
 	}
-	read, readOld, asked := "GET "+v2Path+"/web", "GET "+v2beta2Path+"/web", request("v2", `"tolerance":"200m"`)
+	change := func(version, tolerance string) string {
+		return "PATCH " + path(version) + "/web?fieldManager=fleetscale-federatedhpa&force=true\napplication/apply-patch+yaml\n" +
+			body(version, `"uid":"u","resourceVersion":"5",`, tolerance)
+	}
+	creation := func(version, tolerance string) string {
+		return "POST " + path(version) + "?fieldManager=fleetscale-federatedhpa\napplication/json\n" + body(version, "", tolerance)
+	}
+	read := func(version string) string { return "GET " + path(version) + "/web" }
 	const undeclared = "failed to create typed patch object (shop/web; autoscaling/v2, Kind=HorizontalPodAutoscaler): " +
 		".spec.behavior.scaleUp.tolerance: field not declared in schema"
+	const said = `applying HorizontalPodAutoscaler "web": the cluster says `
+	changes := []string{read("v2"), change("v2", `"tolerance":"200m"`)}
+	makes := []string{read("v2"), creation("v2", `"tolerance":"200m"`)}
 	tests := map[string]struct {
 		versions []string
+		there    bool
 		code     int
 		body     string
 		requests []string
 		err      string
 	}{
-		"stored":        {[]string{"v2", "v1"}, 200, storedAs("v2", "u"), []string{read, asked}, ""},
-		"made":          {[]string{"v1", "v2beta2", "v2"}, 201, storedAs("v2", "u"), []string{read, asked}, ""},
-		"in an old one": {[]string{"v1", "v2beta2"}, 200, storedAs("v2beta2", "u"), []string{readOld, request("v2beta2", "")}, ""},
-		"invalid there": {[]string{"v2"}, 422, status(422, "Invalid", ""), []string{read, asked},
-			`applying HorizontalPodAutoscaler "web": the cluster says Invalid`},
-		"a conflict": {[]string{"v2"}, 409, status(409, "Conflict", ""), []string{read, asked},
-			`applying HorizontalPodAutoscaler "web": the cluster says Conflict`},
-		"forbidden": {[]string{"v2"}, 403, status(403, "Forbidden", ""), []string{read, asked},
-			`applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
-		"no namespace": {[]string{"v2"}, 404, status(404, "NotFound", ""), []string{read, asked},
-			`applying HorizontalPodAutoscaler "web": the cluster says NotFound`},
-		"no tolerance": {[]string{"v2"}, 500, statusSaying(500, "", undeclared, ""), []string{read, asked, request("v2", "")},
+		"changed":       {[]string{"v2", "v1"}, true, 200, storedAs("v2", "u"), changes, ""},
+		"made":          {[]string{"v1", "v2beta2", "v2"}, false, 201, storedAs("v2", "u"), makes, ""},
+		"in an old one": {[]string{"v1", "v2beta2"}, true, 200, storedAs("v2beta2", "u"), []string{read("v2beta2"), change("v2beta2", "")}, ""},
+		"made in an old one": {[]string{"v1", "v2beta2"}, false, 201, storedAs("v2beta2", "u"),
+			[]string{read("v2beta2"), creation("v2beta2", "")}, ""},
+		"invalid there":     {[]string{"v2"}, true, 422, status(422, "Invalid", ""), changes, said + "Invalid"},
+		"made by somebody":  {[]string{"v2"}, false, 409, status(409, "AlreadyExists", ""), makes, said + "AlreadyExists"},
+		"always changed":    {[]string{"v2"}, true, 409, status(409, "Conflict", ""), slices.Repeat(changes, 5), said + "Conflict"},
+		"forbidden":         {[]string{"v2"}, true, 403, status(403, "Forbidden", ""), changes, said + "Forbidden"},
+		"forbidden to make": {[]string{"v2"}, false, 403, status(403, "Forbidden", ""), makes, said + "Forbidden"},
+		"no namespace":      {[]string{"v2"}, false, 404, status(404, "NotFound", ""), makes, said + "NotFound"},
+		"no tolerance": {[]string{"v2"}, true, 500, statusSaying(500, "", undeclared, ""), append(slices.Clone(changes), change("v2", "")),
 			`applying HorizontalPodAutoscaler "web": ` + undeclared},
-		"another kind":      {[]string{"v2"}, 200, `{"kind":"Deployment"}`, []string{read, asked}, "silence: BadAnswer"},
-		"no JSON":           {[]string{"v2"}, 200, `<html>`, []string{read, asked}, "silence: BadAnswer"},
-		"no usable version": {[]string{"v1", "v2beta1"}, 0, "", nil, "silence: UnsupportedAutoscalers"},
-		"no such API":       {nil, 0, "", nil, "silence: UnsupportedAutoscalers"},
+		"another kind":      {[]string{"v2"}, true, 200, `{"kind":"Deployment"}`, changes, "silence: BadAnswer"},
+		"no JSON":           {[]string{"v2"}, false, 200, `<html>`, makes, "silence: BadAnswer"},
+		"no usable version": {[]string{"v1", "v2beta1"}, false, 0, "", nil, "silence: UnsupportedAutoscalers"},
+		"no such API":       {nil, false, 0, "", nil, "silence: UnsupportedAutoscalers"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, tc.versions...)
-			s.says("PATCH "+v2Path+"/web", tc.code, tc.body)
-			s.says("PATCH "+v2beta2Path+"/web", tc.code, tc.body)
-			stored, err := s.join(t).Apply(t.Context(), autoscaler())
+			for _, version := range []string{"v2", "v2beta2"} {
+				s.says("PATCH "+path(version)+"/web", tc.code, tc.body)
+				s.says("POST "+path(version), tc.code, tc.body)
+				if tc.there {
+					s.says(read(version), 200, storedAs(version, "u"))
+				}
+			}
+			stored, err := s.join(t).Apply(t.Context(), owner, autoscaler())
 			same(t, "error", tc.err, told(err))
 			same(t, "requests", tc.requests, s.heard())
 			if tc.err != "" {
@@ -114,12 +135,64 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// Somebody changed it between reading and writing: it is read again, and written as it is then, if it is still ours.
+func TestApplyToWhatChanges(t *testing.T) {
+	for name, tc := range map[string]struct {
+		then string
+		err  string
+	}{
+		"by something else": {strings.Replace(storedAs("v2", "u"), `"resourceVersion":"5"`, `"resourceVersion":"6"`, 1), ""},
+		"by who takes it": {strings.Replace(storedAs("v2", "u"), `"fleetscale.io/managed-by":"7"`, `"fleetscale.io/managed-by":"8"`, 1),
+			`applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, "v2")
+			s.says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
+			s.then("GET "+v2Path+"/web", 200, tc.then)
+			s.says("PATCH "+v2Path+"/web", 409, status(409, "Conflict", ""))
+			s.then("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
+			_, err := s.join(t).Apply(t.Context(), owner, autoscaler())
+			same(t, "error", tc.err, told(err))
+			requests := s.heard()
+			if tc.err == "" && (len(requests) != 4 || !strings.Contains(requests[3], `"resourceVersion":"6"`)) ||
+				tc.err != "" && len(requests) != 3 {
+				t.Errorf("requests = %q", requests)
+			}
+		})
+	}
+}
+
+// What was made, and not applied, becomes as if it had been: else what is left out later would stay.
+func TestApplyToWhatWasMade(t *testing.T) {
+	t.Parallel()
+	made := strings.Replace(storedAs("v2", "u"), `"managedFields":[{"manager":"m"}]`, `"managedFields":[{"manager":"fleetscale-federatedhpa",`+
+		`"operation":"Update","apiVersion":"autoscaling/v2","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:maxReplicas":{}}}}]`, 1)
+	s := newServer(t, "v2")
+	s.says("GET "+v2Path+"/web", 200, made)
+	s.says("PATCH "+v2Path+"/web", 200, strings.Replace(storedAs("v2", "u"), `"resourceVersion":"5"`, `"resourceVersion":"6"`, 1))
+	_, err := s.join(t).Apply(t.Context(), owner, autoscaler())
+	same(t, "error", "", told(err))
+	requests := s.heard()
+	if len(requests) != 3 {
+		t.Fatalf("requests = %q", requests)
+	}
+	same(t, "what it becomes", "PATCH "+v2Path+"/web\napplication/json-patch+json\n"+
+		`[{"op":"replace","path":"/metadata/managedFields","value":[{"manager":"fleetscale-federatedhpa","operation":"Apply",`+
+		`"apiVersion":"autoscaling/v2","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:maxReplicas":{}}}}]},`+
+		`{"op":"replace","path":"/metadata/resourceVersion","value":"5"}]`, requests[1])
+	if !strings.Contains(requests[2], `"uid":"u","resourceVersion":"6"`) {
+		t.Errorf("applied to what was read before: %s", requests[2])
+	}
+}
+
 // What the cluster says tells what has to be done, by its code.
 func TestApplyKeepsTheStatus(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
+	s.says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
 	s.says("PATCH "+v2Path+"/web", 403, status(403, "Forbidden", ""))
-	if _, err := s.join(t).Apply(t.Context(), autoscaler()); !apierrors.IsForbidden(err) || silenceOf(err).Reason != fleet.ReasonForbidden {
+	if _, err := s.join(t).Apply(t.Context(), owner, autoscaler()); !apierrors.IsForbidden(err) || silenceOf(err).Reason != fleet.ReasonForbidden {
 		t.Errorf("error = %v", err)
 	}
 }
@@ -130,7 +203,7 @@ func TestApplyWithoutWords(t *testing.T) {
 	hpa := autoscaler()
 	hpa.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ContainerResourceMetricSourceType,
 		ContainerResource: &autoscalingv2.ContainerResourceMetricSource{}}}
-	_, err := s.join(t).Apply(t.Context(), hpa)
+	_, err := s.join(t).Apply(t.Context(), owner, hpa)
 	var unsupported *memberhpa.Unsupported
 	if !errors.As(err, &unsupported) {
 		t.Errorf("error = %v, want that v2beta2 cannot say it", err)
@@ -149,6 +222,14 @@ func TestApplyToWhatIsThere(t *testing.T) {
 		"ours": {200, storedAs("v2", "u"), true, ""},
 		"given to us": {200, strings.Replace(storedAs("v2", "u"), `"labels":{"fleetscale.io/managed-by":"7"}`,
 			`"annotations":{"fleetscale.io/adopt-by":"web"}`, 1), true, ""},
+		"another hub's": {200, strings.Replace(storedAs("v2", "u"), `"fleetscale.io/managed-by":"7"`, `"fleetscale.io/managed-by":"8"`, 1), false,
+			`applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
+		"another hub's, and given to one of our name": {200, strings.Replace(storedAs("v2", "u"), `"labels":{"fleetscale.io/managed-by":"7"}`,
+			`"labels":{"fleetscale.io/managed-by":"8"},"annotations":{"fleetscale.io/adopt-by":"web"}`, 1), false,
+			`applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
+		"given to another": {200, strings.Replace(storedAs("v2", "u"), `"labels":{"fleetscale.io/managed-by":"7"}`,
+			`"annotations":{"fleetscale.io/adopt-by":"shop"}`, 1), false,
+			`applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
 		"somebody's": {200, strings.Replace(storedAs("v2", "u"), `managed-by`, `other`, 1), false,
 			`applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
 		"cannot be seen": {403, status(403, "Forbidden", ""), false, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
@@ -159,7 +240,7 @@ func TestApplyToWhatIsThere(t *testing.T) {
 			s := newServer(t, "v2")
 			s.says("GET "+v2Path+"/web", tc.code, tc.there)
 			s.says("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
-			_, err := s.join(t).Apply(t.Context(), autoscaler())
+			_, err := s.join(t).Apply(t.Context(), owner, autoscaler())
 			same(t, "error", tc.err, told(err))
 			same(t, "whether it is applied", tc.applies, len(s.heard()) == 2)
 		})
@@ -174,13 +255,13 @@ func TestApplyWithoutLabel(t *testing.T) {
 	s.says("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
 	c, free := s.join(t), autoscaler()
 	free.Labels = nil
-	_, err := c.Apply(t.Context(), free)
+	_, err := c.Apply(t.Context(), owner, free)
 	same(t, "error", "", told(err))
 	if requests := s.heard(); len(requests) != 2 || strings.Contains(requests[1], "labels") {
 		t.Errorf("requests = %q", requests)
 	}
 	s.says("GET "+v2Path+"/web", 404, status(404, "NotFound", ""))
-	if _, err := c.Apply(t.Context(), free); !apierrors.IsNotFound(err) {
+	if _, err := c.Apply(t.Context(), owner, free); !apierrors.IsNotFound(err) {
 		t.Errorf("error of one that is gone = %v", err)
 	}
 	same(t, "requests", []string{"GET " + v2Path + "/web"}, s.heard())
@@ -190,13 +271,14 @@ func TestApplyWithoutLabel(t *testing.T) {
 func TestApplyWithoutTolerance(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
+	s.says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
 	s.says("PATCH "+v2Path+"/web", 500, statusSaying(500, "", ".spec.behavior.scaleDown.tolerance: field not declared in schema", ""))
 	s.then("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
 	hpa := autoscaler()
 	hpa.Spec.Behavior.ScaleDown = &autoscalingv2.HPAScalingRules{Tolerance: new(resource.MustParse("0")),
 		StabilizationWindowSeconds: new(int32(60))}
 	before := hpa.DeepCopy()
-	stored, err := s.join(t).Apply(t.Context(), hpa)
+	stored, err := s.join(t).Apply(t.Context(), owner, hpa)
 	if err != nil || stored.UID != "u" {
 		t.Fatalf("Apply() = %v, %v", stored, err)
 	}

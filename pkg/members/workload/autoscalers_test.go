@@ -162,14 +162,14 @@ func TestSilentClusters(t *testing.T) {
 			reason := c.Silence().Reason
 			_, scaleErr := c.Scale(ctx, "shop", web)
 			_, getErr := c.Get(ctx, "shop", web)
-			_, applyErr := c.Apply(ctx, autoscaler())
+			_, applyErr := c.Apply(ctx, owner, autoscaler())
 			_, checkpointErr := c.VPACheckpoints(ctx, "shop")
 			hpa := autoscaler()
 			hpa.UID = "u"
 			for call, err := range map[string]error{
 				"Scale": scaleErr, "SetScale": c.SetScale(ctx, web, nil), "Get": getErr, "Create": c.Create(ctx, deployment()),
 				"Remove": c.Remove(ctx, deployment()), "Apply": applyErr, "VPACheckpoints": checkpointErr, "Delete": c.Delete(ctx, hpa),
-				"SetPodSizes": c.SetPodSizes(ctx, "shop", entry("web")), "RemovePodSizes": c.RemovePodSizes(ctx, "shop", "web"),
+				"SetPodSizes": c.SetPodSizes(ctx, "shop", "m", entry("web")), "RemovePodSizes": c.RemovePodSizes(ctx, "shop", "m", "web"),
 				"Resize": c.Resize(ctx, "shop", pod, smaller()), "Evict": c.Evict(ctx, "shop", pod),
 			} {
 				same(t, "error of "+call, "silence: "+string(reason), told(err))
@@ -218,7 +218,7 @@ func TestCallsEnd(t *testing.T) {
 	defer cancel()
 	begun := time.Now()
 	seen := c.Autoscalers(ctx, "shop")
-	_, err := c.Apply(ctx, autoscaler())
+	_, err := c.Apply(ctx, owner, autoscaler())
 	same(t, "error", fleet.ReasonTimeout, silenceOf(err).Reason)
 	same(t, "reason", fleet.ReasonTimeout, seen.Silence.Reason)
 	if took := time.Since(begun); took > 10*time.Second {

@@ -37,12 +37,12 @@ func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (al
 		if read += len(answer); read > mostCheckpoints {
 			return nil, fmt.Errorf("listing %s in namespace %q: they have more than %d bytes", vpa.Checkpoints, namespace, mostCheckpoints)
 		}
-		page, err := connection.Decode(ctx, c.Reading(), func() (*unstructured.UnstructuredList, error) {
+		page, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*unstructured.UnstructuredList, error) {
 			page := &unstructured.UnstructuredList{}
 			return page, page.UnmarshalJSON(answer)
 		})
 		if err == nil {
-			err = length.Add(next, page.GetContinue(), len(page.Items), len(answer))
+			err = c.Reading().Endless(length.Add(next, page.GetContinue(), len(page.Items), len(answer)))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("listing %s in namespace %q: %w", vpa.Checkpoints, namespace, err)

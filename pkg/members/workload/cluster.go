@@ -11,9 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
@@ -38,6 +40,8 @@ type Cluster interface {
 	ClockOffset() time.Duration
 	// Prices are what the cluster costs, as far as its registration says it. They are shared: do not write to them.
 	Prices() registration.Prices
+	// Creation is which workloads may be created in the cluster, by its registration. It is shared: do not write to it.
+	Creation() registration.Creation
 	// Pods are those of the namespace that the selector matches, as they are, or as they were when last seen.
 	Pods(ctx context.Context, namespace string, selector labels.Selector) pods.Listing
 	// Additional is how many more replicas of a workload the cluster has room for; false if that is not known. The template
@@ -77,12 +81,13 @@ type Cluster interface {
 	Sizing(ctx context.Context) Sizing
 	// PodSizes are the sizes of new Pods of the namespace.
 	PodSizes(ctx context.Context, namespace string) PodSizes
-	// SetPodSizes writes those of one workload, and leaves those of others. It is a [Refused] if the cluster does not take it, and a
-	// [NamespaceFault] if the namespace is to blame.
-	SetPodSizes(ctx context.Context, namespace string, entry fleetscalev1alpha1.SizedWorkload) error
-	// RemovePodSizes takes away what SetPodSizes wrote for the workload of that name, and with the last one their object. It is no
-	// error if there is none.
-	RemovePodSizes(ctx context.Context, namespace, name string) error
+	// SetPodSizes writes those of one workload for the MultidimPodAutoscaler with that uid, and leaves those of others. It is a
+	// [Refused] if the cluster does not take it, or if somebody else has written them, and a [NamespaceFault] if the namespace is to
+	// blame.
+	SetPodSizes(ctx context.Context, namespace string, owner types.UID, entry fleetscalev1alpha1.SizedWorkload) error
+	// RemovePodSizes takes away what SetPodSizes wrote for that owner and the workload of that name, and with the last one their
+	// object. It is no error if there is none.
+	RemovePodSizes(ctx context.Context, namespace string, owner types.UID, name string) error
 	// Resize asks for other resources of a running Pod's containers, as a rule without their restart. It is a [Refused] if the cluster
 	// does not begin with that. It is asked once.
 	Resize(ctx context.Context, namespace string, pod PodRef, containers []ContainerResources) error
@@ -90,13 +95,14 @@ type Cluster interface {
 	// or something else. It is asked once.
 	Evict(ctx context.Context, namespace string, pod PodRef) error
 
-	// Apply makes or changes a HorizontalPodAutoscaler of ours, whoever wrote its fields, and returns what is stored. Metadata
-	// other than name, namespace, labels and annotations is ignored. It is an error if there is one of that name which was
-	// neither made by us nor given to us, and one without [v1alpha1.ManagedByLabel] is not made.
-	Apply(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error)
-	// Accepts is why the cluster would not take a HorizontalPodAutoscaler of ours, or a workload that it lacks, if that is not
+	// Apply makes or changes a HorizontalPodAutoscaler for the one that asks, whoever wrote its fields, and returns what is stored.
+	// Metadata other than name, namespace, labels and annotations is ignored. It is an error if there is one of that name that
+	// the one who asks does not own, also if that came about just now; and one without [v1alpha1.ManagedByLabel] is not made.
+	Apply(ctx context.Context, by claims.Autoscaler,
+		hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error)
+	// Accepts is why the cluster would not take a HorizontalPodAutoscaler, or a workload that it lacks, if that is not
 	// nil; nil: it would. Nothing is stored.
-	Accepts(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error
+	Accepts(ctx context.Context, by claims.Autoscaler, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error
 	// Delete deletes a HorizontalPodAutoscaler, but not another one of the same name. It is no error if it is gone.
 	Delete(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error
 }

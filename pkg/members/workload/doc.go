@@ -12,6 +12,7 @@
 //	autoscalers.go   HorizontalPodAutoscalers, as they are watched
 //	list.go          and listed, in old clusters
 //	apply.go         and written
+//	delete.go        and deleted
 //	version.go       in what version
 //	vpas.go          VerticalPodAutoscalers, as they are watched
 //	hub.go           and of the hub

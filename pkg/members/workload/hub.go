@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 )
@@ -40,7 +41,7 @@ func NewHub(config *rest.Config, client *http.Client, timeout time.Duration) (*H
 	config.NegotiatedSerializer = serializer.NewCodecFactory(kinds).WithoutConversion()
 	brief := *client
 	brief.Timeout = timeout
-	h := &Hub{vpas: newVPAs()}
+	h := &Hub{vpas: newVPAs(), hub: hubMember{reading: connection.NewReading()}}
 	for to, by := range map[*rest.Interface]*http.Client{&h.hub.lists: &brief, &h.hub.watches: client} {
 		made, err := rest.RESTClientForConfigAndClient(config, by)
 		if err != nil {
@@ -69,7 +70,10 @@ func (h *Hub) VPAs(ctx context.Context, namespace string) VPAs {
 }
 
 // hubMember is the hub, as what is mirrored. It is never said to be silent: without it nobody asks.
-type hubMember struct{ lists, watches rest.Interface }
+type hubMember struct {
+	lists, watches rest.Interface
+	reading        *connection.Reading
+}
 
 var _ mirror.Member = hubMember{}
 
@@ -78,3 +82,5 @@ func (hubMember) State() member.State           { return member.State{Ready: tru
 func (hubMember) Silence() error                { return nil }
 func (h hubMember) Client() rest.Interface      { return h.lists }
 func (h hubMember) WatchClient() rest.Interface { return h.watches }
+
+func (h hubMember) Reading() *connection.Reading { return h.reading }

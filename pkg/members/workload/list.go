@@ -26,7 +26,7 @@ func (c memberCluster) listed(ctx context.Context, namespace string) Autoscalers
 	for next, more := "", true; more; more = next != "" {
 		page, size, err := c.page(ctx, namespace, next)
 		if err == nil {
-			err = length.Add(next, page.Continue, len(page.Items), size)
+			err = c.Reading().Endless(length.Add(next, page.Continue, len(page.Items), size))
 		}
 		if err != nil {
 			return Autoscalers{Version: seen.Version, Silence: silenceOf(err)}
@@ -51,7 +51,7 @@ func (c memberCluster) page(ctx context.Context, namespace, from string) (*autos
 	if err != nil {
 		return nil, 0, fmt.Errorf("listing HorizontalPodAutoscalers in namespace %q: %w", namespace, err)
 	}
-	list, err := connection.Decode(ctx, c.Reading(), func() (*autoscalingv2.HorizontalPodAutoscalerList, error) {
+	list, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*autoscalingv2.HorizontalPodAutoscalerList, error) {
 		list := &autoscalingv2.HorizontalPodAutoscalerList{}
 		return list, decode(answer, list, autoscalerKind+"List")
 	})

@@ -47,7 +47,7 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 	if err != nil {
 		return fit.Workload{}, err
 	}
-	read, err := connection.Decode(ctx, c.Reading(), func() (*templated, error) {
+	read, err := connection.Decode(ctx, c.Reading(), object, func(object []byte) (*templated, error) {
 		read := &templated{}
 		if err := guard.JSON(object, read); err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale,
@@ -23,7 +24,7 @@ func (c memberCluster) Scale(ctx context.Context, namespace string, of autoscali
 	var first error
 	resources, err := c.resources(ctx, of)
 	for _, resource := range resources {
-		scale, err := exchange(ctx, scaleAt(c.Client().Get(), resource, namespace, of.Name))
+		scale, err := c.exchange(ctx, scaleAt(c.Client().Get(), resource, namespace, of.Name))
 		if err == nil {
 			return scale, nil
 		}
@@ -45,7 +46,7 @@ func (c memberCluster) SetScale(ctx context.Context, of autoscalingv2.CrossVersi
 	}
 	request := scaleAt(c.Client().Put(), resources[0], scale.Namespace, of.Name).
 		Param("fieldManager", FieldManager).SetHeader("Content-Type", "application/json").Body(body)
-	_, err = exchange(ctx, request)
+	_, err = c.exchange(ctx, request)
 	return err
 }
 
@@ -86,16 +87,18 @@ func resourcesAt(request *rest.Request, resource schema.GroupVersionResource, na
 }
 
 // exchange sends a request and reads the scale in the answer.
-func exchange(ctx context.Context, request *rest.Request) (*autoscalingv1.Scale, error) {
+func (c memberCluster) exchange(ctx context.Context, request *rest.Request) (*autoscalingv1.Scale, error) {
 	answer, err := answerTo(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	scale := &autoscalingv1.Scale{}
-	if err := json.Unmarshal(answer, scale); err != nil {
-		return nil, fmt.Errorf("decoding a scale: %w", err)
-	}
-	return scale, nil
+	return connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*autoscalingv1.Scale, error) {
+		scale := &autoscalingv1.Scale{}
+		if err := json.Unmarshal(answer, scale); err != nil {
+			return nil, fmt.Errorf("decoding a scale: %w", err)
+		}
+		return scale, nil
+	})
 }
 
 // answerTo sends a request. An error has the words of the cluster, which Raw alone leaves out.
@@ -114,7 +117,7 @@ func decode(answer []byte, into runtime.Object, kind string) error {
 		err = json.Unmarshal(answer, into)
 	}
 	if err != nil {
-		return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("decoding a %s: %v", kind, err)}
+		return connection.BadAnswer("decoding a "+kind, err)
 	}
 	if got := into.GetObjectKind().GroupVersionKind().Kind; got != kind {
 		return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("decoding a %s: it is of kind %q", kind, got)}

@@ -4,8 +4,6 @@ package workload
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,8 +18,8 @@ import (
 )
 
 // SetPodSizes implements [Cluster].
-func (c memberCluster) SetPodSizes(ctx context.Context, namespace string, entry v1alpha1.SizedWorkload) error {
-	stored, err := c.applyPodSizes(ctx, namespace, entry.Name, entry)
+func (c memberCluster) SetPodSizes(ctx context.Context, namespace string, owner types.UID, entry v1alpha1.SizedWorkload) error {
+	stored, err := c.applyPodSizes(ctx, namespace, owner, entry)
 	if err == nil {
 		err = standsAs(stored, entry)
 	}
@@ -40,14 +38,14 @@ func standsAs(stored *v1alpha1.PodSizes, entry v1alpha1.SizedWorkload) error {
 }
 
 // RemovePodSizes implements [Cluster].
-func (c memberCluster) RemovePodSizes(ctx context.Context, namespace, name string) error {
-	if err := c.removePodSizes(ctx, namespace, name); err != nil {
+func (c memberCluster) RemovePodSizes(ctx context.Context, namespace string, owner types.UID, name string) error {
+	if err := c.removePodSizes(ctx, namespace, owner, name); err != nil {
 		return fmt.Errorf("removing the sizes of Pods of %q: %w", name, err)
 	}
 	return nil
 }
 
-func (c memberCluster) removePodSizes(ctx context.Context, namespace, name string) error {
+func (c memberCluster) removePodSizes(ctx context.Context, namespace string, owner types.UID, name string) error {
 	if silence := c.Silence(); silence != nil {
 		return silence
 	}
@@ -57,7 +55,7 @@ func (c memberCluster) removePodSizes(ctx context.Context, namespace, name strin
 	} else if err != nil {
 		return refusedOr(err, "get "+v1alpha1.PodSizesResource)
 	}
-	stored, err := c.applyPodSizes(ctx, namespace, name)
+	stored, err := c.applyPodSizes(ctx, namespace, owner)
 	var refused *Refused
 	switch {
 	case errors.As(err, &refused) && refused.Why == RefusedInvalid, // a part of it stays, which nobody else wrote whole
@@ -78,8 +76,8 @@ func (c memberCluster) removePodSizes(ctx context.Context, namespace, name strin
 	return refusedOr(err, "delete "+v1alpha1.PodSizesResource)
 }
 
-// applyPodSizes has the manager of the entry of that name own these entries, one or none, and returns what is stored.
-func (c memberCluster) applyPodSizes(ctx context.Context, namespace, name string,
+// applyPodSizes has the owner's manager own these entries, one or none, and returns what is stored.
+func (c memberCluster) applyPodSizes(ctx context.Context, namespace string, owner types.UID,
 	entries ...v1alpha1.SizedWorkload) (*v1alpha1.PodSizes, error) {
 	if silence := c.Silence(); silence != nil {
 		return nil, silence
@@ -89,7 +87,7 @@ func (c memberCluster) applyPodSizes(ctx context.Context, namespace, name string
 		return nil, err
 	}
 	request := workloadAt(c.Client().Patch(types.ApplyPatchType), podSizesResource, namespace, v1alpha1.PodSizesName).
-		Param("fieldManager", sizesManagerOf(name)).Param("force", "false").Body(body).MaxRetries(0)
+		Param("fieldManager", sizesManagerOf(owner)).Param("force", "false").Body(body).MaxRetries(0)
 	answer, err := answerTo(ctx, request)
 	if fault := namespaceFault(err, namespace); fault != nil {
 		return nil, fault
@@ -97,7 +95,7 @@ func (c memberCluster) applyPodSizes(ctx context.Context, namespace, name string
 	if err != nil {
 		return nil, refusedOr(err, "patch "+v1alpha1.PodSizesResource)
 	}
-	return connection.Decode(ctx, c.Reading(), func() (*v1alpha1.PodSizes, error) {
+	return connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*v1alpha1.PodSizes, error) {
 		stored := &v1alpha1.PodSizes{}
 		return stored, decode(answer, stored, v1alpha1.PodSizesKind)
 	})
@@ -115,14 +113,6 @@ func podSizesOf(namespace string, entries []v1alpha1.SizedWorkload) ([]byte, err
 	return json.Marshal(object)
 }
 
-// longestManager is that of API servers.
-const longestManager = 128
-
-// sizesManagerOf owns one entry, so that no two entries conflict. No name holds a slash, as that of a long one does.
-func sizesManagerOf(name string) string {
-	if manager := SizesManager + "." + name; len(manager) <= longestManager {
-		return manager
-	}
-	sum := sha256.Sum256([]byte(name))
-	return SizesManager + "/" + hex.EncodeToString(sum[:])
-}
+// sizesManagerOf owns what is written for one MultidimPodAutoscaler: so no two of them take an entry from each other, be they of two
+// hubs.
+func sizesManagerOf(owner types.UID) string { return SizesManager + "." + string(owner) }

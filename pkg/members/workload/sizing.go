@@ -103,7 +103,7 @@ func (c memberCluster) serves(ctx context.Context, version, resource string) (bo
 	if err != nil {
 		return false, fmt.Errorf("reading what %s serves: %w", version, err)
 	}
-	list, err := connection.Decode(ctx, c.Reading(), func() (*metav1.APIResourceList, error) {
+	list, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*metav1.APIResourceList, error) {
 		list := &metav1.APIResourceList{}
 		return list, decode(answer, list, "APIResourceList")
 	})

@@ -11,9 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
@@ -40,6 +42,8 @@ func (u unregistered) Facts() assignment.ClusterFacts {
 func (u unregistered) ClockOffset() time.Duration { return 0 }
 
 func (u unregistered) Prices() registration.Prices { return registration.Prices{} }
+
+func (u unregistered) Creation() registration.Creation { return registration.Creation{} }
 
 func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listing {
 	return pods.Listing{Silent: u.Silence()}
@@ -98,11 +102,13 @@ func (u unregistered) PodSizes(context.Context, string) PodSizes {
 	return PodSizes{Silence: u.Silence()}
 }
 
-func (u unregistered) SetPodSizes(context.Context, string, fleetscalev1alpha1.SizedWorkload) error {
+func (u unregistered) SetPodSizes(context.Context, string, types.UID, fleetscalev1alpha1.SizedWorkload) error {
 	return u.Silence()
 }
 
-func (u unregistered) RemovePodSizes(context.Context, string, string) error { return u.Silence() }
+func (u unregistered) RemovePodSizes(context.Context, string, types.UID, string) error {
+	return u.Silence()
+}
 
 func (u unregistered) Resize(context.Context, string, PodRef, []ContainerResources) error {
 	return u.Silence()
@@ -110,11 +116,13 @@ func (u unregistered) Resize(context.Context, string, PodRef, []ContainerResourc
 
 func (u unregistered) Evict(context.Context, string, PodRef) error { return u.Silence() }
 
-func (u unregistered) Apply(context.Context, *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (u unregistered) Apply(context.Context, claims.Autoscaler,
+	*autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	return nil, u.Silence()
 }
 
-func (u unregistered) Accepts(context.Context, *autoscalingv2.HorizontalPodAutoscaler, *unstructured.Unstructured) error {
+func (u unregistered) Accepts(context.Context, claims.Autoscaler, *autoscalingv2.HorizontalPodAutoscaler,
+	*unstructured.Unstructured) error {
 	return u.Silence()
 }
 

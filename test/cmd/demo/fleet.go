@@ -19,8 +19,8 @@ const (
 	busy = "600m"
 )
 
-// control has the hub act on the autoscalers there, and in its members.
-func (s *stage) control(ctx context.Context) (err error) {
+// control has the hub act on the autoscalers there, and in its members, by a program with further flags.
+func (s *stage) control(ctx context.Context, flags ...string) (err error) {
 	hub := s.fleet.Hub()
 	for _, install := range []func(context.Context, *lab.Cluster) error{s.fleet.InstallKinds, s.fleet.InstallControllers} {
 		if err := install(ctx, hub); err != nil {
@@ -32,9 +32,9 @@ func (s *stage) control(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	s.controllers, err = s.fleet.StartControllers(ctx, hub, s.program, "controller-manager",
-		"--sync-period=3s", "--vertical-period=2s", "--member-probe-period=2s",
-		"--downscale-stabilization=10s", "--cpu-initialization-period=1s", "--initial-readiness-delay=1s")
+	flags = append([]string{"--sync-period=3s", "--vertical-period=2s", "--member-probe-period=2s",
+		"--downscale-stabilization=10s", "--cpu-initialization-period=1s", "--initial-readiness-delay=1s"}, flags...)
+	s.controllers, err = s.fleet.StartControllers(ctx, hub, s.program, "controller-manager", flags...)
 	return err
 }
 

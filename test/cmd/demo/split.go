@@ -74,8 +74,13 @@ func (s *stage) startThree(ctx context.Context) error {
 // enlist has the hub know its members, and act on them.
 func (s *stage) enlist(ctx context.Context) error {
 	s.title("The hub learns of its members, and the controller-manager starts")
-	if err := s.control(ctx); err != nil {
+	if err := s.control(ctx, "--create-workloads"); err != nil {
 		return err
+	}
+	for _, member := range s.fleet.Members() {
+		if err := s.fleet.LetCreate(ctx, member); err != nil {
+			return err
+		}
 	}
 	s.say("A member is a Secret with a kubeconfig, on the hub. Nothing is installed in the members:")
 	return s.show(ctx, shows(east, west, north), "-n", fixture.SystemNamespace, "get", "secrets", "-l", "fleetscale.io/member=true")
@@ -96,7 +101,7 @@ func (s *stage) split(ctx context.Context) error {
 	if err := s.apply(ctx, "hub", shop, "autoscaler", splitter); err != nil {
 		return err
 	}
-	s.say("Each cluster gets the Deployment, one Pod to begin with, and a part of the 12: what it can host.")
+	s.say("Each cluster gets the Deployment, as its registration allows, one Pod to begin with, and a part of the 12: what it can host.")
 	if err := s.show(ctx, standing("1,1,1", "4,4,4", "1,1,1", "Active,Active,Active"), parts()...); err != nil {
 		return err
 	}

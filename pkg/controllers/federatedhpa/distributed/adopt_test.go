@@ -50,6 +50,14 @@ func TestAutoscalersOfOthers(t *testing.T) {
 			func(m *member) { m.add("legacy", "web", map[string]string{v1alpha1.AdoptByAnnotation: "shop"}) },
 			"legacy 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
 			"the workload is scaled there by HorizontalPodAutoscaler shop/legacy" + how},
+		"one of another hub's FederatedHPA of our name, given to that": {
+			func(m *member) {
+				m.add("web", "web", adoptable)
+				m.hpas["web"].Labels = map[string]string{v1alpha1.ManagedByLabel: "uid-at-the-other-hub"}
+			},
+			"web 3-30, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",
+			"the workload is scaled there by HorizontalPodAutoscaler shop/web (of another FederatedHPA): " +
+				"delete it, or take the cluster out of clusterAffinity"},
 		"one of two is given to us": {
 			func(m *member) { m.add("legacy", "web", adoptable); m.add("other", "web", nil) },
 			"legacy 3-30 free, other 3-30 free, runs 3", "b Conflict 0-0 current ? ready ? ScaledByOthers",

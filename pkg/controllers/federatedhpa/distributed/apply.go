@@ -18,6 +18,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
@@ -95,10 +96,10 @@ func (m *Mode) probe(ctx context.Context, o *outcome) {
 		next.Max = max(1, next.Share, r.stands())
 		next.Min = min(max(1, next.Min), next.Max)
 		var lacking *unstructured.Unstructured
-		if r.lacks() && o.template != nil {
-			lacking = withReplicas(o.template, next.Min)
+		if r.template != nil {
+			lacking = withReplicas(r.template, next.Min)
 		}
-		if err := r.Member.Accepts(ctx, r.rendered(&o.situation, next), lacking); err != nil {
+		if err := r.Member.Accepts(ctx, claims.InMember(o.Object, true), r.rendered(&o.situation, next), lacking); err != nil {
 			r.failed.bounds, r.failure = true, err.Error()
 			return
 		}
@@ -169,7 +170,7 @@ func (c change) apply(ctx context.Context, object *v1alpha1.FederatedHPA) (err e
 		}
 	case c.write != nil:
 		var stored *autoscalingv2.HorizontalPodAutoscaler
-		if stored, err = r.Member.Apply(ctx, c.write); err == nil {
+		if stored, err = r.Member.Apply(ctx, claims.InMember(object, true), c.write); err == nil {
 			r.own, r.written = stored, stored
 		}
 	case c.make != nil:

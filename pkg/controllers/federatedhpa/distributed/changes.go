@@ -90,8 +90,8 @@ func (r *result) more(in *situation) []change {
 	if r.next.Max == 0 || replaced && r.own == nil {
 		return nil
 	}
-	if r.lacks() && in.template != nil && !replaced && r.knowsHowMany(r.next) {
-		changes = append(changes, change{result: r, make: withReplicas(in.template, ptr.Deref(r.next.Scale, 0))})
+	if r.template != nil && !replaced && r.knowsHowMany(r.next) {
+		changes = append(changes, change{result: r, make: withReplicas(r.template, ptr.Deref(r.next.Scale, 0))})
 	}
 	if r.own == nil || r.next.Max > r.own.Spec.MaxReplicas && !replaced {
 		changes = append(changes, change{result: r, write: r.rendered(in, r.next)})

@@ -107,6 +107,8 @@ const (
 	reasonNotSelected = "NotSelected"
 	// reasonNoSelector: the workload does not say which Pods are its own.
 	reasonNoSelector = "SelectorRequired"
+	// reasonNotCreated: the cluster lacks the workload, and may not get it from us.
+	reasonNotCreated = "CreationNotAllowed"
 	// reasonNoShare: the split leaves nothing to the cluster.
 	reasonNoShare = "NoShare"
 	// reasonFailedWrite: the cluster refuses what we write.

@@ -73,7 +73,7 @@ func (m *Mode) readPods(ctx context.Context, in *situation) {
 			s.readPods(ctx, in.Object)
 		}
 		if policy.ByCapacity() && s.inSight() {
-			s.ReadRoom(ctx, in.Object, s.lacking(in))
+			s.ReadRoom(ctx, in.Object, s.template)
 		}
 	})
 }

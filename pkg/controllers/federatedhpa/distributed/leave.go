@@ -167,6 +167,6 @@ func (s *site) give(ctx context.Context, object *v1alpha1.FederatedHPA, hpa *aut
 	if held(free) {
 		free.Spec.Behavior = memberhpa.Render(object, free.Name, assignment.SiteStep{Min: 1, Max: 1}).Spec.Behavior
 	}
-	_, err := s.Member.Apply(ctx, free)
+	_, err := s.Member.Apply(ctx, claims.InMember(object, true), free)
 	return err
 }

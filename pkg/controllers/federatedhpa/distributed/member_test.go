@@ -25,6 +25,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
@@ -40,6 +41,8 @@ type member struct {
 	*world
 	facts   assignment.ClusterFacts
 	version string
+	// creation is what its registration allows.
+	creation registration.Creation
 
 	silence  *fleet.Silence
 	hidden   *fleet.Silence // why Pods cannot be listed
@@ -90,7 +93,7 @@ type deployment struct {
 
 func newMember(w *world, name string) *member {
 	return &member{world: w, facts: assignment.ClusterFacts{Name: name}, version: "autoscaling/v2", hpas: map[string]*stored{}, room: 1000,
-		scales: true}
+		scales: true, creation: registration.Creation{Namespaces: []string{web.Namespace}}}
 }
 
 // deploy makes the workload, as a person does.
@@ -151,6 +154,8 @@ func trimmings(hpa *autoscalingv2.HorizontalPodAutoscaler) (text string) {
 func (m *member) Facts() assignment.ClusterFacts { return m.facts }
 func (m *member) ClockOffset() time.Duration     { return m.offset }
 func (m *member) Prices() registration.Prices    { return registration.Prices{} }
+
+func (m *member) Creation() registration.Creation { return m.creation }
 
 func (m *member) Silence() *fleet.Silence {
 	m.mu.Lock()
@@ -236,7 +241,8 @@ func (m *member) thaw()   { m.frozen, m.isFrozen, m.frozenFor = nil, false, 0 }
 
 // Apply is a server-side apply with force: what is sent holds, what we sent before and send no more goes, what others wrote
 // stays.
-func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (m *member) Apply(_ context.Context, by claims.Autoscaler,
+	hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	body, err := memberhpa.Encode(hpa, m.version)
@@ -248,6 +254,9 @@ func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutosc
 		if err := m.refusesHPA(hpa); err != nil {
 			return nil, err
 		}
+	}
+	if before != nil && !by.Owns(claims.Of(before.HorizontalPodAutoscaler)) {
+		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Resource: "horizontalpodautoscalers"}, hpa.Name)
 	}
 	through, lost := m.told("apply")
 	if !through {
@@ -282,7 +291,7 @@ func (m *member) Apply(_ context.Context, hpa *autoscalingv2.HorizontalPodAutosc
 }
 
 // Accepts stores nothing.
-func (m *member) Accepts(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
+func (m *member) Accepts(_ context.Context, _ claims.Autoscaler, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.dryOK {

@@ -31,6 +31,8 @@ type Options struct {
 	Ask      Asker
 	// Grace is how long a cluster is silent before the others take its place over.
 	Grace time.Duration
+	// CreateWorkloads: a cluster that lacks the workload gets it from the hub, where its registration allows that too.
+	CreateWorkloads bool
 	// Window and Tolerance are those of scaling down where spec.behavior does not say: how long, and what part of its target
 	// a metric may be away from it.
 	Window    time.Duration

@@ -42,6 +42,10 @@ func carries(w *world, load int32) {
 
 // A cluster that refuses forever costs the others no Pod again and again, and nobody hears of it again and again.
 func TestRefusalForEver(t *testing.T) {
+	ever := 400 // reconciles
+	if testing.Short() {
+		ever = 120
+	}
 	for _, policy := range anyPolicy {
 		for _, kind := range []string{"", "apply", "create"} {
 			t.Run(fmt.Sprintf("%s %s", policy, kind), func(t *testing.T) {
@@ -53,7 +57,7 @@ func TestRefusalForEver(t *testing.T) {
 				w.heard()
 				w.writes()
 				had := w.members["a"].deployment.replicas
-				for range 400 {
+				for range ever {
 					_ = w.reconcileN(1)
 					if now := w.members["a"].deployment.replicas; now < had {
 						t.Fatalf("a runs %d, and ran %d: %q", now, had, w.heard())

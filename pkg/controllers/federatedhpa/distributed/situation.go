@@ -23,8 +23,6 @@ type situation struct {
 	sight.Sight
 	// sites are the clusters that take part, and those that did.
 	sites []site
-	// template is what a cluster that lacks the workload gets; nil: there is none, nobody needs it, or others place it.
-	template *unstructured.Unstructured
 	// fault is why nothing may be done for the whole object; nil: something may.
 	fault error
 	// split is how the bounds were split last, if that is not done yet.
@@ -55,6 +53,8 @@ type site struct {
 	surplus []*autoscalingv2.HorizontalPodAutoscaler
 	// balks: it does not take replicas.
 	balks bool
+	// template is what it gets, as it lacks the workload; nil: it has that, or does not get it.
+	template *unstructured.Unstructured
 }
 
 // assigned are the bounds of a cluster, and how many replicas it is to begin with, or 0, if that is to be written.

@@ -43,16 +43,33 @@ func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
 		return &fault{reasonRetainReplicas,
 			fmt.Sprintf("label %s on the hub with %s=true, otherwise Karmada reverts what the clusters' autoscalers set",
 				workload.Describe(in.Object.Spec.ScaleTargetRef), retainReplicas)}
-	case !byOthers && onHub != nil:
-		in.template = templateOf(onHub, in.Object)
 	}
+	var template *unstructured.Unstructured
+	if !byOthers && onHub != nil {
+		template = templateOf(onHub, in.Object)
+	}
+	why = fmt.Sprintf("there is no %s that can be scaled, and %s", workload.Describe(in.Object.Spec.ScaleTargetRef), why)
 	for s := range sight.Pointers(in.sites) {
-		if s.lacks() && in.template == nil && s.inSight() {
-			s.leaves(v1alpha1.ClusterExcluded, record.ReasonTargetNotFound,
-				fmt.Sprintf("there is no %s that can be scaled, and %s", workload.Describe(in.Object.Spec.ScaleTargetRef), why))
+		if s.lacks() {
+			s.offer(template, m.CreateWorkloads, why)
 		}
 	}
 	return nil
+}
+
+// offer has a cluster that lacks the workload get it from the template, or take no part. Without a template why says that there is none.
+func (s *site) offer(template *unstructured.Unstructured, byProgram bool, why string) {
+	reason := record.ReasonTargetNotFound
+	if template != nil {
+		if why = uncreated(template, byProgram, s.Member.Creation()); why == "" {
+			s.template = template
+			return
+		}
+		reason = reasonNotCreated
+	}
+	if s.inSight() {
+		s.leaves(v1alpha1.ClusterExcluded, reason, why)
+	}
 }
 
 // onHub is the workload on the hub; nil if there is none.
@@ -92,14 +109,6 @@ func templateOf(onHub *unstructured.Unstructured, object *v1alpha1.FederatedHPA)
 	delete(annotations, "deployment.kubernetes.io/revision")
 	made.SetAnnotations(annotations)
 	return made
-}
-
-// lacking is the workload as it would be made; nil where it is there.
-func (s *site) lacking(in *situation) *unstructured.Unstructured {
-	if !s.lacks() {
-		return nil
-	}
-	return in.template
 }
 
 // fault is why nothing may be done for an object.

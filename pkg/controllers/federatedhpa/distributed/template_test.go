@@ -8,10 +8,12 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 func TestClusterWithoutTheWorkload(t *testing.T) {
@@ -33,6 +35,31 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 		"it is made to run nothing where that may be": {[]func(*v1alpha1.FederatedHPA){toZero}, func(w *world) { w.hub.workload = template(nil) },
 			[]string{"a web 1-5", "b make 0", "b web 1-5"}, "web 1-5, runs 0",
 			"b ScaledToZero 1-5 current 0 ready 0", "True ReadyForNewScale: the bounds are split among 2 clusters"},
+		"the program creates nothing": {nil, func(w *world) { w.hub.workload, w.createsNothing = template(nil), true },
+			[]string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? CreationNotAllowed", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"its registration allows nothing": {nil, func(w *world) {
+			w.hub.workload, w.member("b").creation = template(nil), registration.Creation{}
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? CreationNotAllowed", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"its registration allows another namespace": {nil, func(w *world) {
+			w.hub.workload, w.member("b").creation = template(nil), registration.Creation{Namespaces: []string{"blog"}}
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? CreationNotAllowed", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"its registration does not allow the ServiceAccount": {nil, func(w *world) {
+			w.hub.workload = template(nil)
+			setServiceAccount(w.hub.workload, "admin")
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? CreationNotAllowed", "True ReadyForNewScale: the bounds are split among 1 clusters"},
+		"its registration allows the ServiceAccount": {nil, func(w *world) {
+			w.hub.workload = template(nil)
+			setServiceAccount(w.hub.workload, "admin")
+			w.member("b").creation.ServiceAccounts = []string{"admin"}
+		}, []string{"a web 1-5", "b make 1", "b web 1-5"}, "web 1-5, runs 1",
+			"b Active 1-5 current 1 ready 1", "True ReadyForNewScale: the bounds are split among 2 clusters"},
+		"nobody creates, and there is none on the hub": {nil, func(w *world) { w.createsNothing = true },
+			[]string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
 		"another one of the hub is none": {nil, func(w *world) { w.hub.workload = template(nil); w.hub.workload.SetName("other") },
 			[]string{"a web 2-10"}, "no workload",
 			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
@@ -106,6 +133,10 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 	}
 }
 
+func setServiceAccount(workload *unstructured.Unstructured, name string) {
+	_ = unstructured.SetNestedField(workload.Object, name, "spec", "template", "spec", "serviceAccountName")
+}
+
 func kindUnknown() error {
 	return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "Deployment"}}
 }
@@ -137,6 +168,67 @@ func TestWorkloadThatSomebodyDeletedIsMadeAgain(t *testing.T) {
 	w.mustReconcile(2)
 	same(t, "written", []string{"b make 1"}, toMembers(w.writes()))
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 1"}, w.has())
+}
+
+// What is not created is said where it is looked for, with what to set.
+func TestWorkloadThatMayNotBeCreated(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3})
+	w.hub.workload, w.createsNothing = template(nil), true
+	b := w.member("b")
+	w.restart()
+	w.mustReconcile(2)
+	const set = `cluster b is Excluded: the cluster has no Deployment "web", and no workloads are created in clusters: create it there, or run ` +
+		"the controller-manager with --create-workloads and annotate its registration with fleetscale.io/create-workloads-in: shop"
+	same(t, "heard", []string{"BoundsSplit: a: 0-0 to 2-10", "!ClusterStateChanged: " + set}, w.heard())
+	b.creation, w.createsNothing = registration.Creation{}, false
+	w.restart()
+	w.mustReconcile(2)
+	same(t, "why", `the cluster has no Deployment "web", and its registration does not allow workloads to be created in namespace "shop": `+
+		"create it there, or annotate its registration with fleetscale.io/create-workloads-in: shop", w.object().Status.Clusters[1].Message)
+	b.creation = registration.Creation{Namespaces: []string{"shop"}}
+	w.mustReconcile(2)
+	same(t, "b has", "web 1-5, runs 1", w.has()["b"])
+}
+
+// What was created while it was allowed is ours for good: it is scaled, and goes when its cluster leaves.
+func TestWorkloadThatMayNoLongerBeCreated(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3})
+	w.hub.workload = template(nil)
+	b := w.member("b")
+	w.mustReconcile(3)
+	b.creation, w.createsNothing = registration.Creation{}, true
+	w.restart()
+	w.writes()
+	w.edit(bounds(2, 20))
+	w.mustReconcile(2)
+	same(t, "written", []string{"a web 1-10", "b web 1-10"}, toMembers(w.writes()))
+	w.edit(only("a"))
+	w.mustReconcile(4)
+	same(t, "b has", "no workload", w.has()["b"])
+}
+
+// A cluster that refused the workload, and may no longer get it, is not asked about it either.
+func TestWorkloadThatMayNoLongerBeTried(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3})
+	w.hub.workload = template(nil)
+	b := w.member("b")
+	b.refuses = func(what string) error {
+		if what == "create" {
+			return errRefused
+		}
+		return nil
+	}
+	_ = w.reconcileN(1 + int(grace/period))
+	asked := 0
+	b.creation, b.refuses = registration.Creation{}, func(what string) error {
+		if what == "create" {
+			asked++
+		}
+		return nil
+	}
+	_ = w.reconcileN(1 + int(2*grace/period))
+	same(t, "asked to create", 0, asked)
+	same(t, "b has", "no workload", w.has()["b"])
 }
 
 func TestWorkloadThatCanNotBeMade(t *testing.T) {

@@ -72,6 +72,8 @@ type world struct {
 	told             []string // Events, as "Reason: message"
 	asked            []hubmetrics.Question
 	answer           replicas.Metric
+	// createsNothing: the program does not create workloads.
+	createsNothing bool
 	// uses is what the Pods of a member use, in percent of their requests.
 	uses func(*member) int32
 }
@@ -156,7 +158,7 @@ func (w *world) restart() {
 	w.program = New(Options{
 		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
 		Recorder: w.recorder,
-		Ask:      w, Grace: grace, Window: 5 * time.Minute, Tolerance: 0.1, Metrics: NewMetrics(w.registry),
+		Ask:      w, Grace: grace, CreateWorkloads: !w.createsNothing, Window: 5 * time.Minute, Tolerance: 0.1, Metrics: NewMetrics(w.registry),
 	})
 }
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"errors"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/guard"
+)
+
+// offence is what no cluster does that is well and means well, in one word for a label of metrics.
+type offence string
+
+const (
+	// offenceTooLarge is an answer or an event of more than is read.
+	offenceTooLarge offence = "TooLarge"
+	// offenceEndless is a list of too many pages, or with pages that repeat.
+	offenceEndless offence = "EndlessList"
+	// offenceHarmful is a quantity that takes forever to parse.
+	offenceHarmful offence = "HarmfulQuantity"
+	// offenceStuck is an answer that could not be decoded within the deadline.
+	offenceStuck offence = "Stuck"
+	// offencePanic is an answer over which our code panicked.
+	offencePanic offence = "Panic"
+)
+
+// intake is where what one member sends comes in: it bounds what is held of it, and
+// notes what the member should not have sent.
+type intake struct {
+	meter   *meter   // nil: nothing is counted
+	account *account // nil: without bounds
+	// onMisconduct is told the last offence when there were too many; nil: nobody is.
+	onMisconduct func(*fleet.Silence)
+	logged       sync.Once
+
+	mu      sync.Mutex
+	conduct conduct // guarded by mu
+}
+
+// offended counts an offence, which is told as the error's words: our own. It returns the error.
+func (i *intake) offended(o offence, err error) error {
+	if i.meter != nil {
+		i.meter.offence(o)
+	}
+	if silence, _ := fleet.Classify(err); i.note(true) && i.onMisconduct != nil {
+		i.onMisconduct(silence)
+	}
+	return err
+}
+
+// note is true when the member misbehaves.
+func (i *intake) note(offence bool) (misbehaves bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.conduct, misbehaves = i.conduct.after(time.Now(), offence)
+	return misbehaves
+}
+
+// judge notes what decoding an answer came to. A panic was counted when it
+// happened, for perhaps nobody waited for it.
+func (i *intake) judge(err error) {
+	var harmful *guard.HarmfulError
+	switch {
+	case errors.Is(err, errStuck), errors.Is(err, errMostStuck):
+		_ = i.offended(offenceStuck, err)
+	case errors.As(err, &harmful):
+		_ = i.offended(offenceHarmful, errHarmful)
+	case err == nil:
+		i.note(false)
+	}
+}
+
+// errHarmful leaves out what the member wrote: a message of ours that others read could repeat what we sent it.
+var errHarmful error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer held a quantity that takes forever to read")
+
+var errPanic error = fleet.Silencef(fleet.ReasonBadAnswer, "reading the answer made the program panic; the log has the first stack")
+
+// try calls read, and makes of a panic an error: what one member sends must not end the program for all.
+func (i *intake) try(read func()) (err error) {
+	defer func() {
+		if what := recover(); what != nil {
+			i.logged.Do(func() { i.log(what) })
+			err = i.offended(offencePanic, errPanic)
+		}
+	}()
+	read()
+	return nil
+}
+
+// log says it once: a member could fill the log.
+func (i *intake) log(what any) {
+	cluster := ""
+	if i.meter != nil {
+		cluster = i.meter.cluster
+	}
+	klog.Background().Error(nil, "Recovered from a panic over what a cluster sent; others of this cluster will not be logged",
+		"cluster", cluster, "panic", what, "stack", string(debug.Stack()))
+}
+
+// BadAnswer is the error of an answer that cannot be read; doing is what was done to it.
+func BadAnswer(doing string, err error) error {
+	return &badAnswer{&fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: doing + ": " + err.Error()}, err}
+}
+
+// badAnswer keeps why an answer cannot be read.
+type badAnswer struct {
+	*fleet.Silence
+	cause error
+}
+
+func (b *badAnswer) Unwrap() []error { return []error{b.Silence, b.cause} }
