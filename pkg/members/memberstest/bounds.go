@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// Within holds what is done with so many bytes of an answer to bounds that no answer may break: 2 s, and an allocation of 4 MiB and of
-// 256 times its size. That is what an object takes of which nothing is known but that it exists.
+// Within holds what is done with so many bytes of an answer to bounds that no answer may break: 10 s on a busy machine, and an allocation
+// of 64 MiB and 128 times its size. What is decoded may take 16 MiB and 16 times its size (package guard); a list that grows is
+// allocated some times over.
 func Within(t testing.TB, size int, decode func()) {
 	t.Helper()
-	const patience, base, each = 2 * time.Second, 4 << 20, 256
+	const patience, base, each = 10 * time.Second, 64 << 20, 128
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	done := make(chan struct{})

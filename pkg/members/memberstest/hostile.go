@@ -79,7 +79,9 @@ func hostileProtobuf(honest []byte) map[string][]byte {
 }
 
 // field is one of a protobuf message that has a length.
-func field(number byte, content []byte) []byte { return append(lengthOf(number, uint64(len(content))), content...) }
+func field(number byte, content []byte) []byte {
+	return append(lengthOf(number, uint64(len(content))), content...)
+}
 
 func lengthOf(number byte, length uint64) []byte {
 	return binary.AppendUvarint([]byte{number<<3 | 2}, length)
