@@ -21,6 +21,7 @@ type MemberOptions struct {
 	QPS                  float32
 	Burst                int
 	MaxAnswer            resource.QuantityValue
+	AllowLocal           bool
 	Policy               registration.Policy
 }
 
@@ -49,6 +50,8 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Burst of requests to each member beyond --member-qps.")
 	fs.Var(&o.MaxAnswer, "max-member-answer",
 		"Maximum size of a member's response after decompression. An event of a watch may have at most 16Mi.")
+	fs.BoolVar(&o.AllowLocal, "allow-local-members", false,
+		"Allow members, and proxies in front of them, at loopback and link-local addresses. For laboratories.")
 	fs.StringSliceVar(&o.Policy.AllowedExecCommands, "allowed-exec-commands", nil,
 		"Credential plugins that a registration's kubeconfig may run in this container, spelled as there. Default: none.")
 	fs.BoolVar(&o.Policy.AllowFiles, "allow-kubeconfig-files", false,
@@ -72,7 +75,7 @@ func (o *MemberOptions) Validate() error {
 func (o *MemberOptions) Registry(r member.Options) member.Options {
 	r.Registrations.Namespace, r.Registrations.Policy = o.ClusterNamespace, o.Policy
 	r.Connections.QPS, r.Connections.Burst = o.QPS, o.Burst
-	r.Connections.MaxAnswer = o.MaxAnswer.Value()
+	r.Connections.MaxAnswer, r.Connections.AllowLocal = o.MaxAnswer.Value(), o.AllowLocal
 	r.Connections.Timeout, r.ProbePeriod = o.Timeout, o.ProbePeriod
 	return r
 }

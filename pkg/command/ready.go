@@ -3,11 +3,15 @@
 package command
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 
 	"k8s.io/klog/v2"
 )
+
+// errNotReady is all that is said to whoever asks: a reason may name objects, and anybody may ask.
+var errNotReady = errors.New("not ready: the log has the reason")
 
 // ReadyCheck logs when a readiness check fails, once per reason, and when it
 // passes again. The library logs neither.
@@ -15,16 +19,15 @@ func ReadyCheck(name string, check func(*http.Request) error) func(*http.Request
 	var heard reasons
 	return func(req *http.Request) error {
 		err := check(req)
-		if !heard.isNew(err) {
-			return err
+		if isNew := heard.isNew(err); isNew && err != nil {
+			klog.FromContext(req.Context()).Info("Not ready", "check", name, "reason", err.Error())
+		} else if isNew {
+			klog.FromContext(req.Context()).Info("Ready", "check", name)
 		}
-		log := klog.FromContext(req.Context())
 		if err != nil {
-			log.Info("Not ready", "check", name, "reason", err.Error())
-		} else {
-			log.Info("Ready", "check", name)
+			return errNotReady
 		}
-		return err
+		return nil
 	}
 }
 

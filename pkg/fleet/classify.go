@@ -28,6 +28,9 @@ func Classify(err error) (silence *Silence, absent bool) {
 	}
 	var own *Silence // it escapes to the heap, so it is not the result itself
 	if errors.As(err, &own) {
+		if len(own.Detail) > mostDetail {
+			own = &Silence{Reason: own.Reason, Detail: shortened(own.Detail)}
+		}
 		return own, false
 	}
 	if apierrors.IsNotFound(err) {
@@ -104,5 +107,15 @@ func detailOf(err error) string {
 	if isTimeout(err) {
 		return "no answer within the deadline"
 	}
-	return strings.Join(strings.Fields(err.Error()), " ")
+	return strings.Join(strings.Fields(shortened(err.Error())), " ")
+}
+
+// mostDetail bounds, in bytes, what of a member's words is kept, and said to others.
+const mostDetail = 512
+
+func shortened(text string) string {
+	if len(text) <= mostDetail {
+		return text
+	}
+	return strings.ToValidUTF8(strings.Clone(text[:mostDetail]), "") + "…"
 }

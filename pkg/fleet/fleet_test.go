@@ -49,6 +49,12 @@ func TestClassify(t *testing.T) {
 			&Silence{ReasonCertificate, "x509: certificate signed by unknown authority"}, false},
 		"many lines become one":        {errors.New("a\n  b"), &Silence{ReasonUnreachable, "a b"}, false},
 		"a silence keeps its own word": {fmt.Errorf("listing: %w", &Silence{ReasonStale, "old"}), &Silence{ReasonStale, "old"}, false},
+		"what is long is cut": {apierrors.NewBadRequest(strings.Repeat("x", mostDetail+1)),
+			&Silence{ReasonBadAnswer, strings.Repeat("x", mostDetail) + "…"}, false},
+		"what is not so long is not": {apierrors.NewBadRequest(strings.Repeat("x", mostDetail)),
+			&Silence{ReasonBadAnswer, strings.Repeat("x", mostDetail)}, false},
+		"a silence is cut too, between letters": {&Silence{ReasonStale, strings.Repeat("x", mostDetail-1) + "éé"},
+			&Silence{ReasonStale, strings.Repeat("x", mostDetail-1) + "…"}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -63,20 +63,6 @@ func (e Endpoint) Digest() [sha256.Size]byte {
 	return sha256.Sum256(encoded)
 }
 
-// Secrets are the texts that must never be shown, though a server or proxy may
-// repeat them to us.
-func (e Endpoint) Secrets() []string {
-	all := []string{e.Config.BearerToken, e.Config.Password}
-	if e.Proxy != nil {
-		password, _ := e.Proxy.User.Password()
-		all = append(all, password)
-	}
-	for _, values := range e.ProxyHeader {
-		all = append(all, values...)
-	}
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
-}
-
 // parseServer reads an API server's address. An address without a scheme is https.
 func parseServer(server string) (u *url.URL, ok bool) {
 	if !strings.Contains(server, "://") {

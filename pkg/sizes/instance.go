@@ -51,6 +51,9 @@ func (i *Instance) OOM(u *Use, requested int64, at time.Time) {
 	i.addPeak(u, min(max(had+oomBump, amount(float64(had)*oomRatio)), most), at, &i.oom)
 }
 
+// Killed reports whether what it needed when it was killed is the highest of its window.
+func (i *Instance) Killed() bool { return i.oom > i.peak }
+
 // addPeak has the highest amount of the window count, and only that.
 func (i *Instance) addPeak(u *Use, amount int64, at time.Time, peak *int64) {
 	if at.Before(i.windowEnd) {

@@ -44,7 +44,7 @@ func handlersOf(hub client.Reader) (map[string]http.Handler, *Metrics) {
 		{Version: "v1"}:                {"Pod", "ReplicationController"},
 		{Group: "apps", Version: "v1"}: {"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"},
 	}}
-	return Handlers(hub, NewKinds(kubernetes), metrics), metrics
+	return Handlers(hub, NewKinds(kubernetes), nil, metrics), metrics
 }
 
 // review returns what the API server sends about an object given as YAML; before is

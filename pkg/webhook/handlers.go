@@ -11,20 +11,22 @@ import (
 )
 
 // Handlers are the webhooks by their paths. hub is a cache that was given to
-// [Watch]; it is read only.
-func Handlers(hub client.Reader, kinds *Kinds, metrics *Metrics) map[string]http.Handler {
+// [Watch]; it is read only. reviewer is asked whether authors may create the workloads
+// that are created in clusters; nil: none are.
+func Handlers(hub client.Reader, kinds *Kinds, reviewer Reviewer, metrics *Metrics) map[string]http.Handler {
 	all := map[string]http.Handler{}
-	addKind(all, federatedHPA(), hub, kinds, metrics)
-	addKind(all, cronFederatedHPA(), hub, kinds, metrics)
-	addKind(all, multidimPodAutoscaler(), hub, kinds, metrics)
+	addKind(all, federatedHPA(), hub, kinds, reviewer, metrics)
+	addKind(all, cronFederatedHPA(), hub, kinds, reviewer, metrics)
+	addKind(all, multidimPodAutoscaler(), hub, kinds, reviewer, metrics)
 	return all
 }
 
-func addKind[T client.Object](all map[string]http.Handler, k kind[T], hub client.Reader, kinds *Kinds, metrics *Metrics) {
+func addKind[T client.Object](all map[string]http.Handler, k kind[T], hub client.Reader, kinds *Kinds, reviewer Reviewer,
+	metrics *Metrics) {
 	add := func(webhook string, j judge) {
 		path := "/" + webhook + "-" + strings.ToLower(k.name)
 		all[path] = &admission.Webhook{Handler: observed{judge: j, webhook: webhook, kind: k.name, metrics: metrics}}
 	}
 	add("mutate", mutator[T]{k})
-	add("validate", validator[T]{k, hub, kinds})
+	add("validate", validator[T]{k, hub, kinds, reviewer})
 }

@@ -22,8 +22,10 @@ type kind[T client.Object] struct {
 	empty  func() T
 	mutate func(T) (warnings []string)
 	// gather reads what else is in the namespace and bears on the object.
-	gather   func(ctx context.Context, hub client.Reader, namespace string, object T) (admission.Neighbours, error)
-	target   func(T) autoscalingv2.CrossVersionObjectReference
+	gather func(ctx context.Context, hub client.Reader, namespace string, object T) (admission.Neighbours, error)
+	target func(T) autoscalingv2.CrossVersionObjectReference
+	// creation is what the object may have created in clusters.
+	creation func(T) admission.Creation
 	validate func(object, before T, known admission.Neighbours) (faults field.ErrorList, warnings []string)
 }
 
@@ -45,6 +47,7 @@ func federatedHPA() kind[*v1alpha1.FederatedHPA] {
 		mutate:   admission.MutateFederatedHPA,
 		gather:   ofFederatedHPA,
 		target:   func(f *v1alpha1.FederatedHPA) autoscalingv2.CrossVersionObjectReference { return f.Spec.ScaleTargetRef },
+		creation: admission.CreationOf,
 		validate: admission.ValidateFederatedHPA,
 	}
 }
@@ -58,6 +61,7 @@ func cronFederatedHPA() kind[*v1alpha1.CronFederatedHPA] {
 		target: func(c *v1alpha1.CronFederatedHPA) autoscalingv2.CrossVersionObjectReference {
 			return c.Spec.ScaleTargetRef
 		},
+		creation: func(*v1alpha1.CronFederatedHPA) admission.Creation { return nil },
 		validate: admission.ValidateCronFederatedHPA,
 	}
 }
@@ -71,6 +75,7 @@ func multidimPodAutoscaler() kind[*v1alpha1.MultidimPodAutoscaler] {
 		target: func(m *v1alpha1.MultidimPodAutoscaler) autoscalingv2.CrossVersionObjectReference {
 			return m.Spec.ScaleTargetRef
 		},
+		creation: admission.CreationOfMultidim,
 		validate: admission.ValidateMultidimPodAutoscaler,
 	}
 }

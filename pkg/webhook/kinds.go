@@ -3,13 +3,17 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
@@ -37,12 +41,18 @@ type Kinds struct {
 	hub discoverer
 
 	mu     sync.Mutex
-	served map[schema.GroupKind][]string
+	served map[schema.GroupKind]servedKind
+}
+
+// servedKind is what the hub serves a kind as.
+type servedKind struct {
+	versions []string // in the order in which the hub prefers them; none: it does not
+	resource string
 }
 
 // NewKinds asks nothing yet.
 func NewKinds(hub discoverer) *Kinds {
-	return &Kinds{hub: hub, served: map[schema.GroupKind][]string{}}
+	return &Kinds{hub: hub, served: map[schema.GroupKind]servedKind{}}
 }
 
 // of returns in which versions the hub serves the kind of a target; nil if that
@@ -52,43 +62,77 @@ func (k *Kinds) of(ctx context.Context, target autoscalingv2.CrossVersionObjectR
 	if err != nil {
 		return nil
 	}
-	kind := schema.GroupKind{Group: gv.Group, Kind: target.Kind}
-	if versions := k.remembered(kind); slices.Contains(versions, gv.Version) {
-		return &admission.Served{Versions: versions}
+	kind, err := k.find(ctx, gv.WithKind(target.Kind))
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Could not read which kinds the hub serves", "kind", target.Kind, "err", err)
+		return nil
+	}
+	return &admission.Served{Versions: kind.versions}
+}
+
+// resource is what a target's kind is called in rights. Of one that the hub does not
+// serve that is what it is called as a rule.
+func (k *Kinds) resource(ctx context.Context, target autoscalingv2.CrossVersionObjectReference) (schema.GroupVersionResource, error) {
+	gv, err := schema.ParseGroupVersion(target.APIVersion)
+	if err != nil {
+		return schema.GroupVersionResource{}, fmt.Errorf("reading spec.scaleTargetRef.apiVersion: %w", err)
+	}
+	kind, err := k.find(ctx, gv.WithKind(target.Kind))
+	if err != nil {
+		return schema.GroupVersionResource{}, fmt.Errorf("asking the hub which resource a %s is: %w", target.Kind, err)
+	}
+	if kind.resource == "" {
+		usual, _ := meta.UnsafeGuessKindToResource(gv.WithKind(target.Kind))
+		return usual, nil
+	}
+	return gv.WithResource(kind.resource), nil
+}
+
+// find asks about a kind unless it is remembered in that version.
+func (k *Kinds) find(ctx context.Context, gvk schema.GroupVersionKind) (servedKind, error) {
+	kind := gvk.GroupKind()
+	if known := k.remembered(kind); slices.Contains(known.versions, gvk.Version) {
+		return known, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, kindsTimeout)
 	defer cancel()
 	groups, resources, failed, err := k.hub.GroupsAndMaybeResourcesWithContext(ctx)
-	if err != nil || resources == nil {
-		klog.FromContext(ctx).V(2).Info("Could not read which kinds the hub serves", "kind", kind.String(), "err", err)
-		return nil
+	if err == nil && resources == nil {
+		err = errors.New("it has no aggregated discovery")
 	}
-	versions := versionsOf(kind, groups, resources)
-	if len(versions) == 0 && failedIn(failed, kind.Group) {
-		return nil
+	if err != nil {
+		return servedKind{}, err
 	}
-	k.remember(kind, versions)
-	return &admission.Served{Versions: versions}
+	found := servedAs(kind, groups, resources)
+	if len(found.versions) == 0 && failedIn(failed, kind.Group) {
+		return servedKind{}, fmt.Errorf("it cannot tell all of group %s", kind.Group)
+	}
+	k.remember(kind, found)
+	return found, nil
 }
 
-// versionsOf are in the order in which the hub prefers them.
-func versionsOf(kind schema.GroupKind, groups *metav1.APIGroupList, resources map[schema.GroupVersion]*metav1.APIResourceList) []string {
-	var versions []string
+// servedAs finds a kind in what the hub serves.
+func servedAs(kind schema.GroupKind, groups *metav1.APIGroupList, resources map[schema.GroupVersion]*metav1.APIResourceList) servedKind {
+	var found servedKind
 	for _, group := range groups.Groups {
 		if group.Name != kind.Group {
 			continue
 		}
 		for _, v := range group.Versions {
 			list := resources[schema.GroupVersion{Group: group.Name, Version: v.Version}]
-			if list != nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool {
-				return r.Kind == kind.Kind &&
-					!strings.Contains(r.Name, "/")
-			}) {
-				versions = append(versions, v.Version)
+			if list == nil {
+				continue
+			}
+			at := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool {
+				return r.Kind == kind.Kind && !strings.Contains(r.Name, "/")
+			})
+			if at >= 0 {
+				found.versions = append(found.versions, v.Version)
+				found.resource = cmp.Or(found.resource, list.APIResources[at].Name)
 			}
 		}
 	}
-	return versions
+	return found
 }
 
 // failedIn reports whether the hub could not tell all of a group, as when another
@@ -102,20 +146,20 @@ func failedIn(failed map[schema.GroupVersion]error, group string) bool {
 	return false
 }
 
-func (k *Kinds) remembered(kind schema.GroupKind) []string {
+func (k *Kinds) remembered(kind schema.GroupKind) servedKind {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.served[kind]
 }
 
-func (k *Kinds) remember(kind schema.GroupKind, versions []string) {
+func (k *Kinds) remember(kind schema.GroupKind, as servedKind) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.served) >= maxKinds {
 		clear(k.served)
 	}
-	if len(versions) > 0 {
-		k.served[kind] = versions
+	if len(as.versions) > 0 {
+		k.served[kind] = as
 	} else {
 		delete(k.served, kind)
 	}

@@ -7,17 +7,20 @@ import (
 	"fmt"
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	judged "github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
 // validator judges objects of a kind, next to what else the hub has.
 type validator[T client.Object] struct {
 	kind[T]
-	hub   client.Reader
-	kinds *Kinds
+	hub      client.Reader
+	kinds    *Kinds
+	reviewer Reviewer
 }
 
 func (v validator[T]) judge(ctx context.Context, request admission.Request) verdict {
@@ -42,8 +45,26 @@ func (v validator[T]) judge(ctx context.Context, request admission.Request) verd
 	}
 	known.Target = v.kinds.of(ctx, v.target(object))
 	faults, warnings := v.validate(object, before, known)
+	if len(faults) == 0 {
+		if faults, err = v.judgeAuthor(ctx, request, object, before); err != nil {
+			return failed(http.StatusServiceUnavailable, err)
+		}
+	}
 	if len(faults) > 0 {
 		return refused(v1alpha1.SchemeGroupVersion.WithKind(v.name).GroupKind(), object.GetName(), faults, warnings)
 	}
 	return allowed(warnings)
+}
+
+// judgeAuthor asks about who writes the object, if it has more created than before.
+func (v validator[T]) judgeAuthor(ctx context.Context, request admission.Request, object, before T) (field.ErrorList, error) {
+	var former judged.Creation
+	if any(before) != any(*new(T)) {
+		former = v.creation(before)
+	}
+	creation := v.creation(object)
+	if object.GetDeletionTimestamp() != nil || !judged.AsksAuthor(creation, former) {
+		return nil, nil
+	}
+	return v.kinds.authorFaults(ctx, v.reviewer, request.UserInfo, object.GetNamespace(), *creation)
 }

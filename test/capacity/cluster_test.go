@@ -21,6 +21,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fit"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
@@ -38,13 +39,17 @@ type cluster struct {
 }
 
 // seen is the cluster as the estimator sees it: always there.
-type seen struct{ client rest.Interface }
+type seen struct {
+	client  rest.Interface
+	reading *connection.Reading
+}
 
-func (seen) Name() string                  { return "member1" }
-func (seen) State() member.State           { return member.State{Ready: true} }
-func (seen) Silence() error                { return nil }
-func (s seen) Client() rest.Interface      { return s.client }
-func (s seen) WatchClient() rest.Interface { return s.client }
+func (seen) Name() string                   { return "member1" }
+func (seen) State() member.State            { return member.State{Ready: true} }
+func (seen) Silence() error                 { return nil }
+func (s seen) Client() rest.Interface       { return s.client }
+func (s seen) WatchClient() rest.Interface  { return s.client }
+func (s seen) Reading() *connection.Reading { return s.reading }
 
 func start(t *testing.T) *cluster {
 	t.Helper()
@@ -66,7 +71,7 @@ func start(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	store := pods.New(pods.Options{})
-	c := &cluster{client: client, estimator: capacity.New(capacity.Options{Pods: store}), member: seen{client.CoreV1().RESTClient()}}
+	c := &cluster{client: client, estimator: capacity.New(capacity.Options{Pods: store}), member: seen{client.CoreV1().RESTClient(), connection.NewReading()}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	for _, run := range []func(context.Context) error{store.Run, c.estimator.Run} {

@@ -5,6 +5,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -72,14 +75,21 @@ func build(t *testing.T, dir string) []runtime.Object {
 	return objects
 }
 
+// rendered is what was built before: to build one takes seconds.
+var rendered = map[string][]*resource.Resource{}
+
 // render builds the kustomization of a folder to objects of any kind.
 func render(t *testing.T, folder string) []*resource.Resource {
 	t.Helper()
-	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	if known, ok := rendered[folder]; ok && strings.HasPrefix(folder, root) {
+		return known
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
 	if err != nil {
 		t.Fatalf("building %s: %v", folder, err)
 	}
-	return rendered.Resources()
+	rendered[folder] = built.Resources()
+	return rendered[folder]
 }
 
 func TestOverlaysAreListed(t *testing.T) {
@@ -100,6 +110,24 @@ func TestOverlaysAreListed(t *testing.T) {
 	slices.Sort(found)
 	if diff := gocmp.Diff(overlays(), found); diff != "" {
 		t.Errorf("overlays (-listed here +found):\n%s", diff)
+	}
+}
+
+// To delete an overlay must not delete what people wrote: with a kind go all its objects. PodSizes are written by a program.
+func TestOverlaysHoldNoKinds(t *testing.T) {
+	for _, dir := range overlays() {
+		for _, r := range render(t, filepath.Join(root, dir)) {
+			if r.GetKind() == "CustomResourceDefinition" && r.GetName() != "podsizes.fleetscale.io" {
+				t.Errorf("%s holds %s", dir, r.GetName())
+			}
+		}
+	}
+	var kinds []string
+	for _, r := range render(t, filepath.Join(root, "crds")) {
+		kinds = append(kinds, r.GetKind())
+	}
+	if want := slices.Repeat([]string{"CustomResourceDefinition"}, 4); !slices.Equal(kinds, want) {
+		t.Errorf("deploy/crds holds %v, want the four kinds", kinds)
 	}
 }
 
@@ -125,6 +153,8 @@ func TestProgramsRunRestrictedAndReplicated(t *testing.T) {
 				checkReplicated(t, dir, d)
 				checkRestricted(t, d)
 				checkProbes(t, d)
+				checkMemory(t, d)
+				checkReach(t, dir, d)
 			}
 			if diff := gocmp.Diff(programs()[dir], names); diff != "" {
 				t.Errorf("programs (-want +got):\n%s", diff)
@@ -174,6 +204,56 @@ func checkRestricted(t *testing.T, d *appsv1.Deployment) {
 	if c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero() {
 		t.Errorf("resources of %s = %v, want requests and a limit of memory", d.Name, c.Resources)
 	}
+}
+
+// checkMemory holds the limit by which Go collects garbage to nine tenths of the limit at which the kernel kills. (The
+// downward API knows the whole limit only.)
+func checkMemory(t *testing.T, d *appsv1.Deployment) {
+	t.Helper()
+	c := d.Spec.Template.Spec.Containers[0]
+	want := fmt.Sprintf("%dMiB", c.Resources.Limits.Memory().Value()*9/10>>20)
+	at := slices.IndexFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "GOMEMLIMIT" })
+	if at < 0 || c.Env[at].Value != want {
+		t.Errorf("environment of %s = %v, want GOMEMLIMIT %s with a limit of %s", d.Name, c.Env, want, c.Resources.Limits.Memory())
+	}
+	if got := d.Spec.Template.Spec.PriorityClassName; got != "system-cluster-critical" {
+		t.Errorf("priority of %s = %q", d.Name, got)
+	}
+}
+
+// checkReach holds that all of a program's ports can be reached but that of its probes, which come from its node, and that
+// nothing keeps it from going out.
+func checkReach(t *testing.T, dir string, d *appsv1.Deployment) {
+	t.Helper()
+	var want []string
+	for _, port := range d.Spec.Template.Spec.Containers[0].Ports {
+		if port.Name != "health" {
+			want = append(want, port.Name)
+		}
+	}
+	for _, object := range build(t, dir) {
+		p, ok := object.(*networkingv1.NetworkPolicy)
+		if !ok || !gocmp.Equal(&p.Spec.PodSelector, d.Spec.Selector) {
+			continue
+		}
+		var open []string
+		for _, rule := range p.Spec.Ingress {
+			for _, port := range rule.Ports {
+				open = append(open, port.Port.String())
+			}
+			if len(rule.From) > 0 {
+				t.Errorf("%s is closed to who is not %v: the addresses of the hub's API servers are not known", d.Name, rule.From)
+			}
+		}
+		if diff := gocmp.Diff(want, open); diff != "" || p.Namespace != d.Namespace {
+			t.Errorf("ports of %s in namespace %s (-served +open):\n%s", d.Name, p.Namespace, diff)
+		}
+		if !slices.Equal(p.Spec.PolicyTypes, []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}) {
+			t.Errorf("the policy of %s is one of %v", d.Name, p.Spec.PolicyTypes)
+		}
+		return
+	}
+	t.Errorf("%s has no NetworkPolicy", d.Name)
 }
 
 func checkProbes(t *testing.T, d *appsv1.Deployment) {

@@ -51,6 +51,9 @@ func rights(t *testing.T, dir string) []string {
 		for _, r := range rules {
 			line := fmt.Sprintf("%s %s: %s %s of %s", kind, place(namespace, name), strings.Join(r.Verbs, ","),
 				strings.Join(r.Resources, ","), groups(r.APIGroups))
+			if len(r.NonResourceURLs) > 0 {
+				line = fmt.Sprintf("%s %s: %s %s", kind, place(namespace, name), strings.Join(r.Verbs, ","), strings.Join(r.NonResourceURLs, ","))
+			}
 			if len(r.ResourceNames) > 0 {
 				line += " named " + strings.Join(r.ResourceNames, ",")
 			}

@@ -73,7 +73,7 @@ func TestAdapterStartsWhileAMemberHangs(t *testing.T) {
 func TestTwoReplicas(t *testing.T) {
 	e := whole(t)
 	e.freeze(t, "member3")
-	patient := append(adapterFlags(e.Hub()), "--member-timeout=1m", "--max-age=1m")
+	patient := append(adapterFlags(), "--member-timeout=1m", "--max-age=1m")
 	started := make(chan error, 1)
 	second, err := e.NewAdapter(t.Context(), e.Hub(), "metrics-adapter-2", patient...)
 	if err != nil {

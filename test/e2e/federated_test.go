@@ -46,10 +46,14 @@ func TestFederated(t *testing.T) {
 		return
 	}
 	f.sideBySide(t, map[string]func(*stage){
-		"fed-pair": (*stage).pairNeverRunsAway,
-		"fed-vpa":  (*stage).memberHasVPA,
+		"fed-pair":    (*stage).pairNeverRunsAway,
+		"fed-vpa":     (*stage).memberHasVPA,
+		"fed-deleted": (*stage).policyIsDeleted,
 	})
-	f.sideBySide(t, map[string]func(*stage){"fed-moves": (*stage).leaderDiesMoving})
+	f.sideBySide(t, map[string]func(*stage){
+		"fed-silent": (*stage).nothingShrinksUnseen,
+		"fed-moves":  (*stage).leaderDiesMoving,
+	})
 	f.sideBySide(t, map[string]func(*stage){"fed-away": (*stage).hubIsAway})
 	f.sideBySide(t, map[string]func(*stage){"fed-foreign": (*stage).foreignAdapter})
 	f.sideBySide(t, map[string]func(*stage){"fed-schema": (*stage).schemaOfOthers})

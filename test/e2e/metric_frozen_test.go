@@ -17,7 +17,7 @@ func TestFrozenMemberAndItsMetrics(t *testing.T) {
 	e := whole(t)
 	const grace = 3 * time.Second
 	brief, err := e.StartAdapter(t.Context(), e.Hub(), "adapter-of-little-grace",
-		append(adapterFlags(e.Hub()), "--member-grace="+grace.String())...)
+		append(adapterFlags(), "--member-grace="+grace.String())...)
 	if err != nil {
 		t.Fatal(err)
 	}

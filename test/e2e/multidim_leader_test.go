@@ -16,7 +16,7 @@ import (
 )
 
 // leaderDiesMoving: the leader dies while Pods of one workload are evicted one after another, and those of another one have a resize
-// under way. The next leader evicts nothing before it has seen for a minute that replicas stay. Then it goes on: no Pod is moved
+// under way. The next leader evicts nothing before it has seen for a minute that replicas stay. Then it continues: no Pod is moved
 // twice, and as many are Ready as ever.
 func (s *stage) leaderDiesMoving() {
 	const many = 8
@@ -40,7 +40,7 @@ func (s *stage) leaderDiesMoving() {
 	if before := moved.ended(s.t); len(before) > many-2 {
 		s.t.Fatalf("%d of %d were evicted before the leader was dead", len(before), many)
 	}
-	eventually(s.t, s.ns+": the next one goes on", func(context.Context) error {
+	eventually(s.t, s.ns+": the next one continues", func(context.Context) error {
 		if last := s.lastEnd(moved); last.Before(killed.Add(time.Second)) {
 			return fmt.Errorf("the last eviction was at %v, and the leader died at %v", last, killed)
 		}

@@ -134,8 +134,8 @@ func (s *stage) carryOut(ctx context.Context, advice resource.Quantity, pods map
 		if !wasReady(pod) || pod.Spec.Containers[0].Resources.Requests.Cpu().Equal(advice) {
 			continue
 		}
-		_, err := s.resource(sizesNewPods, "v1", "Pod").Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "resize")
-		if err != nil && !apierrors.IsNotFound(err) {
+		if _, err := s.resource(sizesNewPods, "v1", "Pod").Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{},
+			"resize"); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
@@ -145,8 +145,8 @@ func (s *stage) carryOut(ctx context.Context, advice resource.Quantity, pods map
 // recommend writes what containers should request, as the recommender that a MultidimPodAutoscaler names.
 func (s *stage) recommend(name, target string) {
 	s.t.Helper()
-	patch, err := yaml.YAMLToJSON(fmt.Appendf(nil, "{status: {recommendation: {containers: [{containerName: web, target: %s}], at: %q}}}", target,
-		time.Now().UTC().Format(time.RFC3339)))
+	const status = "{status: {recommendation: {containers: [{containerName: web, target: %s}], at: %q}}}"
+	patch, err := yaml.YAMLToJSON(fmt.Appendf(nil, status, target, time.Now().UTC().Format(time.RFC3339)))
 	if err == nil {
 		_, err = s.multidims().Patch(s.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: sizer}, "status")
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// twoInOneNamespace: two MultidimPodAutoscalers of a namespace have an entry each in one PodSizes. The one goes with its entry, and the other one's
-// stays.
+// twoInOneNamespace: two MultidimPodAutoscalers of a namespace have an entry each in one PodSizes. The one goes with its entry, and the
+// other one's stays.
 func (s *stage) twoInOneNamespace() {
 	names := []string{"api", "web"}
 	s.uses(map[string]string{sizesNewPods: muchCPU})
@@ -51,7 +51,7 @@ func (s *stage) twoInOneNamespace() {
 			s.t.Errorf("%s requests %s, sized by %q: want that of the template of a new Pod, and its size of an old one", pod.Name, cpu, by)
 		}
 	}
-	s.becomesOf("api", "the other one goes on", isSized(v1alpha1.MultidimActive, "4/4"), states("VerticalActuation=True/Actuating"),
+	s.becomesOf("api", "the other one continues", isSized(v1alpha1.MultidimActive, "4/4"), states("VerticalActuation=True/Actuating"),
 		hasEvicted(nil))
 }
 

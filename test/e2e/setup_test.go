@@ -81,7 +81,7 @@ func (e *env) end(failed bool) {
 }
 
 // adapterFlags shorten the windows that a test would have to wait for.
-func adapterFlags(hub *lab.Cluster) []string {
+func adapterFlags() []string {
 	return []string{
 		"--scrape-period=" + period.String(),
 		"--max-age=" + maxAge.String(),
@@ -90,8 +90,6 @@ func adapterFlags(hub *lab.Cluster) []string {
 		"--apiservice-check-period=2s",
 		"--answer-ttl=" + answerTTL.String(),
 		"--metric-discovery-period=2s",
-		"--hub-metrics-server=" + hub.MetricsServerURL,
-		"--hub-metrics-server-ca-file=" + filepath.Join(filepath.Dir(hub.Kubeconfig), "pki", "ca.crt"),
 		"-v=2",
 	}
 }
@@ -191,7 +189,7 @@ func (e *env) serve(ctx context.Context) (err error) {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if e.adapter, err = e.StartAdapter(ctx, e.Hub(), "metrics-adapter", adapterFlags(e.Hub())...); err != nil {
+	if e.adapter, err = e.StartAdapter(ctx, e.Hub(), "metrics-adapter", adapterFlags()...); err != nil {
 		return err
 	}
 	_, err = e.TakeOver(ctx, e.adapter)

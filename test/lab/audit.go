@@ -16,7 +16,8 @@ import (
 
 // auditPolicy keeps a line for each question for custom and external metrics,
 // which is there before the question is answered; one for each write of a
-// HorizontalPodAutoscaler, with what came of it; and none for anything else.
+// HorizontalPodAutoscaler, with what came of it; one for each other request of
+// users of the groups in its place; and none for anything else.
 const auditPolicy = `# SPDX-License-Identifier: Apache-2.0
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -29,15 +30,29 @@ rules:
   verbs: [create, update, patch, delete]
   resources: [{group: autoscaling, resources: [horizontalpodautoscalers]}]
   omitStages: [RequestReceived, ResponseStarted, Panic]
-- level: None
+%s- level: None
+`
+
+// recordedRule is for the users of some groups.
+const recordedRule = `- level: Metadata
+  userGroups: %s
+  omitStages: [RequestReceived, ResponseStarted, Panic]
 `
 
 func (c *Cluster) auditLog() string { return filepath.Join(c.dir(), "audit.log") }
 
 // auditFlags have the API server keep that log.
 func (b *bringUp) auditFlags() ([]string, error) {
+	rule := ""
+	if len(b.plan.recorded) > 0 {
+		groups, err := json.Marshal(b.plan.recorded)
+		if err != nil {
+			return nil, fmt.Errorf("writing the audit policy: %w", err)
+		}
+		rule = fmt.Sprintf(recordedRule, groups)
+	}
 	policy := filepath.Join(b.dir(), "audit-policy.yaml")
-	if err := os.WriteFile(policy, []byte(auditPolicy), 0o644); err != nil {
+	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, rule), 0o644); err != nil {
 		return nil, fmt.Errorf("writing the audit policy: %w", err)
 	}
 	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + b.auditLog()}, nil

@@ -35,7 +35,8 @@ func (c *Cluster) AutoscalerWrites() ([]AutoscalerWrite, error) {
 	var all []AutoscalerWrite
 	for i := range events {
 		e := &events[i]
-		if e.ObjectRef == nil || e.ResponseStatus == nil || e.ResponseStatus.Code >= http.StatusBadRequest {
+		if e.ObjectRef == nil || e.ObjectRef.Resource != "horizontalpodautoscalers" || e.Level != auditv1.LevelRequestResponse ||
+			e.ResponseStatus == nil || e.ResponseStatus.Code >= http.StatusBadRequest {
 			continue
 		}
 		w := AutoscalerWrite{

@@ -23,6 +23,7 @@ type plan struct {
 	metricsServer         bool
 	testAdapter           bool
 	controllerManagerArgs []string
+	recorded              []string // groups of users
 }
 
 func (h Hub) plan() plan {
@@ -32,6 +33,7 @@ func (h Hub) plan() plan {
 		realNodes:             h.RealNodes,
 		metricsServer:         h.Workloads,
 		controllerManagerArgs: h.ControllerManagerArgs,
+		recorded:              h.Recorded,
 	}
 	return p.withDefaults()
 }

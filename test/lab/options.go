@@ -49,6 +49,8 @@ type Hub struct {
 	// ControllerManagerArgs are added to those of kube-controller-manager, such
 	// as --horizontal-pod-autoscaler-sync-period=2s.
 	ControllerManagerArgs []string
+	// Recorded are groups of users whose requests [Cluster.Requests] tells.
+	Recorded []string
 }
 
 // Member is one member cluster.

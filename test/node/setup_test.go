@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/test/fixture"
@@ -89,17 +90,21 @@ func start(t *testing.T) *cluster {
 }
 
 // seen is the cluster as our programs see it: always there.
-type seen struct{ rest.Interface }
+type seen struct {
+	rest.Interface
+	reading *connection.Reading
+}
 
-func (seen) Name() string                  { return "member1" }
-func (seen) State() member.State           { return member.State{Ready: true} }
-func (seen) Silence() error                { return nil }
-func (s seen) Client() rest.Interface      { return s.Interface }
-func (s seen) WatchClient() rest.Interface { return s.Interface }
+func (seen) Name() string                   { return "member1" }
+func (seen) State() member.State            { return member.State{Ready: true} }
+func (seen) Silence() error                 { return nil }
+func (s seen) Client() rest.Interface       { return s.Interface }
+func (s seen) WatchClient() rest.Interface  { return s.Interface }
+func (s seen) Reading() *connection.Reading { return s.reading }
 
 // sized is a Pod as our programs know it.
 func (c *cluster) sized(ctx context.Context, name string) (pods.SizedPod, error) {
-	l := c.pods.AskSized(ctx, seen{c.client.CoreV1().RESTClient()}, namespace, labels.Everything())
+	l := c.pods.AskSized(ctx, seen{c.client.CoreV1().RESTClient(), connection.NewReading()}, namespace, labels.Everything())
 	for _, p := range l.Pods {
 		if p.Name == name {
 			return p, nil

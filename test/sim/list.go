@@ -113,7 +113,7 @@ func (m *Member) serveList(w http.ResponseWriter, r *http.Request, s served, inf
 		refuse(w, r, refused)
 		return
 	}
-	f, _ := formatOf(r.Header.Get("Accept"))
+	f := m.formatOf(r, s.GroupVersion)
 	list, gv := f.list(m, s, p)
 	accessor, err := meta.ListAccessor(list)
 	if err != nil {

@@ -5,6 +5,7 @@ package sim
 import (
 	"slices"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 )
 
 // served is a resource of which objects are stored.
@@ -32,6 +34,8 @@ func servedResources() []served {
 	return []served{
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "configmaps", singular: "configmap", kind: "ConfigMap", short: "cm", namespaced: true,
 			writable: true},
+		{GroupVersion: corev1.SchemeGroupVersion, plural: "limitranges", singular: "limitrange", kind: "LimitRange", short: "limits",
+			namespaced: true},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "namespaces", singular: "namespace", kind: "Namespace", short: "ns"},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "nodes", singular: "node", kind: "Node", short: "no"},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "pods", singular: "pod", kind: "Pod", short: "po", namespaced: true},
@@ -54,6 +58,12 @@ func servedResources() []served {
 			short: "cronfhpa", namespaced: true, writable: true, told: true},
 		{GroupVersion: v1alpha1.SchemeGroupVersion, plural: "multidimpodautoscalers", singular: "multidimpodautoscaler",
 			kind: "MultidimPodAutoscaler", short: "mpa", namespaced: true, writable: true, told: true},
+		{GroupVersion: fleetscalev1alpha1.SchemeGroupVersion, plural: fleetscalev1alpha1.PodSizesResource, singular: "podsizes",
+			kind: fleetscalev1alpha1.PodSizesKind, namespaced: true, writable: true},
+		{GroupVersion: admissionv1.SchemeGroupVersion, plural: "mutatingadmissionpolicies", singular: "mutatingadmissionpolicy",
+			kind: "MutatingAdmissionPolicy", writable: true},
+		{GroupVersion: admissionv1.SchemeGroupVersion, plural: "mutatingadmissionpolicybindings", singular: "mutatingadmissionpolicybinding",
+			kind: "MutatingAdmissionPolicyBinding", writable: true},
 	}
 }
 

@@ -110,7 +110,7 @@ func (m *Member) serveGet(w http.ResponseWriter, r *http.Request, s served, info
 		refuse(w, r, apierrors.NewNotFound(s.gr(), info.Name))
 		return
 	}
-	f, _ := formatOf(r.Header.Get("Accept"))
+	f := m.formatOf(r, s.GroupVersion)
 	o, gv := f.shown(e, s)
 	m.reply(w, r, http.StatusOK, o, gv)
 }

@@ -24,7 +24,7 @@ func (m *Member) serveWatch(w http.ResponseWriter, r *http.Request, s served, in
 		refuse(w, r, refused)
 		return
 	}
-	f, _ := formatOf(r.Header.Get("Accept"))
+	f := m.formatOf(r, s.GroupVersion)
 	stream := m.newStream(w, f, s)
 	revision, err := stream.begin(q)
 	if err != nil {

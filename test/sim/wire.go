@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -29,6 +30,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 )
 
 // newScheme knows all that goes over the wire.
@@ -36,6 +38,7 @@ func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		corev1.AddToScheme, appsv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme, eventsv1.AddToScheme, v1alpha1.AddToScheme,
+		fleetscalev1alpha1.AddToScheme, admissionv1.AddToScheme,
 		authenticationv1.AddToScheme, authorizationv1.AddToScheme, metav1.AddMetaToScheme,
 		metricsv1beta1.AddToScheme, customv1beta1.AddToScheme, customv1beta2.AddToScheme, externalv1beta1.AddToScheme,
 	} {
@@ -102,9 +105,18 @@ func (f format) encode(codecs serializer.CodecFactory, o runtime.Object, gv sche
 	return body.Bytes(), nil
 }
 
+// formatOf is how objects of a version are written: those of custom resources have no form in protobuf.
+func (m *Member) formatOf(r *http.Request, gv schema.GroupVersion) format {
+	f, _ := formatOf(r.Header.Get("Accept"))
+	if custom := gv == v1alpha1.SchemeGroupVersion || gv == fleetscalev1alpha1.SchemeGroupVersion; custom && !f.metadata {
+		f.media = mediaJSON
+	}
+	return f
+}
+
 // reply answers with an object.
 func (m *Member) reply(w http.ResponseWriter, r *http.Request, code int, o runtime.Object, gv schema.GroupVersion) {
-	f, _ := formatOf(r.Header.Get("Accept"))
+	f := m.formatOf(r, gv)
 	body, err := f.encode(m.codecs, o, gv)
 	if err != nil {
 		refuse(w, r, apierrors.NewInternalError(err))

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -80,7 +81,8 @@ func (m *Member) create(r *http.Request, s served, info *request.RequestInfo) (o
 	return o, http.StatusCreated, nil
 }
 
-// patch merges. What is applied, and is not there yet, is created; who owns which field is not kept.
+// patch merges. What is applied, and is not there yet, is created; who owns which field is not kept, so nothing that is applied
+// is taken away.
 func (m *Member) patch(r *http.Request, s served, info *request.RequestInfo, e entry) (object, int, *apierrors.StatusError) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -89,7 +91,8 @@ func (m *Member) patch(r *http.Request, s served, info *request.RequestInfo, e e
 	if err != nil {
 		return nil, 0, apierrors.NewBadRequest(err.Error())
 	}
-	switch kind := types.PatchType(r.Header.Get("Content-Type")); {
+	kind := types.PatchType(r.Header.Get("Content-Type"))
+	switch {
 	case kind != types.MergePatchType && kind != types.ApplyPatchType:
 		return nil, 0, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, info.Verb, s.gr(), info.Name, string(kind), 0, false)
 	case e == nil && kind == types.MergePatchType:
@@ -103,17 +106,17 @@ func (m *Member) patch(r *http.Request, s served, info *request.RequestInfo, e e
 		m.world.keep(s.plural, o)
 		return o, http.StatusCreated, nil
 	}
-	o, refused := m.merged(s, e, body)
+	o, refused := m.merged(s, e, body, kind == types.ApplyPatchType)
 	if refused == nil {
 		o, refused = m.replace(s, e, o, info.Subresource)
 	}
 	return o, http.StatusOK, refused
 }
 
-func (m *Member) merged(s served, e entry, patch []byte) (object, *apierrors.StatusError) {
+func (m *Member) merged(s served, e entry, patch []byte, applied bool) (object, *apierrors.StatusError) {
 	present, err := format{media: mediaJSON}.encode(m.codecs, e.object(), s.GroupVersion)
 	if err == nil {
-		present, err = merge(present, patch)
+		present, err = merge(present, patch, applied)
 	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -189,16 +192,19 @@ func (m *Member) decodeFor(body []byte, s served, namespace string) (object, *ap
 	return o, nil
 }
 
-// merge does a JSON merge patch (RFC 7386).
-func merge(present, patch []byte) ([]byte, error) {
+// merge does a JSON merge patch (RFC 7386). What is applied is merged too where it is in a list of things that have names.
+func merge(present, patch []byte, applied bool) ([]byte, error) {
 	var into, from any
 	if err := errors.Join(json.Unmarshal(present, &into), json.Unmarshal(patch, &from)); err != nil {
 		return nil, err
 	}
-	return json.Marshal(mergeValues(into, from))
+	return json.Marshal(mergeValues(into, from, applied))
 }
 
-func mergeValues(into, from any) any {
+func mergeValues(into, from any, applied bool) any {
+	if list, ok := from.([]any); ok && applied {
+		return mergeLists(into, list)
+	}
 	patch, ok := from.(map[string]any)
 	if !ok {
 		return from
@@ -212,7 +218,30 @@ func mergeValues(into, from any) any {
 			delete(merged, name)
 			continue
 		}
-		merged[name] = mergeValues(merged[name], value)
+		merged[name] = mergeValues(merged[name], value, applied)
 	}
 	return merged
+}
+
+// mergeLists has what has a name take the place of what has the same; other lists are replaced.
+func mergeLists(into any, from []any) any {
+	merged, _ := into.([]any)
+	for _, item := range from {
+		name := nameOf(item)
+		if name == nil {
+			return from
+		}
+		if i := slices.IndexFunc(merged, func(there any) bool { return nameOf(there) == name }); i >= 0 {
+			merged[i] = item
+		} else {
+			merged = append(merged, item)
+		}
+	}
+	return merged
+}
+
+// nameOf is nil of what has none.
+func nameOf(item any) any {
+	fields, _ := item.(map[string]any)
+	return fields["name"]
 }

@@ -3,10 +3,13 @@
 package sim
 
 import (
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	applyautoscalingv2 "k8s.io/client-go/applyconfigurations/autoscaling/v2"
 	"k8s.io/client-go/kubernetes"
+
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 )
 
 func copyTo(w io.Writer, resp *http.Response) (int64, error) { return io.Copy(w, resp.Body) }
@@ -111,5 +116,41 @@ func TestAutoscalersAreKept(t *testing.T) {
 	if _, err := clients(t, m, kubernetes.NewForConfig)["json"].CoreV1().Pods("shop").Create(t.Context(), nil,
 		metav1.CreateOptions{}); !apierrors.IsMethodNotSupported(err) {
 		t.Errorf("a Pod was created: %v", err)
+	}
+}
+
+func TestSizesAreApplied(t *testing.T) {
+	m := newOne(t)
+	client := client(t, m).CoreV1().RESTClient()
+	const at = "/apis/fleetscale.io/v1alpha1/namespaces/shop/podsizes/fleetscale"
+	apply := func(workload string) *fleetscalev1alpha1.PodSizes {
+		t.Helper()
+		body, err := client.Patch(types.ApplyPatchType).AbsPath(at).Param("fieldManager", "test").SetHeader("Accept", mediaJSON).
+			Body([]byte(`{"apiVersion":"fleetscale.io/v1alpha1","kind":"PodSizes","workloads":[` + workload + `]}`)).Do(t.Context()).Raw()
+		sizes := &fleetscalev1alpha1.PodSizes{}
+		if err == nil {
+			err = json.Unmarshal(body, sizes)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sizes
+	}
+	apply(`{"name":"web","matchLabels":{"app":"web"},"containers":[{"name":"app"},{"name":"log"}]}`)
+	apply(`{"name":"api","matchLabels":{"app":"api"}}`)
+	got := apply(`{"name":"web","matchLabels":{"app":"web"},"containers":[{"name":"app","requests":{"cpu":"2"}}]}`).Workloads
+	want := []fleetscalev1alpha1.SizedWorkload{
+		{Name: "web", MatchLabels: map[string]string{"app": "web"},
+			Containers: []fleetscalev1alpha1.SizedContainer{{Name: "app", Requests: map[string]string{"cpu": "2"}}}},
+		{Name: "api", MatchLabels: map[string]string{"app": "api"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	body, err := client.Get().AbsPath("/apis/fleetscale.io/v1alpha1/podsizes").SetHeader("Accept", mediaProtobuf+","+mediaJSON).
+		Do(t.Context()).Raw()
+	list := &fleetscalev1alpha1.PodSizesList{}
+	if err := errors.Join(err, json.Unmarshal(body, list)); err != nil || len(list.Items) != 1 {
+		t.Errorf("%d are listed, %v", len(list.Items), err)
 	}
 }

@@ -69,9 +69,10 @@ type CronOptions struct {
 
 // ServingOptions are the addresses of metrics, health probes and profiles.
 type ServingOptions struct {
-	MetricsBindAddress      string
-	HealthProbesBindAddress string
-	ProfilingBindAddress    string
+	MetricsBindAddress              string
+	MetricsCertFile, MetricsKeyFile string
+	HealthProbesBindAddress         string
+	ProfilingBindAddress            string
 }
 
 // NewOptions returns the defaults. They are stated nowhere else.
@@ -94,7 +95,7 @@ func NewOptions() *Options {
 		},
 		Cron:     CronOptions{TimeZone: cmp.Or(os.Getenv("TZ"), "UTC"), Syncs: 10},
 		Multidim: newMultidimOptions(),
-		Serving:  ServingOptions{MetricsBindAddress: ":8080", HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0"},
+		Serving:  ServingOptions{MetricsBindAddress: ":8443", HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0"},
 		Logging:  logs.NewOptions(),
 	}
 }
@@ -165,10 +166,12 @@ func (o *CronOptions) addFlags(sets *cliflag.NamedFlagSets) {
 
 func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("serving")
-	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress,
-		"Address on which /metrics is served over plain HTTP. 0 disables it.")
+	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, command.MetricsAddressHelp)
+	fs.StringVar(&o.MetricsCertFile, "metrics-tls-cert-file", o.MetricsCertFile, "Certificate (PEM) by which scrapers verify "+
+		"--metrics-bind-address, reloaded when it changes. Empty: a self-signed one, which they cannot verify.")
+	fs.StringVar(&o.MetricsKeyFile, "metrics-tls-private-key-file", o.MetricsKeyFile, "Key (PEM) of --metrics-tls-cert-file.")
 	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress,
-		"Address on which /healthz and /readyz are served over plain HTTP. 0 disables them.")
+		"Address on which /healthz and /readyz are served over plain HTTP, without reasons. 0 disables them.")
 	fs.StringVar(&o.ProfilingBindAddress, "profiling-bind-address", o.ProfilingBindAddress,
 		"Address on which /debug/pprof is served over plain HTTP, to anyone who can reach it. 0 disables it.")
 }
@@ -184,6 +187,8 @@ func (o *Options) Validate() error {
 		command.When(o.Cron.Syncs < 1, "--concurrent-cronfederatedhpa-syncs: must be 1 or more, got %d", o.Cron.Syncs),
 		command.When(o.Hub.Timeout > 0 && o.Hub.Timeout < least, "--hub-timeout: must be %v or more with this --member-timeout, got %v", least,
 			o.Hub.Timeout),
+		command.When((o.Serving.MetricsCertFile == "") != (o.Serving.MetricsKeyFile == ""),
+			"--metrics-tls-cert-file and --metrics-tls-private-key-file: set both, or none"),
 		o.Members.Validate(),
 		o.Autoscale.validate(),
 		o.Multidim.validate(),

@@ -37,6 +37,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		Args []string
 		Want string
 	}{
+		"half a certificate of the metrics": {[]string{"--metrics-tls-cert-file=x"},
+			"--metrics-tls-cert-file and --metrics-tls-private-key-file: set both, or none"},
 		"no such zone": {[]string{"--time-zone=Asia/Tokio"},
 			`--time-zone: "Asia/Tokio" is not the name of a zone: write one as continent and city, such as "Europe/Berlin", or "Etc/UTC"`},
 		"no cron workers": {[]string{"--concurrent-cronfederatedhpa-syncs=0"},

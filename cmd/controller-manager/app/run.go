@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,10 +16,10 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/command"
@@ -65,13 +66,17 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 			return nil, fmt.Errorf("collecting the kinds: %w", err)
 		}
 	}
+	watcher, certificate, err := metricsCertificate(o.Serving)
+	if err != nil {
+		return nil, err
+	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:    scheme,
 		NewClient: hubstatus.NewClient,
 		// else a hub with another schema drops our fields for good
 		Client:                        client.Options{FieldValidation: metav1.FieldValidationStrict},
 		Cache:                         cache.Options{DefaultTransform: slim},
-		Metrics:                       metricsserver.Options{BindAddress: o.Serving.MetricsBindAddress},
+		Metrics:                       command.MetricsServer(o.Serving.MetricsBindAddress, certificate),
 		HealthProbeBindAddress:        o.Serving.HealthProbesBindAddress,
 		PprofBindAddress:              o.Serving.ProfilingBindAddress,
 		LeaderElection:                o.Leader.Elect,
@@ -85,7 +90,24 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to work: %w", err)
 	}
+	if watcher != nil {
+		if err := manager.Add(watcher); err != nil {
+			return nil, err
+		}
+	}
 	return manager, manager.AddHealthzCheck("ping", healthz.Ping)
+}
+
+// metricsCertificate is that of the files, and what reads them again; nil without files.
+func metricsCertificate(o ServingOptions) (*certwatcher.CertWatcher, func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
+	if o.MetricsCertFile == "" {
+		return nil, nil, nil
+	}
+	watcher, err := certwatcher.New(o.MetricsCertFile, o.MetricsKeyFile)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading --metrics-tls-cert-file and --metrics-tls-private-key-file: %w", err)
+	}
+	return watcher, watcher.GetCertificate, nil
 }
 
 // slim drops from what is cached who wrote which field, but not who wrote an object's status, and when: nobody else should.

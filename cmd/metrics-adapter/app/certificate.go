@@ -11,9 +11,12 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
 
-// newKeeper is nil where each replica signs a certificate for itself, or files are named.
+// selfSignedSecret is what deploy/ calls it.
+const selfSignedSecret = "metrics-adapter-self-signed"
+
+// newKeeper is nil where files are named.
 func newKeeper(o *Options, h *hub) *certs.Keeper {
-	if o.SelfSigning.Secret == "" {
+	if o.Serving.Secure.ServerCert.CertKey.CertFile != "" {
 		return nil
 	}
 	var targets []certs.Target

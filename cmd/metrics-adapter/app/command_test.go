@@ -3,9 +3,13 @@
 package app
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/util/cert"
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 )
@@ -16,7 +20,12 @@ func TestHelpShowsTheFlagsThatAreTaken(t *testing.T) {
 
 func TestItSaysItsVersion(t *testing.T) {
 	port := commandtest.FreePort(t)
+	certFile, keyFile := filepath.Join(t.TempDir(), "tls.crt"), filepath.Join(t.TempDir(), "tls.key")
+	certPEM, keyPEM, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
+	if err := errors.Join(err, os.WriteFile(certFile, certPEM, 0o600), os.WriteFile(keyFile, keyPEM, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	commandtest.SaysVersion(t, program, "https://127.0.0.1:"+port+"/metrics",
 		"--bind-address=127.0.0.1", "--secure-port="+port, "--authorization-always-allow-paths=/metrics",
-		"--authentication-tolerate-lookup-failure")
+		"--authentication-tolerate-lookup-failure", "--tls-cert-file="+certFile, "--tls-private-key-file="+keyFile)
 }

@@ -22,13 +22,12 @@ import (
 // Options are the program's command-line options.
 // NewOptions sets the defaults; Validate reports every fault.
 type Options struct {
-	Hub     HubOptions
-	Members command.MemberOptions
-	Usage   UsageOptions
-	Relay   RelayOptions
-	Serving ServingOptions
-	// SelfSigning is off while its Secret has no name.
-	SelfSigning certs.Settings
+	Hub         HubOptions
+	Members     command.MemberOptions
+	Usage       UsageOptions
+	Relay       RelayOptions
+	Serving     ServingOptions
+	SelfSigning certs.Settings // without certificate files
 	Logging     *logs.Options
 }
 
@@ -41,9 +40,9 @@ type HubOptions struct {
 	APIServiceCheckPeriod time.Duration
 	LocalUsers            []string
 
-	MetricsServer                      string
-	MetricsServerCAFile                string
-	MetricsServerInsecureSkipTLSVerify bool
+	MetricsServer          string
+	MetricsServerCAFile    string
+	MetricsServerTokenFile string
 }
 
 // UsageOptions say what is scraped and kept in memory, and for how long.
@@ -99,10 +98,10 @@ func NewOptions() *Options {
 			Authorization:  genericoptions.NewDelegatingAuthorizationOptions(),
 			Audit:          genericoptions.NewAuditOptions(),
 		},
-		SelfSigning: certs.NewSettings(""),
+		SelfSigning: certs.NewSettings(selfSignedSecret),
 		Logging:     logs.NewOptions(),
 	}
-	o.Serving.Secure.ServerCert.CertDirectory = "" // self-signed in memory unless files are named
+	o.Serving.Secure.ServerCert.CertDirectory = "" // nothing is written to disk
 	o.Serving.Secure.ServerCert.PairName = "metrics-adapter"
 	return o
 }
@@ -139,8 +138,8 @@ func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"https://metrics-server.kube-system.svc. Required if the hub is a member of its own fleet: its API server would lead back to us.")
 	fs.StringVar(&o.MetricsServerCAFile, "hub-metrics-server-ca-file", o.MetricsServerCAFile,
 		"File with the certificate authority (PEM) of the hub's own metrics-server. Empty: the system's authorities.")
-	fs.BoolVar(&o.MetricsServerInsecureSkipTLSVerify, "hub-metrics-server-insecure-skip-tls-verify", o.MetricsServerInsecureSkipTLSVerify,
-		"Do not verify the certificate of the hub's own metrics-server, which receives the adapter's token.")
+	fs.StringVar(&o.MetricsServerTokenFile, "hub-metrics-server-token-file", o.MetricsServerTokenFile, "File with the token that the hub's "+
+		"own metrics-server is sent, read again when it changes: of an account that may read metrics and nothing else.")
 }
 
 func (o *UsageOptions) addFlags(sets *cliflag.NamedFlagSets) {
@@ -182,24 +181,14 @@ func (o *Options) Validate() error {
 		o.Usage.validate(),
 		o.Hub.validate(),
 		o.Members.Validate(),
-		o.validateSelfSigning(),
+		errors.Join(o.SelfSigning.Validate()...),
+		command.When(o.SelfSigning.Secret == "", "--self-signed-secret: must be set"),
 		o.Serving.validate(),
 	)
 }
 
 func positive(flag string, period time.Duration) error {
 	return command.When(period <= 0, "%s: must be above 0, got %v", flag, period)
-}
-
-func (o *Options) validateSelfSigning() error {
-	if o.SelfSigning.Secret == "" {
-		return nil
-	}
-	return errors.Join(
-		errors.Join(o.SelfSigning.Validate()...),
-		command.When(o.Serving.Secure.ServerCert.CertKey.CertFile != "",
-			"--self-signed-secret: may not be set together with --tls-cert-file"),
-	)
 }
 
 func (o *UsageOptions) validate() error {
@@ -226,9 +215,9 @@ func (o *HubOptions) validateMetricsServer() error {
 	return errors.Join(
 		command.When(!usable, "--hub-metrics-server: must be an https URL such as https://metrics-server.kube-system.svc, got %q",
 			o.MetricsServer),
-		command.When(usable && u.User != nil, "--hub-metrics-server: must hold no user and password: the credentials for the hub are used"),
-		command.When(o.MetricsServerInsecureSkipTLSVerify && o.MetricsServerCAFile != "",
-			"--hub-metrics-server-ca-file and --hub-metrics-server-insecure-skip-tls-verify exclude each other"),
+		command.When(usable && u.User != nil, "--hub-metrics-server: must hold no user and password: it is sent --hub-metrics-server-token-file"),
+		command.When(o.MetricsServerTokenFile == "",
+			"--hub-metrics-server-token-file: must be set together with --hub-metrics-server, which never gets the credentials for the hub"),
 	)
 }
 

@@ -134,7 +134,7 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 	var metricsServer *rest.Config
 	if o.Hub.MetricsServer != "" {
 		var err error
-		if metricsServer, err = o.Hub.metricsServerConfig(h.config); err != nil {
+		if metricsServer, err = o.Hub.metricsServerConfig(); err != nil {
 			return nil, err
 		}
 	}
@@ -149,14 +149,12 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 	})), nil
 }
 
-// metricsServerConfig returns how the hub's own metrics-server is reached, past the hub's API server: with the credentials that
-// we have for the hub.
-func (o *HubOptions) metricsServerConfig(hub *rest.Config) (*rest.Config, error) {
-	config := rest.CopyConfig(hub)
-	config.Host, config.APIPath = o.MetricsServer, ""
-	config.ServerName = ""
-	config.CAFile, config.CAData = "", nil
-	config.Insecure = o.MetricsServerInsecureSkipTLSVerify
+// metricsServerConfig returns how the hub's own metrics-server is reached, past the hub's API server.
+func (o *HubOptions) metricsServerConfig() (*rest.Config, error) {
+	if _, err := os.Stat(o.MetricsServerTokenFile); err != nil {
+		return nil, fmt.Errorf("--hub-metrics-server-token-file: %w", err)
+	}
+	config := &rest.Config{Host: o.MetricsServer, BearerTokenFile: o.MetricsServerTokenFile}
 	if o.MetricsServerCAFile == "" {
 		return config, nil
 	}
@@ -271,11 +269,6 @@ func clusters(registry *member.Registry) (names []string, hub string) {
 // applyTo sets where the server listens and whom it trusts. The hub
 // authenticates and authorizes clients.
 func (o *ServingOptions) applyTo(c *genericapiserver.Config, kubeconfig string) error {
-	if o.Secure.ServerCert.GeneratedCert == nil {
-		if err := o.Secure.MaybeDefaultWithSelfSignedCerts("localhost", nil, nil); err != nil {
-			return fmt.Errorf("signing our own certificate: %w", err)
-		}
-	}
 	if err := o.Secure.ApplyTo(&c.SecureServing, &c.LoopbackClientConfig); err != nil {
 		return fmt.Errorf("preparing to serve: %w", err)
 	}
@@ -293,6 +286,7 @@ func (o *ServingOptions) applyTo(c *genericapiserver.Config, kubeconfig string) 
 	if err := o.Authorization.ApplyTo(&c.Authorization); err != nil {
 		return fmt.Errorf("preparing to authorize clients by the hub: %w", err)
 	}
+	c.Authorization.Authorizer = wholeFirst(c.Authorization.Authorizer)
 	if err := o.Audit.ApplyTo(c); err != nil {
 		return fmt.Errorf("preparing the audit log: %w", err)
 	}

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -10,11 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/cert"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	"k8s.io/metrics/pkg/apis/metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
@@ -30,16 +35,17 @@ Only metrics.k8s.io is taken over unless --apis names others. After a takeover o
 external.metrics.k8s.io the hub's own server of it (prometheus-adapter, KEDA) gets no more requests, even if the hub
 is a member of its own fleet: workloads of the hub that scale by its metrics stop scaling.
 
-Run it as an administrator of the hub (get, create and update apiservices); the adapter itself has none of these rights.
+Run it as an administrator of the hub (get, create and update apiservices, and get the Secret of --self-signed-secret);
+the adapter itself may only keep the authority current in APIServices that lead to it already.
 Run it once the adapter is ready and serves these APIs: from then on it gets all requests for their metrics on this hub.`
 
-const takeoverExample = `  # The adapter signs its own certificate, so there is no authority to verify it with.
-  metrics-adapter takeover --insecure-skip-tls-verify
+const takeoverExample = `  # The adapter signs its own certificate: the authority is read from its Secret.
+  metrics-adapter takeover --kubeconfig hub.kubeconfig
 
   # All three APIs, on a hub that has no other server of custom and external metrics.
-  metrics-adapter takeover --apis=metrics.k8s.io,custom.metrics.k8s.io,external.metrics.k8s.io --insecure-skip-tls-verify
+  metrics-adapter takeover --apis=metrics.k8s.io,custom.metrics.k8s.io,external.metrics.k8s.io --kubeconfig hub.kubeconfig
 
-  # The adapter's certificate is signed by the authority in ca.crt.
+  # The adapter's certificate is signed by the authority in ca.crt, for example that of cert-manager.
   metrics-adapter takeover --kubeconfig hub.kubeconfig --ca-file ca.crt`
 
 const restoreHelp = `Undo ` + "`metrics-adapter takeover`" +
@@ -55,6 +61,7 @@ const restoreExample = `  metrics-adapter restore --kubeconfig hub.kubeconfig
 
 func newTakeoverCommand() *cobra.Command {
 	var kubeconfig, caFile string
+	secret := selfSignedSecret
 	o := apiservice.Options{APIs: []string{metrics.GroupName}, Port: 443}
 	o.Service.Namespace, o.Service.Name = "fleetscale-system", "metrics-adapter"
 	cmd := &cobra.Command{
@@ -67,10 +74,19 @@ func newTakeoverCommand() *cobra.Command {
 			if err := checkAPIs(o.APIs); err != nil {
 				return err
 			}
-			if o.CABundle, err = readAuthorities(caFile); err != nil {
+			config, err := administratorConfig(kubeconfig)
+			if err != nil {
 				return err
 			}
-			client, err := hubAPIServices(kubeconfig)
+			client, err := aggregator.NewForConfig(config)
+			if err != nil {
+				return err
+			}
+			if caFile != "" {
+				o.CABundle, err = readAuthorities(caFile)
+			} else {
+				o.CABundle, err = selfSignedAuthorities(cmd.Context(), config, types.NamespacedName{Namespace: o.Service.Namespace, Name: secret})
+			}
 			if err != nil {
 				return err
 			}
@@ -86,11 +102,10 @@ func newTakeoverCommand() *cobra.Command {
 	fs.StringVar(&o.Service.Namespace, "service-namespace", o.Service.Namespace, "Namespace of the adapter's Service on the hub.")
 	fs.StringVar(&o.Service.Name, "service-name", o.Service.Name, "Name of the adapter's Service on the hub.")
 	fs.Int32Var(&o.Port, "service-port", o.Port, "Port of the adapter's Service on the hub.")
-	fs.StringVar(&caFile, "ca-file", caFile, "PEM file with the certificate authorities by which the hub verifies the adapter's certificate.")
-	fs.BoolVar(&o.InsecureSkipTLSVerify, "insecure-skip-tls-verify", o.InsecureSkipTLSVerify,
-		"Let the hub not verify the adapter's certificate.")
-	cmd.MarkFlagsMutuallyExclusive("ca-file", "insecure-skip-tls-verify")
-	cmd.MarkFlagsOneRequired("ca-file", "insecure-skip-tls-verify")
+	fs.StringVar(&caFile, "ca-file", caFile, "PEM file with the certificate authorities by which the hub verifies the adapter's certificate. "+
+		"Empty: those of the certificate that the adapter signs itself.")
+	fs.StringVar(&secret, "self-signed-secret", secret, "Secret in --service-namespace of the hub that holds that certificate.")
+	cmd.MarkFlagsMutuallyExclusive("ca-file", "self-signed-secret")
 	return cmd
 }
 
@@ -107,7 +122,11 @@ func newRestoreCommand() *cobra.Command {
 			if err := checkAPIs(apis); err != nil {
 				return err
 			}
-			client, err := hubAPIServices(kubeconfig)
+			config, err := administratorConfig(kubeconfig)
+			if err != nil {
+				return err
+			}
+			client, err := aggregator.NewForConfig(config)
 			if err != nil {
 				return err
 			}
@@ -132,7 +151,7 @@ func addKubeconfigFlag(fs *pflag.FlagSet, kubeconfig *string) {
 	fs.StringVar(kubeconfig, "kubeconfig", *kubeconfig, "Kubeconfig of an administrator of the hub. Empty: the one that kubectl would use.")
 }
 
-func hubAPIServices(kubeconfig string) (aggregator.Interface, error) {
+func administratorConfig(kubeconfig string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
@@ -140,14 +159,23 @@ func hubAPIServices(kubeconfig string) (aggregator.Interface, error) {
 		return nil, fmt.Errorf("--kubeconfig: %w", err)
 	}
 	config.UserAgent = command.UserAgent(program)
-	return aggregator.NewForConfig(config)
+	return config, nil
 }
 
-// readAuthorities returns nil if there is no file to read.
-func readAuthorities(file string) ([]byte, error) {
-	if file == "" {
-		return nil, nil
+// selfSignedAuthorities returns those of the certificate that the adapter signs itself.
+func selfSignedAuthorities(ctx context.Context, config *rest.Config, secret types.NamespacedName) ([]byte, error) {
+	core, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
 	}
+	pem, err := certs.Authorities(ctx, core, secret)
+	if err != nil {
+		return nil, fmt.Errorf("finding out how the hub verifies the adapter's certificate: %w; where it comes from elsewhere, set --ca-file", err)
+	}
+	return pem, nil
+}
+
+func readAuthorities(file string) ([]byte, error) {
 	pem, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("--ca-file: %w", err)

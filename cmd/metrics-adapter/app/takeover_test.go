@@ -12,9 +12,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -26,11 +28,35 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
-// apiServiceHub keeps APIServices by name, as the hub's API server would.
+// apiServiceHub keeps APIServices by name, as the hub's API server would. It has [secretsOfCertificates] too.
 type apiServiceHub map[string]*apiregistrationv1.APIService
+
+// selfSignedAuthority is what is in the Secret of the adapter's certificate.
+var selfSignedAuthority = sync.OnceValue(func() []byte {
+	pem, _, err := cert.GenerateSelfSignedCertKey("metrics-adapter.fleetscale-system.svc", nil, nil)
+	if err != nil {
+		panic(err)
+	}
+	return pem
+})
+
+// secretsOfCertificates are, by their paths, those that hold a certificate, or none yet.
+func secretsOfCertificates() map[string]map[string][]byte {
+	const secrets = "/api/v1/namespaces/fleetscale-system/secrets/"
+	return map[string]map[string][]byte{
+		secrets + "metrics-adapter-self-signed":    {"ca.crt": selfSignedAuthority()},
+		"/api/v1/namespaces/fleet/secrets/renamed": {"ca.crt": selfSignedAuthority()},
+		secrets + "empty":                          nil,
+		secrets + "broken":                         {"ca.crt": []byte("none")},
+	}
+}
 
 func (h apiServiceHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
+	if data, found := secretsOfCertificates()[r.URL.Path]; found {
+		json.NewEncoder(w).Encode(corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, Data: data})
+		return
+	}
 	name := path.Base(r.URL.Path)
 	var sent apiregistrationv1.APIService
 	switch r.Method {
@@ -99,7 +125,7 @@ func TestTakeoverAndBack(t *testing.T) {
 	hub := apiServiceHub{"v1beta1.metrics.k8s.io": metricsServersAPI()}
 	kubeconfig := serveAPIServices(t, hub)
 
-	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", kubeconfig, "--insecure-skip-tls-verify",
+	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", kubeconfig, "--self-signed-secret", "renamed",
 		"--service-namespace", "fleet", "--service-name", "adapter", "--service-port", "8443")
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +133,7 @@ func TestTakeoverAndBack(t *testing.T) {
 	want := "v1beta1.metrics.k8s.io: taken over from Service kube-system/metrics-server\nv1.metrics.k8s.io: created\n"
 	fleettest.Same(t, "takeover printed", want, out)
 	wantSpec := metricsServersAPI().Spec
+	wantSpec.InsecureSkipTLSVerify, wantSpec.CABundle = false, selfSignedAuthority()
 	wantSpec.Service = &apiregistrationv1.ServiceReference{Namespace: "fleet", Name: "adapter", Port: new(int32(8443))}
 	fleettest.Same(t, "spec", wantSpec, hub["v1beta1.metrics.k8s.io"].Spec)
 
@@ -144,7 +171,7 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 	kubeconfig := serveAPIServices(t, hub)
 	takeOver := func(args ...string) string {
 		t.Helper()
-		out, err := runCommand(t, newTakeoverCommand(), append(args, "--kubeconfig", kubeconfig, "--insecure-skip-tls-verify")...)
+		out, err := runCommand(t, newTakeoverCommand(), append(args, "--kubeconfig", kubeconfig)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,9 +203,6 @@ func TestAPIsThatAreRefused(t *testing.T) {
 			t.Run(name+" of "+apis, func(t *testing.T) {
 				cmd := command()
 				args := []string{"--apis=" + apis, "--kubeconfig", filepath.Join(t.TempDir(), "none")}
-				if cmd.Flags().Lookup("insecure-skip-tls-verify") != nil {
-					args = append(args, "--insecure-skip-tls-verify")
-				}
 				_, err := runCommand(t, cmd, args...)
 				if err == nil || !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("error = %v, want it to begin with %q", err, want)
@@ -216,8 +240,7 @@ func TestTakeoverWithAnAuthority(t *testing.T) {
 func TestTakeoverTellsStepsBesideTheError(t *testing.T) {
 	broken := metricsServersAPI()
 	broken.Annotations = map[string]string{"fleetscale.io/former-apiservice": "{"}
-	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", serveAPIServices(t, apiServiceHub{broken.Name: broken}),
-		"--insecure-skip-tls-verify")
+	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", serveAPIServices(t, apiServiceHub{broken.Name: broken}))
 	if err == nil || out != "v1.metrics.k8s.io: created\n" {
 		t.Errorf("printed %q, error %v; want one step and an error", out, err)
 	}
@@ -232,17 +255,24 @@ func TestTakeoverRefusesFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		"neither verified nor not":      {nil, "at least one of the flags in the group [ca-file insecure-skip-tls-verify] is required"},
-		"both":                          {[]string{"--ca-file", noCertificate, "--insecure-skip-tls-verify"}, "none of the others can be"},
+		"nothing is signed yet": {[]string{"--self-signed-secret", "empty"}, "finding out how the hub verifies the adapter's certificate: " +
+			"Secret fleetscale-system/empty holds no authority yet: no replica has signed a certificate; where it comes from elsewhere, set --ca-file"},
+		"nothing that can be read":      {[]string{"--self-signed-secret", "broken"}, "reading ca.crt of Secret fleetscale-system/broken: "},
+		"there is no such Secret":       {[]string{"--self-signed-secret", "none"}, "getting Secret fleetscale-system/none: "},
+		"both":                          {[]string{"--ca-file", noCertificate, "--self-signed-secret", "x"}, "none of the others can be"},
 		"an authority without any":      {[]string{"--ca-file", noCertificate}, "--ca-file: reading " + noCertificate},
 		"an authority that is not here": {[]string{"--ca-file", noCertificate + ".not"}, "--ca-file: open "},
-		"a kubeconfig that is not here": {[]string{"--insecure-skip-tls-verify", "--kubeconfig", noCertificate + ".not"}, "--kubeconfig: "},
+		"a kubeconfig that is not here": {[]string{"--kubeconfig", noCertificate + ".not"}, "--kubeconfig: "},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := runCommand(t, newTakeoverCommand(), tc.args...)
+			hub := apiServiceHub{}
+			_, err := runCommand(t, newTakeoverCommand(), append([]string{"--kubeconfig", serveAPIServices(t, hub)}, tc.args...)...)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want it to contain %q", err, tc.want)
+			}
+			if len(hub) > 0 {
+				t.Errorf("%d APIServices were made all the same", len(hub))
 			}
 		})
 	}

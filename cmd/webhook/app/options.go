@@ -30,6 +30,8 @@ type HubOptions struct {
 	ServiceNamespace, ServiceName  string
 	MutatingWebhookConfiguration   string
 	ValidatingWebhookConfiguration string
+	// CreateWorkloads: the controllers create workloads in members, so their authors are asked.
+	CreateWorkloads bool
 }
 
 // ServingOptions say on which addresses and with which certificate to serve.
@@ -53,7 +55,7 @@ func NewOptions() *Options {
 		},
 		Serving: ServingOptions{
 			SecurePort:              9443,
-			MetricsBindAddress:      ":8080",
+			MetricsBindAddress:      ":8443",
 			HealthProbesBindAddress: ":8081",
 			ShutdownDelay:           5 * time.Second,
 		},
@@ -81,6 +83,8 @@ func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"Name of the MutatingWebhookConfiguration into whose caBundle the self-signed authority is written.")
 	fs.StringVar(&o.ValidatingWebhookConfiguration, "validating-webhook-configuration", o.ValidatingWebhookConfiguration,
 		"Name of the ValidatingWebhookConfiguration into whose caBundle the self-signed authority is written.")
+	fs.BoolVar(&o.CreateWorkloads, "create-workloads", o.CreateWorkloads, "The controller-manager runs with this flag: refuse a FederatedHPA in "+
+		"distributed mode whose author may not create its workload on the hub.")
 }
 
 func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
@@ -90,10 +94,9 @@ func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.CertFile, "tls-cert-file", o.CertFile, "Certificate (PEM, followed by intermediate ones) for NAME.NAMESPACE.svc of the "+
 		"Service, reloaded when it changes. Empty: a self-signed certificate.")
 	fs.StringVar(&o.KeyFile, "tls-private-key-file", o.KeyFile, "Key (PEM) of --tls-cert-file.")
-	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress,
-		"Address on which /metrics is served over plain HTTP. 0 disables it.")
+	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, command.MetricsAddressHelp)
 	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress,
-		"Address on which /healthz and /readyz are served over plain HTTP. 0 disables them.")
+		"Address on which /healthz and /readyz are served over plain HTTP, without reasons. 0 disables them.")
 	fs.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay,
 		"How long requests are still served after the signal to terminate, while connections drain to other replicas.")
 }

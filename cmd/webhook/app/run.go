@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
+	authorizationv1client "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
@@ -44,7 +44,11 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := serve(ctx, manager, certificate); err != nil {
+	reviewer, err := newReviewer(manager, o)
+	if err != nil {
+		return err
+	}
+	if err := serve(ctx, manager, certificate, reviewer); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(drained(ctx, o.Serving.ShutdownDelay))
@@ -61,7 +65,7 @@ func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 scheme,
 		Cache:                  cache.Options{DefaultTransform: webhook.Trim},
-		Metrics:                metricsserver.Options{BindAddress: o.Serving.MetricsBindAddress},
+		Metrics:                command.MetricsServer(o.Serving.MetricsBindAddress, certificate.get),
 		HealthProbeBindAddress: o.Serving.HealthProbesBindAddress,
 		WebhookServer: ctrlwebhook.NewServer(ctrlwebhook.Options{
 			Host:    o.Serving.BindAddress,
@@ -75,14 +79,29 @@ func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl
 	return manager, nil
 }
 
+// newReviewer asks the hub about authors; nil where nothing is created for them.
+func newReviewer(manager ctrl.Manager, o *Options) (webhook.Reviewer, error) {
+	if !o.Hub.CreateWorkloads {
+		return nil, nil //nolint:nilnil // nobody is asked
+	}
+	config := rest.CopyConfig(manager.GetConfig())
+	config.QPS = -1 // no author waits for another; the hub knows best how much it can take
+	hub, err := authorizationv1client.NewForConfigAndClient(config, manager.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to ask what authors may do: %w", err)
+	}
+	return hub.SubjectAccessReviews(), nil
+}
+
 // serve adds the webhooks, what they read, and the checks.
-func serve(ctx context.Context, manager ctrl.Manager, certificate *certificate) error {
+func serve(ctx context.Context, manager ctrl.Manager, certificate *certificate, reviewer webhook.Reviewer) error {
 	server := manager.GetWebhookServer()
 	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("preparing to read which kinds the hub serves: %w", err)
 	}
-	for path, handler := range webhook.Handlers(manager.GetCache(), webhook.NewKinds(discoverer), webhook.NewMetrics(ctrlmetrics.Registry)) {
+	metrics := webhook.NewMetrics(ctrlmetrics.Registry)
+	for path, handler := range webhook.Handlers(manager.GetCache(), webhook.NewKinds(discoverer), reviewer, metrics) {
 		server.Register(path, lastly(ctx, handler))
 	}
 	synced, err := index.Watch(ctx, manager.GetCache())

@@ -31,14 +31,16 @@ import (
 //
 //	the hub                              TestHubIsAway
 //	the hub's metrics API                TestMetricsAreAway, TestNothingIsChanged, TestBecomesStale, TestBecomesStaleAfterARestart
-//	a member, or its metrics-server      TestFrozenClusterHoldsWhatOthersHave, TestSilentClusterHolds, TestSilences; its history: history.TestFeed
+//	a member, or its metrics-server      TestFrozenClusterHoldsWhatOthersHave, TestSilentClusterHolds, TestSilences, history.TestFeed
 //	a member without the rights          TestForbiddenInOneCluster, TestOneRequestWithoutTheRight, TestWhatAClusterCannotDo
-//	a node that cannot give a size       TestDeferred, TestUnseenResizeIsAwaited, TestNodeTooSmall, TestInfeasibleThreeTimes, sizes.TestAccepted
+//	a node that cannot give a size       TestDeferred, TestUnseenResizeIsAwaited, TestNodeTooSmall, TestInfeasibleThreeTimes,
+//	                                     sizes.TestAccepted
 //	a policy that does nothing           TestAdmissionIneffective
 //	tighter LimitRanges and quotas       TestTighterBounds
 //	a new template                       TestRollout, TestTemplateChanges, TestTemplateIsReadAgain
 //	a member's clock                     TestKillsCountUntilResized, sizes.TestAgesByOurClock, history.TestFeed
-//	what a member says of itself         TestAClusterDoesNotChooseThePodsOfAnother, TestUnsound, TestShapesAreBounded, workload.TestPodSizesAreBounded
+//	what a member says of itself         TestAClusterDoesNotChooseThePodsOfAnother, TestUnsound, TestShapesAreBounded,
+//	                                     workload.TestPodSizesAreBounded
 //	two leaders                          TestTwoLeaders, workload.TestSetPodSizesOfTwoWriters, workload.TestRefusals, history.TestConflict
 //	the FederatedHPA is changed          TestGoals, TestChildIsDeleted, TestChildFollows, TestWhatWasWrittenGoes
 //	a recommender with bad numbers       TestRefused, TestBadNumbersAreNotGiven
@@ -344,7 +346,9 @@ func TestKillsAreAnsweredInTime(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var took []time.Duration
 	for range trials {
-		w := newActing(t, v1alpha1.UpdateModeInPlace, func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Policy.ActAfterSeconds = new(int32(86400)) })
+		w := newActing(t, v1alpha1.UpdateModeInPlace, func(m *v1alpha1.MultidimPodAutoscaler) {
+			m.Spec.Policy.ActAfterSeconds = new(int32(86400))
+		})
 		w.use(500, 19*gi/10)
 		k := &killing{world: w, at: noon.Add(5*time.Minute + time.Duration(random.Int64N(int64(2*time.Minute))))}
 		k.answer, w.Reconciler.Uses = answer, k

@@ -127,7 +127,7 @@ func (in *situation) compare(c *cluster, all []sizes.Size) sizedCluster {
 	return s
 }
 
-// asLast takes what was reported of a cluster whose Pods this process has not seen yet: it goes on being reported, and the sums agree
+// asLast takes what was reported of a cluster whose Pods this process has not seen yet: it continues to be reported, and the sums agree
 // with it.
 func (s *sizedCluster) asLast(status *v1alpha1.MultidimPodAutoscalerStatus, cluster string) {
 	for i := range status.Clusters {

@@ -13,7 +13,8 @@ import (
 type Wanted struct {
 	Container string
 	Options   sizes.Options
-	// Last is what was advised before, for the fleet, and LastOf for clusters. Nothing becomes less while a cluster is silent.
+	// Last is what was advised before, for the fleet, and LastOf for clusters. Nothing becomes less while a cluster is silent; nor,
+	// after a start, for as long as nothing had been saved before it: what was seen then is lost, and may be why it was more.
 	Last   sizes.Advice
 	LastOf map[string]sizes.Advice
 }
@@ -73,7 +74,7 @@ func (m *memory) advise(w *Wanted, parts []sizes.Part) Advice {
 		if place, found := s.find(w.Container); found {
 			use = &s.containers[place].use
 		}
-		parts = append(parts, sizes.Part{Cluster: s.cluster, Use: use, Silent: s.silent})
+		parts = append(parts, sizes.Part{Cluster: s.cluster, Use: use, Silent: s.silent || m.fed.Before(m.caught)})
 		a.Samples += use.Samples
 		if a.First.IsZero() || !use.First.IsZero() && use.First.Before(a.First) {
 			a.First = use.First
@@ -84,7 +85,7 @@ func (m *memory) advise(w *Wanted, parts []sizes.Part) Advice {
 	for i, p := range parts {
 		a.Clusters[i] = ClusterAdvice{
 			Advice:  sizes.AdviseCluster(p, w.Options, a.Fleet, w.LastOf[p.Cluster]),
-			Cluster: p.Cluster, Silent: p.Silent, First: p.Use.First, Last: p.Use.Last, Samples: p.Use.Samples,
+			Cluster: p.Cluster, Silent: m.shareOf(p.Cluster).silent, First: p.Use.First, Last: p.Use.Last, Samples: p.Use.Samples,
 		}
 	}
 	return a

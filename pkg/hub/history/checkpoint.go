@@ -21,18 +21,20 @@ func (m *memory) checkpoints(now time.Time) []v1alpha1.ContainerHistory {
 	for _, s := range m.shares {
 		for _, c := range s.containers {
 			if c.use.Samples > 0 {
-				all = append(all, historyOf(s.cluster, c.name, c.use.Save(now, s.instancesOf(c))))
+				all = append(all, historyOf(s.cluster, c.name, c.use.Save(now, s.unfinished(c))))
 			}
 		}
 	}
 	return all
 }
 
-func (s *share) instancesOf(c *container) []sizes.Instance {
+// unfinished are the instances whose peaks of the running day are not saved. That of a kill is: nothing shows it again, once the container
+// has more.
+func (s *share) unfinished(c *container) []sizes.Instance {
 	var all []sizes.Instance
 	for n := range s.instances {
-		if s.instances[n].of == c {
-			all = append(all, s.instances[n].Instance)
+		if i := &s.instances[n]; i.of == c && !i.Killed() {
+			all = append(all, i.Instance)
 		}
 	}
 	return all

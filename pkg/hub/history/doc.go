@@ -14,7 +14,7 @@
 //
 // Ages are by our own clock. The times of a member only tell that a sample or a kill is the one seen before.
 //
-// What a restart loses: the peaks of memory of the running day, which the containers show again, and if the process was
-// killed the samples since the last save: of a period, or a 24th of what is known of a container, if that is more, but at most of six
-// periods.
+// What a restart loses: the peaks of memory of the running day, which the containers show again, but not those of kills; and if the process
+// was killed the samples since the last save: of a period, or a 24th of what is known of a container, if that is more, but at most of six
+// periods, and after a kill for want of memory two minutes. Until as much was seen again, no advice becomes less.
 package history

@@ -66,7 +66,9 @@ func (m *memory) feed(p Pass) []Fed {
 	}
 	for _, f := range all {
 		m.dirty = m.dirty || f.Samples > 0 || len(f.Kills) > 0
-		m.urgent = m.urgent || len(f.Kills) > 0
+		if len(f.Kills) > 0 {
+			m.urgent, m.killed = true, p.At
+		}
 	}
 	for _, s := range m.shares {
 		if !s.asked {
@@ -83,11 +85,12 @@ func (m *memory) feed(p Pass) []Fed {
 // room is how much more may be kept of an object.
 type room struct {
 	uses, instances int
-	containers      []string // as in a Pass
+	containers      []string  // as in a Pass
+	saved           time.Time // when the history was that was loaded; zero: there was none
 }
 
 func (m *memory) room() room {
-	left := room{uses: mostUses, instances: mostInstances}
+	left := room{uses: mostUses, instances: mostInstances, saved: m.before}
 	for _, s := range m.shares {
 		left.uses -= len(s.containers)
 		left.instances -= len(s.instances)

@@ -27,8 +27,8 @@ func (s *share) noteKills(at time.Time, listed []pods.SizedPod, measured []hubme
 			if kill.Supposed && !i.ranOut(kill, c.Limits.Memory) {
 				continue
 			}
-			if i.learn(kill, at, measured) {
-				i.OOM(&i.of.use, c.Requests.Memory, at)
+			if i.learn(kill, at, measured, room.known(at)) {
+				i.OOM(&i.of.use, had(p, c), at)
 				f.Kills = append(f.Kills, Kill{i.pod, i.of.name})
 			}
 		}
@@ -59,26 +59,37 @@ func (s *share) meetKilled(at time.Time, listed []pods.SizedPod, room *room, f *
 	room.instances += met - len(s.instances)
 }
 
-// learn remembers a kill, and reports whether it is to be counted.
-func (i *instance) learn(kill pods.OOMKill, at time.Time, measured []hubmetrics.PodUses) bool {
+// learn remembers a kill, and reports whether it is to be counted. Older ones are known.
+func (i *instance) learn(kill pods.OOMKill, at time.Time, measured []hubmetrics.PodUses, older time.Duration) bool {
 	if i.kill != nil && i.kill.Same(kill) {
 		return false
 	}
-	counted := i.kill == nil && !i.listed && i.of.since.Before(at) && pastDay(i.pod, kill, measured)
+	counted := i.kill == nil && !i.listed && i.of.since.Before(at) && happened(i.pod, kill, measured) > older
 	kill.Container = i.of.name
 	i.kill = &kill
 	return !counted
 }
 
-// pastDay reports whether a kill was more than a day before its Pod was measured. Of a Pod that is listed for the first time since
-// a start, or a long silence, it was counted before then, in a day that is over; kills of the running day are not saved. Both times
-// are of the member, and so their distance does not depend on whether its clock is right.
-func pastDay(pod string, kill pods.OOMKill, measured []hubmetrics.PodUses) bool {
+// told is how long a kill may have happened before somebody saw it.
+const told = 2 * time.Minute
+
+// known is the age of kills that were counted, of Pods that are listed for the first time since a start, or a long silence: before the
+// history was saved that was loaded, or a day ago, when the cluster was last seen.
+func (r *room) known(at time.Time) time.Duration {
+	if r.saved.IsZero() {
+		return unseen
+	}
+	return min(unseen, at.Sub(r.saved)+told)
+}
+
+// happened is how long a kill was before its Pod was measured; 0 if that is not known. Both times are of the member, and so their distance
+// does not depend on whether its clock is right.
+func happened(pod string, kill pods.OOMKill, measured []hubmetrics.PodUses) time.Duration {
 	n := sort.Search(len(measured), func(n int) bool { return measured[n].Name >= pod })
 	if n == len(measured) || measured[n].Name != pod || measured[n].Measured.IsZero() || kill.FinishedAt.IsZero() {
-		return false
+		return 0
 	}
-	return measured[n].Measured.Sub(kill.FinishedAt) > unseen
+	return measured[n].Measured.Sub(kill.FinishedAt)
 }
 
 // containerOf is what the spec of the Pod says of a container.
@@ -90,6 +101,17 @@ func containerOf(p *pods.SizedPod, name string) pods.Container {
 	}
 	nothing := pods.Resources{MilliCPU: pods.None, Memory: pods.None}
 	return pods.Container{Name: name, Requests: nothing, Limits: nothing}
+}
+
+// had is how much memory a container requested as it was killed: what its spec says, or less if that has not come to be. Otherwise each
+// kill while a resize is waited for would have more asked for than the last, whatever the container uses.
+func had(p *pods.SizedPod, c pods.Container) int64 {
+	for i := range p.Actual {
+		if a := &p.Actual[i]; a.Name == c.Name && a.Requests.Memory >= 0 {
+			return min(a.Requests.Memory, c.Requests.Memory)
+		}
+	}
+	return c.Requests.Memory
 }
 
 // memoryUse is how many bytes were measured, and when, in seconds by the member's clock. Zero: they were not.

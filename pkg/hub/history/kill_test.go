@@ -130,3 +130,32 @@ func TestSupposedKillsOfPodsThatWereNeverMeasured(t *testing.T) {
 		t.Errorf("known (-want +got):\n%s", diff)
 	}
 }
+
+// What a container had counts, not what it was asked to have by then.
+func TestKillsBeforeAResizeIsDone(t *testing.T) {
+	resources := func(memory int64) []pods.Container {
+		return []pods.Container{{Name: "app", Requests: pods.Resources{MilliCPU: 100, Memory: memory}}}
+	}
+	for name, tc := range map[string]struct {
+		actual []pods.Container
+		want   int64
+	}{
+		"it is not told":   {nil, 8 * gi},
+		"it has less":      {resources(2 * gi), 2 * gi},
+		"it has more":      {resources(16 * gi), 8 * gi},
+		"not of memory":    {resources(pods.None), 8 * gi},
+		"of another alone": {[]pods.Container{{Name: "log"}}, 8 * gi},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := started(t, newHub(t), noon)
+			feed(t, s, at(0).saw("east", of(1, 100, mi)))
+			p := at(time.Minute).saw("east", pod{name: "web-1", cpu: 100, memory: mi, killed: noon})
+			p.Pods["east"].Pods[0].Containers, p.Pods["east"].Pods[0].Actual = resources(8*gi), tc.actual
+			feed(t, s, p)
+			got := advise(t, s, sizes.Advice{}).Fleet.Target[sizes.Memory]
+			if least := tc.want * 12 / 10 * 115 / 100; got < least || got > least*106/100 {
+				t.Errorf("%d is advised, want a fifth more than %d, and the margin", got, tc.want)
+			}
+		})
+	}
+}

@@ -49,7 +49,10 @@ func (s *Store) Load(ctx context.Context, owner Owner, now time.Time) (Loaded, e
 	if m.absent = err; err != nil {
 		return Loaded{}, fmt.Errorf("loading the history of %v: %w", owner, err)
 	}
-	m.stored, m.saved = read.stored(), now
+	m.stored, m.saved, m.before = read.stored(), now, read.saved()
+	if !m.before.IsZero() {
+		m.caught = now.Add(min(now.Sub(m.before), mostPeriods*s.period))
+	}
 	m.loaded = Loaded{m.fill(read.containers, now), read.faults}
 	return m.loaded, nil
 }
@@ -126,6 +129,16 @@ func (s *Store) read(ctx context.Context, owner Owner, now time.Time) (*reading,
 	r.once()
 	r.miss()
 	return r, nil
+}
+
+// saved is when that was saved which was read; zero: nothing was.
+func (r *reading) saved() (last time.Time) {
+	for _, o := range r.objects {
+		if at := timeOf(o.status.SavedTime).Time; at.After(last) && !at.After(r.now) {
+			last = at
+		}
+	}
+	return last
 }
 
 // stored is what the hub holds.

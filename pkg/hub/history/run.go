@@ -66,11 +66,12 @@ func (s *Store) saveAll(ctx context.Context, now time.Time, all bool) (left int)
 func (m *memory) isDue(now time.Time, period time.Duration, atAll bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.dirty && (atAll || now.Sub(m.saved) >= m.interval(now, period))
+	soon := !m.killed.IsZero() && now.Sub(m.killed) >= told
+	return m.dirty && (atAll || soon || now.Sub(m.saved) >= m.interval(now, period))
 }
 
 // interval is the time between two saves: one period, and more as the history grows, since what is added in a period becomes a
-// smaller part of it. Kills are few, and each of them matters.
+// smaller part of it. Kills are few, and each of them matters: who begins after a save knows which were counted (room.known).
 func (m *memory) interval(now time.Time, period time.Duration) time.Duration {
 	if m.urgent {
 		return period

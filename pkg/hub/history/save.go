@@ -41,7 +41,7 @@ func (m *memory) begin(now time.Time) ([]v1alpha1.ContainerHistory, stored, bool
 	if m.absent != nil || m.saving || !m.dirty {
 		return nil, stored{}, false
 	}
-	m.saving, m.dirty, m.urgent = true, false, false
+	m.saving, m.dirty, m.urgent, m.killed = true, false, false, time.Time{}
 	return m.checkpoints(now), m.stored, true
 }
 

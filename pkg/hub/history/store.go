@@ -67,12 +67,15 @@ type memory struct {
 	absent error     // why it has not been loaded; nil if it was
 	loaded Loaded    // what was read then
 	fed    time.Time // when the clusters were last asked; zero if that was not by this process
+	before time.Time // when what was loaded had been saved; zero: there was none
+	caught time.Time // when as much will have been seen as was lost before this process began
 	shares []*share  // in order of clusters
 
 	stored stored
 	saved  time.Time // or loaded
 	dirty  bool      // something was added since it was saved
 	urgent bool      // and that is a kill, or could not be saved
+	killed time.Time // when a kill was last added; zero: not since it was saved
 	saving bool
 }
 

@@ -188,15 +188,24 @@ func TestSavedTwiceIsTheSame(t *testing.T) {
 	}
 }
 
-// A kill that was counted in a day that was saved does not count again after a restart; one of the running day, which is not
-// saved, does.
+// A kill that was counted before the history was saved does not count again after a restart, and is in what was saved; one that happened
+// since does.
 func TestKillsAcrossARestart(t *testing.T) {
 	for _, tc := range []struct {
-		after time.Duration
-		kills int
-	}{{2 * time.Hour, 1}, {30 * time.Hour, 0}} {
+		saved, after time.Duration
+		kills        int
+	}{
+		{10 * time.Minute, 2 * time.Hour, 0}, {time.Minute, 2 * time.Hour, 1}, {30 * time.Hour, 30 * time.Hour, 0},
+		{-time.Minute, time.Minute, 1}, {-time.Minute, 10 * time.Minute, 1},
+	} {
 		hub := newHub(t)
-		s := started(t, hub, noon)
+		s := started(t, hub, noon.Add(-time.Hour))
+		feed(t, s, at(-time.Hour).saw("east", of(1, 100, gi)))
+		if tc.saved < 0 {
+			if err := save(t, s, noon.Add(tc.saved)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		killed := of(1, 100, gi)
 		killed.killed = noon.Add(-10 * 365 * 24 * time.Hour) // a wrong clock is wrong for both
 		seen := func(after time.Duration) Pass {
@@ -207,16 +216,52 @@ func TestKillsAcrossARestart(t *testing.T) {
 		if fed := feed(t, s, seen(0)); len(fed[0].Kills) != 1 {
 			t.Errorf("the kill is not seen: %+v", fed)
 		}
-		feed(t, s, seen(tc.after))
-		if err := save(t, s, noon.Add(tc.after)); err != nil {
-			t.Fatal(err)
+		before := advise(t, s, sizes.Advice{}).Fleet.Target[sizes.Memory]
+		if tc.saved > 0 {
+			feed(t, s, seen(tc.saved))
+			if err := save(t, s, noon.Add(tc.saved)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		again := started(t, hub, noon.Add(tc.after))
 		for range 2 {
 			if fed := feed(t, again, seen(tc.after+time.Minute)); len(fed[0].Kills) != tc.kills {
-				t.Errorf("after %v: kills %v, want %d", tc.after, fed[0].Kills, tc.kills)
+				t.Errorf("saved after %v, and started after %v: kills %v, want %d", tc.saved, tc.after, fed[0].Kills, tc.kills)
 			}
 			tc.kills = 0
+		}
+		if after := advise(t, again, sizes.Advice{}).Fleet.Target[sizes.Memory]; float64(after) < 0.94*float64(before) {
+			t.Errorf("saved after %v, and started after %v: %d is advised, and %d was before", tc.saved, tc.after, after, before)
+		}
+	}
+}
+
+// As long as what was seen since the last save is lost, no advice becomes less than what was told before; it may become more, and then
+// less again.
+func TestNothingBecomesLessForAsLongAsWasLost(t *testing.T) {
+	for _, tc := range []struct{ lost, held time.Duration }{
+		{0, 0}, {20 * time.Minute, 20 * time.Minute}, {5 * time.Hour, time.Hour}, // six periods
+	} {
+		hub := newHub(t)
+		s := started(t, hub, noon)
+		for minute := range 60 {
+			feed(t, s, at(time.Duration(minute)*time.Minute).saw("east", of(1, 100, gi)))
+		}
+		if err := save(t, s, noon.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Hour + tc.lost
+		again := started(t, hub, noon.Add(began))
+		last := sizes.Advice{Target: sizes.Amounts{5000, 8 * gi}, Lower: sizes.Amounts{5000, 8 * gi}, Upper: sizes.Amounts{9000, 9 * gi}}
+		for after := time.Duration(0); after < 2*time.Hour; after += 10 * time.Minute {
+			feed(t, again, at(began+after).saw("east", of(1, 100, gi)))
+			got := advise(t, again, last)
+			if held := got.Fleet.Target[sizes.CPU] == 5000; held != (after < tc.held) {
+				t.Errorf("%v lost: after %v the target is %v", tc.lost, after, got.Fleet.Target)
+			}
+			if got.Clusters[0].Silent {
+				t.Errorf("%v lost: after %v the cluster is said to be silent", tc.lost, after)
+			}
 		}
 	}
 }
@@ -658,7 +703,7 @@ func TestSavedLessOften(t *testing.T) {
 		"a day":                {24 * time.Hour, short, false, time.Hour},
 		"a month":              {long, short, false, time.Hour},
 		"a cluster is new":     {long, at(0).saw("east", of(1, 100, gi)).saw("west", of(1, 100, gi)), false, 10 * time.Minute},
-		"a kill":               {long, at(0).saw("east", pod{name: "web-1", cpu: 100, memory: gi, killed: noon}), false, 10 * time.Minute},
+		"a kill":               {long, at(0).saw("east", pod{name: "web-1", cpu: 100, memory: gi, killed: noon}), false, 3 * time.Minute},
 		"it was not saved":     {long, short, true, 10 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -45,6 +44,7 @@ type Connection struct {
 func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 	config := rest.CopyConfig(e.Config)
 	config.UserAgent = p.options.UserAgent
+	config.Dial = dialer(p.options.Timeout, p.options.AllowLocal).DialContext
 	if e.Proxy != nil {
 		config.Proxy = http.ProxyURL(e.Proxy)
 	}
@@ -56,7 +56,8 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	authenticated, err := transport.HTTPWrappersForConfig(settings, sockets)
+	sent := &carried{RoundTripper: sockets}
+	authenticated, err := transport.HTTPWrappersForConfig(settings, sent)
 	if err != nil {
 		return nil, fmt.Errorf("preparing credentials: %w", err)
 	}
@@ -69,7 +70,8 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 		sockets: sockets,
 		timeout: p.options.Timeout,
 		wire: &wire{
-			next: authenticated, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail, secrets: e.Secrets(),
+			next: authenticated, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail,
+			secrets: func() []string { return append(e.Secrets(), sent.secrets()...) },
 		},
 		codecs: codecs{p.options.serializer, p.reading, p.options.Timeout, min(mostEvent, most), p.reading.intake},
 	}
@@ -86,10 +88,6 @@ func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]stri
 	if err != nil {
 		return nil, fmt.Errorf("preparing TLS: %w", err)
 	}
-	dial := (&net.Dialer{Timeout: p.options.Timeout}).DialContext
-	if settings.DialHolder != nil {
-		dial = settings.DialHolder.Dial // a credential plugin closes its connections when certificates change
-	}
 	proxy := http.ProxyFromEnvironment
 	if settings.Proxy != nil {
 		proxy = settings.Proxy
@@ -103,7 +101,7 @@ func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]stri
 	return &http.Transport{
 		Proxy:               proxy,
 		ProxyConnectHeader:  header,
-		DialContext:         dial,
+		DialContext:         settings.DialHolder.Dial, // a credential plugin has it close connections when certificates change
 		TLSClientConfig:     tlsConfig,
 		TLSHandshakeTimeout: p.options.Timeout,
 		DisableCompression:  settings.DisableCompression,

@@ -30,6 +30,7 @@ func dial(t testing.TB, h http.Handler, o Options) (*Peer, *Connection) {
 		server.CloseClientConnections()
 		server.Close()
 	})
+	o.AllowLocal = true
 	p := NewPeer("east", o.WithDefaults(), nil, func(fleet.Reason) {}, nil)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	conn, err := p.Connect(registration.Endpoint{Config: &rest.Config{

@@ -315,7 +315,7 @@ func TestHeadersWithoutEnd(t *testing.T) {
 	_, two := dial(t, handle, Options{})
 	one := httptest.NewTLSServer(handle) // speaks HTTP/1
 	t.Cleanup(one.Close)
-	p := NewPeer("east", Options{}.WithDefaults(), nil, func(fleet.Reason) {}, nil)
+	p := NewPeer("east", Options{AllowLocal: true}.WithDefaults(), nil, func(fleet.Reason) {}, nil)
 	plain, err := p.Connect(registration.Endpoint{Config: &rest.Config{Host: one.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}})
 	if err != nil {
 		t.Fatal(err)

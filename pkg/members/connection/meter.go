@@ -67,6 +67,15 @@ func (m *meter) offence(o offence) {
 	}
 }
 
+// dropped counts items that nobody asked for.
+func (m *meter) dropped(kind string, n int) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.metrics != nil && !m.closed {
+		m.metrics.dropped.WithLabelValues(m.cluster, kind).Add(float64(n))
+	}
+}
+
 // observeClock takes the Date of an answer.
 func (m *meter) observeClock(header http.Header, sent, received time.Time) {
 	m.clock.observe(header, sent, received)
@@ -104,12 +113,14 @@ func resultOf(resp *http.Response, err error) string {
 }
 
 // Metrics counts and times requests. Series are bounded by clusters, times a dozen
-// results for the requests, and five offences; they go when a cluster leaves.
+// results for the requests, five offences, and a dozen
+// kinds of items; they go when a cluster leaves.
 type Metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	clocks   *prometheus.GaugeVec
 	offences *prometheus.CounterVec
+	dropped  *prometheus.CounterVec
 }
 
 // NewMetrics registers on reg, so two instances never share state.
@@ -133,8 +144,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Help: "What a member cluster sent that none does that is well: TooLarge, EndlessList, HarmfulQuantity, Stuck (it could not be decoded in " +
 				"time), Panic (our code panicked over it).",
 		}, []string{"cluster", "offence"}),
+		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "fleetscale", Subsystem: "cluster", Name: "dropped_items_total",
+			Help: "Items of lists and watches that a member cluster was not asked for, or sent twice, and that were dropped, by kind: those of " +
+				"another namespace or name, or without one.",
+		}, []string{"cluster", "kind"}),
 	}
-	reg.MustRegister(m.requests, m.seconds, m.clocks, m.offences)
+	reg.MustRegister(m.requests, m.seconds, m.clocks, m.offences, m.dropped)
 	return m
 }
 
@@ -143,6 +159,7 @@ func (m *Metrics) forget(cluster string) {
 	m.seconds.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 	m.clocks.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 	m.offences.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
+	m.dropped.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 }
 
 const (

@@ -36,6 +36,8 @@ type Options struct {
 	MaxAnswer int64
 	// Timeout bounds every request (5 s), and then the time in which its answer is decoded.
 	Timeout time.Duration
+	// AllowLocal lets members, and their proxies, be at addresses of this machine and of its link.
+	AllowLocal bool
 
 	serializer runtime.NegotiatedSerializer // guarded
 	budget     *budget                      // of all that have these options

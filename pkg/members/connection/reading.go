@@ -65,6 +65,13 @@ func (r *Reading) Guard(read func() error) (err error) {
 	return err
 }
 
+// Dropped counts items of a kind that the member was not asked for, or sent twice.
+func (r *Reading) Dropped(kind string, n int) {
+	if n > 0 && r.intake.meter != nil {
+		r.intake.meter.dropped(kind, n)
+	}
+}
+
 // Endless counts a list without end, which only who reads all of its pages can tell. It returns the error.
 func (r *Reading) Endless(err error) error {
 	if err == nil {

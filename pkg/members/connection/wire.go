@@ -31,7 +31,7 @@ type wire struct {
 	ended  atomic.Bool
 	onFail func(fleet.Reason)
 	// secrets are what no error may show: servers and proxies repeat what they were sent.
-	secrets []string
+	secrets func() []string
 	// nestedAt is the API in whose answers the hub's header was seen last; nil when it was not.
 	nestedAt atomic.Pointer[string]
 }
@@ -97,7 +97,7 @@ func (w *wire) nested(req *http.Request, resp *http.Response) error {
 // redact rewords an error that shows a secret; it stays the same error otherwise.
 func (w *wire) redact(err error) error {
 	text := err.Error()
-	for _, secret := range w.secrets {
+	for _, secret := range w.secrets() {
 		text = strings.ReplaceAll(text, secret, "[redacted]")
 	}
 	if text == err.Error() {

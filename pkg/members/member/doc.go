@@ -26,8 +26,9 @@
 //     to a member is bounded as package connection says.
 //
 // A member becomes not ready, in short: at once when it refuses us, is not
-// whom we expect, or has misbehaved so often that it is quarantined; when it did not answer a probe for a whole deadline; or when
-// two probes in a row found no connection or an overloaded server. A request
-// of a caller that succeeded meanwhile outweighs the last two. It becomes ready
-// at the first probe that succeeds, of which there is none while it is quarantined.
+// whom we expect, or has misbehaved so often that it is quarantined; when it did
+// not answer a probe for a whole deadline; or when two probes in a row found no
+// connection or an overloaded server. A request of a caller that succeeded
+// meanwhile outweighs the last two. It becomes ready at the first probe that
+// succeeds, of which there is none while it is quarantined.
 package member

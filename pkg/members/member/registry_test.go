@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2/ktesting"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
@@ -54,7 +55,10 @@ func joined(t *testing.T, edits ...func(*Options)) (*memberstest.Hub, *fakeMembe
 
 func optionsOf(t testing.TB, h *memberstest.Hub) Options {
 	typed, untyped := h.Clients(t)
-	return Options{Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"}}
+	return Options{
+		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
+		Connections: connection.Options{AllowLocal: true},
+	}
 }
 
 // impatiently is for tests that wait for a deadline.

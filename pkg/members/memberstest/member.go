@@ -6,12 +6,15 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	restfake "k8s.io/client-go/rest/fake"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -70,6 +73,29 @@ func (m *Member) MetricsClient() rest.Interface { return m.Client() }
 
 // Reading decodes its answers.
 func (m *Member) Reading() *connection.Reading { return m.reading }
+
+// Counted has what is wrong with its answers counted there.
+func (m *Member) Counted(reg prometheus.Registerer) {
+	peer := connection.NewPeer(m.name, connection.Options{}.WithDefaults(), connection.NewMetrics(reg), func(fleet.Reason) {}, nil)
+	m.reading = peer.Reading()
+}
+
+// Dropped is how many items of a kind were not asked of it, as Counted had them counted.
+func Dropped(t testing.TB, reg prometheus.Gatherer, kind string) (n float64) {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "fleetscale_cluster_dropped_items_total" && m.GetLabel()[1].GetValue() == kind {
+				n += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return n
+}
 
 // Serve answers as a client is answered.
 func (m *Member) Serve(r *http.Request) (*http.Response, error) {

@@ -208,15 +208,20 @@ func (a asker[O, T]) keep(list runtime.Object) (*metainternalversion.List, error
 	if err != nil {
 		return nil, badAnswer(list)
 	}
-	p := &page[T]{objects: make([]T, 0, meta.LenList(list))}
+	p, dropped := &page[T]{objects: make([]T, 0, meta.LenList(list))}, 0
 	err = meta.EachListItem(list, func(item runtime.Object) error {
 		object, ok := item.(O)
 		if !ok {
 			return badAnswer(item)
 		}
-		p.objects = append(p.objects, a.o.Keep(object))
+		if kept := a.o.Keep(object); a.asksFor(kept) {
+			p.objects = append(p.objects, kept)
+		} else {
+			dropped++
+		}
 		return nil
 	})
+	a.member.Reading().Dropped(a.o.Resource.Resource, dropped)
 	return &metainternalversion.List{
 		ListMeta: metav1.ListMeta{ResourceVersion: m.GetResourceVersion(), Continue: m.GetContinue()},
 		Items:    []runtime.Object{p},

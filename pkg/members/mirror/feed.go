@@ -45,7 +45,7 @@ type feed[O runtime.Object, T Object] struct {
 func newFeed[O runtime.Object, T Object](o *Options[O, T], member Member, namespace string, pages, turns chan struct{}) *feed[O, T] {
 	return &feed[O, T]{
 		o: o, member: member, namespace: namespace, pages: pages, turns: turns,
-		shelves: shelve[T](nil), tried: make(chan struct{}), stop: func() {},
+		shelves: shelves[T]{of: map[string]*shelf[T]{}}, tried: make(chan struct{}), stop: func() {},
 	}
 }
 
@@ -183,19 +183,28 @@ func (f *feed[O, T]) ended(now time.Time) {
 	f.watching = false
 }
 
-// listed puts these objects in place of all.
-func (f *feed[O, T]) listed(objects []T, now time.Time) { f.replace(objects, false, now) }
+// asksFor is true for an object of the namespace that the member was asked for.
+func (f *feed[O, T]) asksFor(object T) bool {
+	key := object.Key()
+	return key.Name != "" && (f.namespace == all || key.Namespace == f.namespace)
+}
+
+// listed puts these objects in place of all, and returns how many of them had the name of another one.
+func (f *feed[O, T]) listed(objects []T, now time.Time) (repeated int) {
+	return f.replace(objects, false, now)
+}
 
 // lacks notes that the member does not serve the resource.
 func (f *feed[O, T]) lacks(now time.Time) { f.replace(nil, true, now) }
 
-func (f *feed[O, T]) replace(objects []T, lacking bool, now time.Time) {
-	shelves := shelve(objects)
+func (f *feed[O, T]) replace(objects []T, lacking bool, now time.Time) (repeated int) {
+	shelves, repeated := shelve(objects)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.shelves, f.lacking = shelves, lacking
 	f.known, f.failure, f.heard = true, nil, now
 	f.attempt()
+	return repeated
 }
 
 // put adds an object, or replaces its former state.

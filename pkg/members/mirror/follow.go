@@ -49,8 +49,14 @@ func (s store[O, T]) Update(object any) error {
 	if !ok {
 		return fmt.Errorf("keeping a changed object: it is a %T", object)
 	}
-	err := s.feed.member.Reading().Guard(func() error {
-		s.feed.put(s.feed.o.Keep(typed), time.Now())
+	reading := s.feed.member.Reading()
+	err := reading.Guard(func() error {
+		kept := s.feed.o.Keep(typed)
+		if s.feed.asksFor(kept) {
+			s.feed.put(kept, time.Now())
+		} else {
+			reading.Dropped(s.feed.o.Resource.Resource, 1)
+		}
 		return nil
 	})
 	if err != nil {
@@ -75,7 +81,7 @@ func (s store[O, T]) Replace(pages []any, _ string) error {
 	for _, p := range pages {
 		objects = append(objects, p.(*page[T]).objects...)
 	}
-	s.feed.listed(objects, time.Now())
+	s.feed.member.Reading().Dropped(s.feed.o.Resource.Resource, s.feed.listed(objects, time.Now()))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -181,5 +183,41 @@ func TestObjectOverWhichWePanic(t *testing.T) {
 		east.put("shop/a", "1")
 		time.Sleep(time.Minute)
 		r.expect(east, "shop", "shop/a=1")
+	})
+}
+
+// A member is asked for the objects of one namespace, and says what it likes.
+func TestObjectsThatNobodyAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := newFakeMember("east")
+		reader, events := io.Pipe()
+		east.Handle = func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("watch") != "" {
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {runtime.ContentTypeJSON}}, Body: reader}, nil
+			}
+			items := ""
+			for _, name := range []string{"shop/a", "bank/a", "shop/a", "/c", "shop/", "shop/b"} {
+				namespace, name, _ := strings.Cut(name, "/")
+				items += fmt.Sprintf(`,{"metadata":{"namespace":%q,"name":%q},"data":{"value":"0"}}`, namespace, name)
+			}
+			return memberstest.Respond(http.StatusOK, runtime.ContentTypeJSON, fmt.Appendf(nil,
+				`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1000"},"items":[%s]}`, items[1:])), nil
+		}
+		reg := prometheus.NewRegistry()
+		east.Counted(reg)
+		r := start(t)
+		r.expect(east, "shop", "shop/a=0 shop/b=0")
+		for _, event := range []string{"ADDED bank/z", "ADDED shop/z", "MODIFIED bank/a", "MODIFIED shop/a"} {
+			kind, name, _ := strings.Cut(event, " ")
+			namespace, name, _ := strings.Cut(name, "/")
+			fmt.Fprintf(events, `{"type":%q,"object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":%q,"name":%q,`+
+				`"resourceVersion":"1001"},"data":{"value":"1"}}}`+"\n", kind, namespace, name)
+		}
+		synctest.Wait()
+		r.expect(east, "shop", "shop/a=1 shop/b=0 shop/z=1")
+		events.Close()
+		if n := memberstest.Dropped(t, reg, "configmaps"); n != 4+2 {
+			t.Errorf("%v count as dropped, want 4 of the list and 2 of the watch", n)
+		}
 	})
 }

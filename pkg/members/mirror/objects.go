@@ -19,10 +19,14 @@ type shelf[T Object] struct {
 	shared  bool
 }
 
-// shelve puts objects away, which may be in any order. The slice is not held on to.
-func shelve[T Object](objects []T) shelves[T] {
+// shelve puts objects away, which may be in any order; of those with one name, one. The slice is not
+// held on to.
+func shelve[T Object](objects []T) (s shelves[T], repeated int) {
 	slices.SortFunc(objects, inOrder[T]) // members give them in this order already
-	s := shelves[T]{of: map[string]*shelf[T]{}}
+	repeated = len(objects)
+	objects = slices.CompactFunc(objects, func(o, next T) bool { return o.Key() == next.Key() })
+	repeated -= len(objects)
+	s = shelves[T]{of: map[string]*shelf[T]{}}
 	for len(objects) > 0 {
 		namespace := objects[0].Key().Namespace
 		end := slices.IndexFunc(objects, func(o T) bool { return o.Key().Namespace != namespace })
@@ -32,7 +36,7 @@ func shelve[T Object](objects []T) shelves[T] {
 		s.of[namespace] = &shelf[T]{objects: slices.Clone(objects[:end])}
 		objects = objects[end:]
 	}
-	return s
+	return s, repeated
 }
 
 // lend returns the objects of a namespace, or of all, which are not written to from then on.

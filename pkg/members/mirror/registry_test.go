@@ -171,7 +171,7 @@ func registry(t *testing.T, h *memberstest.Hub) *member.Registry {
 	typed, untyped := h.Clients(t)
 	r := member.New(member.Options{
 		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
-		Connections: connection.Options{Timeout: time.Second}, ProbePeriod: 50 * time.Millisecond,
+		Connections: connection.Options{Timeout: time.Second, AllowLocal: true}, ProbePeriod: 50 * time.Millisecond,
 	})
 	memberstest.Run(memberstest.Logged(t), t, r.Run)
 	return r

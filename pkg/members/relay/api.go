@@ -3,6 +3,7 @@
 package relay
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -41,7 +42,7 @@ type api[T any] struct {
 	size    func(*T) int64
 	request func(*rest.Request, string, key) *rest.Request
 	// decode reads an answer to k. Where it is an error that holds no silence, the member has none.
-	decode func(body []byte, k key) ([]T, error)
+	decode func(body []byte, k key) (answered[T], error)
 	// listed reads an entry of the member's discovery; false for one that is no metric.
 	listed func(metav1.APIResource) (provider.CustomMetricInfo, bool)
 }
@@ -56,28 +57,37 @@ func customAPI(decoder runtime.Decoder) *api[custom_metrics.MetricValue] {
 		name: "custom", group: customGroup, versions: []string{"v1beta2", "v1beta1"},
 		size: customSize, request: customRequest, listed: customListed,
 	}
-	a.decode = func(body []byte, k key) ([]custom_metrics.MetricValue, error) {
+	a.decode = func(body []byte, k key) (answered[custom_metrics.MetricValue], error) {
 		list, err := decode[*custom_metrics.MetricValueList](decoder, body)
 		if err != nil {
-			return nil, err
+			return answered[custom_metrics.MetricValue]{}, err
 		}
-		if k.subject.several() {
-			return list.Items, nil
+		got := k.subject.asked(list.Items)
+		if !k.subject.several() {
+			got.values, err = one(got, a.absent())
 		}
-		return one(list.Items, a.absent())
+		return got, err
 	}
 	return a
 }
 
+// answered is what an answer holds of what was asked for.
+type answered[T any] struct {
+	values  []T
+	dropped int // what was not asked for, or came twice
+}
+
 // one is the answer about one object; clients of these APIs take no other.
-func one(items []custom_metrics.MetricValue, absent error) ([]custom_metrics.MetricValue, error) {
-	switch len(items) {
-	case 0:
-		return nil, absent
-	case 1:
-		return items, nil
+func one(got answered[custom_metrics.MetricValue], absent error) ([]custom_metrics.MetricValue, error) {
+	switch n := len(got.values); {
+	case n == 1:
+		return got.values, nil
+	case n > 1:
+		return nil, badAnswer(fmt.Errorf("%d values of one object", n))
+	case got.dropped > 0: // it does not say that there is none
+		return nil, badAnswer(errors.New("it is about another object"))
 	default:
-		return nil, badAnswer(fmt.Errorf("%d values of one object", len(items)))
+		return nil, absent
 	}
 }
 
@@ -92,12 +102,13 @@ func externalAPI(decoder runtime.Decoder) *api[external_metrics.ExternalMetricVa
 	return &api[external_metrics.ExternalMetricValue]{
 		name: "external", group: externalGroup, versions: []string{"v1beta1"},
 		seen: merge.SeenIn, same: sameValues, size: externalSize, request: externalRequest,
-		decode: func(body []byte, _ key) ([]external_metrics.ExternalMetricValue, error) {
+		// Series have neither namespace nor name, and adapters leave out labels by which they are selected.
+		decode: func(body []byte, _ key) (answered[external_metrics.ExternalMetricValue], error) {
 			list, err := decode[*external_metrics.ExternalMetricValueList](decoder, body)
 			if err != nil {
-				return nil, err
+				return answered[external_metrics.ExternalMetricValue]{}, err
 			}
-			return list.Items, nil
+			return answered[external_metrics.ExternalMetricValue]{values: list.Items}, nil
 		},
 		listed: func(r metav1.APIResource) (provider.CustomMetricInfo, bool) {
 			return provider.CustomMetricInfo{Metric: r.Name}, r.Name != ""

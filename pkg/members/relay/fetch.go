@@ -41,8 +41,11 @@ func (l *line[T]) request(ctx context.Context, version string, k key) (values []
 	prepare := func(r *rest.Request) *rest.Request {
 		return l.api.request(r, version, k).SetHeader("Accept", acceptValues)
 	}
-	err = l.get(ctx, prepare, func(body []byte) (err error) {
-		values, err = connection.Decode(ctx, l.source.Reading(), body, func(body []byte) ([]T, error) { return l.api.decode(body, k) })
+	err = l.get(ctx, prepare, func(body []byte) error {
+		reading := l.source.Reading()
+		got, err := connection.Decode(ctx, reading, body, func(body []byte) (answered[T], error) { return l.api.decode(body, k) })
+		reading.Dropped(l.api.name, got.dropped)
+		values = got.values
 		return err
 	})
 	return values, err

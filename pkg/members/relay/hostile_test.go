@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +23,7 @@ import (
 	externalinstall "k8s.io/metrics/pkg/apis/external_metrics/install"
 	externalv1beta1 "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
@@ -108,12 +111,61 @@ func TestAnswerOverWhichWePanic(t *testing.T) {
 		synctest.Wait()
 		evil.Set(func() { evil.series = append(evil.series, oneSeries("evil", "1")) })
 		decode := f.external.api.decode
-		f.external.api.decode = func(body []byte, k key) ([]external_metrics.ExternalMetricValue, error) {
+		f.external.api.decode = func(body []byte, k key) (answered[external_metrics.ExternalMetricValue], error) {
 			if bytes.Contains(body, []byte("evil")) {
 				panic("over what it says")
 			}
 			return decode(body, k)
 		}
 		wantCoverage(t, f.External(t.Context(), queue), "answered=good;silent=evil:BadAnswer")
+	})
+}
+
+func TestValuesThatNobodyAskedFor(t *testing.T) {
+	of := func(kind, namespace, name string) custom_metrics.MetricValue {
+		return custom_metrics.MetricValue{DescribedObject: custom_metrics.ObjectReference{Kind: kind, Namespace: namespace, Name: name}}
+	}
+	all := []custom_metrics.MetricValue{
+		of("Pod", "shop", "a"), of("Pod", "shop", "a"), of("Pod", "bank", "a"), of("Pod", "", "b"), of("Pod", "shop", ""),
+		of("Namespace", "", "shop"), of("Namespace", "shop", "shop"), of("Namespace", "bank", "shop"), of("Node", "", "a"),
+	}
+	tests := map[string]struct {
+		subject Subject
+		want    []string
+	}{
+		"all of a namespace":  {Subject{"shop", "pods", "*"}, []string{"Pod shop/a", "Pod /b", "Namespace /shop", "Namespace shop/shop", "Node /a"}},
+		"one by name":         {Subject{"shop", "pods", "a"}, []string{"Pod shop/a", "Pod shop/a", "Node /a"}},
+		"one of no namespace": {Subject{"", "nodes", "a"}, []string{"Node /a"}},
+		"all of no namespace": {Subject{"", "nodes", "*"}, []string{"Pod /b", "Namespace /shop", "Node /a"}},
+		"a namespace itself":  {Subject{namespace: "shop"}, []string{"Namespace /shop", "Namespace shop/shop"}},
+		"namespaces":          {Subject{namespace: "*"}, []string{"Pod /b", "Namespace /shop", "Namespace shop/shop", "Node /a"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := tc.subject.asked(slices.Clone(all))
+			var kept []string
+			for _, v := range got.values {
+				o := v.DescribedObject
+				kept = append(kept, o.Kind+" "+o.Namespace+"/"+o.Name)
+			}
+			fleettest.Same(t, "kept", tc.want, kept)
+			if got.dropped != len(all)-len(tc.want) {
+				t.Errorf("%d were dropped, want %d", got.dropped, len(all)-len(tc.want))
+			}
+		})
+	}
+}
+
+func TestValuesThatNobodyAskedForAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east, reg := newFakeMember("east"), prometheus.NewRegistry()
+		east.Counted(reg)
+		east.objects = append(east.objects, object("web-0", "6"), object("web-1", "7"))
+		east.objects[2].DescribedObject.Namespace = "bank"
+		f := startFleet(t, east)
+		fleettest.Same(t, "values", []string{"east/web-0=5"}, objectsIn(f.Custom(t.Context(), podsRPS)))
+		if n := memberstest.Dropped(t, reg, "custom"); n != 2 {
+			t.Errorf("%v count as dropped, want 2", n)
+		}
 	})
 }

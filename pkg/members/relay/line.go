@@ -150,17 +150,21 @@ func (l *line[T]) attend(q *question[T], a *attempt[[]T]) {
 
 func (l *line[T]) finish(q *question[T], a *attempt[[]T], values []T, err error) {
 	answer := l.weigh(values)
-	silence, _ := fleet.Classify(err)
+	silence, absent := fleet.Classify(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if silence != nil {
+		err = silence // and nothing else that the member wrote, which may be long
 		l.version.doubted = true
 		q.noteFailure(a.sent)
 	} else {
+		if absent {
+			err = l.api.absent()
+		}
 		l.failing = time.Time{}
 		l.share(q, &answer)
 		q.noteAnswer(answer)
 	}
-	q.lastBytes = answer.bytes + errorSize(err)
+	q.lastBytes = answer.bytes
 	a.end(answer.values, err) // who waits for it finds what was noted
 }

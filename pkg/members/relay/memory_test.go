@@ -282,7 +282,7 @@ func TestWhatIsUnderWayIsNotForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
 		const most = 1000
-		kept := roomFor(t, most)
+		kept := memory.New(most*questionBytes, prometheus.NewRegistry())
 		f := newFleetWith(func(o *Options) { o.Memory = kept }, east).start(t)
 		release := make(chan struct{})
 		east.Set(func() {

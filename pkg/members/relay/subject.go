@@ -4,8 +4,10 @@ package relay
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/metrics/pkg/apis/custom_metrics"
 )
 
 // A Subject is whose metric is asked for: an object of a namespace, an object
@@ -56,3 +58,31 @@ func (s Subject) several() bool {
 
 // allObjects in place of a name asks for all that the selector matches.
 const allObjects = "*"
+
+// asked keeps what was asked for of the values of a member: those of the objects that the subject
+// means, and where these are several, the first of each. An adapter may leave the namespace out.
+func (s Subject) asked(values []custom_metrics.MetricValue) answered[custom_metrics.MetricValue] {
+	type object struct{ kind, namespace, name string }
+	seen := map[object]bool{}
+	unasked := func(v custom_metrics.MetricValue) bool {
+		o := v.DescribedObject
+		if !s.means(o) {
+			return true
+		}
+		of := object{o.Kind, o.Namespace, o.Name}
+		repeated := s.several() && seen[of]
+		seen[of] = true
+		return repeated
+	}
+	kept := slices.DeleteFunc(values, unasked)
+	return answered[custom_metrics.MetricValue]{values: kept, dropped: len(values) - len(kept)}
+}
+
+// means is true for an object that is asked for.
+func (s Subject) means(o custom_metrics.ObjectReference) bool {
+	name, namespace := s.name, s.namespace
+	if s.resource == "" { // a namespace itself
+		name, namespace = s.namespace, o.Name
+	}
+	return o.Name != "" && (name == allObjects || o.Name == name) && (o.Namespace == "" || o.Namespace == namespace)
+}

@@ -16,8 +16,7 @@ import (
 // several questions share is counted for each: then it does not matter which of
 // them is forgotten first.
 const (
-	questionBytes = 1344 // without what was answered, and its words: structs, a channel, entries in maps
-	errorBytes    = 512
+	questionBytes = 2048 // without its words and what was answered: structs, a channel, entries in maps, an error
 	customBytes   = 288
 	externalBytes = 160
 	mapBytes      = 48 // and at least a group of its entries
@@ -28,13 +27,6 @@ const (
 func (k key) bytes() int64 {
 	s := k.subject
 	return int64(len(s.namespace) + len(s.resource) + len(s.name) + len(k.metric) + len(k.selector) + len(k.metricSelector))
-}
-
-func errorSize(err error) int64 {
-	if err == nil {
-		return 0
-	}
-	return errorBytes + int64(len(err.Error()))
 }
 
 func seenSize(seen merge.Seen) (bytes int64) {

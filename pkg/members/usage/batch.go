@@ -20,6 +20,7 @@ import (
 type Batch struct {
 	records []record
 	values  []int64
+	dropped int // items that were not asked for, or came twice
 }
 
 // A record holds one pod or node. With its name, labels and values it takes

@@ -19,6 +19,9 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
+// What members are asked.
+var allPods, allNodes = key{resource: podsResource}, key{resource: nodesResource}
+
 func TestDecodeGivesBackWhatTheMemberSaid(t *testing.T) {
 	list := metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{
 		pod("shop", "web-1", map[string]string{
@@ -37,7 +40,7 @@ func TestDecodeGivesBackWhatTheMemberSaid(t *testing.T) {
 		contentTypeJSON + "; charset=utf-8": asJSON,
 	} {
 		t.Run(contentType, func(t *testing.T) {
-			b, err := decodePods(body, contentType)
+			b, err := allPods.decodePods(body, contentType)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +91,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := decodeNodes([]byte(tc.body), tc.contentType)
+			_, err := allNodes.decodeNodes([]byte(tc.body), tc.contentType)
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("error = %v, want %s", err, tc.want)
 			}
@@ -105,7 +108,7 @@ func TestDecodeRefusesAListWithOneBadItem(t *testing.T) {
 		contentTypeProtobuf: enveloped(bad),
 		contentTypeJSON:     []byte(`{"items":[{"metadata":{"name":"web-0"}},{"metadata":7}]}`),
 	} {
-		if b, err := decodePods(body, contentType); err == nil || b != nil {
+		if b, err := allPods.decodePods(body, contentType); err == nil || b != nil {
 			t.Errorf("%s: %d pods, and error %v", contentType, b.Len(), err)
 		}
 	}
@@ -216,7 +219,7 @@ func BenchmarkHeapPerPod(b *testing.B) {
 			body := protobufOf(list)
 			for b.Loop() {
 				before := liveHeap()
-				batch, err := decodePods(body, contentTypeProtobuf)
+				batch, err := allPods.decodePods(body, contentTypeProtobuf)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -232,15 +235,17 @@ func BenchmarkHeapPerPod(b *testing.B) {
 func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 	many := pod("shop", "many", nil)
 	many.Containers = append(many.Containers, many.Containers...)
-	mixed := &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{many, {ObjectMeta: metav1.ObjectMeta{Name: "none"}},
+	mixed := &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{many, {ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "none"}},
 		singlePods(1).Items[0]}}
 	mixed.Items = append(mixed.Items, pods("three", 3)...)
-	nodes := &metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{{Usage: many.Containers[0].Usage}, {}}}
-	mixedBatch, err := decodePods(protobufOf(mixed), contentTypeProtobuf)
+	nodes := &metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{
+		{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Usage: many.Containers[0].Usage}, {ObjectMeta: metav1.ObjectMeta{Name: "two"}},
+	}}
+	mixedBatch, err := allPods.decodePods(protobufOf(mixed), contentTypeProtobuf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodeBatch, err := decodeNodes(protobufOf(nodes), contentTypeProtobuf)
+	nodeBatch, err := allNodes.decodeNodes(protobufOf(nodes), contentTypeProtobuf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +253,13 @@ func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jsonBatch, err := decodePods(asJSON, contentTypeJSON)
+	jsonBatch, err := allPods.decodePods(asJSON, contentTypeJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strange := append(pods("shop", 2), append(pods("shop", 2), pods("bank", 50)...)...)
+	unasked, err := key{resource: podsResource, namespace: "shop"}.decodePods(
+		protobufOf(&metricsv1beta1.PodMetricsList{Items: strange}), contentTypeProtobuf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +268,8 @@ func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 		records, values int
 	}{
 		"pods": {mixedBatch, 6, 11 * 2}, "pods in JSON": {jsonBatch, 6, 11 * 2}, "nodes": {nodeBatch, 2, 2},
-		"a namespace": {mixedBatch.inNamespace("three"), 3, 6 * 2}, "one without pods": {mixedBatch.inNamespace("bank"), 0, 0},
+		"without what was not asked for": {unasked, 2, 4 * 2},
+		"a namespace":                    {mixedBatch.inNamespace("three"), 3, 6 * 2}, "one without pods": {mixedBatch.inNamespace("bank"), 0, 0},
 	} {
 		if got := [...]int{len(tc.batch.records), cap(tc.batch.records), len(tc.batch.values), cap(tc.batch.values)}; got != [...]int{tc.records,
 			tc.records, tc.values, tc.values} {
@@ -268,7 +280,7 @@ func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 
 // A part lives longer than the whole that it was taken from.
 func TestPartOfABatchSharesNothingWithIt(t *testing.T) {
-	whole, err := decodePods(protobufOf(&metricsv1beta1.PodMetricsList{Items: append(pods("bank", 2), pods("shop", 2)...)}),
+	whole, err := allPods.decodePods(protobufOf(&metricsv1beta1.PodMetricsList{Items: append(pods("bank", 2), pods("shop", 2)...)}),
 		contentTypeProtobuf)
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +302,7 @@ func TestHeapPerPod(t *testing.T) {
 	const n, promised = 20_000, 300
 	body := protobufOf(statefulPods(n))
 	before := liveHeap()
-	batch, err := decodePods(body, contentTypeProtobuf)
+	batch, err := allPods.decodePods(body, contentTypeProtobuf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +329,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.ReportAllocs()
 			start := time.Now()
 			for b.Loop() {
-				if _, err := decodePods(body, contentTypeProtobuf); err != nil {
+				if _, err := allPods.decodePods(body, contentTypeProtobuf); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -41,12 +41,17 @@ func (k key) fetch(ctx context.Context, client rest.Interface, reading *connecti
 	if err != nil {
 		return nil, err
 	}
-	return connection.Decode(ctx, reading, body, func(body []byte) (*Batch, error) { return k.decode(body, contentType) })
+	batch, err := connection.Decode(ctx, reading, body, func(body []byte) (*Batch, error) { return k.decode(body, contentType) })
+	if err != nil {
+		return nil, err
+	}
+	reading.Dropped(k.resource, batch.dropped)
+	return batch, nil
 }
 
 func (k key) decode(body []byte, contentType string) (*Batch, error) {
 	if k.resource == nodesResource {
-		return decodeNodes(body, contentType)
+		return k.decodeNodes(body, contentType)
 	}
-	return decodePods(body, contentType)
+	return k.decodePods(body, contentType)
 }

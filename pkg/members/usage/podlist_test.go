@@ -61,7 +61,7 @@ func TestItemsOfAList(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" || (err != nil) != tc.bad {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
-			if _, err := decodePods(enveloped(tc.raw), contentTypeProtobuf); (err != nil) != tc.bad {
+			if _, err := allPods.decodePods(enveloped(tc.raw), contentTypeProtobuf); (err != nil) != tc.bad {
 				t.Errorf("decoded as a whole: %v", err)
 			}
 		})

@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/metrics/pkg/apis/metrics"
+
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
@@ -75,9 +78,13 @@ func (t *target) keep(a attempt) comparison {
 	if a.sent.Before(t.asked) {
 		return comparison{} // what was asked for later has come earlier
 	}
-	t.attempted, t.failure = a.received, a.err
-	if silence, _ := fleet.Classify(a.err); silence != nil {
+	t.attempted, t.failure = a.received, nil
+	switch silence, absent := fleet.Classify(a.err); { // and nothing else that the member wrote, which may be long
+	case silence != nil:
+		t.failure = silence
 		return comparison{}
+	case absent:
+		t.failure = apierrors.NewNotFound(metrics.Resource(t.key.resource), "")
 	}
 	c := a.batch.compare(t.batch)
 	c.tells = c.tells && t.onBeat

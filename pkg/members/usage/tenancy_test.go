@@ -269,7 +269,7 @@ func TestBytesOfABatch(t *testing.T) {
 	} {
 		body := protobufOf(list)
 		before := liveHeap()
-		batch, err := decodePods(body, contentTypeProtobuf)
+		batch, err := allPods.decodePods(body, contentTypeProtobuf)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,6 +23,7 @@ func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (al
 		return nil, silence
 	}
 	var length mirror.Length
+	names := map[string]bool{}
 	read := 0
 	for next, more := "", true; more; more = next != "" {
 		request := resourcesAt(c.Client().Get(), vpa.SchemeGroupVersion.WithResource(vpa.Checkpoints), namespace).
@@ -47,7 +48,7 @@ func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (al
 		if err != nil {
 			return nil, fmt.Errorf("listing %s in namespace %q: %w", vpa.Checkpoints, namespace, err)
 		}
-		all, next = append(all, page.Items...), page.GetContinue()
+		all, next = append(all, asked(c, vpa.Checkpoints, namespace, names, page.Items)...), page.GetContinue()
 	}
 	return all, nil
 }

@@ -12,7 +12,8 @@ func TestVPACheckpoints(t *testing.T) {
 	const path = "GET /apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalercheckpoints"
 	page := func(next, name string) string {
 		return `{"kind":"VerticalPodAutoscalerCheckpointList","apiVersion":"autoscaling.k8s.io/v1","metadata":{"continue":"` + next +
-			`"},"items":[{"kind":"VerticalPodAutoscalerCheckpoint","apiVersion":"autoscaling.k8s.io/v1","metadata":{"name":"` + name + `"}}]}`
+			`"},"items":[{"kind":"VerticalPodAutoscalerCheckpoint","apiVersion":"autoscaling.k8s.io/v1","metadata":{"namespace":"shop","name":"` + name +
+			`"}}]}`
 	}
 	s := newServer(t, "v2")
 	s.says(path, 200, page("more", "web-app"))
@@ -20,6 +21,16 @@ func TestVPACheckpoints(t *testing.T) {
 	all, err := s.join(t).VPACheckpoints(t.Context(), "shop")
 	if err != nil || len(all) != 2 || all[0].GetName() != "web-app" || all[1].GetName() != "web-log" {
 		t.Errorf("%v, %v", all, err)
+	}
+	s = newServer(t, "v2")
+	s.says(path, 200, page("more", "web-app"))
+	s.says(path+" more", 200, strings.Replace(page("", "web-log"), `{"kind":"VerticalPodAutoscalerCheckpoint",`,
+		`{"kind":"VerticalPodAutoscalerCheckpoint","metadata":{"namespace":"bank","name":"web-log"}},`+
+			`{"kind":"VerticalPodAutoscalerCheckpoint","metadata":{"namespace":"shop","name":"web-app"}},`+
+			`{"kind":"VerticalPodAutoscalerCheckpoint",`, 1))
+	all, err = s.join(t).VPACheckpoints(t.Context(), "shop")
+	if err != nil || len(all) != 2 || all[1].GetName() != "web-log" {
+		t.Errorf("with one of another namespace, and one that was there: %v, %v", all, err)
 	}
 	s = newServer(t, "v2")
 	s.says(path, 200, page("same", "web-app"))

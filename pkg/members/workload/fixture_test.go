@@ -215,7 +215,7 @@ func (s *server) join(t *testing.T) Cluster {
 	typed, untyped := hub.Clients(t)
 	registry := member.New(member.Options{
 		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
-		Connections: connection.Options{Timeout: 20 * time.Second}, ProbePeriod: 50 * time.Millisecond,
+		Connections: connection.Options{Timeout: 20 * time.Second, AllowLocal: true}, ProbePeriod: 50 * time.Millisecond,
 	})
 	store := pods.New(pods.Options{})
 	rooms := capacity.New(capacity.Options{Pods: store, Hub: untyped, Timeout: 20 * time.Second})

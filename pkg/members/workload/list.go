@@ -23,6 +23,7 @@ const pageSize = 500
 func (c memberCluster) listed(ctx context.Context, namespace string) Autoscalers {
 	seen := Autoscalers{Version: old.String()}
 	var length mirror.Length
+	names := map[string]bool{}
 	for next, more := "", true; more; more = next != "" {
 		page, size, err := c.page(ctx, namespace, next)
 		if err == nil {
@@ -31,8 +32,8 @@ func (c memberCluster) listed(ctx context.Context, namespace string) Autoscalers
 		if err != nil {
 			return Autoscalers{Version: seen.Version, Silence: silenceOf(err)}
 		}
-		for i := range page.Items {
-			seen.Objects = append(seen.Objects, recordOf(&page.Items[i]).HorizontalPodAutoscaler)
+		for _, item := range asked(c, autoscalerResource, namespace, names, page.Items) {
+			seen.Objects = append(seen.Objects, recordOf(&item).HorizontalPodAutoscaler)
 		}
 		next = page.Continue
 	}

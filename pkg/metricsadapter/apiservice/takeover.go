@@ -30,8 +30,6 @@ type Options struct {
 	Port    int32
 	// CABundle is PEM. Without it the hub trusts its system's authorities.
 	CABundle []byte
-	// InsecureSkipTLSVerify excludes CABundle.
-	InsecureSkipTLSVerify bool
 }
 
 // Step is what became of one APIService.
@@ -133,12 +131,11 @@ func (o Options) claim(meta *metav1.ObjectMeta, was *former) error {
 
 func (o Options) spec(v version) apiregistrationv1.APIServiceSpec {
 	return apiregistrationv1.APIServiceSpec{
-		Group:                 v.Group,
-		Version:               v.Version,
-		Service:               &apiregistrationv1.ServiceReference{Namespace: o.Service.Namespace, Name: o.Service.Name, Port: new(o.Port)},
-		CABundle:              o.CABundle,
-		InsecureSkipTLSVerify: o.InsecureSkipTLSVerify,
-		GroupPriorityMinimum:  groupPriority,
-		VersionPriority:       v.priority,
+		Group:                v.Group,
+		Version:              v.Version,
+		Service:              &apiregistrationv1.ServiceReference{Namespace: o.Service.Namespace, Name: o.Service.Name, Port: new(o.Port)},
+		CABundle:             o.CABundle,
+		GroupPriorityMinimum: groupPriority,
+		VersionPriority:      v.priority,
 	}
 }

@@ -30,7 +30,7 @@ func resourceOnly() []string { return []string{"metrics.k8s.io"} }
 func ourOptions() Options {
 	return Options{
 		APIs:    resourceOnly(),
-		Service: types.NamespacedName{Namespace: "fleetscale-system", Name: "metrics-adapter"}, Port: 443, InsecureSkipTLSVerify: true,
+		Service: types.NamespacedName{Namespace: "fleetscale-system", Name: "metrics-adapter"}, Port: 443,
 	}
 }
 
@@ -60,7 +60,7 @@ func ours(version, record string) *apiregistrationv1.APIService {
 			Annotations: map[string]string{FormerAnnotation: record},
 		},
 		Spec: apiregistrationv1.APIServiceSpec{
-			Group: "metrics.k8s.io", Version: version, InsecureSkipTLSVerify: true,
+			Group: "metrics.k8s.io", Version: version,
 			Service: &apiregistrationv1.ServiceReference{Namespace: "fleetscale-system", Name: "metrics-adapter",
 				Port: new(int32(443))},
 			GroupPriorityMinimum: 100, VersionPriority: 100,
@@ -166,7 +166,7 @@ func TestLaterTakeoverKeepsWhatWasSaved(t *testing.T) {
 	moved := ourOptions()
 	moved.Service.Name = "adapter"
 	verified := ourOptions()
-	verified.InsecureSkipTLSVerify, verified.CABundle = false, []byte("ours")
+	verified.CABundle = []byte("ours")
 	tests := map[string]struct {
 		between func(*testing.T, *fake.Clientset)
 		options Options
@@ -193,7 +193,7 @@ func TestLaterTakeoverKeepsWhatWasSaved(t *testing.T) {
 			want := ours("v1beta1", strings.Replace(metricsServerBefore(), `"metrics-adapter"`, `"`+tc.options.Service.Name+`"`, 1))
 			want.UID = "5e7"
 			want.Spec.Service.Name = tc.options.Service.Name
-			want.Spec.CABundle, want.Spec.InsecureSkipTLSVerify = tc.options.CABundle, tc.options.InsecureSkipTLSVerify
+			want.Spec.CABundle = tc.options.CABundle
 			fleettest.Same(t, beta, want, got)
 		})
 	}
@@ -227,7 +227,7 @@ func TestTakeoverGuessesNoFormer(t *testing.T) {
 	applied.Annotations = nil
 	client := fake.NewClientset(applied)
 	verified := ourOptions()
-	verified.InsecureSkipTLSVerify, verified.CABundle = false, []byte("ours")
+	verified.CABundle = []byte("ours")
 	takeOverAll(t, client, verified)
 
 	got := get(t, client, beta)

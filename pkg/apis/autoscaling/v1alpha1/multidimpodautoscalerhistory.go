@@ -91,7 +91,7 @@ type ContainerHistory struct {
 	// +optional
 	CPUHistogram HistogramCheckpoint `json:"cpuHistogram,omitempty,omitzero"`
 
-	// memoryHistogram is of the daily peaks of the memory usage, in bytes. The peak of the running day is left out.
+	// memoryHistogram is of the daily peaks of the memory usage, in bytes. Of the running day, only kills count.
 	// +optional
 	MemoryHistogram HistogramCheckpoint `json:"memoryHistogram,omitempty,omitzero"`
 

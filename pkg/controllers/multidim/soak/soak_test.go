@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package soak_test
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+)
+
+var firstSeed = flag.Uint64("seed", 0, "by what chance falls; 0: 1 in the short form, one that never was in the long one")
+
+// plan is how long it takes, and what happens.
+type plan struct {
+	objects        int
+	long           time.Duration
+	kills, freezes int
+}
+
+var (
+	short = plan{objects: 40, long: 3 * time.Hour, kills: 4, freezes: 4}
+	long  = plan{objects: 1000, long: 8 * time.Hour, kills: 16, freezes: 12}
+)
+
+// calm is the time in the end in which nothing happens.
+const calm = time.Hour
+
+func TestSoak(t *testing.T) {
+	klog.SetLogger(logr.Discard())
+	p, seed := long, uint64(time.Now().UnixNano())
+	if testing.Short() {
+		p, seed = short, 1
+	}
+	if *firstSeed != 0 {
+		seed = *firstSeed
+	}
+	t.Logf("-seed %d", seed)
+	synctest.Test(t, func(t *testing.T) { soak(t, p, seed) })
+}
+
+func soak(t *testing.T, p plan, seed uint64) {
+	w := newWorld(p, seed)
+	w.lead(t)
+	var early uint64
+	for since := time.Duration(0); since < p.long; since = time.Since(w.began) {
+		w.second(t)
+		time.Sleep(time.Second)
+		if since.Round(time.Second) == p.long/4 {
+			early = heap()
+		}
+	}
+	w.leader.end(t)
+	late := heap()
+
+	moves := w.done()
+	t.Logf("%d objects for %v: %d evictions and %d resizes; %d leaders killed, %d times a member frozen, %d containers killed", p.objects,
+		p.long, w.evictions(), moves-w.evictions(), w.killed, w.frozen, w.ooms())
+	t.Logf("evictions of one replica: %v", w.byPlace())
+	t.Logf("heap, of the world too: %d MiB after a quarter of the time, %d MiB in the end", early>>20, late>>20)
+	w.judgeGrowth()
+	for property, all := range w.faults {
+		for _, fault := range all {
+			t.Errorf("%s: %s", property, fault)
+		}
+	}
+	if wrong, all := w.unrested(time.Now()); len(wrong) > all/200 || all < p.objects {
+		t.Errorf("%d of %d Pods are not as recommended, such as %v", len(wrong), all, wrong[:min(len(wrong), mostTold)])
+	}
+	const spare = 16 << 20
+	if late > early*5/4+spare {
+		t.Errorf("the heap grows from %d to %d bytes", early, late)
+	}
+	if w.evictions() < p.objects || w.killed != p.kills || w.frozen < p.freezes/2 || w.ooms() < p.objects/20 {
+		t.Error("too little happened")
+	}
+}
+
+// heap is what is in use.
+func heap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// byPlace is how many replicas were evicted how often.
+func (w *world) byPlace() string {
+	counts := map[int]int{}
+	for _, c := range w.clusters {
+		for _, places := range c.runs {
+			for _, p := range places {
+				counts[p.evicted]++
+			}
+		}
+	}
+	return fmt.Sprint(counts)
+}

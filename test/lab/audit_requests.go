@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Request is one that the API server got, other than for custom and external
+// metrics. A watch is one once it has ended.
+type Request struct {
+	// User sent it.
+	User string
+	// Verb is that of the API, such as list; for what is no resource, the method.
+	Verb string
+	// Group, Resource and Subresource are empty for what is no resource.
+	Group, Resource, Subresource string
+	// URI is its path with its query.
+	URI string
+	// Begun is when the API server got it.
+	Begun time.Time
+}
+
+// Requests returns those of the users in [Hub.Recorded] that have been answered
+// so far, in the order of that.
+func (c *Cluster) Requests() ([]Request, error) {
+	events, err := c.audited(auditv1.StageResponseComplete)
+	all := make([]Request, 0, len(events))
+	for i := range events {
+		e := &events[i]
+		r := Request{User: e.User.Username, Verb: e.Verb, URI: e.RequestURI, Begun: e.RequestReceivedTimestamp.Time}
+		if e.ObjectRef != nil {
+			r.Group, r.Resource, r.Subresource = e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource
+		}
+		all = append(all, r)
+	}
+	return all, err
+}
