@@ -76,7 +76,7 @@ func (s *Stage) AdapterFor(ctx context.Context, hub *sim.Member, args ...string)
 		name: "adapter", folder: "adapter", path: s.Program, ready: "/readyz", secure: true,
 		args: func(kubeconfig string, ports []int) []string {
 			return append([]string{
-				"--kubeconfig=" + kubeconfig, "--client-ca-file=" + authority,
+				"--kubeconfig=" + kubeconfig, "--client-ca-file=" + authority, "--allow-local-members",
 				"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
 			}, args...)
 		},
