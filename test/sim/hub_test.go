@@ -50,9 +50,9 @@ func TestGroupsOfOthersAreDiscoveredThere(t *testing.T) {
 		m.Delegate(group, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	}
 	for path, want := range map[string]int{
-		"/apis/cluster.karmada.io":          http.StatusTeapot,
-		"/apis/cluster.karmada.io/v1alpha1": http.StatusTeapot,
-		"/apis/other.karmada.io/v1alpha1":   http.StatusNotFound,
+		"/apis/cluster.karmada.io":           http.StatusTeapot,
+		"/apis/cluster.karmada.io/v1alpha1":  http.StatusTeapot,
+		"/apis/other.karmada.io/v1alpha1":    http.StatusNotFound,
 		"/apis/" + metricsGroup + "/v1beta1": http.StatusOK,
 	} {
 		resp, err := plainly(t, m, path)

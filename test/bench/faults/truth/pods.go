@@ -39,7 +39,7 @@ type Pods struct {
 
 	mu      sync.RWMutex
 	members []string
-	beats   map[string]Beat // of members that are trusted
+	beats   map[string]Beat         // of members that are trusted
 	lives   map[string]map[ID]*life // by namespace
 }
 
