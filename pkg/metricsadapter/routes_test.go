@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -85,12 +86,34 @@ func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case !strings.Contains(inGroup, "/"):
 		fmt.Fprint(rw, `{"kind":"APIResourceList","apiVersion":"v1"}`)
 	case group == custom_metrics.GroupName:
-		fmt.Fprintf(rw, `{"kind":"MetricValueList","apiVersion":%q,"items":[{"value":"1"}]}`, group+"/"+version)
+		namespace, name := objectAt(r.URL.EscapedPath())
+		fmt.Fprintf(rw, `{"kind":"MetricValueList","apiVersion":%q,"items":[{"describedObject":{"namespace":%q,"name":%q},"value":"1"}]}`,
+			group+"/"+version, namespace, name)
 	case group == external_metrics.GroupName:
 		fmt.Fprintf(rw, `{"kind":"ExternalMetricValueList","apiVersion":%q,"items":[{"value":"1"}]}`, group+"/"+version)
+	case strings.HasSuffix(inGroup, "/nodes"):
+		fmt.Fprint(rw, `{"items":[{"metadata":{"name":"web-0"},"usage":{}}]}`)
 	default:
 		fmt.Fprint(rw, `{"items":[{"metadata":{"name":"web-0","namespace":"shop"},"containers":[]}]}`)
 	}
+}
+
+// objectAt is the object that a path of custom metrics means: web-0 where it means all.
+func objectAt(escaped string) (namespace, name string) {
+	segments := strings.Split(escaped, "/")[4:] // after /apis/GROUP/VERSION
+	for i := range segments {
+		segments[i], _ = url.PathUnescape(segments[i])
+	}
+	switch {
+	case len(segments) == 4 && segments[0] == "namespaces": // its own metrics
+		return "", segments[1]
+	case len(segments) > 4:
+		namespace, segments = segments[1], segments[2:]
+	}
+	if name = segments[1]; name == "*" {
+		name = "web-0"
+	}
+	return namespace, name
 }
 
 func apiVersionOf(group string) string {

@@ -191,7 +191,7 @@ func render(t *testing.T, r Registration) string {
 	}
 	said := map[string]any{"registered": r.String(), "name": r.Name, "endpoint": endpoint}
 	for name, value := range map[string]any{
-		"declaredID": r.DeclaredID, "labels": r.Labels,
+		"sameAs": r.SameAs, "labels": r.Labels,
 		"provider": r.Topology.Provider, "region": r.Topology.Region, "zones": r.Topology.Zones,
 		"createIn": r.Creation.Namespaces, "createWith": r.Creation.ServiceAccounts,
 	} {

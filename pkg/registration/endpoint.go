@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -61,6 +62,39 @@ func (e Endpoint) Digest() [sha256.Size]byte {
 		panic(fmt.Sprintf("an endpoint is plain data and can be encoded: %v", err))
 	}
 	return sha256.Sum256(encoded)
+}
+
+// Way is where the endpoint leads to, whatever it is let in by: two of the same way reach the same cluster. Empty: headers to a
+// proxy may decide that.
+func (e Endpoint) Way() string {
+	server, ok := parseServer(e.Config.Host)
+	if !ok || len(e.ProxyHeader) > 0 {
+		return ""
+	}
+	port := server.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[server.Scheme]
+	}
+	proxy := ""
+	if e.Proxy != nil {
+		proxy = e.Proxy.Redacted() // a short password could be guessed from a hash
+	}
+	encoded, err := json.Marshal([]string{
+		server.Scheme, strings.ToLower(server.Hostname()), port, strings.TrimRight(server.Path, "/"), e.Config.ServerName, proxy,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("texts can be encoded: %v", err))
+	}
+	sum := sha256.Sum256(encoded)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// NamesAuthority is true when the endpoint itself gives the certificate authority by which its server is verified, and nothing says
+// that the server stands before several clusters. Then that authority tells the cluster from others.
+func (e Endpoint) NamesAuthority() bool {
+	server, ok := parseServer(e.Config.Host)
+	return ok && server.Scheme == "https" && strings.Trim(server.Path, "/") == "" &&
+		len(e.Config.CAData) > 0 && !e.Config.Insecure && e.Config.ServerName == ""
 }
 
 // parseServer reads an API server's address. An address without a scheme is https.

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 )
@@ -43,8 +42,6 @@ type karmadaCluster struct {
 }
 
 type karmadaSpec struct {
-	// ID is the uid of the cluster's namespace kube-system, as Karmada saw it.
-	ID                          string            `json:"id"`
 	SyncMode                    string            `json:"syncMode"`
 	APIEndpoint                 string            `json:"apiEndpoint"`
 	SecretRef                   karmadaSecretRef  `json:"secretRef"`
@@ -79,7 +76,6 @@ func (c *karmadaCluster) Credentials() Reference {
 
 func (c *karmadaCluster) Register(creds Credentials) Registration {
 	r := registrationOf(karmadaVersion.WithKind("Cluster"), &c.ObjectMeta, reasonInvalidCluster)
-	r.DeclaredID = types.UID(c.Spec.ID)
 	r.Topology = c.Spec.topology(r.Topology)
 	r.Faults = slices.Concat(c.unreadable, checkName(r.Name, "join the cluster under another name"), r.Faults, c.Spec.faults(c.policy))
 	switch {

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
@@ -41,6 +40,10 @@ const (
 	reasonInsecureNotAllowed fleet.Reason = "InsecureNotAllowed"
 )
 
+// SameAsAnnotation on a registration, whatever its kind, names the cluster that it registers too: it yields to the registration
+// that is listed so.
+const SameAsAnnotation = "fleetscale.io/same-as"
+
 // Registration is what an object says of a cluster.
 type Registration struct {
 	// Ref is the object.
@@ -51,9 +54,8 @@ type Registration struct {
 	Topology Topology
 	Prices   Prices
 	Creation Creation
-	// DeclaredID is what the source believes to be the uid of kube-system. It
-	// counts only for a cluster that cannot be asked, and only against itself.
-	DeclaredID types.UID
+	// SameAs is the name of the cluster that this one is, and to which it yields; empty: it does not say.
+	SameAs string
 	// Endpoint is usable unless the registration is refused or awaits something.
 	Endpoint Endpoint
 	// Invalid is the reason for an endpoint that turns out to lead nowhere.
@@ -86,7 +88,8 @@ func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, inv
 		Ref: corev1.ObjectReference{
 			APIVersion: version, Kind: kindName, Namespace: object.Namespace, Name: object.Name, UID: object.UID,
 		},
-		Name: object.Name, Labels: object.Labels, Topology: topology, Prices: prices, Creation: creation, Invalid: invalid,
+		Name: object.Name, SameAs: object.Annotations[SameAsAnnotation],
+		Labels: object.Labels, Topology: topology, Prices: prices, Creation: creation, Invalid: invalid,
 		Faults: faults, Warnings: append(warnings, ignored...),
 	}
 }

@@ -16,3 +16,12 @@ var _ manager.LeaderElectionRunnable = everywhere(nil)
 func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
 
 func (f everywhere) NeedLeaderElection() bool { return false }
+
+// leading is run by the leader only.
+type leading func(context.Context) error
+
+var _ manager.LeaderElectionRunnable = leading(nil)
+
+func (f leading) Start(ctx context.Context) error { return f(ctx) }
+
+func (f leading) NeedLeaderElection() bool { return true }

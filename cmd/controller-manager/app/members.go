@@ -73,6 +73,9 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := manager.Add(leading(registry.Record)); err != nil {
+		return nil, err
+	}
 	return registry, manager.AddReadyzCheck("members-known",
 		command.ReadyCheck("members-known", func(*http.Request) error { return registry.Settled() }))
 }

@@ -46,7 +46,7 @@ func TestRivalsOnTheHub(t *testing.T) {
 		"a member's, of another FederatedHPA": {func(w *world) {
 			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
 			w.members["west"].managedBy = "uid-of-its-former"
-		}, "cluster west: " + both},
+		}, "cluster west: " + strings.Replace(both, "shop/own", "shop/own (of another FederatedHPA)", 1)},
 		"a member's own, of another workload": {func(w *world) {
 			w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("db").Spec.ScaleTargetRef}
 		}, ""},

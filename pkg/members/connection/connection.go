@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -38,6 +39,9 @@ type Connection struct {
 	streams *streams
 	sockets *http.Transport
 	timeout time.Duration
+	// authority is who verified the server; nil: it has not answered.
+	authority      atomic.Pointer[authority]
+	namesAuthority bool
 }
 
 // Connect prepares a connection; the first request opens it.
@@ -66,7 +70,7 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 	}
 	most := min(p.options.MaxAnswer, p.options.budget.answer())
 	c := &Connection{
-		digest:  e.Digest(),
+		digest: e.Digest(), namesAuthority: e.NamesAuthority(),
 		sockets: sockets,
 		timeout: p.options.Timeout,
 		wire: &wire{
@@ -162,6 +166,7 @@ func (c *Connection) Get(ctx context.Context, path string) (body []byte, code in
 		return nil, 0, err
 	}
 	defer resp.Body.Close()
+	c.noteAuthority(resp.TLS)
 	c.wire.meter.observeClock(resp.Header, sent, time.Now())
 	body, err = io.ReadAll(io.LimitReader(resp.Body, mostProbeBytes))
 	return body, resp.StatusCode, err

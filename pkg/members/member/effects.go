@@ -32,6 +32,7 @@ type notice struct {
 	// warning is what is ignored of a registration that is used, unless nil.
 	warning *registration.Fault
 	silence *fleet.Silence // nil: ready
+	joining bool           // it never was
 }
 
 func (fx *effects) retire(conns ...*connection.Connection) {
@@ -66,6 +67,8 @@ func (n notice) log(ctx context.Context) {
 		logger.Info("Registration is used without a part of it", "reason", n.warning.Reason, "message", n.warning.Message)
 	case n.silence == nil:
 		logger.Info("Cluster is ready")
+	case n.joining:
+		logger.Info("Cluster is joining and not ready yet", "reason", n.silence.Reason, "message", n.silence.Detail)
 	default:
 		logger.Info("Cluster is not ready", "reason", n.silence.Reason, "message", n.silence.Detail)
 	}
@@ -131,7 +134,7 @@ func (e *entry) notice(before shown) (n notice, worth bool) {
 	}
 	n = notice{cluster: e.member.name, ref: e.reg.Ref, describe: e.reg.String()}
 	if !now.ready {
-		n.silence = &now.silence
+		n.silence, n.joining = &now.silence, now.joining
 	}
 	worth = now.ready != before.ready || now.silence.Reason != before.silence.Reason ||
 		e.reg.Refused() && now.silence != before.silence

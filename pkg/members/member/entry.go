@@ -41,6 +41,7 @@ type entry struct {
 	// uid is the cluster's identity once it was contacted. It does not change:
 	// an entry that finds another one is moved, and replaced.
 	uid   types.UID
+	proof proof // as of the last success
 	moved bool
 	// conn is what callers use; hubConn leads to the hub's metrics-server if this is the hub.
 	conn, hubConn *connection.Connection
@@ -153,13 +154,13 @@ func drain(ch chan struct{}) {
 }
 
 // claim returns what the entry's registration says in front of the others.
-func (e *entry) claim(held identity, open bool) claim {
-	c := claim{key: e.key, wants: e.reg.Name, held: held, open: open, ready: e.health.ready, describe: e.reg.String()}
-	switch {
-	case e.reg.Withdrawn():
-		c.declared = e.reg.DeclaredID
-	case !e.reg.Refused() && !e.moved:
-		c.uid = e.uid
+func (e *entry) claim() claim {
+	c := claim{
+		key: e.key, wants: e.reg.Name, name: e.member.name, sameAs: e.reg.SameAs, withdrawn: e.reg.Withdrawn(), ready: e.health.ready,
+		describe: e.reg.String(),
+	}
+	if !e.reg.Refused() && !e.moved {
+		c.uid, c.proof = e.uid, e.proof
 	}
 	return c
 }

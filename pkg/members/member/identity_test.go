@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // settles waits until all that was registered at the start is known, as the programs do before they serve.
@@ -24,7 +25,8 @@ func (r *running) settles() {
 // registered is every registration with its reason, the duplicates too.
 func (r *running) registered() string {
 	reasons := map[string]string{}
-	for _, l := range r.snapshot() {
+	all, _ := r.snapshot()
+	for _, l := range all {
 		reasons[l.registration] = string(l.member.State().Reason)
 	}
 	return fmt.Sprint(reasons) // in the order of the keys
@@ -57,8 +59,9 @@ func TestClusterThatTakesAnothersIdentityIsSilent(t *testing.T) {
 	r.probedAgain(dev)
 	r.becomes("dev=IdentityConflict prod=Ready")
 	want := "the cluster was uid-of-dev and now tells the uid uid-of-prod of kube-system, " +
-		"which belongs to Secret fleet/prod, listed as prod; if both lead to one cluster, remove one of the registrations; otherwise find out " +
-		"why this one tells the identity of another"
+		"which belongs to Secret fleet/prod, listed as prod; if both lead to one cluster, remove one of the registrations, or give the one " +
+		"that is to yield the annotation fleetscale.io/same-as with the name of the other; otherwise find out why this one tells the identity " +
+		"of another"
 	if got := r.member("dev").State().Message; got != want {
 		t.Errorf("message = %q, want %q", got, want)
 	}
@@ -191,7 +194,7 @@ func TestIdentityIsFreedByMoving(t *testing.T) {
 	r.settles()
 	hub.Put(t, first.secret(t, "spare"))
 	memberstest.Eventually(t, "map[secret.a:Ready secret.b:Ready secret.spare:Duplicate]", r.registered)
-	hub.Put(t, first.secret(t, "b"))
+	second.set(func() { second.uid = "1" })
 	r.becomes("a=Ready b=IdentityConflict")
 
 	hub.Put(t, third.secret(t, "a"))
@@ -218,25 +221,53 @@ func TestOrderDecidesAtTheStart(t *testing.T) {
 	r.becomes("alpha=Ready")
 }
 
-// A cluster in mode Pull is hidden only by one that was it from the beginning.
-func TestPullModeIsNotHiddenByAChange(t *testing.T) {
+// A registration that is changed to lead where another one leads is a spare, and leaves its former cluster to others.
+func TestSecondWayToAClusterIsASpare(t *testing.T) {
 	t.Parallel()
-	hub, dev := memberstest.NewHub(t), newFakeMember(t, "uid-of-dev")
-	hub.Karmada = true
-	hub.Put(t, karmadaObject(dev, "pulled", func(spec map[string]any) { spec["syncMode"], spec["id"] = "Pull", "uid-of-pulled" }))
-	hub.Put(t, dev.secret(t, "dev"))
+	hub, first, second := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub.Put(t, first.secret(t, "a"))
+	hub.Put(t, second.secret(t, "b"))
 	r := start(t, hub)
-	r.becomes("dev=Ready pulled=PullMode")
+	r.becomes("a=Ready b=Ready")
 	r.settles()
-	m := r.member("dev")
-	dev.set(func() { dev.uid = "uid-of-pulled" })
-	memberstest.Eventually(t, "moved", func() string {
-		if r.member("dev") != m {
-			return "moved"
-		}
-		return ""
-	})
-	r.becomes("dev=Ready pulled=PullMode")
+	hub.Put(t, first.secret(t, "b"))
+	memberstest.Eventually(t, "map[secret.a:Ready secret.b:Duplicate]", r.registered)
+	hub.Put(t, second.secret(t, "c"))
+	r.becomes("a=Ready c=Ready")
+}
+
+func TestSwappedRegistrationsFollow(t *testing.T) {
+	t.Parallel()
+	hub, first, second := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub.Put(t, first.secret(t, "a"))
+	hub.Put(t, second.secret(t, "b"))
+	r := start(t, hub)
+	r.becomes("a=Ready b=Ready")
+	r.settles()
+	hub.Put(t, second.secret(t, "a"))
+	memberstest.Eventually(t, "map[secret.a:Duplicate secret.b:Ready]", r.registered)
+	hub.Put(t, first.secret(t, "b"))
+	r.becomes("a=Ready b=Ready")
+	r.asks("a", "2")
+	r.asks("b", "1")
+}
+
+// Where nothing else proves that two lead to one cluster, the registration that yields says so.
+func TestRegistrationYieldsToTheOneThatItNames(t *testing.T) {
+	t.Parallel()
+	hub, old, other, now := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2"), newFakeMember(t, "1")
+	hub.Put(t, old.secret(t, "old"))
+	hub.Put(t, other.secret(t, "other"))
+	r := start(t, hub)
+	r.becomes("old=Ready other=Ready")
+	r.settles()
+	hub.Put(t, now.secret(t, "now"))
+	r.becomes("now=IdentityConflict old=Ready other=Ready")
+	hub.Put(t, now.secret(t, "now", registrationtest.Annotated(registration.SameAsAnnotation, "old")))
+	memberstest.Eventually(t, "map[secret.now:Duplicate secret.old:Ready secret.other:Ready]", r.registered)
+	hub.Put(t, now.secret(t, "now"))
+	hub.Put(t, old.secret(t, "old", registrationtest.Annotated(registration.SameAsAnnotation, "now")))
+	memberstest.Eventually(t, "map[secret.now:Ready secret.old:Duplicate secret.other:Ready]", r.registered)
 }
 
 // The hub can be told by anybody, too. Whoever takes its identity is no hub.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // karmadaObject is a push-mode Cluster that leads to the member.
@@ -129,6 +130,10 @@ func TestPullModeIsVisible(t *testing.T) {
 		}
 	}
 	hub.Put(t, west.secret(t, "west")) // the way out that the message names
+	r.becomes("karmada.west=PullMode west=Ready")
+	same := karmadaObject(west, "west", pull)
+	same.SetAnnotations(map[string]string{registration.SameAsAnnotation: "west"})
+	hub.Put(t, same)
 	r.becomes("west=Ready")
 	hub.Remove(memberstest.FleetSecretsPath, "west")
 	r.becomes("west=PullMode")

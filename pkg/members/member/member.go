@@ -78,6 +78,9 @@ type State struct {
 	Since time.Time
 	// LastSuccess is when the member last answered any request; zero if never.
 	LastSuccess time.Time
+	// Joining is true until the member is Ready for the first time since it was registered. It counts for nothing
+	// until then: nothing of ours can be there, and whoever may write a registration must not hold up the fleet by one that leads nowhere.
+	Joining bool
 	// Contacted is true once there is something to say: the first probe
 	// succeeded or failed, or the registration was refused.
 	Contacted bool
@@ -127,6 +130,9 @@ func (m *Member) State() State {
 	return s
 }
 
+// Joining is true until the member is Ready for the first time since it was registered; see [State].
+func (m *Member) Joining() bool { return m.view.Load().state.Joining }
+
 // ClockOffset is the member's time minus ours, to half a second or better and
 // within a minute. It is not known before the first contact.
 func (m *Member) ClockOffset() (offset time.Duration, known bool) { return m.peer.ClockOffset() }
@@ -151,6 +157,7 @@ func (s State) silence() *fleet.Silence {
 // shown is what a member's view is made of, apart from labels.
 type shown struct {
 	ready         bool
+	joining       bool
 	silence       fleet.Silence // the zero Silence when ready
 	hub           bool
 	conn, hubConn *connection.Connection // nil: callers get none
@@ -158,8 +165,8 @@ type shown struct {
 
 // show brings the member's view up to date. It is true when callers have to know:
 // other words for the same reason are shown too, but are no news.
-func (e *entry) show(silence *fleet.Silence, hub bool) bool {
-	now := shown{ready: silence == nil, hub: hub}
+func (e *entry) show(silence *fleet.Silence, hub, joining bool) bool {
+	now := shown{ready: silence == nil, hub: hub, joining: joining}
 	if silence != nil {
 		now.silence = *silence
 	}
@@ -191,7 +198,9 @@ func (e *entry) build(s shown) *view {
 	v := &view{
 		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices,
 		creation: e.reg.Creation, hub: s.hub,
-		state: State{Ready: s.ready, Reason: s.silence.Reason, Message: s.silence.Detail, Since: e.since(s.ready)},
+		state: State{
+			Ready: s.ready, Joining: s.joining, Reason: s.silence.Reason, Message: s.silence.Detail, Since: e.since(s.ready),
+		},
 	}
 	if s.ready {
 		v.state.Reason = reasonReady

@@ -27,9 +27,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 // stateCollector reads the registry when it is asked, so that no series can
 // outlive its cluster.
 type stateCollector struct {
-	snapshot atomic.Pointer[func() []listing]
+	snapshot atomic.Pointer[func() ([]listing, bool)]
 
-	clusters, ready, lastSuccess, registration *prometheus.Desc
+	clusters, ready, joining, lastSuccess, registration, recorded *prometheus.Desc
 }
 
 // listing is a registration as the collector sees it.
@@ -46,6 +46,10 @@ func newStateCollector() stateCollector {
 			"Clusters of the fleet, ready or not.", nil, nil),
 		ready: prometheus.NewDesc(name("cluster_ready"),
 			"1 if the member cluster answers, 0 if it is silent.", []string{"cluster"}, nil),
+		joining: prometheus.NewDesc(name("cluster_joining"),
+			"1 until the member cluster is ready for the first time since it was registered: it counts for nothing.", []string{"cluster"}, nil),
+		recorded: prometheus.NewDesc(name("identities_recorded"),
+			"1 if the hub has the record of which registrations are established, 0 if each program remembers that for itself.", nil, nil),
 		lastSuccess: prometheus.NewDesc(name("cluster_last_success_timestamp_seconds"),
 			"When the member cluster last answered any request, in Unix time; 0 if never.", []string{"cluster"}, nil),
 		registration: prometheus.NewDesc(name("cluster_registration_info"),
@@ -57,6 +61,8 @@ func newStateCollector() stateCollector {
 func (s *stateCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- s.clusters
 	ch <- s.ready
+	ch <- s.joining
+	ch <- s.recorded
 	ch <- s.lastSuccess
 	ch <- s.registration
 }
@@ -70,7 +76,8 @@ func (s *stateCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	clusters := 0
-	for _, l := range (*snapshot)() {
+	listings, recorded := (*snapshot)()
+	for _, l := range listings {
 		state := l.member.State()
 		gauge(s.registration, 1, l.member.Name(), l.registration, string(state.Reason))
 		if !l.listed {
@@ -78,9 +85,11 @@ func (s *stateCollector) Collect(ch chan<- prometheus.Metric) {
 		}
 		clusters++
 		gauge(s.ready, number(state.Ready), l.member.Name())
+		gauge(s.joining, number(state.Joining), l.member.Name())
 		gauge(s.lastSuccess, unixSeconds(state), l.member.Name())
 	}
 	gauge(s.clusters, float64(clusters))
+	gauge(s.recorded, number(recorded))
 }
 
 // number is 1 for true, 0 for false.

@@ -54,6 +54,8 @@ func TestMetrics(t *testing.T) {
 	memberstest.Eventually(t, `cluster_clock_offset_seconds cluster=east
 cluster_clock_offset_seconds cluster=west
 cluster_clock_offset_seconds cluster=zulu
+cluster_joining cluster=east 0
+cluster_joining cluster=west 0
 cluster_last_success_timestamp_seconds cluster=east
 cluster_last_success_timestamp_seconds cluster=west
 cluster_ready cluster=east 1
@@ -67,7 +69,8 @@ cluster_request_duration_seconds cluster=zulu
 cluster_requests_total cluster=east result=Answered
 cluster_requests_total cluster=west result=ServerError
 cluster_requests_total cluster=zulu result=Answered
-clusters 2`, func() string { return series(t, reg) })
+clusters 2
+identities_recorded 0`, func() string { return series(t, reg) })
 	if problems, err := testutil.GatherAndLint(reg); err != nil || len(problems) > 0 {
 		t.Errorf("promlint: %v %v", problems, err)
 	}
@@ -76,10 +79,12 @@ clusters 2`, func() string { return series(t, reg) })
 	hub.Remove(memberstest.FleetSecretsPath, "zulu")
 	r.becomes("east=Ready")
 	memberstest.Eventually(t, `cluster_clock_offset_seconds cluster=east
+cluster_joining cluster=east 0
 cluster_last_success_timestamp_seconds cluster=east
 cluster_ready cluster=east 1
 cluster_registration_info cluster=east reason=Ready registration=secret.east 1
 cluster_request_duration_seconds cluster=east
 cluster_requests_total cluster=east result=Answered
-clusters 1`, func() string { return series(t, reg) })
+clusters 1
+identities_recorded 0`, func() string { return series(t, reg) })
 }

@@ -41,7 +41,7 @@ func identify(ctx context.Context, c *connection.Connection, reading *connection
 			UID types.UID `json:"uid"`
 		} `json:"metadata"`
 	}
-	if reading.Guard(func() error { return json.Unmarshal(body, &namespace) }) != nil || namespace.Metadata.UID == "" {
+	if reading.Guard(func() error { return json.Unmarshal(body, &namespace) }) != nil || !isUID(namespace.Metadata.UID) {
 		return "", fleet.Silencef(fleet.ReasonBadAnswer,
 			"the answer to GET %s is no namespace with a uid: is the address that of a Kubernetes API server?", identityPath)
 	}

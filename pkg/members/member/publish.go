@@ -3,7 +3,9 @@
 package member
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,11 +18,13 @@ import (
 // publish shows each entry as it stands among the others.
 func (r *Registry) publish() (fx effects) {
 	refusals := r.rule()
+	established := r.established.byRegistration()
 	listed := make([]*Member, 0, len(r.entries))
 	for k, e := range r.entries {
 		before, hub := e.shown, r.hub.is(e.uid) && !isConflict(refusals[k])
 		silence := e.silence(refusals[k], hub && r.options.Registrations.Access == registration.Read && r.options.HubMetricsServer == nil)
-		fx.changed = e.show(silence, hub) || fx.changed
+		_, was := established[keyText(k)]
+		fx.changed = e.show(silence, hub, !was && r.joins(k)) || fx.changed
 		if n, worth := e.notice(before); worth {
 			fx.notices = append(fx.notices, n)
 		}
@@ -34,40 +38,84 @@ func (r *Registry) publish() (fx effects) {
 	return fx
 }
 
+// joins is true for a registration that is not established if it never was: that is known where it is recorded who is, and of those that
+// came after this program had started.
+func (r *Registry) joins(k registration.Key) bool {
+	return r.ledger.exists || r.settled && !r.unknownPast[k]
+}
+
 // rule judges all claims, and notes who is established by it.
 func (r *Registry) rule() map[registration.Key]*fleet.Silence {
 	claims := make([]claim, 0, len(r.entries))
-	names := make(map[registration.Key]string, len(r.entries))
-	for k, e := range r.entries {
-		claims = append(claims, e.claim(r.identities[k], !r.settled))
-		names[k] = e.member.name
+	for _, e := range r.entries {
+		claims = append(claims, e.claim())
 	}
-	refusals := rule(claims, names)
-	for _, c := range claims {
-		if now := c.after(refusals[c.key]); now.uid != "" {
-			r.identities[c.key] = now
-		} else {
-			delete(r.identities, c.key)
+	r.forget()
+	var refusals map[registration.Key]*fleet.Silence
+	before := r.base()
+	refusals, r.established = judge(claims, before)
+	r.disestablished = r.disestablished || before.lose(r.established)
+	poke(r.unsaved)
+	return refusals
+}
+
+// update shows how all stand after a change. Who is established keeps a name, so when one no longer is, names may change too.
+func (r *Registry) update(ctx context.Context) (fx effects) {
+	fx.add(r.publish())
+	for range mostRenames {
+		if !r.disestablished {
+			break
+		}
+		r.disestablished = false
+		renamed := r.arrange(ctx)
+		if fx.add(renamed); renamed.changed {
+			fx.add(r.publish())
 		}
 	}
-	return refusals
+	return fx
+}
+
+// mostRenames bounds what one change can bring about: each name that goes to another may free one more.
+const mostRenames = 10
+
+// base are those who are established whatever is told now. While the clusters are met for the first time these are those that are
+// recorded: of others order decides, and not who was quicker.
+func (r *Registry) base() records {
+	if r.settled {
+		return r.established
+	}
+	return r.recorded
+}
+
+// forget drops the records of registrations that are gone, or that say that the hub cannot ask their clusters.
+func (r *Registry) forget() {
+	known := make(map[string]bool, len(r.regs))
+	for k, reg := range r.regs {
+		known[keyText(k)] = !reg.Withdrawn()
+	}
+	for _, all := range []records{r.established, r.recorded} {
+		maps.DeleteFunc(all, func(_ types.UID, one holder) bool {
+			usable, registered := known[one.Registration]
+			return registered && !usable || !registered && r.gone(one.Registration)
+		})
+	}
 }
 
 func isDuplicate(s *fleet.Silence) bool { return s != nil && s.Reason == reasonDuplicate }
 
 func isConflict(s *fleet.Silence) bool { return s != nil && s.Reason == reasonIdentityConflict }
 
-// snapshot is for metrics: every registration, used or not.
-func (r *Registry) snapshot() []listing {
+// snapshot is for metrics: every registration, used or not, and whether it is recorded who is established.
+func (r *Registry) snapshot() (all []listing, recorded bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make([]listing, 0, len(r.entries))
+	all = make([]listing, 0, len(r.entries))
 	for k, e := range r.entries {
 		all = append(all, listing{
 			registration: k.String(), member: e.member, listed: e.shown.silence.Reason != reasonDuplicate,
 		})
 	}
-	return all
+	return all, r.ledger.exists
 }
 
 func (r *Registry) isHub(uid types.UID) bool {
@@ -99,11 +147,24 @@ func (r *Registry) settle() (awaited []string) {
 	if !r.hub.tried {
 		awaited = append(awaited, "the hub's identity")
 	}
+	if !r.ledger.known() {
+		awaited = append(awaited, r.ledger.awaited())
+	}
 	if names := r.uncontacted(); len(names) > 0 {
 		awaited = append(awaited, "first contact with "+strings.Join(names, ", "))
 	}
-	r.settled = len(awaited) == 0
+	if r.settled = len(awaited) == 0; r.settled {
+		r.start()
+	}
 	return awaited
+}
+
+// start notes what the program starts with.
+func (r *Registry) start() {
+	for k := range r.regs {
+		r.unknownPast[k] = true
+	}
+	poke(r.unsaved)
 }
 
 func (r *Registry) uncontacted() []string {

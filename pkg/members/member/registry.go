@@ -20,6 +20,7 @@ type Registry struct {
 	registrations *watcher.Watcher
 	listeners     []func()
 	changed       chan struct{}
+	unsaved       chan struct{} // something may have to be recorded
 	listed        atomic.Pointer[[]*Member]
 	running       sync.WaitGroup
 
@@ -27,11 +28,17 @@ type Registry struct {
 	mu      sync.Mutex
 	regs    map[registration.Key]registration.Registration
 	entries map[registration.Key]*entry
-	// identities are those of registered clusters that were Ready; no two have one uid.
-	identities map[registration.Key]identity
-	hub        hubIdentity
-	// awaited are the sources that were not read yet.
+	// established are those that were Ready; recorded is what the hub has of them.
+	established, recorded records
+	ledger                ledger
+	// disestablished is true when somebody is no longer established, and names were not given anew since.
+	disestablished bool
+	// unknownPast are those that were registered when this program started, and of which nothing is recorded.
+	unknownPast map[registration.Key]bool
+	hub         hubIdentity
+	// awaited are the sources that were not read yet, and serves is true for those of which all registrations are known.
 	awaited func() []string
+	serves  func(source string) bool
 	settled bool
 }
 
@@ -44,12 +51,14 @@ func New(o Options) *Registry {
 			Hub: o.Hub, HubDynamic: o.HubDynamic, Sources: registration.Sources(o.Registrations),
 			Timeout: o.Connections.Timeout, Period: o.DiscoveryPeriod,
 		}),
-		changed:    make(chan struct{}, 1),
-		regs:       map[registration.Key]registration.Registration{},
-		entries:    map[registration.Key]*entry{},
-		identities: map[registration.Key]identity{},
+		changed:     make(chan struct{}, 1),
+		unsaved:     make(chan struct{}, 1),
+		regs:        map[registration.Key]registration.Registration{},
+		entries:     map[registration.Key]*entry{},
+		established: records{},
+		unknownPast: map[registration.Key]bool{},
 	}
-	r.awaited = r.registrations.Awaited
+	r.awaited, r.serves = r.registrations.Awaited, r.registrations.Serves
 	r.listed.Store(&[]*Member{})
 	if o.Metrics != nil {
 		snapshot := r.snapshot
@@ -90,13 +99,13 @@ func (r *Registry) arrange(ctx context.Context) (fx effects) {
 	return fx
 }
 
-// keepNames are the established registrations that still ask for the name that
-// they have. At the start there are none: there order decides.
+// keepNames are the established registrations that still ask for the name that they have.
 func (r *Registry) keepNames() map[registration.Key]bool {
-	keeps := make(map[registration.Key]bool, len(r.identities))
-	for k := range r.identities {
-		if e := r.entries[k]; r.settled && e != nil {
-			keeps[k] = e.member.name == r.regs[k].Name
+	established := r.base().byRegistration()
+	keeps := make(map[registration.Key]bool, len(established))
+	for k, reg := range r.regs {
+		if known, found := established[keyText(k)]; found {
+			keeps[k] = known.Name == reg.Name
 		}
 	}
 	return keeps
@@ -129,8 +138,14 @@ func (r *Registry) Run(ctx context.Context) error {
 	defer r.running.Wait()
 	defer cancel()
 	r.running.Go(func() { r.identifyHub(ctx) })
+	r.running.Go(func() { r.followLedger(ctx) })
 	r.running.Go(func() { r.notify(ctx) })
-	r.registrations.Run(ctx, r.register, r.sourceRead)
+	waive := sync.OnceFunc(func() { r.running.Go(func() { r.waive(ctx) }) })
+	r.registrations.Run(ctx, r.register, func() {
+		if r.sourceRead(); len(r.awaited()) == 0 {
+			waive()
+		}
+	})
 	r.closeAll()
 	return nil
 }
@@ -159,9 +174,10 @@ func (r *Registry) place(ctx context.Context, k registration.Key, reg *registrat
 	} else {
 		delete(r.regs, k)
 	}
-	if reg == nil || reg.Withdrawn() {
-		delete(r.identities, k)
+	if reg == nil {
+		delete(r.unknownPast, k)
 	}
+	r.forget()
 	if e := r.entries[k]; e != nil && reg != nil {
 		fx.add(e.adopt(*reg))
 	}
@@ -169,7 +185,7 @@ func (r *Registry) place(ctx context.Context, k registration.Key, reg *registrat
 	if reg != nil {
 		fx.notices = append(fx.notices, r.entries[k].warned(before.Warnings)...)
 	}
-	fx.add(r.publish())
+	fx.add(r.update(ctx))
 	return fx
 }
 

@@ -33,6 +33,7 @@ type task struct {
 type finding struct {
 	generation int
 	uid        types.UID
+	proof      proof
 	silence    *fleet.Silence         // nil: the member answered
 	answered   bool                   // some other request succeeded meanwhile
 	fresh      bool                   // conn is new: callers do not have it yet
@@ -108,6 +109,7 @@ func (r *Registry) probe(ctx context.Context, e *entry, t task) finding {
 	defer cancel()
 	started := time.Now()
 	f.uid, f.silence = identify(ctx, f.conn, e.member.Reading())
+	f.proof = proof{Authority: f.conn.Authority(), Way: t.reg.Endpoint.Way()}
 	e.member.peer.CheckClock(ctx)
 	f.answered = e.member.peer.LastSuccess().After(started)
 	switch {
@@ -148,7 +150,9 @@ func (r *Registry) conclude(ctx context.Context, e *entry, f finding) patience {
 	before := e.standing()
 	fx := r.take(ctx, e, f)
 	if e.standing() != before {
-		fx.add(r.publish())
+		if fx.add(r.publish()); r.disestablished {
+			r.registrations.Again(e.key) // names may change, and who begins entries does not do it for ctx
+		}
 	}
 	again := patience{wait: e.health.wait(r.options.ProbePeriod), wary: e.health.failures == 0}
 	r.mu.Unlock()
@@ -161,12 +165,13 @@ func (r *Registry) conclude(ctx context.Context, e *entry, f finding) patience {
 type standing struct {
 	health        health
 	uid           types.UID
+	proof         proof
 	moved         bool
 	conn, hubConn *connection.Connection
 }
 
 func (e *entry) standing() standing {
-	return standing{e.health, e.uid, e.moved, e.conn, e.hubConn}
+	return standing{e.health, e.uid, e.proof, e.moved, e.conn, e.hubConn}
 }
 
 // take turns a finding into what is known of the entry.
@@ -174,6 +179,9 @@ func (r *Registry) take(ctx context.Context, e *entry, f finding) (fx effects) {
 	switch {
 	case ctx.Err() != nil || f.generation != e.generation:
 		fx.retire(f.opened()...) // overtaken; whoever changed the entry has left a sign
+		if ctx.Err() != nil {
+			fx.retire(f.conn) // it was in use when the entry ended
+		}
 		return fx
 	case f.silence == nil && e.uid != "" && f.uid != e.uid:
 		fx.retire(f.opened()...)
@@ -182,7 +190,7 @@ func (r *Registry) take(ctx context.Context, e *entry, f finding) (fx effects) {
 		r.registrations.Again(e.key) // to be replaced
 		return fx
 	case f.silence == nil:
-		e.uid = f.uid
+		e.uid, e.proof = f.uid, f.proof
 	}
 	e.health = e.health.after(outcome{silence: f.silence, fresh: f.fresh, answered: f.answered})
 	if e.quarantine.active() {

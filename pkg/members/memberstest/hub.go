@@ -26,9 +26,10 @@ const (
 	ClustersPath       = KarmadaPath + "/clusters"
 	FleetSecretsPath   = "/api/v1/namespaces/fleet/secrets"
 	KarmadaSecretsPath = "/api/v1/namespaces/karmada-cluster/secrets"
+	ConfigMapsPath     = "/api/v1/namespaces/fleet/configmaps"
 )
 
-// Hub is an API server with Secrets, Karmada Clusters and the namespace
+// Hub is an API server with Secrets, ConfigMaps, Karmada Clusters and the namespace
 // kube-system. Unlike client-go's fake it keeps to selectors in watches.
 type Hub struct {
 	*httptest.Server
@@ -68,6 +69,7 @@ func NewHub(t testing.TB) *Hub {
 func (h *Hub) Clients(t testing.TB) (kubernetes.Interface, dynamic.Interface) {
 	t.Helper()
 	config := &rest.Config{Host: h.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	config.ContentType = "application/json"
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatalf("making a client: %v", err)
@@ -101,8 +103,11 @@ func (h *Hub) Put(t testing.TB, object runtime.Object) {
 func (h *Hub) Remove(path, name string) { h.change(path, name, nil) }
 
 func pathOf(u *unstructured.Unstructured) string {
-	if u.GetKind() == "Cluster" {
+	switch u.GetKind() {
+	case "Cluster":
 		return ClustersPath
+	case "ConfigMap":
+		return "/api/v1/namespaces/" + u.GetNamespace() + "/configmaps"
 	}
 	return "/api/v1/namespaces/" + u.GetNamespace() + "/secrets"
 }
@@ -157,7 +162,9 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "cluster.karmada.io/v1alpha1",
 			APIResources: []metav1.APIResource{{Name: "clusters", Kind: "Cluster"}},
 		})
-	case strings.HasSuffix(path, "/secrets") || path == ClustersPath && karmada:
+	case strings.HasPrefix(path, ConfigMapsPath) && req.Method != http.MethodGet:
+		h.write(w, req)
+	case strings.HasSuffix(path, "/secrets") || path == ConfigMapsPath || path == ClustersPath && karmada:
 		h.collection(w, req)
 	default:
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such path")

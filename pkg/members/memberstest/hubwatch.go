@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -67,11 +68,20 @@ func (h *Hub) list(w http.ResponseWriter, path string, match func(*unstructured.
 	items := h.matching(path, match)
 	revision := strconv.Itoa(h.revision)
 	h.mu.Unlock()
-	kind, version := "SecretList", "v1"
-	if path == ClustersPath {
-		kind, version = "ClusterList", "cluster.karmada.io/v1alpha1"
+	kind, version := kindAt(path)
+	Answer(w, map[string]any{"kind": kind + "List", "apiVersion": version, "metadata": map[string]any{"resourceVersion": revision}, "items": items})
+}
+
+// kindAt is the kind of what is stored at a path.
+func kindAt(path string) (kind, version string) {
+	switch {
+	case path == ClustersPath:
+		return "Cluster", "cluster.karmada.io/v1alpha1"
+	case strings.HasSuffix(path, "/configmaps"):
+		return "ConfigMap", "v1"
+	default:
+		return "Secret", "v1"
 	}
-	Answer(w, map[string]any{"kind": kind, "apiVersion": version, "metadata": map[string]any{"resourceVersion": revision}, "items": items})
 }
 
 func (h *Hub) matching(path string, match func(*unstructured.Unstructured) bool) []*unstructured.Unstructured {
@@ -111,10 +121,8 @@ func (h *Hub) watch(w http.ResponseWriter, req *http.Request, match func(*unstru
 }
 
 func (h *Hub) bookmark(path string) watch.Event {
-	u := &unstructured.Unstructured{Object: map[string]any{"kind": "Secret", "apiVersion": "v1"}}
-	if path == ClustersPath {
-		u.Object = map[string]any{"kind": "Cluster", "apiVersion": "cluster.karmada.io/v1alpha1"}
-	}
+	kind, version := kindAt(path)
+	u := &unstructured.Unstructured{Object: map[string]any{"kind": kind, "apiVersion": version}}
 	u.SetResourceVersion(strconv.Itoa(h.revision))
 	u.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 	return watch.Event{Type: watch.Bookmark, Object: u}

@@ -29,9 +29,11 @@ type source struct {
 	rank  int
 	of    *Watcher
 
-	synced  atomic.Bool
-	objects atomic.Pointer[follower[registration.Object]] // nil while the API is not served
-	trouble atomic.Pointer[string]                        // why the hub could not tell whether it serves the API
+	synced atomic.Bool
+	// complete is true while the API is served and all its objects were handed over.
+	complete atomic.Bool
+	objects  atomic.Pointer[follower[registration.Object]] // nil while the API is not served
+	trouble  atomic.Pointer[string]                        // why the hub could not tell whether it serves the API
 	// credentials by object. Only the one who hands registrations over comes here.
 	credentials map[string]*credentialWatch
 }
@@ -127,6 +129,7 @@ func (s *source) disappear(ctx context.Context, absences int) {
 	}
 	klog.FromContext(ctx).Info("Stopped watching registrations, which are no longer served", "source", s.Name(), "objects", s.watch.What)
 	objects.stop()
+	s.complete.Store(false)
 	s.objects.Store(nil)
 	for _, name := range objects.names() {
 		s.of.queue.Add(s.key(name))

@@ -4,6 +4,7 @@ package watcher
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,6 +59,8 @@ func (w *Watcher) Run(ctx context.Context, changed func(context.Context, registr
 			return
 		}
 		if s := w.sources[k.Rank]; k == s.mark() {
+			objects := s.objects.Load()
+			s.complete.Store(objects != nil && objects.isSynced())
 			s.synced.Store(true)
 			synced()
 		} else {
@@ -79,4 +82,9 @@ func (w *Watcher) Awaited() []string {
 		}
 	}
 	return awaited
+}
+
+// Serves is true while the hub serves the objects of a source, and all of them were handed over: one that was not is gone.
+func (w *Watcher) Serves(name string) bool {
+	return slices.ContainsFunc(w.sources, func(s *source) bool { return s.Name() == name && s.complete.Load() })
 }

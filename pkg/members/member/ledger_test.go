@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+)
+
+// recorded is what the hub has, as "uid=registration".
+func recorded(hub *memberstest.Hub) func() string {
+	return func() string {
+		object := hub.Get(memberstest.ConfigMapsPath, IdentitiesName)
+		if object == nil {
+			return "nothing"
+		}
+		data, _, _ := unstructured.NestedStringMap(object.Object, "data")
+		known := decode(data)
+		var words []string
+		for _, uid := range slices.Sorted(maps.Keys(known)) {
+			words = append(words, string(uid)+"="+known[uid].Registration)
+		}
+		return strings.Join(words, " ")
+	}
+}
+
+// joining are those that count for nothing yet.
+func (r *running) joining() string {
+	var names []string
+	for _, m := range r.Members() {
+		if m.Joining() {
+			names = append(names, m.Name())
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// recording is a registry that also records.
+func recording(t *testing.T, hub *memberstest.Hub, edits ...func(*Options)) (r *running, stop func()) {
+	o := optionsOf(t, hub)
+	o.ProbePeriod, o.DiscoveryPeriod = 40*time.Millisecond, 20*time.Millisecond
+	for _, edit := range edits {
+		edit(&o)
+	}
+	registry := New(o)
+	ctx := memberstest.Logged(t)
+	stopRegistry, stopRecord := memberstest.Run(ctx, t, registry.Run), memberstest.Run(ctx, t, registry.Record)
+	return &running{Registry: registry, t: t}, func() { stopRegistry(); stopRecord() }
+}
+
+// A program that starts does not ask who was quicker, nor whose name comes first, where it is recorded who was.
+func TestRestartKeepsWhoIsEstablished(t *testing.T) {
+	t.Parallel()
+	hub, prod, other, liar := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2"), newFakeMember(t, "1")
+	hub.Put(t, prod.secret(t, "prod"))
+	hub.Put(t, other.secret(t, "zulu"))
+	leader, stop := recording(t, hub)
+	leader.becomes("prod=Ready zulu=Ready")
+	memberstest.Eventually(t, "1=secret/prod 2=secret/zulu", recorded(hub))
+	hub.Put(t, liar.secret(t, "alpha"))
+	leader.becomes("alpha=IdentityConflict prod=Ready zulu=Ready")
+	memberstest.Eventually(t, "alpha", leader.joining)
+	stop()
+
+	prod.set(func() { prod.code = 503 })
+	for range 2 {
+		replica := start(t, hub)
+		replica.becomes("alpha=IdentityConflict prod=ServerError zulu=Ready")
+		replica.settles()
+		replica.becomes("alpha=IdentityConflict prod=ServerError zulu=Ready")
+		if got := replica.joining(); got != "alpha" {
+			t.Errorf("joining are %q, want alpha: prod was Ready", got)
+		}
+	}
+	next, _ := recording(t, hub)
+	next.settles()
+	hub.Remove(memberstest.FleetSecretsPath, "prod")
+	next.becomes("alpha=Ready zulu=Ready")
+	memberstest.Eventually(t, "1=secret/alpha 2=secret/zulu", recorded(hub))
+	hub.Remove(memberstest.FleetSecretsPath, "alpha")
+	memberstest.Eventually(t, "2=secret/zulu", recorded(hub))
+	prod.set(func() { prod.code = 0 })
+	hub.Put(t, prod.secret(t, "renamed"))
+	next.becomes("renamed=Ready zulu=Ready")
+	memberstest.Eventually(t, "1=secret/renamed 2=secret/zulu", recorded(hub))
+}
+
+// What is recorded goes before what a program has seen itself, also while it runs.
+func TestRecordDecidesWhileRunning(t *testing.T) {
+	t.Parallel()
+	hub, a, b := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "1")
+	b.code = 503
+	hub.Put(t, a.secret(t, "a"))
+	hub.Put(t, b.secret(t, "b"))
+	r := start(t, hub)
+	r.becomes("a=Ready b=ServerError")
+	r.settles()
+	hub.Put(t, identities(map[string]any{"1": `{"registration":"secret/b","name":"b"}`}))
+	memberstest.Eventually(t, "map[secret.a:IdentityConflict secret.b:ServerError]", r.registered)
+}
+
+func identities(data map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "fleet", "name": IdentitiesName}, "data": data,
+	}}
+}
+
+// Without a record that can be read the start ends all the same.
+func TestUnreadableRecordIsWaitedForOnce(t *testing.T) {
+	t.Parallel()
+	hub, a := memberstest.NewHub(t), newFakeMember(t, "1")
+	hub.Forbidden[memberstest.ConfigMapsPath] = true
+	hub.Put(t, a.secret(t, "a"))
+	r := start(t, hub, impatiently)
+	r.becomes("a=Ready")
+	memberstest.Eventually(t, "waiting for the record of identities (Forbidden: no)", func() string { return orSettled(r.Settled()) })
+	r.settles()
+	if !strings.Contains(r.log(), "Could not read which registrations are established") {
+		t.Errorf("the log does not say so:\n%s", r.log())
+	}
+	hub.Put(t, newFakeMember(t, "1").secret(t, "0"))
+	memberstest.Eventually(t, "map[secret.0:Duplicate secret.a:Ready]", r.registered)
+}
+
+// Without a record nobody knows what was Ready before this program started.
+func TestJoiningWithoutARecord(t *testing.T) {
+	t.Parallel()
+	hub, old, now := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	old.code, now.code = 503, 503
+	hub.Put(t, old.secret(t, "old"))
+	r := start(t, hub)
+	r.becomes("old=ServerError")
+	r.settles()
+	hub.Put(t, now.secret(t, "now"))
+	r.becomes("now=ServerError old=ServerError")
+	if got := r.joining(); got != "now" {
+		t.Errorf("joining are %q, want now", got)
+	}
+	now.set(func() { now.code = 0 })
+	r.becomes("now=Ready old=ServerError")
+	now.set(func() { now.code = 403 })
+	r.becomes("now=Forbidden old=ServerError")
+	if got := r.joining(); got != "" {
+		t.Errorf("joining are %q, though all may have been Ready", got)
+	}
+	hub.Remove(memberstest.FleetSecretsPath, "now")
+	r.becomes("old=ServerError")
+	hub.Put(t, now.secret(t, "now"))
+	r.becomes("now=Forbidden old=ServerError")
+	if got := r.joining(); got != "now" {
+		t.Errorf("joining are %q, want now, which was registered anew", got)
+	}
+}
+
+// A record outlives an API that is not served for a while, but not a registration that is gone.
+func TestRecordOutlivesAnAbsentAPI(t *testing.T) {
+	s := newSociety(t)
+	s.settled = true
+	k := fromKarmada("a")
+	s.register(k, "a")
+	s.contact(k, "1")
+	s.serves = func(string) bool { return false }
+	s.deregister(k)
+	s.register(k, "a")
+	if s.entries[k].member.Joining() || s.established["1"].Registration != "karmada/a" {
+		t.Errorf("the record is lost: %v", s.established)
+	}
+	s.serves = func(string) bool { return true }
+	s.deregister(k)
+	if len(s.established) != 0 {
+		t.Errorf("the record outlives the registration: %v", s.established)
+	}
+}
+
+func TestRecordsAreBounded(t *testing.T) {
+	long := records{}
+	for i := range 2 * mostRecords {
+		long[types.UID(fmt.Sprintf("%036d", i))] = holder{
+			Registration: fmt.Sprintf("secret/%d%s", i, strings.Repeat("s", 240)), Name: strings.Repeat("n", 63),
+			proof: proof{strings.Repeat("a", 43), strings.Repeat("w", 43)},
+		}
+	}
+	stored := map[string]string{fmt.Sprintf("%036d", 2*mostRecords-1): "anything"}
+	data := long.encode(stored)
+	bytes := 0
+	for uid, text := range data {
+		bytes += len(uid) + len(text)
+	}
+	if bytes > 1<<20 || len(data) < 1000 {
+		t.Errorf("%d records take %d bytes", len(data), bytes)
+	}
+	if data[fmt.Sprintf("%036d", 2*mostRecords-1)] == "" {
+		t.Error("what was stored gave way to others")
+	}
+	back := decode(data)
+	for uid := range back {
+		if back[uid] != long[uid] {
+			t.Errorf("%v came back as %v", long[uid], back[uid])
+		}
+	}
+	if len(back) != len(data) {
+		t.Errorf("of %d records %d came back", len(data), len(back))
+	}
+	short := records{"1": {Registration: "secret/a", Name: "a"}, "2": {Registration: "secret/" + strings.Repeat("b", mostRecord)}, "a/b": {Registration: "secret/c"}}
+	if diff := cmp.Diff(map[string]string{"1": `{"registration":"secret/a","name":"a"}`}, short.encode(nil)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestDecodeLeavesOutWhatItCannotRead(t *testing.T) {
+	got := decode(map[string]string{
+		"1": `{"registration":"secret/a","name":"a","later":true}`, "2": `{"registration":"secret/a"}`, "3": `{`, "4": `{}`,
+		"5": `{"registration":"` + strings.Repeat("x", mostRecord) + `"}`, strings.Repeat("6", mostUID+1): `{"registration":"secret/b"}`,
+	})
+	if diff := cmp.Diff(records{"1": {Registration: "secret/a", Name: "a"}}, got, cmp.AllowUnexported(holder{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
