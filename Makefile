@@ -101,8 +101,8 @@ test-node: need-go ## Run the tests that need a real node, with a kubelet: as ro
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission podsizes capacity lab node e2e
-UNRACED = differential multidim distributed
+PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission podsizes capacity lab node e2e hostile fuzz
+UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full
 test-full: need-go ## Run everything in its long form, part by part; PARTS="unit e2e" are these two
@@ -116,6 +116,13 @@ test-full: need-go ## Run everything in its long form, part by part; PARTS="unit
 .PHONY: full-unit
 full-unit:
 	$(GO) test $(RACE) -count 1 -timeout 1h ./...
+
+# What members may send is decoded by these; FUZZTIME is for each of them.
+FUZZED   ?= $(addprefix pkg/members/,usage relay mirror)
+FUZZTIME ?= 20s
+
+full-fuzz:
+	@set -e; for package in $(FUZZED); do $(GO) test -run '^$$' -fuzz '^FuzzHostile$$' -fuzztime $(FUZZTIME) -timeout 10m ./$$package; done
 
 full-oracle:
 	$(GO) -C test/oracle test -count 1 -v -timeout 1h ./...

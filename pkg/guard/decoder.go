@@ -30,20 +30,20 @@ type Scheme struct {
 // SchemeOf learns it of the types that are in the scheme now. An object of another
 // kind is refused.
 func SchemeOf(scheme *runtime.Scheme) *Scheme {
-	known := explorer{}
+	known, weights := explorer{}, weigher{}
 	s := &Scheme{scheme: scheme, kinds: scheme.AllKnownTypes(), types: map[reflect.Type]*Type{}}
 	for _, t := range s.kinds {
 		known.of(t)
 	}
 	known.prune()
 	for _, t := range s.kinds {
-		s.types[t] = typed(known[t])
+		s.types[t] = typed(known[t], weights.of(t))
 	}
 	return s
 }
 
 // Decoder decodes, with a decoder of the scheme's types, what holds no harmful
-// quantity. It takes protobuf and JSON only.
+// quantity and is not too heavy. It takes protobuf and JSON only.
 func (s *Scheme) Decoder(d runtime.Decoder) runtime.Decoder { return decoder{d, s} }
 
 type decoder struct {
@@ -67,10 +67,11 @@ func (s *Scheme) Check(data []byte) error { return s.check(data, nil, nil) }
 func (s *Scheme) check(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) error {
 	enveloped, isProtobuf := bytes.CutPrefix(data, []byte(wire.Magic))
 	isObject := isProtobuf || bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
-	switch harmless := !suspicious(data, !isProtobuf); {
+	harmless := !suspicious(data, !isProtobuf)
+	switch {
 	case !isObject && (!harmless || bytes.ContainsRune(data, '\\')): // YAML has more ways to write a digit
 		return errNeither
-	case harmless:
+	case harmless && len(data) <= light:
 		return nil // what else is wrong with it the decoder says best
 	}
 	if isProtobuf {
@@ -78,7 +79,12 @@ func (s *Scheme) check(data []byte, defaults *schema.GroupVersionKind, into runt
 		if err != nil {
 			return err
 		}
-		return s.each(kind, defaults, into, func(t *Type) error { return t.Protobuf(raw) })
+		return s.each(kind, defaults, into, func(t *Type) error {
+			if harmless {
+				return t.light(raw)
+			}
+			return t.Protobuf(raw)
+		})
 	}
 	kind, err := json.DefaultMetaFactory.Interpret(data)
 	if err != nil {

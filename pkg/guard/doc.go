@@ -14,7 +14,10 @@
 // 3 s. Refused is what has an exponent beyond ±999, which is more than a float64
 // can hold, or more than 256 characters.
 //
-// Only quantities are refused: a label, an image digest or a resource version may
+// A list of items of which nothing is said takes hundreds of times its bytes: two make a Pod of 1200. Refused is also what
+// would take more than 16 MiB and 16 times its bytes; real objects take up to 8 times as much.
+//
+// Of texts only quantities are refused: a label, an image digest or a resource version may
 // be any text. Where an object's quantities are follows from its Go type, for JSON
 // by the names of the fields and for protobuf by their numbers. What cannot be
 // followed is an error too: so what passes here holds no harmful quantity for any

@@ -11,18 +11,21 @@ import (
 	"strings"
 )
 
-// JSON refuses an object of the type that holds a harmful quantity: with a
-// [*HarmfulError]. Other errors are for what is no JSON.
+// JSON refuses an object of the type that holds a harmful quantity or is too heavy: with a [*HarmfulError] or a
+// [*TooHeavyError]. Other errors are for what is no JSON.
 func (t *Type) JSON(data []byte) error {
-	if t == nil || !suspicious(data, true) {
+	if t == nil {
 		return nil
+	}
+	if err := t.weight.json(data); err != nil || t.root == nil || !suspicious(data, true) {
+		return err
 	}
 	return t.root.json(data)
 }
 
-// JSON refuses data that would be a harmful quantity somewhere in the object.
+// JSON refuses data that would be a harmful quantity somewhere in the object, or is too heavy.
 func JSON(data []byte, object any) error {
-	if !suspicious(data, true) {
+	if len(data) <= light && !suspicious(data, true) {
 		return nil // the rule: what it is to become does not matter then
 	}
 	return TypeOf(object).JSON(data)

@@ -8,13 +8,21 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
-// Protobuf refuses a message of the type, without an envelope, that holds a
-// harmful quantity: with a [*HarmfulError]. Other errors are for what is no protobuf.
+// Protobuf refuses a message of the type, without an envelope, that holds a harmful quantity or is too heavy: with a
+// [*HarmfulError] or a [*TooHeavyError]. Other errors are for what is no protobuf.
 func (t *Type) Protobuf(message []byte) error {
+	if err := t.light(message); err != nil || t == nil || t.root == nil {
+		return err
+	}
+	return t.root.message(message)
+}
+
+// light refuses a message that is too heavy.
+func (t *Type) light(message []byte) error {
 	if t == nil {
 		return nil
 	}
-	return t.root.message(message)
+	return t.weight.protobuf(message)
 }
 
 // Quantity refuses a message that is itself a quantity.

@@ -10,22 +10,25 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Type knows where a Go type has quantities. Nil has none.
-type Type struct{ root *node }
+// Type knows where a Go type has quantities, and what it takes in memory. Nil has none, and takes nothing.
+type Type struct {
+	root   *node // nil: it has no quantities
+	weight *weight
+}
 
 // TypeOf learns it of the type that object points to.
 func TypeOf(object any) *Type {
 	known := explorer{}
 	root := known.of(reflect.TypeOf(object))
 	known.prune()
-	return typed(root)
+	return typed(root, weigher{}.of(reflect.TypeOf(object)))
 }
 
-func typed(root *node) *Type {
-	if root == nil || !root.leads {
-		return nil
+func typed(root *node, w *weight) *Type {
+	if !root.leads {
+		root = nil
 	}
-	return &Type{root}
+	return &Type{root, w}
 }
 
 // node is one type on the way to quantities.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,15 +25,7 @@ import (
 //
 // The lab ends with this process, however that ends, unless Release was called.
 func Up(ctx context.Context, o Options) (*Lab, error) {
-	o, err := o.complete()
-	if err != nil {
-		return nil, err
-	}
-	programs, err := Build(ctx, o.Log)
-	if err != nil {
-		return nil, err
-	}
-	l, err := prepare(o, programs)
+	l, o, err := begin(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +33,26 @@ func Up(ctx context.Context, o Options) (*Lab, error) {
 		return nil, errors.Join(err, l.Down())
 	}
 	return l, nil
+}
+
+// Bare starts a lab without clusters, in which programs run that need none: a moment instead of half a minute. There is
+// no Hub to ask for.
+func Bare(ctx context.Context, dir string, log io.Writer) (*Lab, error) {
+	l, _, err := begin(ctx, Options{Dir: dir, Log: log})
+	return l, err
+}
+
+func begin(ctx context.Context, o Options) (*Lab, Options, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, o, err
+	}
+	programs, err := Build(ctx, o.Log)
+	if err != nil {
+		return nil, o, err
+	}
+	l, err := prepare(o, programs)
+	return l, o, err
 }
 
 // prepare makes the lab's folder, empty of what an earlier lab left, and binds

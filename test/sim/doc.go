@@ -19,8 +19,8 @@
 //     horizontalpodautoscalers: get, list in pages, watch, by labels and by
 //     some fields; also as PartialObjectMetadata
 //   - /scale of deployments and statefulsets, which makes and removes Pods at once
-//   - horizontalpodautoscalers, federatedhpas, cronfederatedhpas, multidimpodautoscalers and secrets can be written, the former also
-//     at /status; nothing acts on them. Events are taken, and not kept
+//   - horizontalpodautoscalers, federatedhpas, cronfederatedhpas, multidimpodautoscalers, secrets and configmaps can be written,
+//     the former also at /status; nothing acts on them. Events are taken, and not kept
 //   - podsizes and mutatingadmissionpolicies can be written, and limitranges be read, of which there are none; no Pod gets a size
 //   - metrics.k8s.io, which changes once per resolution; custom.metrics.k8s.io and
 //     external.metrics.k8s.io, as set

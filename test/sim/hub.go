@@ -13,7 +13,8 @@ import (
 )
 
 // Delegate has another server answer for an API group from now on, as the aggregation layer of a hub does. It is
-// asked with the credentials of who asks. Discovery continues telling what the member itself has.
+// asked with the credentials of who asks. Discovery continues telling what the member itself has; of a group that it
+// has not, the other server tells.
 func (m *Member) Delegate(group string, to http.Handler) { m.delegates.set(group, to) }
 
 // delegates are servers by API group.

@@ -44,6 +44,27 @@ func TestStatusIsWrittenByItself(t *testing.T) {
 	}
 }
 
+func TestGroupsOfOthersAreDiscoveredThere(t *testing.T) {
+	m := newOne(t)
+	for _, group := range []string{"cluster.karmada.io", metricsGroup} {
+		m.Delegate(group, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	}
+	for path, want := range map[string]int{
+		"/apis/cluster.karmada.io":           http.StatusTeapot,
+		"/apis/cluster.karmada.io/v1alpha1":  http.StatusTeapot,
+		"/apis/other.karmada.io/v1alpha1":    http.StatusNotFound,
+		"/apis/" + metricsGroup + "/v1beta1": http.StatusOK,
+	} {
+		resp, err := plainly(t, m, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); resp.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, resp.StatusCode, want)
+		}
+	}
+}
+
 func TestWhatIsPutMustBeWritable(t *testing.T) {
 	m := newOne(t)
 	if err := m.Put(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "one"}}); err == nil {

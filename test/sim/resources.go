@@ -32,7 +32,8 @@ type served struct {
 
 func servedResources() []served {
 	return []served{
-		{GroupVersion: corev1.SchemeGroupVersion, plural: "configmaps", singular: "configmap", kind: "ConfigMap", short: "cm", namespaced: true},
+		{GroupVersion: corev1.SchemeGroupVersion, plural: "configmaps", singular: "configmap", kind: "ConfigMap", short: "cm", namespaced: true,
+			writable: true},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "limitranges", singular: "limitrange", kind: "LimitRange", short: "limits",
 			namespaced: true},
 		{GroupVersion: corev1.SchemeGroupVersion, plural: "namespaces", singular: "namespace", kind: "Namespace", short: "ns"},

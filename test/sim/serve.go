@@ -4,6 +4,7 @@ package sim
 
 import (
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,8 +45,18 @@ func (m *Member) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case info.IsResourceRequest:
 		m.serveResource(w, r, info)
 	default:
-		m.serveDiscovery(w, r)
+		m.serveOther(w, r)
 	}
+}
+
+// serveOther answers what is about no resource.
+func (m *Member) serveOther(w http.ResponseWriter, r *http.Request) {
+	group, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/apis/"), "/")
+	if server := m.delegates.of(group); server != nil && len(versions()[group]) == 0 {
+		server.ServeHTTP(w, r)
+		return
+	}
+	m.serveDiscovery(w, r)
 }
 
 func (m *Member) serveResource(w http.ResponseWriter, r *http.Request, info *request.RequestInfo) {

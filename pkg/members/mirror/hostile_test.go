@@ -99,7 +99,7 @@ func TestListWithoutEnd(t *testing.T) {
 const evil = "1e-2147483648"
 
 // podsWith is a list of Pods of which one has a memory that is this.
-func podsWith(t *testing.T, contentType, memory string) []byte {
+func podsWith(t testing.TB, contentType, memory string) []byte {
 	t.Helper()
 	stand := resource.MustParse("1234567890123") // as long as the evil one
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), contentType)

@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -175,26 +174,6 @@ func TestGrowthIsOfTheLastQuarter(t *testing.T) {
 				t.Errorf("%v, want %v", got, tc.want)
 			}
 		})
-	}
-}
-
-func TestOwnFilesAreCounted(t *testing.T) {
-	self := measure.Process(os.Getpid())
-	before, sockets, err := descriptors(self)
-	if err != nil || before == 0 {
-		t.Fatalf("%v files, %v", before, err)
-	}
-	front, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer front.Close()
-	after, still, err := descriptors(self)
-	if err != nil || after != before+1 || still != sockets {
-		t.Errorf("%v files and %v sockets after %v and %v, %v", after, still, before, sockets, err)
-	}
-	if _, _, err := descriptors(0); err == nil {
-		t.Error("the kernel has files of its own")
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
@@ -106,9 +104,11 @@ func (w *watched) sample(ctx context.Context, at time.Duration, collect bool) (e
 	if s.pid, err = w.pid(); err != nil {
 		return err
 	}
-	if s.files, s.sockets, err = descriptors(s.pid); err != nil {
+	files, sockets, err := s.pid.Descriptors()
+	if err != nil {
 		return nil
 	}
+	s.files, s.sockets = float64(files), float64(sockets)
 	memory, err := s.pid.Memory()
 	if err != nil {
 		return nil
@@ -131,27 +131,6 @@ func (w *watched) sample(ctx context.Context, at time.Duration, collect bool) (e
 	}
 	w.samples = append(w.samples, s)
 	return nil
-}
-
-// descriptors counts the open files of a process, and the sockets among them
-// that are of connections: listeners are few, and stay.
-func descriptors(p measure.Process) (files, sockets float64, err error) {
-	folder := fmt.Sprintf("/proc/%d/fd", p)
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return 0, 0, fmt.Errorf("reading the open files of a process: %w", err)
-	}
-	for _, e := range entries {
-		leads, err := os.Readlink(folder + "/" + e.Name())
-		if err != nil {
-			continue // closed meanwhile
-		}
-		files++
-		if strings.HasPrefix(leads, "socket:") {
-			sockets++
-		}
-	}
-	return files, sockets, nil
 }
 
 // growth is the median of the last quarter by that of the second one; 0 of a

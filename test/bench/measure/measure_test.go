@@ -178,3 +178,23 @@ func TestCostsAreThoseOfTheServer(t *testing.T) {
 		t.Errorf("idle %v, %v", idle, err)
 	}
 }
+
+func TestOwnFilesAreCounted(t *testing.T) {
+	self := Process(os.Getpid())
+	before, sockets, err := self.Descriptors()
+	if err != nil || before == 0 {
+		t.Fatalf("%v files, %v", before, err)
+	}
+	front, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer front.Close()
+	after, still, err := self.Descriptors()
+	if err != nil || after != before+1 || still != sockets {
+		t.Errorf("%v files and %v sockets after %v and %v, %v", after, still, before, sockets, err)
+	}
+	if _, _, err := Process(0).Descriptors(); err == nil {
+		t.Error("the kernel has files of its own")
+	}
+}

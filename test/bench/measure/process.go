@@ -91,6 +91,25 @@ func (p Process) ResetPeak() error {
 	return nil
 }
 
+// Descriptors counts the open files of the process, and the sockets among them.
+func (p Process) Descriptors() (files, sockets int, err error) {
+	entries, err := os.ReadDir(p.file("fd"))
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the open files of a process: %w", err)
+	}
+	for _, e := range entries {
+		leads, err := os.Readlink(filepath.Join(p.file("fd"), e.Name()))
+		if err != nil {
+			continue // closed meanwhile
+		}
+		files++
+		if strings.HasPrefix(leads, "socket:") {
+			sockets++
+		}
+	}
+	return files, sockets, nil
+}
+
 func (p Process) file(name string) string {
 	return filepath.Join("/proc", strconv.Itoa(int(p)), name)
 }

@@ -66,17 +66,17 @@ func sumOf(text, name, label string) (sum float64, err error) {
 }
 
 // AdapterFor starts the metrics adapter for a simulated hub, with its default
-// options and these, and has the hub pass metrics.k8s.io on to it.
+// options and these, and has the hub pass all metrics APIs on to it.
 func (s *Stage) AdapterFor(ctx context.Context, hub *sim.Member, args ...string) (*Program, error) {
 	authority := filepath.Join(s.Dir(), "clusters", hub.Name()+".crt") // of clients' certificates, which nobody has
 	if err := errors.Join(os.MkdirAll(filepath.Dir(authority), 0o755), os.WriteFile(authority, hub.Authority(), 0o600)); err != nil {
 		return nil, fmt.Errorf("writing the authority of %s: %w", hub.Name(), err)
 	}
 	p, err := s.start(ctx, hub, starting{
-		name: "adapter", path: s.Program, ready: "/readyz", secure: true,
+		name: "adapter", folder: "adapter", path: s.Program, ready: "/readyz", secure: true,
 		args: func(kubeconfig string, ports []int) []string {
 			return append([]string{
-				"--kubeconfig=" + kubeconfig, "--client-ca-file=" + authority,
+				"--kubeconfig=" + kubeconfig, "--client-ca-file=" + authority, "--allow-local-members",
 				"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
 			}, args...)
 		},
@@ -88,7 +88,9 @@ func (s *Stage) AdapterFor(ctx context.Context, hub *sim.Member, args ...string)
 	if err != nil {
 		return nil, err
 	}
-	hub.Delegate("metrics.k8s.io", passingOn(to, p.Client))
+	for _, group := range []string{"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"} {
+		hub.Delegate(group, passingOn(to, p.Client))
+	}
 	return p, nil
 }
 
@@ -109,7 +111,7 @@ func (s *Stage) ControllersFor(ctx context.Context, hub *sim.Member, log io.Writ
 		}
 	}
 	return s.start(ctx, hub, starting{
-		name: "controllers", path: s.controllers, ready: "/metrics",
+		name: "controllers", folder: "controller-manager", path: s.controllers, ready: "/metrics",
 		args: func(kubeconfig string, ports []int) []string {
 			return append([]string{
 				"--kubeconfig=" + kubeconfig, "--allow-local-members", "--write-namespace=" + fixture.RegistrationNamespace,
@@ -138,6 +140,8 @@ func (s *Stage) UpstreamFor(ctx context.Context, cluster *sim.Member, args ...st
 // starting is a program to be started.
 type starting struct {
 	name, path string
+	// folder of deploy/base, of a program of ours.
+	folder string
 	// ready is a path of its own that answers with 200.
 	ready string
 	// secure programs serve all on one port, by TLS; others metrics on the first, and profiles on the second.
@@ -160,7 +164,16 @@ func (s *Stage) start(ctx context.Context, cluster *sim.Member, o starting) (*Pr
 		at = fmt.Sprintf("https://127.0.0.1:%d", ports[0])
 		debug = at
 	}
-	process, err := s.Run(ctx, lab.Program{Name: name, Path: o.path, Args: o.args(kubeconfig, ports), Ready: lab.HTTPReady(at + o.ready)})
+	var env []string
+	if s.deployed && o.folder != "" {
+		d, err := s.Deployment(o.folder)
+		if err != nil {
+			return nil, err
+		}
+		env = d.Env
+	}
+	process, err := s.Run(ctx, lab.Program{Name: name, Path: o.path, Args: o.args(kubeconfig, ports), Env: env,
+		Ready: lab.HTTPReady(at + o.ready)})
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,8 @@ type Stage struct {
 	started  int
 	// controllers is the controller-manager's file, once it was built.
 	controllers string
+	// deployed has programs for simulated hubs run in the environment that deploy/ gives them.
+	deployed bool
 }
 
 // Up starts a hub in dir, which should be empty. The log shows how it goes.
@@ -49,6 +51,24 @@ func Up(ctx context.Context, dir string, log io.Writer) (*Stage, error) {
 	s := &Stage{programs: programs}
 	if s.Fleet, err = fixture.New(l, program); err == nil {
 		err = s.install(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Down())
+	}
+	return s, nil
+}
+
+// Bare is a stage without a hub, for programs that work for simulated ones, in the environment that deploy/ gives them. It is set in
+// seconds.
+func Bare(ctx context.Context, dir string, log io.Writer) (*Stage, error) {
+	l, err := lab.Bare(ctx, filepath.Join(dir, "lab"), log)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stage{deployed: true}
+	program, err := fixture.Build(ctx, "metrics-adapter", dir, log)
+	if err == nil {
+		s.Fleet, err = fixture.New(l, program)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Down())
@@ -85,7 +105,7 @@ func (s *Stage) Enlist(ctx context.Context, o sim.Options) (*sim.Fleet, error) {
 }
 
 func (s *Stage) register(ctx context.Context, m *sim.Member) error {
-	secret, err := registration(m)
+	secret, err := registration(m.Name(), m)
 	if err != nil {
 		return err
 	}
@@ -98,24 +118,34 @@ func (s *Stage) register(ctx context.Context, m *sim.Member) error {
 // EnlistAt registers members on a simulated hub.
 func EnlistAt(hub *sim.Member, fleet *sim.Fleet) error {
 	for _, m := range fleet.Members() {
-		secret, err := registration(m)
-		if err == nil {
-			err = hub.Put(secret)
-		}
-		if err != nil {
+		if err := Register(hub, m.Name(), m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func registration(m *sim.Member) (*corev1.Secret, error) {
+// Registrable is what a kubeconfig leads to.
+type Registrable interface {
+	Kubeconfig() ([]byte, error)
+}
+
+// Register registers a member on a simulated hub under a name.
+func Register(hub *sim.Member, name string, m Registrable) error {
+	secret, err := registration(name, m)
+	if err != nil {
+		return err
+	}
+	return hub.Put(secret)
+}
+
+func registration(name string, m Registrable) (*corev1.Secret, error) {
 	kubeconfig, err := m.Kubeconfig()
 	if err != nil {
-		return nil, fmt.Errorf("writing the kubeconfig of %s: %w", m.Name(), err)
+		return nil, fmt.Errorf("writing the kubeconfig of %s: %w", name, err)
 	}
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: fixture.RegistrationNamespace, Name: m.Name(), Labels: map[string]string{registered: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: fixture.RegistrationNamespace, Name: name, Labels: map[string]string{registered: "true"}},
 		Data:       map[string][]byte{"kubeconfig": kubeconfig},
 	}, nil
 }

@@ -10,14 +10,18 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/cert"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
+	"github.com/fleetscale/fleetscale/test/sim"
 )
 
 // Webhook is a server of admission, in a process of its own, which the hub asks.
@@ -118,3 +122,38 @@ func (w *Webhook) Client(connections int) http.RoundTripper {
 }
 
 func serverName(service string) string { return service + "." + fixture.SystemNamespace + ".svc" }
+
+// WebhookFor starts the webhook for a simulated hub, with its default options. The hub does not ask it: who does is its Client. The
+// Program has its metrics.
+func (s *Stage) WebhookFor(ctx context.Context, hub *sim.Member, log io.Writer) (*Webhook, *Program, error) {
+	program, err := fixture.Build(ctx, "webhook", s.Dir(), log)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir := filepath.Join(s.Dir(), "clusters", hub.Name()+"-webhook")
+	authority, key, err := cert.GenerateSelfSignedCertKey(serverName(fixture.WebhookService), nil, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("signing the certificate of the webhook: %w", err)
+	}
+	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(certFile, authority, 0o600), os.WriteFile(keyFile, key, 0o600)); err != nil {
+		return nil, nil, fmt.Errorf("writing the certificate of the webhook: %w", err)
+	}
+	w := &Webhook{service: fixture.WebhookService, authority: authority}
+	p, err := s.start(ctx, hub, starting{
+		name: "webhook", folder: "webhook", path: program, ready: "/metrics",
+		args: func(kubeconfig string, ports []int) []string {
+			w.URL = fmt.Sprintf("https://127.0.0.1:%d", ports[1])
+			return []string{
+				"--kubeconfig=" + kubeconfig, "--tls-cert-file=" + certFile, "--tls-private-key-file=" + keyFile,
+				"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[1]),
+				"--health-probe-bind-address=0", fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", ports[0]),
+			}
+		},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	w.PID, w.process = p.PID, p.process
+	return w, p, nil
+}

@@ -107,10 +107,15 @@ func (j *Judge) items(asked Asked, a Answer, items []item) Judgement {
 	for _, i := range items {
 		of := lives[i.ID]
 		switch {
-		case of == nil:
-			return *because(WrongPod, "%v never existed", i.ID)
+		case i.Namespace != asked.Namespace:
+			return *because(WrongPod, "%v is in a namespace that was not asked for", i.ID)
 		case seen[i.ID]:
 			return *because(WrongPod, "%v is there twice", i.ID)
+		case p.distrusted(i.Cluster):
+			seen[i.ID] = true
+			continue
+		case of == nil:
+			return *because(WrongPod, "%v never existed", i.ID)
 		case !asked.Selector.Matches(of.Labels):
 			return *because(WrongPod, "%v was not asked for", i.ID)
 		}

@@ -3,6 +3,7 @@
 package truth
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -10,14 +11,14 @@ import (
 	externalv1beta1 "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
 )
 
-// Sum judges the figure of one object, which is the sum of what each member
+// Sum judges the figure of one object, which is the sum of what each member that was asked
 // says, in thousandths.
 func (j *Judge) Sum(said map[string]int64, a Answer) Judgement {
 	list := &customv1beta2.MetricValueList{}
 	if bad := j.read(a, list); bad != nil {
 		return *bad
 	}
-	missing, fault := a.missing(j.pods.Members())
+	missing, fault := a.missing(slices.Sorted(maps.Keys(said)))
 	if fault != nil {
 		return *fault
 	}
@@ -50,13 +51,13 @@ type Series struct {
 }
 
 // Series judges the series of an external metric, of which each is there once,
-// with the largest value of those members that have it.
+// with the largest value of those members that were asked and have it.
 func (j *Judge) Series(said map[string][]Series, a Answer) Judgement {
 	list := &externalv1beta1.ExternalMetricValueList{}
 	if bad := j.read(a, list); bad != nil {
 		return *bad
 	}
-	missing, fault := a.missing(j.pods.Members())
+	missing, fault := a.missing(slices.Sorted(maps.Keys(said)))
 	if fault != nil {
 		return *fault
 	}

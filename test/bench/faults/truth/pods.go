@@ -39,7 +39,7 @@ type Pods struct {
 
 	mu      sync.RWMutex
 	members []string
-	beats   map[string]Beat
+	beats   map[string]Beat         // of members that are trusted
 	lives   map[string]map[ID]*life // by namespace
 }
 
@@ -66,6 +66,21 @@ func (p *Pods) Join(name string, b Beat) {
 	p.members = append(p.members, name)
 	slices.Sort(p.members)
 	p.beats[name] = b
+}
+
+// Distrust adds a member that may lie about its own Pods: what it says of them is not judged. It must still be mentioned, and
+// may speak of no other namespace than the one that was asked for, and of no Pod twice.
+func (p *Pods) Distrust(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.members = append(p.members, name)
+	slices.Sort(p.members)
+}
+
+// distrusted reports whether a member that was added may lie. The lock is held.
+func (p *Pods) distrusted(name string) bool {
+	_, honest := p.beats[name]
+	return !honest && slices.Contains(p.members, name)
 }
 
 // Members are in order.

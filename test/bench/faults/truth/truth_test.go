@@ -173,6 +173,39 @@ func TestListsAreJudged(t *testing.T) {
 	}
 }
 
+// What a member says of its own Pods is its own affair, but it must not speak for others.
+func TestWhoIsDistrustedIsJudgedLess(t *testing.T) {
+	mallory := func(namespace, name string) metricsv1beta1.PodMetrics {
+		lie := usageOf("mallory", name, now)
+		lie.Namespace, lie.Containers = namespace, nil
+		return lie
+	}
+	for name, tc := range map[string]struct {
+		lies     []metricsv1beta1.PodMetrics
+		answered bool
+		want     Verdict
+	}{
+		"a Pod that nobody knows": {[]metricsv1beta1.PodMetrics{mallory("shop", "none")}, true, Right},
+		"nothing":                 {nil, true, Right},
+		"not mentioned":           {nil, false, Silent},
+		"of another namespace":    {[]metricsv1beta1.PodMetrics{mallory("bank", "none")}, true, WrongPod},
+		"a Pod twice":             {[]metricsv1beta1.PodMetrics{mallory("shop", "none"), mallory("shop", "none")}, true, WrongPod},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, r := world(t), honest()
+			j.pods.Distrust("mallory")
+			r.usage = append(r.usage, tc.lies...)
+			if tc.answered {
+				r.coverage.Answered = []string{"east", "mallory", "north", "west"}
+			}
+			a := r.answer(t, metricsv1beta1.PodMetricsList{TypeMeta: typed("metrics.k8s.io/v1beta1", "PodMetricsList"), Items: r.usage})
+			if got := j.Usage(Asked{"shop", labels.Everything()}, a); got.Verdict != tc.want {
+				t.Errorf("%v, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func typed(version, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version, Kind: kind}
 }
@@ -291,8 +324,15 @@ func TestSumsAreJudged(t *testing.T) {
 			if got := world(t).Sum(said, a); got.Verdict != tc.want {
 				t.Errorf("%v, want %q", got, tc.want)
 			}
+			some := map[string]int64{"east": said["east"], "west": said["west"]}
+			if r.coverage.Answered = []string{"east", "west"}; tc.want == Right {
+				list.Items[0].Value = *resource.NewMilliQuantity(5000, resource.DecimalSI)
+				if got := world(t).Sum(some, r.answer(t, list)); got.Verdict != Right {
+					t.Errorf("only two were asked: %v", got)
+				}
+			}
 			list.Items = append(list.Items, one)
-			if got := world(t).Sum(said, r.answer(t, list)); got.Verdict != Broken {
+			if got := world(t).Sum(some, r.answer(t, list)); got.Verdict != Broken {
 				t.Errorf("two figures of one object: %v", got)
 			}
 		})
