@@ -37,8 +37,8 @@ func FuzzHostile(f *testing.F) {
 		var b *Batch
 		var err error
 		memberstest.Within(t, len(body), func() {
-			if b, err = decodePods(body, contentType); ofNodes {
-				b, err = decodeNodes(body, contentType)
+			if b, err = allPods.decodePods(body, contentType); ofNodes {
+				b, err = allNodes.decodeNodes(body, contentType)
 			}
 		})
 		if err != nil {

@@ -90,6 +90,10 @@ func (u unregistered) Autoscalers(context.Context, string) Autoscalers {
 	return Autoscalers{Silence: u.Silence()}
 }
 
+func (u unregistered) MadeBy(context.Context, string) ([]*autoscalingv2.HorizontalPodAutoscaler, error) {
+	return nil, u.Silence()
+}
+
 func (u unregistered) VPAs(context.Context, string) VPAs { return VPAs{Silence: u.Silence()} }
 
 func (u unregistered) VPACheckpoints(context.Context, string) ([]unstructured.Unstructured, error) {

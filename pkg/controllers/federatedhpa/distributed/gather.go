@@ -51,7 +51,7 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 func specFault(err error) error {
 	var spec *selection.SpecError
 	if errors.As(err, &spec) {
-		return &fault{record.ReasonInvalidSpec, spec.Error()}
+		return &fault{reason: record.ReasonInvalidSpec, message: spec.Error()}
 	}
 	return err
 }
