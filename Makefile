@@ -164,7 +164,7 @@ lint: need-go ## Check the code against the rules of .golangci.yml, with go vet,
 	cd test/oracle && $(TOOLS)/golangci-lint run
 
 .PHONY: vulns
-vulns: need-go ## Look for known vulnerabilities in what the programs call, where their database can be reached
+vulns: need-go ## Search what the programs call for known vulnerabilities, where their database can be reached
 	@$(GOVULNCHECK)
 	$(GO) -C tools run ./vulns $(TOOLS)/govulncheck $(CURDIR)
 

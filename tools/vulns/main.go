@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Vulns looks for known vulnerabilities in what a module's packages call, by govulncheck. Where the database of
+// Vulns searches what a module's packages call for known vulnerabilities, by govulncheck. Where the database of
 // vulnerabilities cannot be reached it says so, and that is no error: a build must not depend on the network.
 package main
 
@@ -33,7 +33,7 @@ func main() {
 // run checks each folder with the program, if the database answers.
 func run(ctx context.Context, out io.Writer, database, program string, folders []string) error {
 	if err := reach(ctx, database+"/index/db.json"); err != nil {
-		fmt.Fprintf(out, "WARNING: known vulnerabilities were NOT looked for: %v\n", err)
+		fmt.Fprintf(out, "WARNING: known vulnerabilities were NOT searched for: %v\n", err)
 		return nil
 	}
 	for _, folder := range folders {

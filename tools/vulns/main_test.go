@@ -36,7 +36,7 @@ func TestRun(t *testing.T) {
 	}{
 		"nothing is known":                  {database.URL, finds0, "checked one\nchecked two\n", ""},
 		"one is known":                      {database.URL, finds, "checked one\n", "checking one: exit status 3"},
-		"the database cannot be reached":    {closed.URL, finds, "WARNING: known vulnerabilities were NOT looked for: ", ""},
+		"the database cannot be reached":    {closed.URL, finds, "WARNING: known vulnerabilities were NOT searched for: ", ""},
 		"the database is somebody else now": {database.URL + "/moved", finds, "answers 404 Not Found", ""},
 	}
 	for name, tc := range tests {
