@@ -45,7 +45,7 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 			Ask:             p.metrics,
 			Grace:           o.Autoscale.FailoverGrace,
 			DeletionGrace:   o.Autoscale.DeletionGrace,
-			Hub:             p.hub,
+			Hub:             p.hub.get,
 			CreateWorkloads: o.Autoscale.CreateWorkloads,
 			Window:          o.Autoscale.Decision.StabilizationWindow,
 			Tolerance:       o.Autoscale.Decision.Tolerance,
@@ -59,7 +59,7 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 		return err
 	}
 	sweeper := leftovers.New(leftovers.Options{
-		Hub: manager.GetClient(), Live: manager.GetAPIReader(), ID: p.hub, Fleet: p.fleet.Fleet, Hold: p.holdSweeps,
+		Hub: manager.GetClient(), Live: manager.GetAPIReader(), ID: p.hub.get, Fleet: p.fleet.Fleet, Hold: p.holdSweeps,
 		Timeout: sweepTimeouts * o.Members.Timeout, Clock: clock.RealClock{},
 	})
 	if err := manager.Add(ctrlmanager.RunnableFunc(sweeper.Run)); err != nil {

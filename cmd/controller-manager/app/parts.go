@@ -8,12 +8,9 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/scale"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
@@ -29,14 +26,13 @@ type parts struct {
 	metrics *hubmetrics.Client
 	// hold is why nothing may be done now; nil: something may.
 	hold func() error
-	// hub is the uid of its namespace kube-system.
-	hub string
+	hub  *hubIdentity
 	// synced reports whether the hub has told all autoscalers.
 	synced func() bool
 }
 
 // holdFleet is hold for those who need to know all clusters.
-func (p *parts) holdFleet() error { return cmp.Or(p.hold(), p.fleet.Fleet.Settled()) }
+func (p *parts) holdFleet() error { return cmp.Or(p.hold(), p.hub.known(), p.fleet.Fleet.Settled()) }
 
 // holdSweeps is hold for who removes what no autoscaler of the hub owns.
 func (p *parts) holdSweeps() error {
@@ -70,10 +66,9 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 	fleet := &selection.Reader{
 		Fleet: members, Placements: placement.NewKarmada(manager.GetClient(), clock.RealClock{}), Timeout: o.Members.Timeout,
 	}
-	system := &metav1.PartialObjectMetadata{}
-	system.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	if err := manager.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
-		return nil, fmt.Errorf("reading the identity of the hub: %w", err)
+	hub, err := addHubIdentity(manager)
+	if err != nil {
+		return nil, err
 	}
-	return &parts{scales: scales, fleet: fleet, metrics: metrics, hold: hold, hub: string(system.UID), synced: synced}, nil
+	return &parts{scales: scales, fleet: fleet, metrics: metrics, hold: hold, hub: hub, synced: synced}, nil
 }

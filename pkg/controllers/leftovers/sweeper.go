@@ -38,7 +38,7 @@ type Options struct {
 	// Hub reads FederatedHPAs from a cache, and Live from the hub's API server itself.
 	Hub, Live client.Reader
 	// ID is the hub's, as autoscalers name it.
-	ID    string
+	ID    func() string
 	Fleet workload.Fleet
 	// Hold is why nothing may be done now; nil: something may.
 	Hold func() error
@@ -109,7 +109,7 @@ var errMore = errors.New("there is more than is removed at once")
 
 // sweep removes what nobody owns from a cluster.
 func (s *Sweeper) sweep(ctx context.Context, v *visit) error {
-	made, err := v.MadeBy(ctx, s.ID)
+	made, err := v.MadeBy(ctx, s.ID())
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func newWorld() *world {
 	w.hub = reader{owners: map[string]bool{"shop/a": true, "bank/c": true}, asked: new(int)}
 	w.cached = reader{owners: maps.Clone(w.hub.owners), asked: new(int)}
 	w.all["east"] = &member{name: "east", made: map[string]string{"shop/web": "a", "shop/old": "b", "bank/web": "c"}}
-	w.Sweeper = New(Options{Hub: &w.cached, Live: &w.hub, ID: "us", Fleet: w, Hold: func() error { return w.held }, Timeout: time.Second,
+	w.Sweeper = New(Options{Hub: &w.cached, Live: &w.hub, ID: func() string { return "us" }, Fleet: w, Hold: func() error { return w.held }, Timeout: time.Second,
 		Clock: w.clock})
 	return w
 }

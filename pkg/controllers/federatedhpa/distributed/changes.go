@@ -112,7 +112,7 @@ func (s *site) knowsHowMany(next assignment.SiteStep) bool {
 func (s *site) rendered(in *situation, next assignment.SiteStep) *autoscalingv2.HorizontalPodAutoscaler {
 	next.Bumped = next.Bumped && in.native()
 	hpa := memberhpa.Render(in.Object, s.name, next)
-	if hub := in.options.Hub; hub != "" {
+	if hub := in.hub; hub != "" {
 		if in.Object.Spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan {
 			hub = "" // said, and not left out, so that what it was before does not stay
 		}

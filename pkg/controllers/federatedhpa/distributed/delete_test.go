@@ -236,7 +236,7 @@ func TestWhoRemovesWhatIsLeft(t *testing.T) {
 		return w.member("a").hpas["web"].Annotations[v1alpha1.RemovedByAnnotation]
 	}
 	same(t, "where no hub is known", "", by())
-	w.program.Hub = "uid-of-hub"
+	w.program.Hub = func() string { return "uid-of-hub" }
 	same(t, "removed by", "uid-of-hub", by())
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = v1alpha1.DeletionPolicyOrphan })
 	same(t, "removed by, once it is to stay", "", by())

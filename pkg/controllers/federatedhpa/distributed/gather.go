@@ -28,6 +28,9 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	if in.Clusters == nil {
 		return in
 	}
+	if m.Hub != nil {
+		in.hub = m.Hub()
+	}
 	in.sites, in.split = sitesOf(&in.Sight, memory, m.Grace), memory.split
 	workload.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
 		s.ReadAutoscalers(ctx, object)

@@ -31,8 +31,8 @@ type Options struct {
 	Ask      Asker
 	// Grace is how long a cluster is silent before the others take its place over.
 	Grace time.Duration
-	// Hub is the one that removes autoscalers whose object is gone; see [v1alpha1.RemovedByAnnotation].
-	Hub string
+	// Hub is the one that removes autoscalers whose object is gone; see [v1alpha1.RemovedByAnnotation]. Nil: none does.
+	Hub func() string
 	// DeletionGrace is how long a deletion waits for clusters.
 	DeletionGrace time.Duration
 	// CreateWorkloads: a cluster that lacks the workload gets it from the hub, where its registration allows that too.
