@@ -166,6 +166,9 @@ func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPod
 	actErr := r.act(ctx, &p, memory)
 	err := cmp.Or(r.record(ctx, &p, memory), p.childErr, actErr)
 	r.Metrics.reconciled(&p, r.Clock.Since(started))
+	if r.Fleet.Fleet.Settled() == nil && r.Metrics.due(started) {
+		r.Metrics.keep(r.Fleet.Fleet.Clusters())
+	}
 	return err
 }
 
