@@ -158,7 +158,7 @@ func TestJoiningWithoutARecord(t *testing.T) {
 	hub.Put(t, now.secret(t, "now"))
 	r.becomes("now=Forbidden old=ServerError")
 	if got := r.joining(); got != "now" {
-		t.Errorf("joining are %q, want now, which was registered anew", got)
+		t.Errorf("joining are %q, want now, which was registered again", got)
 	}
 }
 
@@ -225,4 +225,30 @@ func TestDecodeLeavesOutWhatItCannotRead(t *testing.T) {
 	if diff := cmp.Diff(records{"1": {Registration: "secret/a", Name: "a"}}, got, cmp.AllowUnexported(holder{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// Ten addresses that nobody answers at are listed, and lack in no answer; one that was Ready does.
+func TestDeadRegistrationsDoNotCount(t *testing.T) {
+	t.Parallel()
+	hub, east, dead := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub.Put(t, east.secret(t, "east"))
+	r, _ := recording(t, hub)
+	r.becomes("east=Ready")
+	memberstest.Eventually(t, "1=secret/east", recorded(hub))
+	dead.set(func() { dead.code = 503 })
+	for i := range 10 {
+		hub.Put(t, dead.secret(t, fmt.Sprintf("dead-%d", i)))
+	}
+	counted := func() string {
+		var names []string
+		for _, m := range r.Counted() {
+			names = append(names, m.Name())
+		}
+		return fmt.Sprint(len(r.Members()), names)
+	}
+	memberstest.Eventually(t, "11 [east]", counted)
+	east.set(func() { east.code = 503 })
+	r.becomes("dead-0=ServerError dead-1=ServerError dead-2=ServerError dead-3=ServerError dead-4=ServerError dead-5=ServerError " +
+		"dead-6=ServerError dead-7=ServerError dead-8=ServerError dead-9=ServerError east=ServerError")
+	memberstest.Eventually(t, "11 [east]", counted)
 }
