@@ -80,6 +80,7 @@ type member struct {
 	w       *world
 	name    string
 	silence *fleet.Silence
+	joining bool
 	pods    []pod
 	web     *unstructured.Unstructured // nil: it has none
 	limits  capacity.LimitRanges
@@ -283,6 +284,7 @@ func (c *member) Facts() assignment.ClusterFacts { return assignment.ClusterFact
 func (c *member) Silence() *fleet.Silence        { return c.silence }
 func (c *member) Prices() registration.Prices    { return c.prices }
 func (c *member) ClockOffset() time.Duration     { return c.ahead }
+func (c *member) Joining() bool                  { return c.joining }
 func (c *member) LimitRanges(context.Context, string) capacity.LimitRanges {
 	return c.limits
 }

@@ -36,6 +36,8 @@ type Cluster interface {
 	Facts() assignment.ClusterFacts
 	// Silence is why asking the cluster is not worth while; nil if it is.
 	Silence() *fleet.Silence
+	// Joining: the cluster was never Ready since it was registered, so nothing is known to run there.
+	Joining() bool
 	// ClockOffset is the cluster's time minus ours, within what is credible.
 	ClockOffset() time.Duration
 	// Prices are what the cluster costs, as far as its registration says it. They are shared: do not write to them.

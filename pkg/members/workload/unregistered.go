@@ -35,6 +35,8 @@ func (u unregistered) Silence() *fleet.Silence {
 	return &fleet.Silence{Reason: ReasonNotRegistered, Detail: "the workload is placed there, but no such cluster is registered"}
 }
 
+func (u unregistered) Joining() bool { return false }
+
 func (u unregistered) Facts() assignment.ClusterFacts {
 	return assignment.ClusterFacts{Name: string(u)}
 }
