@@ -17,6 +17,7 @@ import (
 // MemberOptions say where members are registered and how they are reached.
 type MemberOptions struct {
 	ClusterNamespace     string
+	IdentitiesNamespace  string
 	Timeout, ProbePeriod time.Duration
 	QPS                  float32
 	Burst                int
@@ -31,12 +32,12 @@ const leastMaxAnswer = 1 << 20
 // NewMemberOptions returns the defaults of all programs.
 func NewMemberOptions() MemberOptions {
 	return MemberOptions{
-		ClusterNamespace: "fleetscale-system",
-		Timeout:          5 * time.Second,
-		ProbePeriod:      10 * time.Second,
-		QPS:              50,
-		Burst:            100,
-		MaxAnswer:        resource.QuantityValue{Quantity: *resource.NewQuantity(connection.DefaultMaxAnswer, resource.BinarySI)},
+		ClusterNamespace: "fleetscale-clusters", IdentitiesNamespace: "fleetscale-system",
+		Timeout:     5 * time.Second,
+		ProbePeriod: 10 * time.Second,
+		QPS:         50,
+		Burst:       100,
+		MaxAnswer:   resource.QuantityValue{Quantity: *resource.NewQuantity(connection.DefaultMaxAnswer, resource.BinarySI)},
 	}
 }
 
@@ -44,9 +45,12 @@ func NewMemberOptions() MemberOptions {
 func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+registration.MemberLabel+
 		"=true) that register members.")
+	fs.StringVar(&o.IdentitiesNamespace, "identities-namespace", o.IdentitiesNamespace, "Namespace of the ConfigMap "+
+		member.IdentitiesName+", which records which registrations are established as which clusters. The same for all programs.")
 	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Timeout of each request to a member.")
 	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Interval at which each member is probed.")
-	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Sustained requests per second to each member.")
+	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Sustained requests per second to each member. Scrapes, custom and external metrics, writes and "+
+		"other reads have a quarter each, and what the others leave.")
 	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Burst of requests to each member beyond --member-qps.")
 	fs.Var(&o.MaxAnswer, "max-member-answer",
 		"Maximum size of a member's response after decompression. An event of a watch may have at most 16Mi.")
@@ -67,6 +71,7 @@ func (o *MemberOptions) Validate() error {
 		When(o.ProbePeriod <= 0, "--member-probe-period: must be above 0, got %v", o.ProbePeriod),
 		When(o.QPS <= 0 || o.Burst < 1, "--member-qps and --member-burst: must be above 0, got %v and %d", o.QPS, o.Burst),
 		When(o.MaxAnswer.Value() < leastMaxAnswer, "--max-member-answer: must be 1Mi or more, got %s", &o.MaxAnswer),
+		When(o.IdentitiesNamespace == "", "--identities-namespace: must be set"),
 		When(o.ClusterNamespace == "", "--cluster-namespace: must be set: registrations are read from one namespace only"),
 	)
 }
@@ -74,6 +79,7 @@ func (o *MemberOptions) Validate() error {
 // Registry returns r with the settings of these options.
 func (o *MemberOptions) Registry(r member.Options) member.Options {
 	r.Registrations.Namespace, r.Registrations.Policy = o.ClusterNamespace, o.Policy
+	r.Namespace = o.IdentitiesNamespace
 	r.Connections.QPS, r.Connections.Burst = o.QPS, o.Burst
 	r.Connections.MaxAnswer, r.Connections.AllowLocal = o.MaxAnswer.Value(), o.AllowLocal
 	r.Connections.Timeout, r.ProbePeriod = o.Timeout, o.ProbePeriod

@@ -71,6 +71,10 @@ func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T]
 	if len(registered) == 0 {
 		return errNoMembers()
 	}
+	if r.Throttled {
+		return apierrors.NewTooManyRequests(q.subject+": more is asked of the clusters, by this namespace or by all, than they are sent in a "+
+			"second (--member-qps); ask again, or for fewer different metrics", 1)
+	}
 	addUnheard(r.Answer, registered, q.clusters)
 	coverage := r.Coverage()
 	evidence := merge.Evidence{

@@ -65,7 +65,7 @@ func (f *fakeRelay) ExternalMetrics() []provider.ExternalMetricInfo { return f.e
 func (f *fakeRelay) OnCatalogueChange(listener func())              { f.listeners = append(f.listeners, listener) }
 
 func among[T any](r relay.Result[T], asked func(string) bool) relay.Result[T] {
-	out := relay.Result[T]{Answer: fleet.NewAnswer[[]T](0), Since: r.Since, Before: r.Before}
+	out := relay.Result[T]{Answer: fleet.NewAnswer[[]T](0), Since: r.Since, Before: r.Before, Throttled: r.Throttled}
 	for name, value := range r.Values {
 		if asked(name) {
 			out.Values[name] = value
@@ -491,6 +491,26 @@ func TestOpenAPIDescribesMetrics(t *testing.T) {
 		r := h.ask("/openapi/v3" + strings.TrimSuffix(path, "/"))
 		if r.Code != http.StatusOK || !strings.Contains(r.Body.String(), kind) {
 			t.Errorf("%s: %d, %d bytes without %s", path, r.Code, r.Body.Len(), kind)
+		}
+	}
+}
+
+// Who asks more than members are sent is told so, and no member is called silent.
+func TestThrottledQuestions(t *testing.T) {
+	h := twoMembers(t)
+	h.relay.custom.Silent["east"] = &fleet.Silence{Reason: fleet.ReasonRateLimited, Detail: "our own limit"}
+	delete(h.relay.custom.Values, "east")
+	h.relay.custom.Throttled = true
+	h.relay.external.Throttled = true
+	for _, path := range []string{
+		custom2 + "namespaces/shop/pods/*/rps", custom2 + "namespaces/shop/services/shop/rps", external + "namespaces/shop/depth",
+		custom2 + "namespaces/shop/pods/*/rps?metricLabelSelector=fleetscale.io/partial%3Dallow",
+	} {
+		r := h.ask(path)
+		if r.Code != http.StatusTooManyRequests || r.Header().Get("Retry-After") != "1" || r.Header().Get(fleet.CoverageHeader) != "" ||
+			!strings.Contains(r.Body.String(), "(--member-qps); ask again") {
+			t.Errorf("%s: %d with Retry-After %q and coverage %q: %s; want 429, to be asked again", path, r.Code, r.Header().Get("Retry-After"),
+				r.Header().Get(fleet.CoverageHeader), r.Body)
 		}
 	}
 }

@@ -35,6 +35,7 @@ type stance struct {
 var stances = []stance{
 	{"a program that writes", Options{Namespace: "fleet", Access: Write}},
 	{"a program that reads", Options{Namespace: "fleet", Access: Read}},
+	{"a program that writes with credentials apart", Options{Namespace: "fleet", WriteNamespace: "fleet-write", Access: Write}},
 	{"a program that allows everything", Options{
 		Namespace: "fleet", Policy: Policy{AllowedExecCommands: []string{"aws"}, AllowFiles: true, AllowInsecure: true},
 	}},

@@ -4,6 +4,7 @@ package registration
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,8 +23,6 @@ const (
 	contextAnnotation = "fleetscale.io/kubeconfig-context"
 
 	defaultKey = "kubeconfig"
-	// readSuffix makes the key of the credentials that may only read.
-	readSuffix = "-read"
 )
 
 // secrets are the labelled Secrets of one namespace, each with a kubeconfig.
@@ -43,6 +42,7 @@ func (s secrets) Watch() Watch {
 func (s secrets) Read(u *unstructured.Unstructured) Object {
 	o := &secret{options: s.options}
 	o.unreadable = decode(u, o, reasonInvalidKubeconfig)
+	maps.DeleteFunc(o.Data, func(key string, _ []byte) bool { return s.options.apart() || key != o.key() })
 	return o
 }
 
@@ -56,13 +56,25 @@ type secret struct {
 	unreadable []Fault
 }
 
-func (s *secret) Credentials() Reference { return Reference{} }
+// key is that of the kubeconfig.
+func (s *secret) key() string { return cmp.Or(s.Annotations[keyAnnotation], defaultKey) }
 
-func (s *secret) Register(Credentials) Registration {
+func (s *secret) Credentials() Reference {
+	if !s.options.apart() {
+		return Reference{}
+	}
+	return Reference{Namespace: s.options.WriteNamespace, Name: s.Name, By: "--write-namespace", Keys: [2]string{s.key()}}
+}
+
+func (s *secret) Register(creds Credentials) Registration {
 	r := registrationOf(corev1.SchemeGroupVersion.WithKind("Secret"), &s.ObjectMeta, reasonInvalidKubeconfig)
 	r.Name = cmp.Or(s.Annotations[NameAnnotation], s.Name)
 	r.Faults = slices.Concat(s.unreadable, checkName(r.Name, "give another in the annotation "+NameAnnotation), r.Faults)
-	data, missing := s.kubeconfig()
+	if s.options.apart() && creds.Awaiting != "" {
+		r.Awaiting = creds.Awaiting
+		return r
+	}
+	data, missing := s.kubeconfig(creds)
 	if len(missing) > 0 {
 		r.Faults = slices.Concat(r.Faults, missing)
 		return r
@@ -75,14 +87,17 @@ func (s *secret) Register(Credentials) Registration {
 	return r
 }
 
-func (s *secret) kubeconfig() ([]byte, []Fault) {
-	name := cmp.Or(s.Annotations[keyAnnotation], defaultKey)
-	if data := s.Data[name+readSuffix]; s.options.Access == Read && len(data) > 0 {
-		return data, nil
+func (s *secret) kubeconfig(creds Credentials) ([]byte, []Fault) {
+	held, whose := s.Data, "the Secret"
+	if s.options.apart() {
+		if creds.Data == nil {
+			return nil, []Fault{faultf(ReasonMissingCredentials, "%s does not exist: put the credentials of deploy/member-write there", s.Credentials())}
+		}
+		held, whose = creds.Data, "Secret "+s.options.WriteNamespace+"/"+s.Name
 	}
-	if data := s.Data[name]; len(data) > 0 {
+	if data := held[s.key()]; len(data) > 0 {
 		return data, nil
 	}
 	return nil, []Fault{faultf(reasonInvalidKubeconfig,
-		"the Secret has no key %q; put a kubeconfig there, or name another key in the annotation %s", shorten(name), keyAnnotation)}
+		"%s has no key %q; put a kubeconfig there, or name another key in the annotation %s", whose, shorten(s.key()), keyAnnotation)}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
@@ -173,4 +175,53 @@ func FuzzSecret(f *testing.F) {
 		}
 		checkHarmless(t, r.Endpoint)
 	})
+}
+
+// The credentials that write are in a Secret of the same name in another namespace, and nothing of the one that reads is kept.
+func TestCredentialsThatWriteAreApart(t *testing.T) {
+	options := Options{Namespace: "fleet", WriteNamespace: "fleet-write", Access: Write}
+	reads := registrationtest.Kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Token = "reads" }))
+	writes := registrationtest.Kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { u.Token = "writes" }))
+	s := registrationtest.Secret(reads, registrationtest.Annotated(keyAnnotation, "value"))
+	s.Data["value"], s.Data["foreign"] = reads, []byte("a key of somebody else")
+	read := func(o Options) *secret {
+		t.Helper()
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Sources(o)[0].Read(&unstructured.Unstructured{Object: content}).(*secret)
+	}
+	object := read(options)
+	fleettest.Same(t, "credentials", Reference{Namespace: "fleet-write", Name: "east", By: "--write-namespace", Keys: [2]string{"value"}},
+		object.Credentials())
+	if len(object.Data) > 0 {
+		t.Errorf("%d keys of the registration are kept by who writes", len(object.Data))
+	}
+	if r := object.Register(Credentials{Data: map[string][]byte{"value": writes}}); r.Refused() || r.Endpoint.Config.BearerToken != "writes" {
+		t.Errorf("with its credentials it is %+v", r)
+	}
+	if r := object.Register(Credentials{Awaiting: "the Secret"}); r.Refused() || r.Awaiting != "the Secret" || r.Endpoint.Config != nil {
+		t.Errorf("while its Secret is not known yet it is %+v; want neither refused nor usable", r)
+	}
+	for _, tc := range []struct {
+		creds Credentials
+		want  string
+	}{
+		{Credentials{}, "MissingCredentials: Secret fleet-write/east, which --write-namespace names, does not exist: put the credentials of " +
+			"deploy/member-write there"},
+		{Credentials{Data: map[string][]byte{"kubeconfig": writes}}, `InvalidKubeconfig: Secret fleet-write/east has no key "value"; put a ` +
+			"kubeconfig there, or name another key in the annotation fleetscale.io/kubeconfig-key"},
+	} {
+		fleettest.Same(t, "refusal", tc.want, object.Register(tc.creds).Refusal().Error())
+	}
+	reader := read(Options{Namespace: "fleet", Access: Read})
+	if len(reader.Data) != 1 || reader.Credentials() != (Reference{}) {
+		t.Errorf("who reads keeps %d keys and asks for %v; want the one that it uses, and nothing else", len(reader.Data), reader.Credentials())
+	}
+	for _, same := range []string{"", "fleet"} {
+		if o := read(Options{Namespace: "fleet", WriteNamespace: same, Access: Write}); o.Register(Credentials{}).Endpoint.Config.BearerToken != "reads" {
+			t.Errorf("with --write-namespace=%q the credentials of the registration are not used", same)
+		}
+	}
 }

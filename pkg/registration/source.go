@@ -58,6 +58,8 @@ type Reference struct {
 	Namespace, Name string
 	// By is what names it: "spec.secretRef".
 	By string
+	// Keys are what is read of it, and the rest is not kept.
+	Keys [2]string
 }
 
 func (r Reference) String() string {
@@ -76,18 +78,26 @@ type Credentials struct {
 type Options struct {
 	// Namespace of the registration Secrets.
 	Namespace string
-	// Access chooses among a Secret's kubeconfigs.
+	// WriteNamespace has a Secret of the same name beside each of them, with the credentials that write. If it is empty or
+	// the same namespace, the credentials of a registration do both.
+	WriteNamespace string
+	// Access chooses among the credentials.
 	Access Access
 	Policy Policy
+}
+
+// apart is true for who uses other credentials than those of the registration Secrets.
+func (o Options) apart() bool {
+	return o.Access == Write && o.WriteNamespace != "" && o.WriteNamespace != o.Namespace
 }
 
 // Access says which of a registration's credentials a program uses.
 type Access int
 
 const (
-	// Write uses the key kubeconfig.
+	// Write uses those of WriteNamespace.
 	Write Access = iota
-	// Read prefers the key kubeconfig-read.
+	// Read uses those of the registrations.
 	Read
 )
 

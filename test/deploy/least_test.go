@@ -181,7 +181,8 @@ func TestBindingsLeadSomewhere(t *testing.T) {
 }
 
 // The adapter and the controller-manager find the same members, so they have
-// the same rights to read registrations.
+// the same rights to read registrations. The credentials that write are for the
+// latter alone.
 func TestBothProgramsReadTheSameRegistrations(t *testing.T) {
 	tests := map[string][]string{
 		"overlays/standalone":                     {"metrics-adapter", "controller-manager"},
@@ -199,19 +200,43 @@ func TestBothProgramsReadTheSameRegistrations(t *testing.T) {
 			}
 		}
 	}
-	hub := []string{"Role fleetscale-system/PROGRAM-registrations"}
-	karmada := []string{"Role fleetscale-system/PROGRAM-registrations", "ClusterRole fleetscale-PROGRAM-clusters",
-		"Role karmada-cluster/fleetscale-PROGRAM-credentials"}
+	const own, writes = "Role fleetscale-clusters/PROGRAM-registrations", "Role fleetscale-clusters-write/PROGRAM-write"
+	const clusters, credentials = "ClusterRole fleetscale-PROGRAM-clusters", "Role karmada-cluster/fleetscale-PROGRAM-credentials"
 	want := map[string][]string{
-		"overlays/standalone metrics-adapter":                     hub,
-		"overlays/standalone controller-manager":                  hub,
-		"overlays/beside-metrics-server metrics-adapter":          hub,
-		"overlays/beside-metrics-server controller-manager":       hub,
-		"overlays/karmada/beside-metrics-adapter metrics-adapter": karmada,
-		"overlays/karmada/controller-manager controller-manager":  karmada,
+		"overlays/standalone metrics-adapter":                     {own},
+		"overlays/standalone controller-manager":                  {own, writes},
+		"overlays/beside-metrics-server metrics-adapter":          {own},
+		"overlays/beside-metrics-server controller-manager":       {own, writes},
+		"overlays/karmada/beside-metrics-adapter metrics-adapter": {own, clusters, credentials},
+		"overlays/karmada/controller-manager controller-manager":  {own, writes, clusters, credentials},
 	}
 	if diff := gocmp.Diff(want, reads); diff != "" {
 		t.Errorf("roles that read registrations (-want +got):\n%s", diff)
+	}
+}
+
+// Of the Secrets where the programs run, each program may read those that it is given by name: they are keys of
+// certificates, and on a Karmada hub the tokens of the others.
+func TestKeysOfCertificatesAreForTheirOwners(t *testing.T) {
+	found := 0
+	for _, dir := range overlays() {
+		for _, r := range roles(t, dir) {
+			if r.namespace != "fleetscale-system" {
+				continue
+			}
+			for _, rule := range r.rules {
+				if !slices.Contains(rule.Resources, "secrets") {
+					continue
+				}
+				found++
+				if want := []string{r.name}; !slices.Equal(rule.ResourceNames, want) || !slices.Equal(rule.Verbs, []string{"get", "update"}) {
+					t.Errorf("%s: Role %s may %v Secrets named %q, want those named %q only", dir, r.name, rule.Verbs, rule.ResourceNames, want)
+				}
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("found %d rules on Secrets; are they still there?", found)
 	}
 }
 

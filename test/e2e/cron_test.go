@@ -125,7 +125,7 @@ func (c *crons) tidy(t *testing.T) {
 		remove(cluster, "-k", c.Deploy("crds"))
 		remove(cluster, "-k", c.Deploy("base/controller-manager-hub"))
 	}
-	remove(c.loneOf, "namespace", fixture.SystemNamespace)
+	remove(c.loneOf, "namespace", fixture.SystemNamespace, fixture.RegistrationNamespace, fixture.WriteNamespace)
 	for _, cluster := range append(served, c.followers(t)...) {
 		remove(cluster, "namespace", "-l", "for=cron")
 	}

@@ -28,7 +28,7 @@ func TestManifestsAreAccepted(t *testing.T) {
 	e.kubectl(t, "--context", member.Name, "delete", "apiservice", "v1beta1.metrics.k8s.io")
 	t.Cleanup(func() { registerMetricsServer(t, member) })
 	e.withdraw(t, member.Name, testAPIs()...)
-	for _, namespace := range []string{fixture.SystemNamespace, "karmada-cluster"} {
+	for _, namespace := range []string{fixture.SystemNamespace, fixture.RegistrationNamespace, fixture.WriteNamespace, "karmada-cluster"} {
 		e.kubectl(t, "--context", member.Name, "create", "namespace", namespace)
 		t.Cleanup(func() {
 			_, _ = e.Ask(afterwards(t), "--context", member.Name, "delete", "namespace", namespace, "--wait=false")

@@ -226,7 +226,7 @@ func (s *stage) shownByProvider(x shown) {
 // registration changes the Secret of a member.
 func (s *stage) registration(member, verb, what string) {
 	s.t.Helper()
-	if _, err := s.Ask(afterwards(s.t), "-n", "fleetscale-system", verb, "secret", member, "--overwrite", what); err != nil {
+	if _, err := s.Ask(afterwards(s.t), "-n", "fleetscale-clusters", verb, "secret", member, "--overwrite", what); err != nil {
 		s.t.Error(err)
 	}
 }

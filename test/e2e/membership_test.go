@@ -113,7 +113,7 @@ users: [{name: plugin, user: {exec: {apiVersion: client.authentication.k8s.io/v1
 		return hasPods(v, allMembers()...)
 	})
 	eventually(t, "an Event tells it", func(ctx context.Context) error {
-		said, err := e.Ask(ctx, "-n", fixture.SystemNamespace, "events", "--for=secret/plugin")
+		said, err := e.Ask(ctx, "-n", fixture.RegistrationNamespace, "events", "--for=secret/plugin")
 		if err == nil && !strings.Contains(said.Stdout, "ExecNotAllowed") {
 			err = errors.New(said.Stdout + said.Stderr)
 		}

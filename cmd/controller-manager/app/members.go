@@ -60,7 +60,7 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 	registry := member.New(o.Members.Registry(member.Options{
 		Hub:           hub,
 		HubDynamic:    hubDynamic,
-		Registrations: registration.Options{Access: registration.Write},
+		Registrations: registration.Options{Access: registration.Write, WriteNamespace: o.WriteNamespace},
 		Connections:   connection.Options{UserAgent: manager.GetConfig().UserAgent},
 		Recorder:      broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program}),
 		Metrics:       member.NewMetrics(ctrlmetrics.Registry),

@@ -21,14 +21,16 @@ import (
 // Options are the program's command-line options.
 // NewOptions sets the defaults; Validate reports every fault.
 type Options struct {
-	Hub       HubOptions
-	Leader    LeaderOptions
-	Members   command.MemberOptions
-	Autoscale AutoscaleOptions
-	Cron      CronOptions
-	Multidim  MultidimOptions
-	Serving   ServingOptions
-	Logging   *logs.Options
+	Hub     HubOptions
+	Leader  LeaderOptions
+	Members command.MemberOptions
+	// WriteNamespace has the credentials that write in members.
+	WriteNamespace string
+	Autoscale      AutoscaleOptions
+	Cron           CronOptions
+	Multidim       MultidimOptions
+	Serving        ServingOptions
+	Logging        *logs.Options
 }
 
 // memberTimeoutsPerReconcile is how many member timeouts one reconcile of a FederatedHPA may take: for reading scales,
@@ -83,7 +85,7 @@ func NewOptions() *Options {
 			Elect: true, Namespace: "fleetscale-system",
 			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		},
-		Members: command.NewMemberOptions(),
+		Members: command.NewMemberOptions(), WriteNamespace: "fleetscale-clusters-write",
 		Autoscale: AutoscaleOptions{
 			Syncs: 10, SyncPeriod: 15 * time.Second, PropagationGrace: 5 * time.Minute, FailoverGrace: 5 * time.Minute,
 			Decision: replicas.Options{
@@ -106,6 +108,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Hub.addFlags(&sets)
 	o.Leader.addFlags(&sets)
 	o.Members.AddFlags(sets.FlagSet("members"))
+	sets.FlagSet("members").StringVar(&o.WriteNamespace, "write-namespace", o.WriteNamespace, "Namespace of the Secrets, each of the same name "+
+		"as one in --cluster-namespace, with the credentials that write in members. If it is the same namespace, one Secret does for both.")
 	o.Autoscale.addFlags(&sets)
 	o.Cron.addFlags(&sets)
 	o.Multidim.addFlags(&sets)
@@ -190,6 +194,7 @@ func (o *Options) Validate() error {
 		command.When((o.Serving.MetricsCertFile == "") != (o.Serving.MetricsKeyFile == ""),
 			"--metrics-tls-cert-file and --metrics-tls-private-key-file: set both, or none"),
 		o.Members.Validate(),
+		command.When(o.WriteNamespace == "", "--write-namespace: must be set"),
 		o.Autoscale.validate(),
 		o.Multidim.validate(),
 	)

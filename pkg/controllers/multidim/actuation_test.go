@@ -325,6 +325,12 @@ func TestAdmissionIneffective(t *testing.T) {
 	if !slices.ContainsFunc(w.told(), func(e string) bool { return strings.Contains(e, "AdmissionIneffective") }) {
 		t.Error("nobody is told of it")
 	}
+	east.sizing.Policies = "another" // and it has an effect
+	east.bare = false
+	w.pass(3)
+	same(t, "admission, once the policy is another", v1alpha1.AdmissionInstalled, w.object().Status.Clusters[0].Admission)
+	w.pass(60)
+	same(t, "evicted then", len(east.pods), counted(w.did(), "evict"))
 }
 
 // What a cluster cannot do is not tried there, and said.

@@ -68,7 +68,7 @@ func (p *plan) write(a *actuation, sized *sizedCluster, stands *fleetscalev1alph
 func (p *plan) standing(a *actuation, born []sizes.NewContainer, revision string) sizes.Admission {
 	version, stands := "", a.entries.Find(p.Object.Name)
 	if len(born) > 0 && a.sets == nil && stands != nil && a.sizing.Admits {
-		version = fmt.Sprint(born, stands.MatchLabels, revision)
+		version = fmt.Sprint(born, stands.MatchLabels, revision, a.sizing.Policies)
 	}
 	if version != a.memory.version {
 		a.memory.version, a.memory.written = version, p.Now

@@ -15,7 +15,6 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
-	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -74,14 +73,14 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 		sockets: sockets,
 		timeout: p.options.Timeout,
 		wire: &wire{
-			next: authenticated, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail,
+			next: authenticated, limiter: p.limiter, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail,
 			secrets: func() []string { return append(e.Secrets(), sent.secrets()...) },
 		},
 		codecs: codecs{p.options.serializer, p.reading, p.options.Timeout, min(mostEvent, most), p.reading.intake},
 	}
 	c.streams = &streams{wire: c.wire, timeout: p.options.Timeout, open: map[*stream]struct{}{}}
 	c.http = &http.Client{Transport: c.wire, Timeout: p.options.Timeout, CheckRedirect: stay}
-	if err := c.prepareClient(config, p.limiter); err != nil {
+	if err := c.prepareClient(config); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -119,8 +118,8 @@ func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]stri
 	}, nil
 }
 
-func (c *Connection) prepareClient(config *rest.Config, limiter flowcontrol.RateLimiter) error {
-	config.RateLimiter = limiter
+func (c *Connection) prepareClient(config *rest.Config) error {
+	config.RateLimiter, config.QPS = nil, -1 // the wire has a limit
 	config.NegotiatedSerializer = c.codecs
 	config.WarningHandlerWithContext = rest.NoWarnings{} // warnings of members are not ours to log
 	var err error
@@ -155,6 +154,7 @@ const (
 
 // Get asks for the metadata of one object, past the callers' limit, and reads the clock from the answer.
 func (c *Connection) Get(ctx context.Context, path string) (body []byte, code int, err error) {
+	ctx = context.WithValue(ctx, unlimited{}, true)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(path).String(), nil)
 	if err != nil {
 		return nil, 0, fmt.Errorf("asking for %s: %w", path, err)

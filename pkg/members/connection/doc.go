@@ -9,7 +9,8 @@
 //
 //   - ends within [Options].Timeout; one of [Connection.WatchClient] has begun to
 //     be answered by then, and ends with the connection;
-//   - waits no longer than that for the budget of requests;
+//   - waits for half of that at most for the budget of requests, of which each class of
+//     requests has a share; within a class the namespaces take turns (limiter.go);
 //   - is answered by no more bytes than [Options].MaxAnswer after decompression,
 //     and each event of a watch by no more than 16 MiB; its headers have 64 KiB at most;
 //   - holds memory for what was read of its answer until that is decoded. All that

@@ -316,7 +316,7 @@ func TestHeadersWithoutEnd(t *testing.T) {
 	one := httptest.NewTLSServer(handle) // speaks HTTP/1
 	t.Cleanup(one.Close)
 	p := NewPeer("east", Options{AllowLocal: true}.WithDefaults(), nil, func(fleet.Reason) {}, nil)
-	plain, err := p.Connect(registration.Endpoint{Config: &rest.Config{Host: one.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}})
+	plain, err := p.Connect(insecure(one))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,4 +324,9 @@ func TestHeadersWithoutEnd(t *testing.T) {
 		_, err := conn.Client().Get().AbsPath(hostilePath).Do(t.Context()).Raw()
 		wantReason(t, err, fleet.ReasonUnreachable, "")
 	}
+}
+
+// insecure leads to a server whoever that is.
+func insecure(s *httptest.Server) registration.Endpoint {
+	return registration.Endpoint{Config: &rest.Config{Host: s.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}}
 }

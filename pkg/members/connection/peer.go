@@ -4,7 +4,6 @@ package connection
 
 import (
 	"cmp"
-	"context"
 	"runtime/debug"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
@@ -27,7 +25,8 @@ import (
 type Options struct {
 	// UserAgent of every request.
 	UserAgent string
-	// QPS and Burst limit the callers' requests to each cluster (50, 100).
+	// QPS and Burst limit the callers' requests to each cluster (50, 100). Classes of requests (class.go) have
+	// shares of both.
 	QPS   float32
 	Burst int
 	// MaxAnswer bounds the bytes of each answer after decompression (128 MiB), and
@@ -75,7 +74,7 @@ func answers() *runtime.Scheme {
 type Peer struct {
 	options Options
 	meter   meter
-	limiter limiter
+	limiter *limiter
 	reading *Reading
 	onFail  func(fleet.Reason)
 }
@@ -88,7 +87,7 @@ func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)
 	p := &Peer{
 		options: o,
 		meter:   meter{cluster: name, metrics: metrics},
-		limiter: limiter{flowcontrol.NewTokenBucketRateLimiter(o.QPS, o.Burst), o.Timeout},
+		limiter: newLimiter(o.QPS, o.Burst, o.Timeout),
 		reading: NewReading(),
 		onFail:  onFail,
 	}
@@ -104,22 +103,3 @@ func (p *Peer) LastSuccess() time.Time { return p.meter.lastSuccess() }
 
 // Close ends the counting and deletes the cluster's series.
 func (p *Peer) Close() { p.meter.close() }
-
-// limiter bounds the time spent waiting for our own limit, and says whose limit it is.
-type limiter struct {
-	flowcontrol.RateLimiter
-
-	timeout time.Duration
-}
-
-func (l limiter) Wait(ctx context.Context) error {
-	bounded, cancel := context.WithTimeout(ctx, l.timeout)
-	defer cancel()
-	if err := l.RateLimiter.Wait(bounded); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fleet.Silencef(fleet.ReasonRateLimited, "our own limit of requests to this cluster (--member-qps, --member-burst) is reached")
-	}
-	return nil
-}

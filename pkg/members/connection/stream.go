@@ -29,6 +29,9 @@ type streams struct {
 // RoundTrip sends one request. What went wrong on the way is a [*fleet.Silence]:
 // client-go takes some errors of a watch, a timeout among them, for its end.
 func (s *streams) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := s.wire.admit(req); err != nil {
+		return nil, silent(err)
+	}
 	ctx, cancel := context.WithCancelCause(req.Context())
 	str := &stream{ctx: ctx, cancel: cancel, of: s}
 	if !s.add(str) {

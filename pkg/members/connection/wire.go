@@ -24,12 +24,13 @@ var errReplaced = errors.New("the connection was replaced or the cluster has lef
 // passes it. It counts and times, bounds what is read of an answer, and turns what
 // another hub serves into an error.
 type wire struct {
-	next   http.RoundTripper
-	meter  *meter
-	most   int64 // bytes of an answer, decompressed
-	intake *intake
-	ended  atomic.Bool
-	onFail func(fleet.Reason)
+	next    http.RoundTripper
+	limiter *limiter
+	meter   *meter
+	most    int64 // bytes of an answer, decompressed
+	intake  *intake
+	ended   atomic.Bool
+	onFail  func(fleet.Reason)
 	// secrets are what no error may show: servers and proxies repeat what they were sent.
 	secrets func() []string
 	// nestedAt is the API in whose answers the hub's header was seen last; nil when it was not.
@@ -41,6 +42,9 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if w.ended.Load() {
 		return nil, errReplaced
 	}
+	if err := w.admit(req); err != nil {
+		return nil, err
+	}
 	start := time.Now()
 	resp, err := w.send(req)
 	if err != nil {
@@ -49,6 +53,18 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &meteredBody{ReadCloser: resp.Body, done: func(err error) { w.done(resultOf(resp, err), start) }}
 	return resp, nil
+}
+
+// unlimited is the key of requests that are past the limit: probes, of which there are few.
+type unlimited struct{}
+
+// admit waits for the request's turn. What is not sent is not counted.
+func (w *wire) admit(req *http.Request) error {
+	if req.Context().Value(unlimited{}) != nil {
+		return nil
+	}
+	of, namespace := classify(req)
+	return w.limiter.admit(req.Context(), of, namespace)
 }
 
 // send neither counts nor redacts.

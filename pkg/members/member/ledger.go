@@ -54,7 +54,7 @@ func (l *ledger) awaited() string {
 func (r *Registry) followLedger(ctx context.Context) {
 	watcher.Named{
 		Hub: r.options.HubDynamic, Resource: corev1.SchemeGroupVersion.WithResource("configmaps"),
-		Namespace: r.options.Registrations.Namespace, Name: IdentitiesName, What: "the record of identities",
+		Namespace: r.options.Namespace, Name: IdentitiesName, What: "the record of identities",
 	}.Follow(ctx,
 		func(object *unstructured.Unstructured) { r.ledgerRead(ctx, object) },
 		func(trouble *fleet.Silence) { r.ledgerFailed(ctx, trouble) })
@@ -85,7 +85,7 @@ func (r *Registry) ledgerFailed(ctx context.Context, trouble *fleet.Silence) {
 	r.mu.Unlock()
 	if trouble != nil && (before == nil || before.Reason != trouble.Reason) {
 		klog.FromContext(ctx).Info("Could not read which registrations are established, so a restart forgets that and replicas may differ",
-			"configMap", klog.KRef(r.options.Registrations.Namespace, IdentitiesName), "reason", trouble.Reason, "message", trouble.Detail)
+			"configMap", klog.KRef(r.options.Namespace, IdentitiesName), "reason", trouble.Reason, "message", trouble.Detail)
 	}
 }
 
@@ -120,7 +120,7 @@ func (r *Registry) Record(ctx context.Context) error {
 		silence := silenceOf(err)
 		if silence != nil && (trouble == nil || trouble.Reason != silence.Reason) && ctx.Err() == nil {
 			klog.FromContext(ctx).Info("Could not record which registrations are established",
-				"configMap", klog.KRef(r.options.Registrations.Namespace, IdentitiesName), "reason", silence.Reason, "message", silence.Detail)
+				"configMap", klog.KRef(r.options.Namespace, IdentitiesName), "reason", silence.Reason, "message", silence.Detail)
 		}
 		if trouble = silence; trouble != nil && !sleep(ctx, recordAgain) {
 			break
@@ -162,7 +162,7 @@ func (r *Registry) save(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.Connections.Timeout)
 	defer cancel()
-	return writeLedger(ctx, r.options.Hub, r.options.Registrations.Namespace, l, want)
+	return writeLedger(ctx, r.options.Hub, r.options.Namespace, l, want)
 }
 
 func writeLedger(ctx context.Context, hub kubernetes.Interface, namespace string, l ledger, want map[string]string) error {

@@ -23,6 +23,8 @@ type Options struct {
 	HubDynamic dynamic.Interface
 	// Registrations say which objects of the hub register members.
 	Registrations registration.Options
+	// Namespace of the hub holds the record of identities (that of the registrations).
+	Namespace string
 	// Connections say how members are asked.
 	Connections connection.Options
 	// HubMetricsServer reaches the hub's own metrics-server, for a hub that is
@@ -43,6 +45,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Connections = o.Connections.WithDefaults()
+	o.Namespace = cmp.Or(o.Namespace, o.Registrations.Namespace)
 	o.ProbePeriod = cmp.Or(o.ProbePeriod, 10*time.Second)
 	o.DiscoveryPeriod = cmp.Or(o.DiscoveryPeriod, 15*time.Second)
 	return o

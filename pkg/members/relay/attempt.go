@@ -5,6 +5,8 @@ package relay
 import (
 	"context"
 	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // An attempt at something is made once for all who wait for it. Its outcome
@@ -45,8 +47,11 @@ func (a *attempt[V]) ended() bool {
 
 // fresh is true for keepFor: of an answer from when it was asked for, since it
 // is no younger; of a failure from when it was known, else one that took its
-// whole deadline would spare nobody the next.
+// whole deadline would spare nobody the next. What was never asked serves nobody.
 func (a *attempt[V]) fresh(keepFor time.Duration) bool {
+	if connection.Throttled(a.err) {
+		return false
+	}
 	since := a.sent
 	if a.err != nil {
 		since = a.over

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // A line asks one member for one API.
@@ -122,13 +123,18 @@ func (l *line[T]) join(k key) (a *attempt[[]T], used *question[T]) {
 		l.meter.served(servedBy(a.ended()))
 		return a, used
 	}
-	a = newAttempt[[]T]()
+	return l.begin(q), used
+}
+
+// begin puts the question to the member. l.mu must be held.
+func (l *line[T]) begin(q *question[T]) *attempt[[]T] {
+	a := newAttempt[[]T]()
 	if !l.start(func() { l.attend(q, a) }) {
-		return failed[[]T](left()), nil
+		return failed[[]T](left())
 	}
 	l.meter.served(servedAsked)
 	q.last = a
-	return a, used
+	return a
 }
 
 // unasked returns what stands for the answer of a member that is not to be asked.
@@ -153,11 +159,13 @@ func (l *line[T]) finish(q *question[T], a *attempt[[]T], values []T, err error)
 	silence, absent := fleet.Classify(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if silence != nil {
+	switch {
+	case connection.Throttled(err): // of the member it says nothing
+	case silence != nil:
 		err = silence // and nothing else that the member wrote, which may be long
 		l.version.doubted = true
 		q.noteFailure(a.sent)
-	} else {
+	default:
 		if absent {
 			err = l.api.absent()
 		}

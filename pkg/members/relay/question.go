@@ -55,6 +55,9 @@ type Result[T any] struct {
 	// be it none; there is no entry for one that never did, or of which that is
 	// forgotten. Custom metrics have none.
 	Before map[string]merge.Seen
+	// Throttled is true when a member was not asked because of our own limit of requests: whose
+	// namespace asks too much is to ask again, and the member is not to blame.
+	Throttled bool
 }
 
 // key is one question as a member is asked it.

@@ -28,8 +28,9 @@ type Sizing struct {
 	Serves bool
 	// Resizes is true if the API server resizes Pods in place.
 	Resizes bool
-	// Admits is true if the API server gives new Pods the sizes of PodSizes.
-	Admits bool
+	// Admits is true if the API server gives new Pods the sizes of PodSizes. Policies tells one state of what does that from another.
+	Admits   bool
+	Policies string
 	// Reason is the first thing that it lacks, for one or the other; empty if it lacks nothing. Message is all that it lacks, and what to
 	// do about it.
 	Reason  SizingReason
@@ -86,8 +87,10 @@ func (c memberCluster) findSizing(ctx context.Context) (Sizing, error) {
 	if found.Serves = served; !served {
 		found.doesNotAdmit(SizingNoPodSizes, "it does not serve "+v1alpha1.PodSizesResource+"."+v1alpha1.GroupName+remedy)
 	}
-	for _, resource := range []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"} {
-		if err := c.findPolicy(ctx, &found, resource); err != nil {
+	for _, of := range [][2]string{
+		{"mutatingadmissionpolicies", "MutatingAdmissionPolicy"}, {"mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"},
+	} {
+		if err := c.findPolicy(ctx, &found, of[0], of[1]); err != nil {
 			return Sizing{}, err
 		}
 	}
@@ -113,12 +116,20 @@ func (c memberCluster) serves(ctx context.Context, version, resource string) (bo
 	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource }), nil
 }
 
-// findPolicy notes what lacks of the policy, or of its binding.
-func (c memberCluster) findPolicy(ctx context.Context, found *Sizing, resource string) error {
-	at := resourcesAt(c.Client().Get(), admissionv1.SchemeGroupVersion.WithResource(resource), "").Name(policyName).MaxRetries(0)
-	err := at.Do(ctx).Error()
+// findPolicy notes which policy there is, or binding of it, or what lacks of it.
+func (c memberCluster) findPolicy(ctx context.Context, found *Sizing, resource, kind string) error {
+	at := resourcesAt(c.Client().Get(), admissionv1.SchemeGroupVersion.WithResource(resource), "").Name(policyName).MaxRetries(0).
+		SetHeader("Accept", "application/json")
+	answer, err := answerTo(ctx, at)
 	if err == nil {
-		return nil
+		policy, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*metav1.PartialObjectMetadata, error) {
+			policy := &metav1.PartialObjectMetadata{}
+			return policy, decode(answer, policy, kind)
+		})
+		if err == nil {
+			found.Policies += fmt.Sprintf("%.36s/%d ", policy.UID, policy.Generation) // a UUID
+		}
+		return err
 	}
 	name := resource + "." + admissionv1.GroupName
 	var refused *Refused

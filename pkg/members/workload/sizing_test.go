@@ -35,8 +35,8 @@ func sizes(t *testing.T) *server {
 	s := newServer(t, "v2")
 	s.says("GET /api/v1", 200, served("pods", "pods/resize"))
 	s.says("GET /apis/fleetscale.io/v1alpha1", 200, served("podsizes"))
-	s.says(policyPath, 200, `{"kind":"MutatingAdmissionPolicy"}`)
-	s.says(bindingPath, 200, `{"kind":"MutatingAdmissionPolicyBinding"}`)
+	s.says(policyPath, 200, `{"kind":"MutatingAdmissionPolicy","metadata":{"uid":"u1","generation":3}}`)
+	s.says(bindingPath, 200, `{"kind":"MutatingAdmissionPolicyBinding","metadata":{"uid":"u2","generation":1}}`)
 	return s
 }
 
@@ -48,21 +48,30 @@ func TestSizing(t *testing.T) {
 		answers map[string]answer
 		want    Sizing
 	}{
-		"all": {nil, Sizing{Known: true, Serves: true, Resizes: true, Admits: true}},
-		"an old one": {map[string]answer{"GET /api/v1": {200, served("pods")}, "GET /apis/fleetscale.io/v1alpha1": unserved, policyPath: unserved,
+		"all": {nil, Sizing{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/3 u2/1 "}},
+		"another policy": {map[string]answer{policyPath: {200, `{"kind":"MutatingAdmissionPolicy","metadata":{"uid":"u1","generation":4}}`}},
+			Sizing{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/4 u2/1 "}},
+		"no policy, but something else": {map[string]answer{policyPath: {200, `{"kind":"Pod"}`}},
+			Sizing{Silence: &fleet.Silence{Reason: fleet.ReasonBadAnswer}}},
+		"an old one": {map[string]answer{"GET /api/v1": {200, served("pods")}, "GET /apis/fleetscale.io/v1alpha1": unserved,
+			policyPath:  unserved,
 			bindingPath: unserved}, Sizing{Known: true, Reason: SizingNoResize,
 			Message: "it does not serve pods/resize: Kubernetes 1.33 and later do; it does not serve podsizes.fleetscale.io: " + remedy +
 				"; it does not serve mutatingadmissionpolicies.admissionregistration.k8s.io: Kubernetes 1.36 and later do" +
 				"; it does not serve mutatingadmissionpolicybindings.admissionregistration.k8s.io: Kubernetes 1.36 and later do"}},
-		"no kind": {map[string]answer{"GET /apis/fleetscale.io/v1alpha1": {200, served("other")}}, Sizing{Known: true, Resizes: true,
+		"no kind": {map[string]answer{"GET /apis/fleetscale.io/v1alpha1": {200, served("other")}}, Sizing{Known: true, Resizes: true, Policies: "u1/3 u2/1 ",
 			Reason: SizingNoPodSizes, Message: "it does not serve podsizes.fleetscale.io: " + remedy}},
-		"no policies": {map[string]answer{policyPath: unserved}, Sizing{Known: true, Serves: true, Resizes: true, Reason: SizingNoPolicies,
+		"no policies": {map[string]answer{policyPath: unserved}, Sizing{Known: true, Serves: true, Resizes: true, Policies: "u2/1 ",
+			Reason:  SizingNoPolicies,
 			Message: "it does not serve mutatingadmissionpolicies.admissionregistration.k8s.io: Kubernetes 1.36 and later do"}},
-		"no policy": {map[string]answer{policyPath: missing}, Sizing{Known: true, Serves: true, Resizes: true, Reason: SizingNoPolicy,
+		"no policy": {map[string]answer{policyPath: missing}, Sizing{Known: true, Serves: true, Resizes: true, Policies: "u2/1 ",
+			Reason:  SizingNoPolicy,
 			Message: "it has no mutatingadmissionpolicies.admissionregistration.k8s.io sizes.fleetscale.io: " + remedy}},
-		"no binding": {map[string]answer{bindingPath: missing}, Sizing{Known: true, Serves: true, Resizes: true, Reason: SizingNoPolicy,
+		"no binding": {map[string]answer{bindingPath: missing}, Sizing{Known: true, Serves: true, Resizes: true, Policies: "u1/3 ",
+			Reason:  SizingNoPolicy,
 			Message: "it has no mutatingadmissionpolicybindings.admissionregistration.k8s.io sizes.fleetscale.io: " + remedy}},
-		"no right": {map[string]answer{bindingPath: forbidden}, Sizing{Known: true, Serves: true, Resizes: true, Reason: SizingForbidden,
+		"no right": {map[string]answer{bindingPath: forbidden}, Sizing{Known: true, Serves: true, Resizes: true, Policies: "u1/3 ",
+			Reason: SizingForbidden,
 			Message: "our identity lacks the right to get mutatingadmissionpolicybindings.admissionregistration.k8s.io sizes.fleetscale.io: " +
 				remedy}},
 		"it fails": {map[string]answer{policyPath: {500, status(500, "InternalError", "")}},
@@ -104,7 +113,7 @@ func TestSizingOfASilentCluster(t *testing.T) {
 	got := c.Sizing(t.Context())
 	same(t, "reason", fleet.ReasonForbidden, got.Silence.Reason)
 	got.Silence = nil
-	same(t, "sizing", Sizing{Known: true, Serves: true, Resizes: true, Admits: true}, got)
+	same(t, "sizing", Sizing{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/3 u2/1 "}, got)
 	same(t, "requests", []string(nil), s.heard())
 }
 

@@ -175,7 +175,8 @@ func (s *source) follow(ctx context.Context, object string, ref registration.Ref
 	secrets := registration.Watch{
 		What: "credentials of a registration", Resource: corev1.SchemeGroupVersion.WithResource("secrets"), Namespace: ref.Namespace,
 	}
-	f := newFollower(s.of.options.HubDynamic, secrets, ref.Name, dataOf, following{
+	keep := func(u *unstructured.Unstructured) map[string][]byte { return dataOf(u, ref.Keys) }
+	f := newFollower(s.of.options.HubDynamic, secrets, ref.Name, keep, following{
 		changed: func(string) { again() }, synced: again, failed: again,
 	})
 	f.start(ctx, &s.of.running)
@@ -189,13 +190,19 @@ func (s *source) unfollow(object string) {
 	}
 }
 
-// dataOf returns what a Secret holds; never nil.
-func dataOf(u *unstructured.Unstructured) map[string][]byte {
+// dataOf returns what a Secret holds under the keys; never nil. Other bytes of it are nobody's business.
+func dataOf(u *unstructured.Unstructured, keys [2]string) map[string][]byte {
+	kept := map[string][]byte{}
 	var secret corev1.Secret
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &secret); err != nil || secret.Data == nil {
-		return map[string][]byte{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &secret); err != nil {
+		return kept
 	}
-	return secret.Data
+	for _, key := range keys {
+		if data, found := secret.Data[key]; found {
+			kept[key] = data
+		}
+	}
+	return kept
 }
 
 // awaited returns what the first objects wait for.

@@ -43,7 +43,8 @@ func (things) Watch() registration.Watch {
 }
 
 func (things) Read(u *unstructured.Unstructured) registration.Object {
-	return thing{registration.Reference{Namespace: u.GetNamespace(), Name: u.GetName() + "-secret", By: "its name"}}
+	return thing{registration.Reference{Namespace: u.GetNamespace(), Name: u.GetName() + "-secret", By: "its name",
+		Keys: [2]string{"token"}}}
 }
 
 type thing struct{ ref registration.Reference }
@@ -165,8 +166,11 @@ func TestFurtherSource(t *testing.T) {
 	h.create(t, thingsResource, "Thing", "east", nil)
 	h.serve("widgets", "things")
 	s.becomes(t, "map[thing.shop.east:Token]") // there is no such Secret
-	h.create(t, secretResource, "Secret", "east-secret", map[string]any{"token": "czNjcmV0"})
+	h.create(t, secretResource, "Secret", "east-secret", map[string]any{"token": "czNjcmV0", "key-of-a-ca": "Zm9yZWlnbg=="})
 	s.becomes(t, "map[thing.shop.east:Token: s3cret]")
+	if data, _ := w.sources[0].credentials["shop/east"].get("east-secret"); len(data) != 1 {
+		t.Errorf("%d keys are kept, want the one that is used", len(data))
+	}
 	if err := h.Resource(thingsResource).Namespace("shop").Delete(t.Context(), "east", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

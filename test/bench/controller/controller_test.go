@@ -54,7 +54,7 @@ func TestBothSidesHaveTheSame(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, scale, err)
 		}
 	}
-	if secrets, err := hub.CoreV1().Secrets("fleetscale-system").List(t.Context(), metav1.ListOptions{}); err != nil ||
+	if secrets, err := hub.CoreV1().Secrets("fleetscale-clusters").List(t.Context(), metav1.ListOptions{}); err != nil ||
 		len(secrets.Items) != members {
 		t.Errorf("%d members are registered, %v", len(secrets.Items), err)
 	}

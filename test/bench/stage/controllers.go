@@ -114,7 +114,8 @@ func (s *Stage) ControllersFor(ctx context.Context, hub *sim.Member, log io.Writ
 		name: "controllers", folder: "controller-manager", path: s.controllers, ready: "/metrics",
 		args: func(kubeconfig string, ports []int) []string {
 			return append([]string{
-				"--kubeconfig=" + kubeconfig, "--allow-local-members", "--leader-elect=false", "--health-probe-bind-address=0",
+				"--kubeconfig=" + kubeconfig, "--allow-local-members", "--write-namespace=" + fixture.RegistrationNamespace,
+				"--leader-elect=false", "--health-probe-bind-address=0",
 				fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", ports[0]), fmt.Sprintf("--profiling-bind-address=127.0.0.1:%d", ports[1]),
 			}, args...)
 		},

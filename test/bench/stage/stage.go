@@ -109,7 +109,7 @@ func (s *Stage) register(ctx context.Context, m *sim.Member) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.hub.CoreV1().Secrets(fixture.SystemNamespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
+	if _, err := s.hub.CoreV1().Secrets(fixture.RegistrationNamespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("registering %s: %w", m.Name(), err)
 	}
 	return nil
@@ -145,7 +145,7 @@ func registration(name string, m Registrable) (*corev1.Secret, error) {
 		return nil, fmt.Errorf("writing the kubeconfig of %s: %w", name, err)
 	}
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: fixture.SystemNamespace, Name: name, Labels: map[string]string{registered: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: fixture.RegistrationNamespace, Name: name, Labels: map[string]string{registered: "true"}},
 		Data:       map[string][]byte{"kubeconfig": kubeconfig},
 	}, nil
 }
@@ -154,7 +154,7 @@ const registered = "fleetscale.io/member"
 
 // Dismiss deregisters all members, and ends those.
 func (s *Stage) Dismiss(ctx context.Context, fleet *sim.Fleet) error {
-	err := s.hub.CoreV1().Secrets(fixture.SystemNamespace).DeleteCollection(ctx, metav1.DeleteOptions{},
+	err := s.hub.CoreV1().Secrets(fixture.RegistrationNamespace).DeleteCollection(ctx, metav1.DeleteOptions{},
 		metav1.ListOptions{LabelSelector: registered + "=true"})
 	if err != nil {
 		err = fmt.Errorf("deregistering the members: %w", err)

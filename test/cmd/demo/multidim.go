@@ -58,7 +58,7 @@ func (s *stage) price(ctx context.Context) error {
 		return err
 	}
 	s.say("The registration of a cluster says what an hour costs there, in any currency:")
-	return s.show(ctx, shows("secret/east annotated", "secret/west annotated"), "-n", fixture.SystemNamespace,
+	return s.show(ctx, shows("secret/east annotated", "secret/west annotated"), "-n", fixture.RegistrationNamespace,
 		"annotate", "secrets", east, west, "fleetscale.io/price-cpu-hour=0.04", "fleetscale.io/price-gib-hour=0.005")
 }
 

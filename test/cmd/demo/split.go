@@ -83,7 +83,7 @@ func (s *stage) enlist(ctx context.Context) error {
 		}
 	}
 	s.say("A member is a Secret with a kubeconfig, on the hub. Nothing is installed in the members:")
-	return s.show(ctx, shows(east, west, north), "-n", fixture.SystemNamespace, "get", "secrets", "-l", "fleetscale.io/member=true")
+	return s.show(ctx, shows(east, west, north), "-n", fixture.RegistrationNamespace, "get", "secrets", "-l", "fleetscale.io/member=true")
 }
 
 // split shows how the bounds of one autoscaler become those of three.

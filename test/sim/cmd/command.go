@@ -132,7 +132,7 @@ func (o *options) write(fleet *sim.Fleet) error {
 func registrationOf(name string, kubeconfig []byte) corev1.Secret {
 	return corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: "fleetscale-system", Name: name, Labels: map[string]string{"fleetscale.io/member": "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "fleetscale-clusters", Name: name, Labels: map[string]string{"fleetscale.io/member": "true"}},
 		Data:       map[string][]byte{"kubeconfig": kubeconfig},
 	}
 }

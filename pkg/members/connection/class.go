@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"net/http"
+	"strings"
+)
+
+// class is what requests are for. Each class has a part of a member's budget of requests that no other
+// can use up. Which one a request is of follows from the request, so that no caller can forget to say it.
+type class int
+
+const (
+	// scraped is the usage of Pods and nodes.
+	scraped class = iota
+	// relayed are custom and external metrics: what tenants of the hub ask, in any number.
+	relayed
+	// written is what is changed.
+	written
+	// other is what else is read: lists, watches, scales, discovery.
+	other
+
+	classes = 4
+)
+
+// classify returns the class of a request and the namespace that it is about; empty: of none.
+func classify(req *http.Request) (of class, namespace string) {
+	group, rest := "", req.URL.Path
+	if _, path, found := strings.Cut(rest, "/apis/"); found {
+		group, rest, _ = strings.Cut(path, "/")
+	}
+	if _, path, found := strings.Cut(rest, "/namespaces/"); found {
+		namespace, _, _ = strings.Cut(path, "/")
+	}
+	switch {
+	case req.Method != http.MethodGet:
+		return written, namespace
+	case group == "metrics.k8s.io":
+		return scraped, namespace
+	case group == "custom.metrics.k8s.io", group == "external.metrics.k8s.io":
+		return relayed, namespace
+	}
+	return other, namespace
+}

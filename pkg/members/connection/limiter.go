@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+)
+
+// limiter bounds the requests to one member. Each class has its share; within a class the
+// namespaces take turns, so that who asks much waits for itself.
+type limiter struct {
+	patience time.Duration // how long a request waits at most
+	pace     time.Duration // between two requests
+	most     int           // requests of one namespace that wait: who could not be served in time is told at once
+
+	mu     sync.Mutex
+	shares shares
+	queues [classes]queue
+	first  class // that is served first
+	ticks  bool  // a tick is to come
+}
+
+// newLimiter has requests wait for half of their deadline at most: the rest is for the answer.
+func newLimiter(qps float32, burst int, timeout time.Duration) *limiter {
+	patience := timeout / 2
+	return &limiter{
+		patience: patience,
+		pace:     max(time.Millisecond, time.Duration(float64(time.Second)/float64(qps))),
+		most:     1 + int(float64(qps)*patience.Seconds()),
+		shares:   newShares(float64(qps), burst, time.Now()),
+	}
+}
+
+var errThrottled error = fleet.Silencef(fleet.ReasonRateLimited,
+	"our own limit of requests to this cluster (--member-qps, --member-burst) is reached")
+
+// Throttled is true for the error of a request that was not sent, because of our own limit of
+// requests. It says nothing of the member.
+func Throttled(err error) bool { return errors.Is(err, errThrottled) }
+
+// admit returns nil when the request may be sent.
+func (l *limiter) admit(ctx context.Context, of class, namespace string) error {
+	w, err := l.enter(of, namespace)
+	if w == nil {
+		return err
+	}
+	timer := time.NewTimer(l.patience)
+	defer timer.Stop()
+	select {
+	case <-w.admitted:
+		return nil
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-timer.C:
+		err = errThrottled
+	}
+	if !l.leave(w) {
+		return nil // it was admitted at the same moment
+	}
+	return err
+}
+
+// enter returns the place of a request that has to wait.
+func (l *limiter) enter(of class, namespace string) (*waiter, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.serve(time.Now())
+	q := &l.queues[of]
+	switch {
+	case len(q.turns) == 0 && l.shares.take(of):
+		return nil, nil
+	case len(q.waiting[namespace]) >= l.most:
+		return nil, errThrottled
+	}
+	w := &waiter{of: of, namespace: namespace, admitted: make(chan struct{})}
+	q.push(w)
+	l.tickSoon()
+	return w, nil
+}
+
+// leave is false for a request that was admitted.
+func (l *limiter) leave(w *waiter) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queues[w.of].remove(w)
+}
+
+// serve admits those who wait, as far as there are tokens: the classes in turn.
+func (l *limiter) serve(now time.Time) {
+	l.shares.fill(now)
+	for denied := 0; denied < classes; {
+		q := &l.queues[l.first]
+		if len(q.turns) > 0 && l.shares.take(l.first) {
+			close(q.pop().admitted)
+			denied = 0
+		} else {
+			denied++
+		}
+		l.first = (l.first + 1) % classes
+	}
+}
+
+// tickSoon serves those who wait when there may be another token.
+func (l *limiter) tickSoon() {
+	if l.ticks {
+		return
+	}
+	l.ticks = true
+	time.AfterFunc(l.pace, l.tick)
+}
+
+func (l *limiter) tick() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ticks = false
+	l.serve(time.Now())
+	for _, q := range l.queues {
+		if len(q.turns) > 0 {
+			l.tickSoon()
+		}
+	}
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+)
+
+func TestClassOfRequests(t *testing.T) {
+	tests := map[string]string{
+		"GET /apis/metrics.k8s.io/v1beta1/namespaces/shop/pods":                  "scraped shop",
+		"GET /apis/metrics.k8s.io/v1beta1/pods":                                  "scraped ",
+		"GET /k8s/clusters/c-1/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods": "scraped shop",
+		"GET /apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps":     "relayed shop",
+		"GET /apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/metrics/rps":    "relayed shop",
+		"GET /apis/external.metrics.k8s.io/v1beta1/namespaces/shop/queue":        "relayed shop",
+		"GET /apis/custom.metrics.k8s.io":                                        "relayed ",
+		"GET /apis/custom.metrics.k8s.io/v1beta2/nodes/a/rps":                    "relayed ",
+		"PUT /apis/apps/v1/namespaces/shop/deployments/web/scale":                "written shop",
+		"POST /api/v1/namespaces/shop/pods/web/eviction":                         "written shop",
+		"PATCH /apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/a/rps":   "written shop",
+		"GET /apis/apps/v1/namespaces/shop/deployments/web/scale":                "other shop",
+		"GET /api/v1/pods":                 "other ",
+		"GET /api/v1/namespaces/shop/pods": "other shop",
+		"GET /apis":                        "other ",
+		"GET /apis/autoscaling/v2/namespaces/metrics.k8s.io/horizontalpodautoscalers":          "other metrics.k8s.io",
+		"GET /apis/metrics.k8s.io.example.com/v1/namespaces/custom.metrics.k8s.io/deployments": "other custom.metrics.k8s.io",
+	}
+	for request, want := range tests {
+		var method, path string
+		_, _ = fmt.Sscan(request, &method, &path)
+		of, namespace := classify(httptest.NewRequest(method, path, nil))
+		if got := [classes]string{"scraped", "relayed", "written", "other"}[of] + " " + namespace; got != want {
+			t.Errorf("%s is %q, want %q", request, got, want)
+		}
+	}
+}
+
+// However the classes ask: all of them together get no more than rate and burst allow, and one
+// that asks without end gets its part of the rate at least, and all of it alone.
+func TestSharesProperties(t *testing.T) {
+	const steps, step = 2000, 10 * time.Millisecond
+	for seed := range uint64(80) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		rate, burst := 1+r.Float64()*200, 1+r.IntN(200)
+		start := time.Unix(1_700_000_000, 0)
+		s := newShares(rate, burst, start)
+		var got [classes]int
+		asks := [classes]float64{1, r.Float64(), r.Float64(), r.Float64()} // how often; the first always
+		if seed%4 == 0 {
+			asks = [classes]float64{1, 0, 0, 0}
+		}
+		for i := 1; i <= steps; i++ {
+			s.fill(start.Add(time.Duration(i) * step))
+			for range 1 + r.IntN(3) {
+				for _, c := range r.Perm(classes) {
+					if r.Float64() < asks[c] {
+						for s.take(class(c)) {
+							got[c]++
+						}
+					}
+				}
+			}
+		}
+		all, seconds := got[0]+got[1]+got[2]+got[3], (steps * step).Seconds()
+		if most := rate*seconds + float64(max(burst, classes+2)); float64(all) > most+1e-6 {
+			t.Fatalf("seed %d: %d requests, want %v at most", seed, all, most)
+		}
+		if least := rate / classes * seconds; float64(got[0]) < least-1 {
+			t.Fatalf("seed %d: %d requests of the first class, want its part %v", seed, got[0], least)
+		}
+		if seed%4 == 0 && float64(got[0]) < rate*seconds-5 {
+			t.Fatalf("seed %d: %d requests of a class that is alone, want %v", seed, got[0], rate*seconds)
+		}
+	}
+}
+
+// asker asks all the time, some at once, and counts what becomes of it.
+type asker struct {
+	of        class
+	namespace string
+	atOnce    int
+
+	admitted, throttled atomic.Int64
+	longest             atomic.Int64 // wait
+}
+
+func (a *asker) run(ctx context.Context, l *limiter) {
+	for range a.atOnce {
+		go func() {
+			for ctx.Err() == nil {
+				begin := time.Now()
+				switch err := l.admit(ctx, a.of, a.namespace); {
+				case err == nil:
+					a.admitted.Add(1)
+					a.longest.Store(max(a.longest.Load(), int64(time.Since(begin))))
+				case Throttled(err):
+					a.throttled.Add(1)
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(100 * time.Millisecond): // it has been answered
+				}
+			}
+		}()
+	}
+}
+
+func during(t *testing.T, d time.Duration, l *limiter, askers ...*asker) {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	for _, a := range askers {
+		a.run(ctx, l)
+	}
+	<-ctx.Done()
+	synctest.Wait()
+}
+
+// One tenant floods a member with questions. It waits for itself: scrapes, writes, and the questions of others do not.
+func TestFloodOfOneTenant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(50, 100, 4*time.Second)
+		flood := &asker{of: relayed, namespace: "evil", atOnce: 500}
+		during(t, 10*time.Second, l, flood) // the burst is gone
+		if n := flood.admitted.Load(); n < 550 || n > 601 {
+			t.Errorf("alone it got %d, want all there is", n)
+		}
+		flood.admitted.Store(0)
+		scrapes, writes := &asker{of: scraped, namespace: "shop", atOnce: 1}, &asker{of: written, namespace: "shop", atOnce: 1}
+		tenant, lists := &asker{of: relayed, namespace: "shop", atOnce: 1}, &asker{of: other, atOnce: 1}
+		during(t, 20*time.Second, l, flood, scrapes, writes, tenant, lists)
+		for name, a := range map[string]*asker{"scrapes": scrapes, "writes": writes, "another tenant": tenant, "lists": lists} {
+			if a.admitted.Load() < 100 || a.throttled.Load() > 0 || a.longest.Load() > int64(150*time.Millisecond) {
+				t.Errorf("%s: %d admitted, %d throttled, after %v at most; want about 200, none, at once", name, a.admitted.Load(),
+					a.throttled.Load(), time.Duration(a.longest.Load()))
+			}
+		}
+		if flood.throttled.Load() < 1000 || flood.admitted.Load() < 100 {
+			t.Errorf("the flood: %d admitted, %d throttled; want what the others leave, and the rest", flood.admitted.Load(), flood.throttled.Load())
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for c, q := range l.queues {
+			if len(q.turns) != 0 || len(q.waiting) != 0 {
+				t.Errorf("class %d: %v wait after all have left", c, q)
+			}
+		}
+	})
+}
+
+func TestNamespacesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(40, 4, 20*time.Second)
+		many, some, few := &asker{of: relayed, namespace: "a", atOnce: 300}, &asker{of: relayed, namespace: "b", atOnce: 30},
+			&asker{of: relayed, namespace: "c", atOnce: 1}
+		during(t, 30*time.Second, l, many, some, few)
+		fleettest.Same(t, "whether each got a third, or all it asked for", []bool{true, true, true}, []bool{
+			many.admitted.Load() > 350, some.admitted.Load() > 350, few.admitted.Load() > 150,
+		})
+		if few.throttled.Load()+some.throttled.Load() > 0 {
+			t.Errorf("%d and %d of those that ask less were throttled", some.throttled.Load(), few.throttled.Load())
+		}
+	})
+}
+
+func TestWaitingEndsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(0.001, 1, 4*time.Second)
+		if err := l.admit(t.Context(), scraped, ""); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		first := make(chan error, 1)
+		go func() { first <- l.admit(t.Context(), scraped, "") }()
+		synctest.Wait()
+		if err := l.admit(t.Context(), scraped, ""); !Throttled(err) || time.Since(begin) != 0 {
+			t.Errorf("%v after %v; want to be told at once that it cannot be served in time", err, time.Since(begin))
+		}
+		if err := <-first; !Throttled(err) || time.Since(begin) != 2*time.Second {
+			t.Errorf("%v after %v; want throttled, after half of the deadline", err, time.Since(begin))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := l.admit(ctx, scraped, ""); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v; want the asker's deadline", err)
+		}
+	})
+}
+
+func TestQueue(t *testing.T) {
+	for seed := range uint64(300) {
+		r, q := rand.New(rand.NewPCG(seed, 5)), queue{}
+		var all []*waiter
+		for range 200 {
+			switch n := len(all); {
+			case n == 0 || r.IntN(2) == 0:
+				w := &waiter{namespace: string(rune('a' + r.IntN(4)))}
+				q.push(w)
+				all = append(all, w)
+			case r.IntN(2) == 0:
+				w := all[r.IntN(n)]
+				if !q.remove(w) || q.remove(w) {
+					t.Fatalf("seed %d: not removed once", seed)
+				}
+				all = without(all, w)
+			default:
+				w := q.pop()
+				for _, earlier := range all {
+					if earlier == w {
+						break
+					}
+					if earlier.namespace == w.namespace {
+						t.Fatalf("seed %d: who came later goes first", seed)
+					}
+				}
+				all = without(all, w)
+			}
+			waiting := 0
+			for namespace, of := range q.waiting {
+				waiting += len(of)
+				if len(of) == 0 || count(q.turns, namespace) != 1 {
+					t.Fatalf("seed %d: turns %v, waiting %v", seed, q.turns, q.waiting)
+				}
+			}
+			if waiting != len(all) || len(q.turns) != len(q.waiting) {
+				t.Fatalf("seed %d: %d wait, want %d", seed, waiting, len(all))
+			}
+		}
+	}
+}
+
+func without(all []*waiter, w *waiter) (rest []*waiter) {
+	for _, other := range all {
+		if other != w {
+			rest = append(rest, other)
+		}
+	}
+	return rest
+}
+
+func count(all []string, of string) (n int) {
+	for _, s := range all {
+		if s == of {
+			n++
+		}
+	}
+	return n
+}
+
+// Over real connections: what is refused was not sent, and is no fault of the member.
+func TestThrottledRequestsAreNotSent(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int64
+	failures := make(chan fleet.Reason, 100)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent.Add(1) }))
+	t.Cleanup(server.Close)
+	p := NewPeer("east", Options{AllowLocal: true, QPS: 0.001, Burst: 8, Timeout: time.Second}.WithDefaults(), nil, func(r fleet.Reason) { failures <- r }, nil)
+	conn, err := p.Connect(insecure(server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(client rest.Interface, path string) error {
+		return client.Get().AbsPath(path).Do(t.Context()).Error()
+	}
+	var all sync.WaitGroup
+	var throttled atomic.Int64
+	for i := range 20 {
+		client := conn.Client()
+		if i%2 == 0 {
+			client = conn.WatchClient()
+		}
+		all.Go(func() {
+			if Throttled(ask(client, "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps")) {
+				throttled.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if sent.Load() != 5 || throttled.Load() != 15 { // its own, and four spare ones
+		t.Errorf("%d were sent and %d throttled of 20, want 5 and 15", sent.Load(), throttled.Load())
+	}
+	for range 3 {
+		if _, _, err := conn.Get(t.Context(), "/"); err != nil {
+			t.Errorf("a probe: %v", err)
+		}
+	}
+	if err := ask(conn.Client(), "/apis/metrics.k8s.io/v1beta1/pods"); err != nil {
+		t.Errorf("a scrape: %v", err)
+	}
+	if len(failures) > 0 {
+		t.Errorf("failure %s of the member, which was not asked", <-failures)
+	}
+}
