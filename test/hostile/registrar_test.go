@@ -94,7 +94,7 @@ func (s *scene) registrar(t *testing.T) (end func()) {
 	})
 	return func() {
 		for name := range all {
-			s.remove(t, "/api/v1/namespaces/"+fixture.SystemNamespace+"/secrets/"+name)
+			s.remove(t, "/api/v1/namespaces/"+fixture.RegistrationNamespace+"/secrets/"+name)
 		}
 		s.karmada.remove(declares)
 		if err := liar.Close(); err != nil {

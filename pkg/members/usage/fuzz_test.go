@@ -34,13 +34,13 @@ func FuzzHostile(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte, contentType string, ofNodes bool) {
+		k := key{resource: podsResource, namespace: "shop"}
+		if ofNodes {
+			k = key{resource: nodesResource}
+		}
 		var b *Batch
 		var err error
-		memberstest.Within(t, len(body), func() {
-			if b, err = allPods.decodePods(body, contentType); ofNodes {
-				b, err = allNodes.decodeNodes(body, contentType)
-			}
-		})
+		memberstest.Within(t, len(body), func() { b, err = k.decode(body, contentType) })
 		if err != nil {
 			return
 		}

@@ -72,13 +72,17 @@ func (s *Stage) AdapterFor(ctx context.Context, hub *sim.Member, args ...string)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(authority), 0o755), os.WriteFile(authority, hub.Authority(), 0o600)); err != nil {
 		return nil, fmt.Errorf("writing the authority of %s: %w", hub.Name(), err)
 	}
+	_, serving, err := s.serving(hub, fixture.AdapterService)
+	if err != nil {
+		return nil, err
+	}
 	p, err := s.start(ctx, hub, starting{
 		name: "adapter", folder: "adapter", path: s.Program, ready: "/readyz", secure: true,
 		args: func(kubeconfig string, ports []int) []string {
 			return append([]string{
 				"--kubeconfig=" + kubeconfig, "--client-ca-file=" + authority, "--allow-local-members",
 				"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
-			}, args...)
+			}, append(serving, args...)...)
 		},
 	})
 	if err != nil {

@@ -130,25 +130,19 @@ func (s *Stage) WebhookFor(ctx context.Context, hub *sim.Member, log io.Writer) 
 	if err != nil {
 		return nil, nil, err
 	}
-	dir := filepath.Join(s.Dir(), "clusters", hub.Name()+"-webhook")
-	authority, key, err := cert.GenerateSelfSignedCertKey(serverName(fixture.WebhookService), nil, nil)
+	authority, serving, err := s.serving(hub, fixture.WebhookService)
 	if err != nil {
-		return nil, nil, fmt.Errorf("signing the certificate of the webhook: %w", err)
-	}
-	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(certFile, authority, 0o600), os.WriteFile(keyFile, key, 0o600)); err != nil {
-		return nil, nil, fmt.Errorf("writing the certificate of the webhook: %w", err)
+		return nil, nil, err
 	}
 	w := &Webhook{service: fixture.WebhookService, authority: authority}
 	p, err := s.start(ctx, hub, starting{
 		name: "webhook", folder: "webhook", path: program, ready: "/metrics",
 		args: func(kubeconfig string, ports []int) []string {
 			w.URL = fmt.Sprintf("https://127.0.0.1:%d", ports[1])
-			return []string{
-				"--kubeconfig=" + kubeconfig, "--tls-cert-file=" + certFile, "--tls-private-key-file=" + keyFile,
-				"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[1]),
+			return append([]string{
+				"--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[1]),
 				"--health-probe-bind-address=0", fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", ports[0]),
-			}
+			}, serving...)
 		},
 	})
 	if err != nil {
@@ -156,4 +150,18 @@ func (s *Stage) WebhookFor(ctx context.Context, hub *sim.Member, log io.Writer) 
 	}
 	w.PID, w.process = p.PID, p.process
 	return w, p, nil
+}
+
+// serving writes a certificate for a Service of a simulated hub, which is its own authority, and returns the flags that name it.
+func (s *Stage) serving(hub *sim.Member, service string) (authority []byte, flags []string, err error) {
+	authority, key, err := cert.GenerateSelfSignedCertKey(serverName(service), nil, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("signing the certificate of %s: %w", service, err)
+	}
+	dir := filepath.Join(s.Dir(), "clusters", hub.Name()+"-"+service)
+	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(certFile, authority, 0o600), os.WriteFile(keyFile, key, 0o600)); err != nil {
+		return nil, nil, fmt.Errorf("writing the certificate of %s: %w", service, err)
+	}
+	return authority, []string{"--tls-cert-file=" + certFile, "--tls-private-key-file=" + keyFile}, nil
 }
