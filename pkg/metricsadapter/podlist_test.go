@@ -183,6 +183,9 @@ func FuzzOrder(f *testing.F) {
 			m := &fakeMember{name: fmt.Sprintf("member-%d", i)}
 			for range random.IntN(20) {
 				p := pod(pick(random, "bank", "shop"), fmt.Sprintf("web-%d", random.IntN(15)), "web")
+				if slices.ContainsFunc(m.pods, func(q metricsv1beta1.PodMetrics) bool { return q.Namespace == p.Namespace && q.Name == p.Name }) {
+					continue // a cluster has no two of one name
+				}
 				m.pods = append(m.pods, p)
 				want = append(want, []string{p.Namespace, p.Name, m.name})
 			}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -84,12 +85,34 @@ func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case !strings.Contains(inGroup, "/"):
 		fmt.Fprint(rw, `{"kind":"APIResourceList","apiVersion":"v1"}`)
 	case group == custom_metrics.GroupName:
-		fmt.Fprintf(rw, `{"kind":"MetricValueList","apiVersion":%q,"items":[{"value":"1"}]}`, group+"/"+version)
+		namespace, name := objectOf(r.URL)
+		fmt.Fprintf(rw, `{"kind":"MetricValueList","apiVersion":%q,"items":[{"describedObject":{"namespace":%q,"name":%q},"value":"1"}]}`,
+			group+"/"+version, namespace, name)
 	case group == external_metrics.GroupName:
 		fmt.Fprintf(rw, `{"kind":"ExternalMetricValueList","apiVersion":%q,"items":[{"value":"1"}]}`, group+"/"+version)
+	case strings.HasSuffix(inGroup, "/nodes"):
+		fmt.Fprint(rw, `{"items":[{"metadata":{"name":"web-0"}}]}`)
 	default:
 		fmt.Fprint(rw, `{"items":[{"metadata":{"name":"web-0","namespace":"shop"},"containers":[]}]}`)
 	}
+}
+
+// objectOf is the object that a question for a custom metric is about.
+func objectOf(u *url.URL) (namespace, name string) {
+	parts := strings.Split(u.EscapedPath(), "/")[4:] // behind the version
+	for i, part := range parts {
+		parts[i], _ = url.PathUnescape(part)
+	}
+	switch {
+	case parts[0] == "namespaces" && len(parts) == 5:
+		namespace, name = parts[1], parts[3]
+	default: // a namespace itself, or what is in none
+		name = parts[1]
+	}
+	if name == "*" {
+		name = "web-0"
+	}
+	return namespace, name
 }
 
 func apiVersionOf(group string) string {
