@@ -32,8 +32,8 @@ type source struct {
 	synced atomic.Bool
 	// complete is true while the API is served and all its objects were handed over.
 	complete atomic.Bool
-	objects atomic.Pointer[follower[registration.Object]] // nil while the API is not served
-	trouble atomic.Pointer[string]                        // why the hub could not tell whether it serves the API
+	objects  atomic.Pointer[follower[registration.Object]] // nil while the API is not served
+	trouble  atomic.Pointer[string]                        // why the hub could not tell whether it serves the API
 	// credentials by object. Only the one who hands registrations over comes here.
 	credentials map[string]*credentialWatch
 }

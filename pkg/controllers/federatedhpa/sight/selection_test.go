@@ -136,8 +136,9 @@ func TestSelect(t *testing.T) {
 		"not those that are joining":          {members{"a": nil, "b": dead, "c": dead}, nil, nil, "a", ""},
 		"not even if only they are named":     {members{"a": nil, "b": dead}, nil, []func(*v1alpha1.FederatedHPA){only("b")}, "", ""},
 		"unless the workload is placed there": {members{"a": dead, "b": dead}, &two, nil, "a=3* z*", ""},
-		"or the status names them":            {members{"a": nil, "b": dead, "c": dead}, nil, []func(*v1alpha1.FederatedHPA){knows("b")}, "a b*", ""},
-		"one is not preferred":                {three, nil, []func(*v1alpha1.FederatedHPA){prefers("a", "b")}, "a b* c?", ""},
+		"or the status names them": {members{"a": nil, "b": dead, "c": dead},
+			nil, []func(*v1alpha1.FederatedHPA){knows("b")}, "a b*", ""},
+		"one is not preferred": {three, nil, []func(*v1alpha1.FederatedHPA){prefers("a", "b")}, "a b* c?", ""},
 		"an unreadable affinity": {three, nil, []func(*v1alpha1.FederatedHPA){unreadable}, "",
 			`spec.clusterAffinity: reading labelSelector: "Odd" is not a valid label selector operator`},
 	}
