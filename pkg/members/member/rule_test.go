@@ -103,9 +103,8 @@ func refused(was, uid, of, name string) string {
 
 func TestRule(t *testing.T) {
 	const exec, pull, invalid fleet.Reason = "ExecNotAllowed", "PullMode", "InvalidName"
-	const never = "secret/east, which was never contacted, " +
-		"so nobody can tell whether both lead to one cluster; give one of them another name " +
-		"(Secrets: annotation fleetscale.io/cluster-name)"
+	const never = "secret/east, which was never contacted, so nobody can tell whether both lead to one cluster; give one of them " +
+		"another name (Secrets: annotation fleetscale.io/cluster-name)"
 	tests := map[string]struct {
 		wishes      []wish
 		want        map[string]string
