@@ -131,7 +131,7 @@ func customRequests() (all []request) {
 		listOfOne.path, listOfOne.of = listOfOne.path+"?labelSelector="+cluster, "member1"
 		tables := asks("custom", inMine+"/services/%2A/authz_rps", 406) // there are none of metrics
 		tables.accept = table
-		watch := asks("custom", inMine+"/services/web/authz_rps", 200) // to the library it is a get
+		watch := asks("one", inMine+"/services/web/authz_rps", 200) // with a name it is a get, to RBAC too
 		watch.path += "?watch=true"
 		all = append(all, ofOne, listOfOne, tables, watch,
 			asks("custom", inMine+"/services/web/authz_rps", 200),
@@ -155,7 +155,6 @@ func customRequests() (all []request) {
 			refused("custom", "/namespaces/%2A/services/%2A/authz_rps", 403),
 			refused("custom", "/nodes/%2A/authz_rps", 403),
 			refused("custom", "/services/web/authz_rps", 403),
-			refused("one", inMine+"/services/web/authz_rps?watch=true", 403),
 			refused("one", inMine+"/services/%2A/authz_rps", 403),
 			refused("one", inMine+"/services/web/authz_errors", 403),
 			refused("one", inMine+"/pods/web/authz_rps", 403),
