@@ -75,7 +75,7 @@ func (e *entry) adopt(reg registration.Registration) (fx effects) {
 		return fx
 	}
 	e.generation++
-	e.quarantine = quarantine{} // whoever changed it has looked into the matter
+	e.quarantine = quarantine{} // whoever changed it may have repaired it
 	if old.Awaiting == "" {
 		e.waitingSince = time.Now()
 	}
