@@ -111,8 +111,9 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Hub.addFlags(&sets)
 	o.Leader.addFlags(&sets)
 	o.Members.AddFlags(sets.FlagSet("members"))
-	sets.FlagSet("members").StringVar(&o.WriteNamespace, "write-namespace", o.WriteNamespace, "Namespace of the Secrets, each of the same name "+
-		"as one in --cluster-namespace, with the credentials that write in members. If it is the same namespace, one Secret does for both.")
+	sets.FlagSet("members").StringVar(&o.WriteNamespace, "write-namespace", o.WriteNamespace,
+		"Namespace of the Secrets, each of the same name "+
+			"as one in --cluster-namespace, with the credentials that write in members. If it is the same namespace, one Secret does for both.")
 	o.Autoscale.addFlags(&sets)
 	o.Cron.addFlags(&sets)
 	o.Multidim.addFlags(&sets)

@@ -91,7 +91,8 @@ func (e *entry) adopt(reg registration.Registration) (fx effects) {
 // probed soon.
 func (e *entry) failed(reason fleet.Reason) {
 	switch reason {
-	case connection.ReasonNestedHub, connection.ReasonAddressNotAllowed, fleet.ReasonTimeout, fleet.ReasonUnreachable, fleet.ReasonForbidden, fleet.ReasonCertificate:
+	case connection.ReasonNestedHub, connection.ReasonAddressNotAllowed, fleet.ReasonTimeout,
+		fleet.ReasonUnreachable, fleet.ReasonForbidden, fleet.ReasonCertificate:
 		poke(e.doubt)
 	}
 }
