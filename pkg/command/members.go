@@ -49,8 +49,9 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 		member.IdentitiesName+", which records which registrations are established as which clusters. The same for all programs.")
 	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Timeout of each request to a member.")
 	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Interval at which each member is probed.")
-	fs.Float32Var(&o.QPS, "member-qps", o.QPS, "Sustained requests per second to each member. Scrapes, custom and external metrics, writes and "+
-		"other reads have a quarter each, and what the others leave.")
+	fs.Float32Var(&o.QPS, "member-qps", o.QPS,
+		"Sustained requests per second to each member. Scrapes, custom and external metrics, writes and "+
+			"other reads have a quarter each, and what the others leave.")
 	fs.IntVar(&o.Burst, "member-burst", o.Burst, "Burst of requests to each member beyond --member-qps.")
 	fs.Var(&o.MaxAnswer, "max-member-answer",
 		"Maximum size of a member's response after decompression. An event of a watch may have at most 16Mi.")

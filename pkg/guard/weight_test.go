@@ -93,8 +93,9 @@ func TestRealListsAreNotTooHeavy(t *testing.T) {
 			ResourceVersion: "1"}
 		usage.Items = append(usage.Items, metricsv1beta1.PodMetrics{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"},
 			Containers: []metricsv1beta1.ContainerMetrics{{Name: "app", Usage: pods(1).Items[0].Spec.Containers[0].Resources.Requests}}})
-		bare.Items = append(bare.Items, corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "app"}}},
-			Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "app", Ready: true}}}})
+		bare.Items = append(bare.Items,
+			corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "app"}}},
+				Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "app", Ready: true}}}})
 	}
 	message, err := usage.Marshal()
 	if err != nil {
@@ -114,7 +115,8 @@ func TestRealListsAreNotTooHeavy(t *testing.T) {
 
 func TestElementsOfLists(t *testing.T) {
 	for text, want := range map[string]int64{
-		``: 0, `[]`: 1, `[1]`: 1, `[1,2]`: 2, `{"a":1,"b":2}`: 0, `[{"a":[1,2],"b":3},{}]`: 4, `[[1,2],[3]]`: 2, `["[,\",",2]`: 2, `]],,[1,2`: 2, `["`: 1, `["\`: 1,
+		``: 0, `[]`: 1, `[1]`: 1, `[1,2]`: 2, `{"a":1,"b":2}`: 0, `[{"a":[1,2],"b":3},{}]`: 4, `[[1,2],[3]]`: 2, `["[,\",",2]`: 2, `]],,[1,2`: 2,
+		`["`: 1, `["\`: 1,
 	} {
 		if got := elements([]byte(text)); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)

@@ -60,14 +60,18 @@ func TestAuthorsAreAsked(t *testing.T) {
 		"in central mode":             {"federatedhpa", fhpa("web", "web"), "", "alice", no, false, ""},
 		"another workload":            {"federatedhpa", distributed, fhpa("web", "api") + assigned, "alice", no, true, denied},
 		"another mode":                {"federatedhpa", distributed, fhpa("web", "web"), "alice", no, true, denied},
-		"other bounds":                {"federatedhpa", strings.Replace(distributed, "maxReplicas: 10", "maxReplicas: 20", 1), distributed, "alice", no, false, ""},
-		"another version":             {"federatedhpa", strings.Replace(distributed, "apps/v1", "apps/v1beta1", 1), distributed, "alice", no, false, ""},
-		"the controllers":             {"federatedhpa", distributed, "", controllers, no, false, ""},
-		"another ServiceAccount":      {"federatedhpa", distributed, "", "system:serviceaccount:shop:controller-manager", no, true, strings.Replace(denied, "alice", "system:serviceaccount:shop:controller-manager", 1)},
-		"goals":                       {"multidimpodautoscaler", sized, "", "alice", no, true, denied},
-		"goals in central mode":       {"multidimpodautoscaler", mpa("web", "web"), "", "alice", no, false, ""},
-		"rules":                       {"cronfederatedhpa", cron("web", "Deployment", "web", "targetReplicas: 3"), "", "alice", no, false, ""},
-		"what is being deleted": {"federatedhpa", strings.Replace(distributed, "namespace: shop", `namespace: shop, deletionTimestamp: "2027-01-01T00:00:00Z"`, 1),
+		"other bounds": {"federatedhpa", strings.Replace(distributed, "maxReplicas: 10", "maxReplicas: 20", 1), distributed,
+			"alice", no, false, ""},
+		"another version": {"federatedhpa", strings.Replace(distributed, "apps/v1", "apps/v1beta1", 1), distributed, "alice", no, false,
+			""},
+		"the controllers": {"federatedhpa", distributed, "", controllers, no, false, ""},
+		"another ServiceAccount": {"federatedhpa", distributed, "", "system:serviceaccount:shop:controller-manager", no, true,
+			strings.Replace(denied, "alice", "system:serviceaccount:shop:controller-manager", 1)},
+		"goals":                 {"multidimpodautoscaler", sized, "", "alice", no, true, denied},
+		"goals in central mode": {"multidimpodautoscaler", mpa("web", "web"), "", "alice", no, false, ""},
+		"rules":                 {"cronfederatedhpa", cron("web", "Deployment", "web", "targetReplicas: 3"), "", "alice", no, false, ""},
+		"what is being deleted": {"federatedhpa",
+			strings.Replace(distributed, "namespace: shop", `namespace: shop, deletionTimestamp: "2027-01-01T00:00:00Z"`, 1),
 			"", "alice", no, false, ""},
 		"what is refused anyway": {"federatedhpa", strings.Replace(distributed, "maxReplicas: 10", "maxReplicas: 0", 1), "", "alice", no, false,
 			"must be set and greater than 0"},
@@ -82,7 +86,8 @@ func TestAuthorsAreAsked(t *testing.T) {
 					faults = append(faults, cause.Message)
 				}
 			}
-			if got := strings.Join(faults, "; "); !strings.Contains(got, tc.fault) || (got == "") != (tc.fault == "") || response.Allowed != (got == "") {
+			if got := strings.Join(faults, "; "); !strings.Contains(got, tc.fault) || (got == "") != (tc.fault == "") ||
+				response.Allowed != (got == "") {
 				t.Errorf("allowed %v: %q, want %q", response.Allowed, got, tc.fault)
 			}
 			if hub != nil && (len(hub.asked) > 0) != tc.asks {

@@ -71,7 +71,8 @@ func start(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	store := pods.New(pods.Options{})
-	c := &cluster{client: client, estimator: capacity.New(capacity.Options{Pods: store}), member: seen{client.CoreV1().RESTClient(), connection.NewReading()}}
+	c := &cluster{client: client, estimator: capacity.New(capacity.Options{Pods: store}),
+		member: seen{client.CoreV1().RESTClient(), connection.NewReading()}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	for _, run := range []func(context.Context) error{store.Run, c.estimator.Run} {

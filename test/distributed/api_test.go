@@ -322,7 +322,8 @@ func (a api) Apply(ctx context.Context, _ claims.Autoscaler,
 }
 
 // Accepts stores nothing.
-func (a api) Accepts(ctx context.Context, _ claims.Autoscaler, _ *autoscalingv2.HorizontalPodAutoscaler, _ *unstructured.Unstructured) error {
+func (a api) Accepts(ctx context.Context, _ claims.Autoscaler, _ *autoscalingv2.HorizontalPodAutoscaler,
+	_ *unstructured.Unstructured) error {
 	if err := a.ask(ctx); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,14 +25,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: licences FOLDER, that of the module with the programs in cmd/")
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, os.Args[1]); err != nil {
+	if err := run(context.Background(), os.Stdout, os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "licences:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out io.Writer, root string) error {
-	modules, err := linked(root)
+func run(ctx context.Context, out io.Writer, root string) error {
+	modules, err := linked(ctx, root)
 	if err != nil {
 		return err
 	}
@@ -59,9 +60,9 @@ func run(out io.Writer, root string) error {
 type module struct{ name, dir string }
 
 // linked are the modules of all packages that the programs of a module are made of, but for itself.
-func linked(root string) ([]module, error) {
+func linked(ctx context.Context, root string) ([]module, error) {
 	const format = "{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}}\t{{.Dir}}{{end}}{{end}}"
-	list := exec.Command("go", "list", "-deps", "-f", format, "./cmd/...")
+	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", format, "./cmd/...")
 	list.Dir = root
 	list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux") // as deploy/Dockerfile builds them
 	var stderr bytes.Buffer
@@ -124,7 +125,8 @@ func recognize(text string) string {
 		return "Apache-2.0"
 	case has("permission is hereby granted, free of charge, to any person obtaining a copy"):
 		return "MIT"
-	case has("permission to use, copy, modify, and distribute this software"), has("permission to use, copy, modify, and/or distribute this software"):
+	case has("permission to use, copy, modify, and distribute this software"),
+		has("permission to use, copy, modify, and/or distribute this software"):
 		return "ISC"
 	case has("redistribution and use in source and binary forms") && has("neither the name"):
 		return "BSD-3-Clause"

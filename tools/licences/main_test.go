@@ -59,7 +59,7 @@ func TestLicenceOf(t *testing.T) {
 // What is linked is found, and judged.
 func TestOurs(t *testing.T) {
 	var out strings.Builder
-	if err := run(&out, "../.."); err != nil {
+	if err := run(t.Context(), &out, "../.."); err != nil {
 		t.Error(err)
 	}
 	if !strings.Contains(out.String(), "linked modules: Apache-2.0 ") {

@@ -115,8 +115,9 @@ func newWorld() *world {
 	w.hub = reader{owners: map[string]bool{"shop/a": true, "bank/c": true}, asked: new(int)}
 	w.cached = reader{owners: maps.Clone(w.hub.owners), asked: new(int)}
 	w.all["east"] = &member{name: "east", made: map[string]string{"shop/web": "a", "shop/old": "b", "bank/web": "c"}}
-	w.Sweeper = New(Options{Hub: &w.cached, Live: &w.hub, ID: func() string { return "us" }, Fleet: w, Hold: func() error { return w.held }, Timeout: time.Second,
-		Clock: w.clock})
+	w.Sweeper = New(Options{Hub: &w.cached, Live: &w.hub, ID: func() string { return "us" }, Fleet: w, Hold: func() error { return w.held },
+		Timeout: time.Second,
+		Clock:   w.clock})
 	return w
 }
 
@@ -134,11 +135,12 @@ func TestWhatNobodyOwnsIsRemoved(t *testing.T) {
 		change func(*world)
 		want   []string
 	}{
-		"its owner is gone":                     {func(*world) {}, []string{"shop/old"}},
-		"the hub has not told all":              {func(w *world) { w.held = errors.New("not yet") }, nil},
-		"the cache lags, and the hub has it":    {func(w *world) { w.hub.owners["shop/b"] = true }, nil},
-		"the cache alone still has it":          {func(w *world) { w.cached.owners["shop/b"] = true }, nil},
-		"the owner is of another namespace":     {func(w *world) { w.hub.owners["bank/b"], w.cached.owners["bank/b"] = true, true }, []string{"shop/old"}},
+		"its owner is gone":                  {func(*world) {}, []string{"shop/old"}},
+		"the hub has not told all":           {func(w *world) { w.held = errors.New("not yet") }, nil},
+		"the cache lags, and the hub has it": {func(w *world) { w.hub.owners["shop/b"] = true }, nil},
+		"the cache alone still has it":       {func(w *world) { w.cached.owners["shop/b"] = true }, nil},
+		"the owner is of another namespace": {func(w *world) { w.hub.owners["bank/b"], w.cached.owners["bank/b"] = true, true },
+			[]string{"shop/old"}},
 		"the hub cannot be asked":               {func(w *world) { w.hub.err = errors.New("away") }, nil},
 		"the hub tells a part":                  {func(w *world) { w.hub.more = "token" }, nil},
 		"the cluster is silent":                 {func(w *world) { w.all["east"].silence = &fleet.Silence{Reason: fleet.ReasonTimeout} }, nil},

@@ -70,7 +70,8 @@ func (a *account) loan(revoke func()) *loan {
 }
 
 var errCrowded error = fleet.Silencef(fleet.ReasonRateLimited,
-	"the answer was given up: the answers that are being read have reached our limit of memory (GOMEMLIMIT), and this cluster's were the largest")
+	"the answer was given up: the answers that are being read have reached our limit of memory (GOMEMLIMIT), and this cluster's were the "+
+		"largest")
 
 // take adds to what the answer holds. After an error it holds nothing, and never will.
 func (l *loan) take(n int64) error {

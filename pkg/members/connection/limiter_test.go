@@ -269,7 +269,8 @@ func TestThrottledRequestsAreNotSent(t *testing.T) {
 	failures := make(chan fleet.Reason, 100)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent.Add(1) }))
 	t.Cleanup(server.Close)
-	p := NewPeer("east", Options{AllowLocal: true, QPS: 0.001, Burst: 8, Timeout: time.Second}.WithDefaults(), nil, func(r fleet.Reason) { failures <- r }, nil)
+	p := NewPeer("east", Options{AllowLocal: true, QPS: 0.001, Burst: 8, Timeout: time.Second}.WithDefaults(), nil,
+		func(r fleet.Reason) { failures <- r }, nil)
 	conn, err := p.Connect(insecure(server))
 	if err != nil {
 		t.Fatal(err)

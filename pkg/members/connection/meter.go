@@ -141,7 +141,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"cluster"}),
 		offences: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "fleetscale", Subsystem: "cluster", Name: "offences_total",
-			Help: "What a member cluster sent that none does that is well: TooLarge, EndlessList, HarmfulQuantity, Stuck (it could not be decoded in " +
+			Help: "What a member cluster sent that none does that is well: TooLarge, EndlessList, HarmfulQuantity, Stuck (it could not be " +
+				"decoded in " +
 				"time), Panic (our code panicked over it).",
 		}, []string{"cluster", "offence"}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -56,33 +56,35 @@ func hostileJSON(honest []byte) map[string][]byte {
 	}
 }
 
+// raw is the field of the envelope that holds the object.
+const raw = 2
+
 func hostileProtobuf(honest []byte) map[string][]byte {
-	const raw = 2 // the field of the envelope that holds the object
-	in := func(object []byte) []byte { return append([]byte(wire.Magic), field(raw, object)...) }
+	in := func(object []byte) []byte { return append([]byte(wire.Magic), field(object)...) }
 	after := func(more []byte) []byte { return append(bytes.Clone(honest), more...) }
 	nested := []byte{}
 	for range 1_000 { // each has the length of all that follow
-		nested = field(raw, nested)
+		nested = field(nested)
 	}
 	return map[string][]byte{
 		"envelope alone":       []byte(wire.Magic),
-		"length beyond all":    append([]byte(wire.Magic), lengthOf(raw, 1<<62)...),
-		"length beyond inside": in(lengthOf(raw, 1<<40)),
-		"length below zero":    in(lengthOf(raw, 1<<64-1)),
+		"length beyond all":    append([]byte(wire.Magic), lengthOf(1<<62)...),
+		"length beyond inside": in(lengthOf(1 << 40)),
+		"length below zero":    in(lengthOf(1<<64 - 1)),
 		"number without end":   in(bytes.Repeat([]byte{0x80}, 1<<10)),
 		"open groups":          in(bytes.Repeat([]byte{raw<<3 | 3}, depth)),
 		"groups after it":      after(bytes.Repeat([]byte{9<<3 | 3}, depth)),
 		"nested":               in(nested),
-		"empty items":          in(bytes.Repeat(field(raw, nil), depth)),
-		"object twice":         after(field(raw, nil)),
+		"empty items":          in(bytes.Repeat(field(nil), depth)),
+		"object twice":         after(field(nil)),
 	}
 }
 
-// field is one of a protobuf message that has a length.
-func field(number byte, content []byte) []byte {
-	return append(lengthOf(number, uint64(len(content))), content...)
+// field is the field raw of a protobuf message.
+func field(content []byte) []byte {
+	return append(lengthOf(uint64(len(content))), content...)
 }
 
-func lengthOf(number byte, length uint64) []byte {
-	return binary.AppendUvarint([]byte{number<<3 | 2}, length)
+func lengthOf(length uint64) []byte {
+	return binary.AppendUvarint([]byte{raw<<3 | 2}, length)
 }

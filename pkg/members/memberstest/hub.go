@@ -3,6 +3,7 @@
 package memberstest
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -150,12 +151,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case forbidden:
 		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
 	case path == identityPath:
-		if frozen != nil {
-			select {
-			case <-frozen:
-			case <-req.Context().Done():
-			}
-		}
+		thawed(req.Context(), frozen)
 		Answer(w, KubeSystem(h.UID))
 	case path == KarmadaPath && karmada:
 		Answer(w, metav1.APIResourceList{
@@ -168,6 +164,17 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		h.collection(w, req)
 	default:
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such path")
+	}
+}
+
+// thawed waits until what is frozen thaws, or ctx ends; nil is not frozen.
+func thawed(ctx context.Context, frozen <-chan struct{}) {
+	if frozen == nil {
+		return
+	}
+	select {
+	case <-frozen:
+	case <-ctx.Done():
 	}
 }
 

@@ -42,7 +42,8 @@ func FuzzHostile(f *testing.F) {
 		_, _ = w.Write(answer.body)
 	}))
 	f.Cleanup(server.Close)
-	peer := connection.NewPeer("east", connection.Options{QPS: 1e6, Burst: 1e6}.WithDefaults(), nil, func(fleet.Reason) {}, func(*fleet.Silence) {})
+	peer := connection.NewPeer("east", connection.Options{QPS: 1e6, Burst: 1e6}.WithDefaults(), nil, func(fleet.Reason) {},
+		func(*fleet.Silence) {})
 	conn, err := peer.Connect(registration.Endpoint{Config: &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{
 		CAData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}}})
 	if err != nil {

@@ -133,7 +133,8 @@ func TestValuesThatNobodyAskedFor(t *testing.T) {
 		subject Subject
 		want    []string
 	}{
-		"all of a namespace":  {Subject{"shop", "pods", "*"}, []string{"Pod shop/a", "Pod /b", "Namespace /shop", "Namespace shop/shop", "Node /a"}},
+		"all of a namespace": {Subject{"shop", "pods", "*"}, []string{"Pod shop/a", "Pod /b", "Namespace /shop", "Namespace shop/shop",
+			"Node /a"}},
 		"one by name":         {Subject{"shop", "pods", "a"}, []string{"Pod shop/a", "Pod shop/a", "Node /a"}},
 		"one of no namespace": {Subject{"", "nodes", "a"}, []string{"Node /a"}},
 		"all of no namespace": {Subject{"", "nodes", "*"}, []string{"Pod /b", "Namespace /shop", "Node /a"}},

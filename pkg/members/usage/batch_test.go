@@ -235,7 +235,8 @@ func BenchmarkHeapPerPod(b *testing.B) {
 func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 	many := pod("shop", "many", nil)
 	many.Containers = append(many.Containers, many.Containers...)
-	mixed := &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{many, {ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "none"}},
+	mixed := &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{many,
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "none"}},
 		singlePods(1).Items[0]}}
 	mixed.Items = append(mixed.Items, pods("three", 3)...)
 	nodes := &metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{

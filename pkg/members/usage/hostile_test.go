@@ -127,17 +127,18 @@ func TestItemsThatNobodyAskedFor(t *testing.T) {
 		want    []string
 		dropped int
 	}{
-		"all as it should be":      {ofShop, named("shop", "a", "b"), []string{"shop/a 1s", "shop/b 2s"}, 0},
-		"another namespace":        {ofShop, append(named("bank", "a"), named("shop", "a")...), []string{"shop/a 1s"}, 1},
-		"a namespace that begins":  {ofShop, named("shop-2", "a"), nil, 1},
-		"none":                     {ofShop, named("", "a"), nil, 1},
-		"without a name":           {ofShop, named("shop", "", "b"), []string{"shop/b 2s"}, 1},
-		"a name again and again":   {ofShop, named("shop", "a", "b", "a", "a"), []string{"shop/a 1s", "shop/b 2s"}, 2},
-		"of all, all":              {allPods, append(named("shop", "a"), named("bank", "a")...), []string{"bank/a 1s", "shop/a 1s"}, 0},
-		"of all, none":             {allPods, named("", "a"), nil, 1},
-		"of all, one twice":        {allPods, append(named("shop", "a"), named("shop", "a")...), []string{"shop/a 1s"}, 1},
-		"labels that do not match": {key{podsResource, "shop", "app=db"}, append(named("shop", "a"), unlabelled...), []string{"shop/plain 1s"}, 1},
-		"labels that do":           {key{podsResource, "shop", "app=web"}, named("shop", "a"), []string{"shop/a 1s"}, 0},
+		"all as it should be":     {ofShop, named("shop", "a", "b"), []string{"shop/a 1s", "shop/b 2s"}, 0},
+		"another namespace":       {ofShop, append(named("bank", "a"), named("shop", "a")...), []string{"shop/a 1s"}, 1},
+		"a namespace that begins": {ofShop, named("shop-2", "a"), nil, 1},
+		"none":                    {ofShop, named("", "a"), nil, 1},
+		"without a name":          {ofShop, named("shop", "", "b"), []string{"shop/b 2s"}, 1},
+		"a name again and again":  {ofShop, named("shop", "a", "b", "a", "a"), []string{"shop/a 1s", "shop/b 2s"}, 2},
+		"of all, all":             {allPods, append(named("shop", "a"), named("bank", "a")...), []string{"bank/a 1s", "shop/a 1s"}, 0},
+		"of all, none":            {allPods, named("", "a"), nil, 1},
+		"of all, one twice":       {allPods, append(named("shop", "a"), named("shop", "a")...), []string{"shop/a 1s"}, 1},
+		"labels that do not match": {key{podsResource, "shop", "app=db"}, append(named("shop", "a"), unlabelled...), []string{"shop/plain 1s"},
+			1},
+		"labels that do": {key{podsResource, "shop", "app=web"}, named("shop", "a"), []string{"shop/a 1s"}, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

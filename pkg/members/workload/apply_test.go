@@ -192,7 +192,8 @@ func TestApplyKeepsTheStatus(t *testing.T) {
 	s := newServer(t, "v2")
 	s.says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
 	s.says("PATCH "+v2Path+"/web", 403, status(403, "Forbidden", ""))
-	if _, err := s.join(t).Apply(t.Context(), owner, autoscaler()); !apierrors.IsForbidden(err) || silenceOf(err).Reason != fleet.ReasonForbidden {
+	if _, err := s.join(t).Apply(t.Context(), owner, autoscaler()); !apierrors.IsForbidden(err) ||
+		silenceOf(err).Reason != fleet.ReasonForbidden {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -52,7 +52,8 @@ func TestSetPodSizesOfTwoWriters(t *testing.T) {
 		s := newServer(t, "v2")
 		s.says("PATCH "+sizesObject, 200, podSizes("fleetscale", stored))
 		var refused *Refused
-		if err := s.join(t).SetPodSizes(t.Context(), "shop", "uid-of-web", entry("web")); !errors.As(err, &refused) || refused.Why != RefusedTaken {
+		if err := s.join(t).SetPodSizes(t.Context(), "shop", "uid-of-web", entry("web")); !errors.As(err, &refused) ||
+			refused.Why != RefusedTaken {
 			t.Errorf("%s: %v, want %s", name, err, RefusedTaken)
 		}
 	}

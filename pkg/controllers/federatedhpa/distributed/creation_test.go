@@ -27,8 +27,9 @@ func TestUncreated(t *testing.T) {
 		want      string
 	}{
 		"all allow it": {pods(map[string]any{}), true, allowed, ""},
-		"the program does not": {pods(map[string]any{}), false, allowed, missing + "no workloads are created in clusters: create it there, or run " +
-			"the controller-manager with --create-workloads and annotate its registration with fleetscale.io/create-workloads-in: shop"},
+		"the program does not": {pods(map[string]any{}), false, allowed,
+			missing + "no workloads are created in clusters: create it there, or run " +
+				"the controller-manager with --create-workloads and annotate its registration with fleetscale.io/create-workloads-in: shop"},
 		"the cluster does not": {pods(map[string]any{}), true, registration.Creation{Namespaces: []string{"blog"}}, missing +
 			`its registration does not allow workloads to be created in namespace "shop": create it there, or annotate its registration with ` +
 			"fleetscale.io/create-workloads-in: shop"},
@@ -42,7 +43,8 @@ func TestUncreated(t *testing.T) {
 		"the first of several": {map[string]any{"a": pods(map[string]any{"serviceAccountName": "web"}), "b": pods(map[string]any{
 			"serviceAccountName": "zoe"}), "c": pods(map[string]any{"serviceAccountName": "yves"})}, true, allowed, refused("yves")},
 		"what only sounds so": {pods(map[string]any{"serviceAccountName": map[string]any{"of": "admin"}, "volumes": []any{map[string]any{
-			"projected": map[string]any{"sources": []any{map[string]any{"serviceAccountToken": map[string]any{"path": "t"}}}}}}}), true, allowed, ""},
+			"projected": map[string]any{"sources": []any{map[string]any{"serviceAccountToken": map[string]any{"path": "t"}}}}}}}), true, allowed,
+			""},
 		"no spec": {nil, true, allowed, ""},
 	}
 	for name, tc := range tests {

@@ -293,7 +293,8 @@ func (m *member) Apply(_ context.Context, by claims.Autoscaler,
 }
 
 // Accepts stores nothing.
-func (m *member) Accepts(_ context.Context, _ claims.Autoscaler, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error {
+func (m *member) Accepts(_ context.Context, _ claims.Autoscaler, hpa *autoscalingv2.HorizontalPodAutoscaler,
+	lacking *unstructured.Unstructured) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.dryOK {

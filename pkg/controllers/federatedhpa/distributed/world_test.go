@@ -160,7 +160,8 @@ func (w *world) restart() {
 	w.program = New(Options{
 		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
 		Recorder: w.recorder,
-		Ask:      w, Grace: grace, CreateWorkloads: !w.createsNothing, DeletionGrace: deletionGrace, Window: 5 * time.Minute, Tolerance: 0.1, Metrics: NewMetrics(w.registry),
+		Ask:      w, Grace: grace, CreateWorkloads: !w.createsNothing, DeletionGrace: deletionGrace, Window: 5 * time.Minute, Tolerance: 0.1,
+		Metrics: NewMetrics(w.registry),
 	})
 }
 

@@ -55,7 +55,7 @@ func soak(t *testing.T, p plan, seed uint64) {
 			early = heap()
 		}
 	}
-	w.leader.end(t)
+	w.end(t)
 	late := heap()
 
 	moves := w.done()

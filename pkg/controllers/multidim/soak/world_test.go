@@ -91,9 +91,9 @@ func (w *world) second(t *testing.T) {
 	}
 	phase := int(now.Sub(w.began)/time.Second) % 60
 	for n := phase; n < len(w.workloads) && w.leader != nil; n += 60 {
-		w.leader.reconcile(t, w.workloads[n])
-		if w.leader.dead {
-			w.leader.end(t)
+		w.reconcile(t, w.workloads[n])
+		if w.dead {
+			w.end(t)
 			w.leader, w.next = nil, now.Add(15*time.Second+w.chance.span(45*time.Second))
 		}
 	}
@@ -104,7 +104,7 @@ func (w *world) disturb(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.kills) > 0 && !now.Before(w.kills[0]) && w.leader != nil {
-		w.kills, w.leader.calls, w.killed = w.kills[1:], 1+w.chance.IntN(40), w.killed+1
+		w.kills, w.calls, w.killed = w.kills[1:], 1+w.chance.IntN(40), w.killed+1
 	}
 	if len(w.freezes) > 0 && !now.Before(w.freezes[0]) {
 		w.freezes = w.freezes[1:]
