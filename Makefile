@@ -21,6 +21,7 @@ TOOL      = test -x $(TOOLS)/$(1) || { echo "Building $(1) from source (once; go
             mkdir -p $(TOOLS) && $(GO) -C tools build -o $(TOOLS)/$(1).new $(2) && mv $(TOOLS)/$(1).new $(TOOLS)/$(1); }
 OPENAPI_GEN    = $(call TOOL,openapi-gen,k8s.io/kube-openapi/cmd/openapi-gen)
 CONTROLLER_GEN = $(call TOOL,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen)
+GOVULNCHECK    = $(call TOOL,govulncheck,golang.org/x/vuln/cmd/govulncheck)
 GOLANGCI_LINT  = $(call TOOL,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
 
 OPENAPI = pkg/metricsadapter/openapi
@@ -101,7 +102,7 @@ test-node: need-go ## Run the tests that need a real node, with a kubelet: as ro
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit oracle differential multidim distributed sim bench cmd api deploy admission podsizes capacity lab node e2e hostile fuzz
+PARTS  ?= unit reproducible oracle differential multidim distributed sim bench cmd api deploy admission podsizes capacity lab node e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full
@@ -123,6 +124,9 @@ FUZZTIME ?= 20s
 
 full-fuzz:
 	@set -e; for package in $(FUZZED); do $(GO) test -run '^$$' -fuzz '^FuzzHostile$$' -fuzztime $(FUZZTIME) -timeout 10m ./$$package; done
+
+full-reproducible:
+	GO=$(GO) ./hack/reproducible.sh
 
 full-oracle:
 	$(GO) -C test/oracle test -count 1 -v -timeout 1h ./...
@@ -156,15 +160,21 @@ bench-micro: need-go ## Measure packages by themselves: memory, answers, admissi
 ##-- Keep the house
 
 .PHONY: lint
-lint: need-go ## Check the code against the rules of .golangci.yml, with go vet, and every text for words that we do without
+lint: need-go ## Check the code against the rules of .golangci.yml, with go vet, every text for words that we do without, and the licences of what is linked
 	@$(GOLANGCI_LINT)
 	$(GO) -C tools run ./words $(CURDIR)
+	$(GO) -C tools run ./licences $(CURDIR)
 	$(GO) vet ./...
 	$(GO) -C test vet ./...
 	$(GO) -C test/oracle vet ./...
 	$(TOOLS)/golangci-lint run
 	cd test && $(TOOLS)/golangci-lint run
 	cd test/oracle && $(TOOLS)/golangci-lint run
+
+.PHONY: vulns
+vulns: need-go ## Search what the programs call for known vulnerabilities, where their database can be reached
+	@$(GOVULNCHECK)
+	$(GO) -C tools run ./vulns $(TOOLS)/govulncheck $(CURDIR)
 
 .PHONY: generate
 generate: need-go ## Write the generated files again: code, CustomResourceDefinitions, docs/api.md

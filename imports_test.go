@@ -64,6 +64,7 @@ var rings = map[string]int{
 	"pkg/controllers/federatedhpa/distributed": 3,
 	"pkg/controllers/federatedhpa/record":      3,
 	"pkg/controllers/federatedhpa/sight":       3,
+	"pkg/controllers/leftovers":                3,
 	"pkg/controllers/multidim":                 3,
 	"pkg/metricsadapter":                       3,
 	"pkg/webhook":                              3,

@@ -12,8 +12,8 @@ import (
 )
 
 // MetricsAddressHelp describes the flag of the address for [MetricsServer].
-const MetricsAddressHelp = "Address on which /metrics is served over HTTPS, to those whom the hub allows to get it; on a loopback address over " +
-	"plain HTTP, to whoever runs beside. 0 disables it."
+const MetricsAddressHelp = "Address on which /metrics is served over HTTPS, to those whom the hub allows to get it; on a loopback address " +
+	"over plain HTTP, to whoever runs beside. 0 disables it."
 
 // MetricsServer says how /metrics is served. The hub is asked who a client is, and whether it may get /metrics, unless the
 // address is one that no other Pod can reach. Without a certificate the server signs one, which nobody can verify.

@@ -42,7 +42,8 @@ type applied struct {
 }
 
 // Encode returns the JSON of a server-side apply of hpa in autoscaling/v2 or autoscaling/v2beta2: name, namespace,
-// labels, annotations and spec, uid and resourceVersion if it has them, which are then preconditions, and nothing else. The error is an [*Unsupported] where the version cannot say it; a
+// labels, annotations and spec, uid and resourceVersion if it has them, which are then preconditions, and nothing
+// else. The error is an [*Unsupported] where the version cannot say it; a
 // tolerance, which v2beta2 does not know either, is left out there.
 func Encode(hpa *autoscalingv2.HorizontalPodAutoscaler, version string) ([]byte, error) {
 	body := applied{

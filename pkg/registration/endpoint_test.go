@@ -3,6 +3,7 @@
 package registration
 
 import (
+	"net/url"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -68,4 +69,48 @@ func TestDigest(t *testing.T) {
 	}
 	add("proxy header", Endpoint{Config: &rest.Config{Host: "https://a"}, ProxyHeader: map[string][]string{"X": {"1"}}})
 	add("another proxy header", Endpoint{Config: &rest.Config{Host: "https://a"}, ProxyHeader: map[string][]string{"X": {"2"}}})
+}
+
+// Two endpoints lead to one cluster only where nothing on the way can tell them apart, and an authority tells clusters apart only where
+// nothing may stand before several.
+func TestWayAndAuthority(t *testing.T) {
+	const plain = "https://East.example.com"
+	proxy := &url.URL{Scheme: "http", Host: "proxy", User: url.UserPassword("me", "s3cret")}
+	tests := map[string]struct {
+		edit      func(*Endpoint)
+		same, own bool
+	}{
+		"itself":                    {func(*Endpoint) {}, true, true},
+		"with its port":             {func(e *Endpoint) { e.Config.Host = "https://east.example.com:443/" }, true, true},
+		"with other credentials":    {func(e *Endpoint) { e.Config.BearerToken = "other" }, true, true},
+		"with another authority":    {func(e *Endpoint) { e.Config.CAData = []byte("other") }, true, true},
+		"without one":               {func(e *Endpoint) { e.Config.CAData = nil }, true, false},
+		"not verified":              {func(e *Endpoint) { e.Config.Insecure = true }, true, false},
+		"at another port":           {func(e *Endpoint) { e.Config.Host = plain + ":6443" }, false, true},
+		"at a path":                 {func(e *Endpoint) { e.Config.Host = plain + "/k8s/clusters/c-1" }, false, false},
+		"not encrypted":             {func(e *Endpoint) { e.Config.Host = "http://east.example.com" }, false, false},
+		"by another name of it":     {func(e *Endpoint) { e.Config.ServerName = "east" }, false, false},
+		"through a proxy":           {func(e *Endpoint) { e.Proxy = proxy }, false, true},
+		"with headers to the proxy": {func(e *Endpoint) { e.ProxyHeader = map[string][]string{"To": {"east"}} }, false, true},
+	}
+	endpoint := func() Endpoint {
+		return Endpoint{Config: &rest.Config{Host: plain, TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca")}}}
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			e := endpoint()
+			tc.edit(&e)
+			if same := e.Way() == endpoint().Way(); same != tc.same {
+				t.Errorf("the same way: %v, want %v", same, tc.same)
+			}
+			if own := e.NamesAuthority(); own != tc.own {
+				t.Errorf("names its authority: %v, want %v", own, tc.own)
+			}
+		})
+	}
+	headers := endpoint()
+	headers.ProxyHeader = map[string][]string{"To": {"east"}}
+	if headers.Way() != "" {
+		t.Error("headers to a proxy are taken for a way")
+	}
 }

@@ -91,7 +91,8 @@ func (s *secret) kubeconfig(creds Credentials) ([]byte, []Fault) {
 	held, whose := s.Data, "the Secret"
 	if s.options.apart() {
 		if creds.Data == nil {
-			return nil, []Fault{faultf(ReasonMissingCredentials, "%s does not exist: put the credentials of deploy/member-write there", s.Credentials())}
+			return nil, []Fault{faultf(ReasonMissingCredentials, "%s does not exist: put the credentials of deploy/member-write there",
+				s.Credentials())}
 		}
 		held, whose = creds.Data, "Secret "+s.options.WriteNamespace+"/"+s.Name
 	}

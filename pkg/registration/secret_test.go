@@ -220,7 +220,8 @@ func TestCredentialsThatWriteAreApart(t *testing.T) {
 		t.Errorf("who reads keeps %d keys and asks for %v; want the one that it uses, and nothing else", len(reader.Data), reader.Credentials())
 	}
 	for _, same := range []string{"", "fleet"} {
-		if o := read(Options{Namespace: "fleet", WriteNamespace: same, Access: Write}); o.Register(Credentials{}).Endpoint.Config.BearerToken != "reads" {
+		both := read(Options{Namespace: "fleet", WriteNamespace: same, Access: Write})
+		if both.Register(Credentials{}).Endpoint.Config.BearerToken != "reads" {
 			t.Errorf("with --write-namespace=%q the credentials of the registration are not used", same)
 		}
 	}

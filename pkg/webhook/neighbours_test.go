@@ -5,6 +5,7 @@ package webhook
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -163,5 +164,39 @@ func TestTrimLeavesWhatRulesRead(t *testing.T) {
 	}
 	if got, err := Trim("a tombstone"); got != "a tombstone" || err != nil {
 		t.Errorf("Trim of something else = %v, %v", got, err)
+	}
+}
+
+// What is said of an object names others of its namespace only: those of another one, with whatever name and workload, are nobody's
+// business there.
+func TestOthersOfAnotherNamespaceAreNotNamed(t *testing.T) {
+	elsewhere := func(o client.Object) client.Object {
+		o.SetNamespace("secret")
+		o.SetName("secret-" + o.GetName())
+		return o
+	}
+	secret := func(names ...string) (all []client.Object) {
+		for _, name := range names {
+			all = append(all, elsewhere(object[v1alpha1.FederatedHPA](t, fhpa(name, "web"))), elsewhere(hpa("secret", name, "web")),
+				elsewhere(object[v1alpha1.MultidimPodAutoscaler](t, mpa(name, "web"))),
+				elsewhere(object[v1alpha1.CronFederatedHPA](t, cron(name, "Deployment", "web", "targetReplicas: 3"))),
+				elsewhere(object[v1alpha1.CronFederatedHPA](t, cron("of-"+name, "FederatedHPA", "new", "targetMinReplicas: 99"))))
+		}
+		return all
+	}
+	handlers, _ := handlersOf(hubWith(t, append(secret("a", "b"), object[v1alpha1.FederatedHPA](t, fhpa("open", "taken")))...))
+	for path, text := range map[string]string{
+		"/validate-federatedhpa":          fhpa("new", "web"),
+		"/validate-multidimpodautoscaler": mpa("new", "web"),
+		"/validate-cronfederatedhpa":      cron("new", "Deployment", "web", "targetReplicas: 3"),
+	} {
+		response := ask(t, handlers[path], review(t, text, ""))
+		if !response.Allowed || len(response.Warnings) > 0 {
+			t.Errorf("%s: allowed %v, warned %q: of objects in another namespace", path, response.Allowed, response.Warnings)
+		}
+	}
+	response := ask(t, handlers["/validate-federatedhpa"], review(t, fhpa("new", "taken"), ""))
+	if response.Allowed || !strings.Contains(response.Result.Message, `"open"`) || strings.Contains(response.Result.Message, "secret") {
+		t.Errorf("refused with %q, want that the neighbour is named", response.Result.Message)
 	}
 }

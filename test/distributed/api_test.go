@@ -56,6 +56,8 @@ func (a api) Facts() assignment.ClusterFacts {
 
 func (a api) ClockOffset() time.Duration { return 0 }
 
+func (a api) Joining() bool { return false }
+
 func (a api) Prices() registration.Prices { return registration.Prices{} }
 
 func (a api) Creation() registration.Creation {

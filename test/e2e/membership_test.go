@@ -35,9 +35,46 @@ func TestLeaveAndJoin(t *testing.T) {
 			t.Errorf("%s of the cluster that left is still there: %v", name, value)
 		}
 	}
+	e.registersNowhere(t)
 	e.join(t, "member3")
 	e.recovers(t)
 }
+
+// registersNowhere registers an address that nobody answers at: it is listed as what it is, and lacks in no answer.
+func (e *env) registersNowhere(t *testing.T) {
+	t.Helper()
+	e.feed(t, fmt.Sprintf(nowhere, fixture.SystemNamespace))
+	t.Cleanup(func() {
+		if _, err := e.Feed(afterwards(t), fmt.Sprintf(nowhere, fixture.SystemNamespace), "delete", "--ignore-not-found", "-f", "-"); err != nil {
+			t.Error(err)
+		}
+	})
+	e.registered(t, "the dead address is listed", "secret.nowhere", "Unreachable")
+	if joining, _ := metric(t, e.adapter, "fleetscale_cluster_joining", `cluster="nowhere"`); joining != 1 {
+		t.Errorf("fleetscale_cluster_joining of the dead address is %v, want 1", joining)
+	}
+	e.sees(t, "no answer lacks the dead address", shopPath, func(v view) error {
+		if got, want := v.Coverage.Header(), "answered=member1,member2"; got != want || v.Warning != "" {
+			return fmt.Errorf("the coverage is %q, want %q; the warning is %q", got, want, v.Warning)
+		}
+		return nil
+	})
+	e.hears(t, "nor does a sum", serviceMetric(presence), whollyTells("web 2"))
+}
+
+const nowhere = `
+apiVersion: v1
+kind: Secret
+metadata: {name: nowhere, namespace: %s, labels: {fleetscale.io/member: "true"}}
+stringData:
+  kubeconfig: |
+    apiVersion: v1
+    kind: Config
+    current-context: nowhere
+    contexts: [{name: nowhere, context: {cluster: nowhere, user: nobody}}]
+    clusters: [{name: nowhere, cluster: {server: "https://127.0.0.1:1"}}]
+    users: [{name: nobody, user: {token: none}}]
+`
 
 // A cluster that did not exist when the adapter started becomes a member.
 func TestNewClusterJoins(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditPolicy keeps a line for each question for custom and external metrics,
+// auditPolicy keeps a line for each question for metrics of any of the three APIs,
 // which is there before the question is answered; one for each write of a
 // HorizontalPodAutoscaler, with what came of it; one for each other request of
 // users of the groups in its place; and none for anything else.
@@ -24,7 +24,7 @@ kind: Policy
 omitManagedFields: true
 rules:
 - level: Metadata
-  resources: [{group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
+  resources: [{group: metrics.k8s.io}, {group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
   omitStages: [ResponseStarted, ResponseComplete, Panic]
 - level: RequestResponse
   verbs: [create, update, patch, delete]
@@ -58,7 +58,7 @@ func (b *bringUp) auditFlags() ([]string, error) {
 	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + b.auditLog()}, nil
 }
 
-// Question is a request for a custom or external metric.
+// Question is a request for metrics: usage, custom or external ones.
 type Question struct {
 	// User asked it.
 	User string
@@ -66,8 +66,7 @@ type Question struct {
 	URI string
 }
 
-// Questions returns the requests for custom and external metrics that the
-// cluster's API server has got so far, in their order.
+// Questions returns the requests for metrics that the cluster's API server has got so far, in their order.
 func (c *Cluster) Questions() ([]Question, error) {
 	events, err := c.audited(auditv1.StageRequestReceived)
 	var all []Question

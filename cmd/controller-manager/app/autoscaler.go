@@ -5,6 +5,7 @@ package app
 import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
@@ -12,9 +13,13 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/controllers/leftovers"
 )
 
-// addAutoscaler adds the controller of FederatedHPAs.
+// sweepTimeouts is how many member timeouts the sweeping of one cluster may take.
+const sweepTimeouts = 6
+
+// addAutoscaler adds the controller of FederatedHPAs, and what removes what their deletions left behind.
 func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 	fleet := &sight.Reader{Reader: *p.fleet, Clock: clock.RealClock{}}
 	recorder := record.New(manager.GetClient(), manager.GetEventRecorder(program))
@@ -39,6 +44,8 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 			Recorder:        recorder,
 			Ask:             p.metrics,
 			Grace:           o.Autoscale.FailoverGrace,
+			DeletionGrace:   o.Autoscale.DeletionGrace,
+			Hub:             p.hub.get,
 			CreateWorkloads: o.Autoscale.CreateWorkloads,
 			Window:          o.Autoscale.Decision.StabilizationWindow,
 			Tolerance:       o.Autoscale.Decision.Tolerance,
@@ -49,6 +56,13 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 		Clock:      clock.RealClock{},
 	})
 	if err := reconciler.SetUp(manager, o.Autoscale.Syncs, o.Hub.Timeout); err != nil {
+		return err
+	}
+	sweeper := leftovers.New(leftovers.Options{
+		Hub: manager.GetClient(), Live: manager.GetAPIReader(), ID: p.hub.get, Fleet: p.fleet.Fleet, Hold: p.holdSweeps,
+		Timeout: sweepTimeouts * o.Members.Timeout, Clock: clock.RealClock{},
+	})
+	if err := manager.Add(ctrlmanager.RunnableFunc(sweeper.Run)); err != nil {
 		return err
 	}
 	return readyWhen(manager, "federatedhpas-known", p.synced)

@@ -126,6 +126,7 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 		Uses:    p.metrics,
 		History: store,
 		Hold:    p.holdFleet,
+		Grace:   o.Autoscale.DeletionGrace,
 		Period:  o.Multidim.Period,
 		Sizing: multidim.Sizing{
 			PodMinimum:     sizes.Amounts{o.Multidim.PodMinimumCPU.MilliValue(), o.Multidim.PodMinimumMemory.Value()},

@@ -59,6 +59,8 @@ type AutoscaleOptions struct {
 	Decision   replicas.Options
 	// PropagationGrace is for central mode that writes to the hub, FailoverGrace for distributed mode.
 	PropagationGrace, FailoverGrace time.Duration
+	// DeletionGrace is for deletions that members do not let end, of MultidimPodAutoscalers too.
+	DeletionGrace time.Duration
 	// CreateWorkloads lets distributed mode create workloads in members that allow it.
 	CreateWorkloads bool
 }
@@ -88,6 +90,7 @@ func NewOptions() *Options {
 		Members: command.NewMemberOptions(), WriteNamespace: "fleetscale-clusters-write",
 		Autoscale: AutoscaleOptions{
 			Syncs: 10, SyncPeriod: 15 * time.Second, PropagationGrace: 5 * time.Minute, FailoverGrace: 5 * time.Minute,
+			DeletionGrace: time.Hour,
 			Decision: replicas.Options{
 				StabilizationWindow:     5 * time.Minute,
 				Tolerance:               0.1,
@@ -108,8 +111,9 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Hub.addFlags(&sets)
 	o.Leader.addFlags(&sets)
 	o.Members.AddFlags(sets.FlagSet("members"))
-	sets.FlagSet("members").StringVar(&o.WriteNamespace, "write-namespace", o.WriteNamespace, "Namespace of the Secrets, each of the same name "+
-		"as one in --cluster-namespace, with the credentials that write in members. If it is the same namespace, one Secret does for both.")
+	sets.FlagSet("members").StringVar(&o.WriteNamespace, "write-namespace", o.WriteNamespace,
+		"Namespace of the Secrets, each of the same name "+
+			"as one in --cluster-namespace, with the credentials that write in members. If it is the same namespace, one Secret does for both.")
 	o.Autoscale.addFlags(&sets)
 	o.Cron.addFlags(&sets)
 	o.Multidim.addFlags(&sets)
@@ -147,6 +151,8 @@ func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"than the workload on the hub specifies, in central mode without replicaDistribution, before the condition Propagated is False.")
 	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace,
 		"How long an unreachable cluster keeps its share of maxReplicas, in distributed mode, before other clusters get it.")
+	fs.DurationVar(&o.DeletionGrace, "deletion-grace", o.DeletionGrace, "How long the deletion of a FederatedHPA or MultidimPodAutoscaler "+
+		"waits for clusters that cannot be written. Then it ends, and what is left behind is removed once they are back.")
 	fs.BoolVar(&o.CreateWorkloads, "create-workloads", o.CreateWorkloads, "Create the workload of a FederatedHPA, in distributed mode, from "+
 		"that of the hub in clusters that lack it, where the cluster's registration allows that. Set it for the webhook too, which then asks "+
 		"whether the author of the FederatedHPA may create that workload.")
@@ -208,6 +214,7 @@ func (o *AutoscaleOptions) validate() error {
 			o.Decision.Tolerance),
 		notNegative("--propagation-grace", o.PropagationGrace),
 		notNegative("--failover-grace", o.FailoverGrace),
+		notNegative("--deletion-grace", o.DeletionGrace),
 		notNegative("--downscale-stabilization", o.Decision.StabilizationWindow),
 		notNegative("--cpu-initialization-period", o.Decision.CPUInitializationPeriod),
 		notNegative("--initial-readiness-delay", o.Decision.InitialReadinessDelay),

@@ -76,10 +76,12 @@ func TestAutoscaleFlags(t *testing.T) {
 		InitialReadinessDelay: 30 * time.Second}
 	fleettest.Same(t, "defaults",
 		AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, PropagationGrace: 5 * time.Minute,
-			FailoverGrace: 5 * time.Minute}, parsed(t).Autoscale)
+			FailoverGrace: 5 * time.Minute, DeletionGrace: time.Hour}, parsed(t).Autoscale)
 	o := parsed(t, "--concurrent-federatedhpa-syncs=3", "--sync-period=4s", "--downscale-stabilization=5s", "--tolerance=0.6",
-		"--cpu-initialization-period=7s", "--initial-readiness-delay=8s", "--failover-grace=9s", "--propagation-grace=10s")
-	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, FailoverGrace: 9 * time.Second, PropagationGrace: 10 * time.Second,
+		"--cpu-initialization-period=7s", "--initial-readiness-delay=8s", "--failover-grace=9s", "--propagation-grace=10s",
+		"--deletion-grace=11s", "--create-workloads")
+	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, FailoverGrace: 9 * time.Second, DeletionGrace: 11 * time.Second,
+		CreateWorkloads: true, PropagationGrace: 10 * time.Second,
 		Decision: replicas.Options{
 			StabilizationWindow: 5 * time.Second, Tolerance: 0.6, CPUInitializationPeriod: 7 * time.Second, InitialReadinessDelay: 8 * time.Second,
 		}}

@@ -5,6 +5,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/client-go/scale"
@@ -25,12 +26,21 @@ type parts struct {
 	metrics *hubmetrics.Client
 	// hold is why nothing may be done now; nil: something may.
 	hold func() error
+	hub  *hubIdentity
 	// synced reports whether the hub has told all autoscalers.
 	synced func() bool
 }
 
 // holdFleet is hold for those who need to know all clusters.
-func (p *parts) holdFleet() error { return cmp.Or(p.hold(), p.fleet.Fleet.Settled()) }
+func (p *parts) holdFleet() error { return cmp.Or(p.hold(), p.hub.known(), p.fleet.Fleet.Settled()) }
+
+// holdSweeps is hold for who removes what no autoscaler of the hub owns.
+func (p *parts) holdSweeps() error {
+	if !p.synced() {
+		return errors.New("the hub has not told all autoscalers yet")
+	}
+	return p.holdFleet()
+}
 
 func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, error) {
 	scales, err := newScales(manager)
@@ -56,5 +66,9 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 	fleet := &selection.Reader{
 		Fleet: members, Placements: placement.NewKarmada(manager.GetClient(), clock.RealClock{}), Timeout: o.Members.Timeout,
 	}
-	return &parts{scales: scales, fleet: fleet, metrics: metrics, hold: hold, synced: synced}, nil
+	hub, err := addHubIdentity(manager)
+	if err != nil {
+		return nil, err
+	}
+	return &parts{scales: scales, fleet: fleet, metrics: metrics, hold: hold, hub: hub, synced: synced}, nil
 }

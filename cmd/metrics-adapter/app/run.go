@@ -173,7 +173,7 @@ func newStore(o *Options, registry *member.Registry, kept *memory.Memory) *usage
 	store := usage.New(usage.Options{
 		Members: func() []usage.Source {
 			var sources []usage.Source
-			for _, m := range registry.Members() {
+			for _, m := range registry.Counted() {
 				sources = append(sources, m)
 			}
 			return sources
@@ -194,7 +194,7 @@ func newRelay(o *Options, registry *member.Registry, kept *memory.Memory) *relay
 	r := relay.New(relay.Options{
 		Members: func() []relay.Source {
 			var sources []relay.Source
-			for _, m := range registry.Members() {
+			for _, m := range registry.Counted() {
 				sources = append(sources, m)
 			}
 			return sources
@@ -253,9 +253,9 @@ func authoritiesKnown(clientCA dynamiccertificates.CAContentProvider) error {
 	return nil
 }
 
-// clusters are the members' names and which of them is the hub.
+// clusters are the names of the members that count, and which of them is the hub.
 func clusters(registry *member.Registry) (names []string, hub string) {
-	members := registry.Members()
+	members := registry.Counted()
 	names = make([]string, 0, len(members))
 	for _, m := range members {
 		names = append(names, m.Name())

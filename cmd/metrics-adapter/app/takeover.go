@@ -170,7 +170,8 @@ func selfSignedAuthorities(ctx context.Context, config *rest.Config, secret type
 	}
 	pem, err := certs.Authorities(ctx, core, secret)
 	if err != nil {
-		return nil, fmt.Errorf("finding out how the hub verifies the adapter's certificate: %w; where it comes from elsewhere, set --ca-file", err)
+		return nil, fmt.Errorf("finding out how the hub verifies the adapter's certificate: %w; where it comes from elsewhere, set --ca-file",
+			err)
 	}
 	return pem, nil
 }

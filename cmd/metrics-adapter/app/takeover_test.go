@@ -256,7 +256,8 @@ func TestTakeoverRefusesFlags(t *testing.T) {
 		want string
 	}{
 		"nothing is signed yet": {[]string{"--self-signed-secret", "empty"}, "finding out how the hub verifies the adapter's certificate: " +
-			"Secret fleetscale-system/empty holds no authority yet: no replica has signed a certificate; where it comes from elsewhere, set --ca-file"},
+			"Secret fleetscale-system/empty holds no authority yet: no replica has signed a certificate; where it comes from " +
+			"elsewhere, set --ca-file"},
 		"nothing that can be read":      {[]string{"--self-signed-secret", "broken"}, "reading ca.crt of Secret fleetscale-system/broken: "},
 		"there is no such Secret":       {[]string{"--self-signed-secret", "none"}, "getting Secret fleetscale-system/none: "},
 		"both":                          {[]string{"--ca-file", noCertificate, "--self-signed-secret", "x"}, "none of the others can be"},

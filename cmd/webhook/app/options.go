@@ -83,8 +83,8 @@ func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"Name of the MutatingWebhookConfiguration into whose caBundle the self-signed authority is written.")
 	fs.StringVar(&o.ValidatingWebhookConfiguration, "validating-webhook-configuration", o.ValidatingWebhookConfiguration,
 		"Name of the ValidatingWebhookConfiguration into whose caBundle the self-signed authority is written.")
-	fs.BoolVar(&o.CreateWorkloads, "create-workloads", o.CreateWorkloads, "The controller-manager runs with this flag: refuse a FederatedHPA in "+
-		"distributed mode whose author may not create its workload on the hub.")
+	fs.BoolVar(&o.CreateWorkloads, "create-workloads", o.CreateWorkloads, "The controller-manager runs with this flag: refuse a "+
+		"FederatedHPA in distributed mode whose author may not create its workload on the hub.")
 }
 
 func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {

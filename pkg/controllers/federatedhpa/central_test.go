@@ -4,6 +4,7 @@ package federatedhpa
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -204,6 +205,29 @@ func TestZeroAndBack(t *testing.T) {
 	_ = w.reconcileN(1)
 	same(t, "status with work", "Active 2/2 0->3", say(&w.object().Status))
 	same(t, "replicas written", []int32{0, 3}, w.hub.workloads[web].writes)
+}
+
+// Registrations that lead nowhere, and never did, change nothing: all is scaled in as without them.
+func TestDeadRegistrationsHoldNothing(t *testing.T) {
+	outcome := func(dead int) []string {
+		w := onHub(t)
+		for i := range dead {
+			m := w.member(fmt.Sprintf("dead-%d", i))
+			m.joining, m.silence = true, federatedhpatest.Silence()
+		}
+		w.usesPercent(10)
+		var seen []string
+		for range 60 {
+			_ = w.reconcileN(1)
+			seen = append(seen, say(&w.object().Status))
+		}
+		return append(seen, w.clusters()...)
+	}
+	want := outcome(0)
+	if !strings.Contains(want[59], "2->2") {
+		t.Fatalf("nothing was scaled in: %q", want)
+	}
+	same(t, "with ten of them", want, outcome(10))
 }
 
 // While a cluster is silent nothing is scaled in, for as long as that is, and people are told once that it is silent.

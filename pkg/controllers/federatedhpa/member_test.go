@@ -40,6 +40,7 @@ type fakeMember struct {
 	mu          sync.Mutex
 	offset      time.Duration
 	silence     *fleet.Silence
+	joining     bool
 	hidden      *fleet.Silence                              // why Pods cannot be listed, and never were
 	autoscalers []autoscalingv2.CrossVersionObjectReference // of HorizontalPodAutoscalers named own
 	managedBy   string                                      // whose they are
@@ -92,6 +93,7 @@ func (m *fakeMember) aged() {
 }
 
 func (m *fakeMember) Facts() assignment.ClusterFacts { return m.facts }
+func (m *fakeMember) Joining() bool                  { return m.joining }
 func (m *fakeMember) ClockOffset() time.Duration     { return m.offset }
 func (m *fakeMember) Silence() *fleet.Silence        { return m.silence }
 

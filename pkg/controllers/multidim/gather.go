@@ -68,6 +68,7 @@ func pointers[T any](list []T) []*T {
 func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) {
 	all, _, err := r.Fleet.Select(ctx, selection.Workload{
 		Namespace: in.Object.Namespace, Target: in.Object.Spec.ScaleTargetRef, Affinity: in.Object.Spec.ClusterAffinity, InMembers: true,
+		Known: known(in.Object),
 	})
 	if in.unselected = err; err != nil {
 		return
@@ -104,6 +105,15 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 	}
 	in.began, in.measured = memory.began, memory.measured
 	memory.workload.compare(in.clusters)
+}
+
+// known are the clusters that the object's status names.
+func known(object *v1alpha1.MultidimPodAutoscaler) map[string]bool {
+	names := make(map[string]bool, len(object.Status.Clusters))
+	for i := range object.Status.Clusters {
+		names[object.Status.Clusters[i].Name] = true
+	}
+	return names
 }
 
 // remind adds what is remembered of the clusters, and forgets others.

@@ -68,7 +68,11 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.MultidimPodA
 	}
 	lately := r.Clock.Since(memory.gave) < unseenFor
 	var sites []*actuation
+	named := known(object)
 	for _, c := range r.Fleet.Fleet.Clusters() {
+		if c.Joining() && !named[c.Facts().Name] {
+			continue // nothing was ever written there
+		}
 		sites = append(sites, &actuation{cluster: &cluster{Cluster: c, name: c.Facts().Name}})
 	}
 	workload.Each(ctx, r.Fleet.Timeout, sites, func(ctx context.Context, a **actuation) { (*a).giveErr = (*a).leave(ctx, object, lately) })

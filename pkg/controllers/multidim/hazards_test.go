@@ -10,8 +10,10 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -275,6 +277,35 @@ func TestWaitingIsToldOnce(t *testing.T) {
 		w.pass(1)
 	}
 	same(t, "told", 1, len(w.told()))
+	c := meta.FindStatusCondition(w.object().Status.Conditions, v1alpha1.MultidimVerticalActuation)
+	if c == nil || c.Status != "False" || c.Reason != "WaitingForClusters" ||
+		c.Message != "what new Pods are created with is still there, in clusters that are waited for: west" {
+		t.Errorf("condition: %v", c)
+	}
+}
+
+// A deletion that a cluster does not let end is over after the grace, and says what stays there.
+func TestDeletionEnds(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInitial)
+	w.pass(1)
+	w.clusters["west"].silence = fleet.Silencef(fleet.ReasonTimeout, "no answer")
+	if err := w.hub.Delete(t.Context(), w.object()); err != nil {
+		t.Fatal(err)
+	}
+	deleted := w.object().DeletionTimestamp.Time
+	w.clock.SetTime(deleted.Add(time.Hour - time.Minute))
+	w.told()
+	w.did()
+	w.pass(1)
+	if w.object() == nil || counted(w.told(), "LeftBehind") > 0 {
+		t.Error("it is over before the grace is")
+	}
+	w.pass(1)
+	if err := w.hub.Get(t.Context(), web, &v1alpha1.MultidimPodAutoscaler{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("it is still there: %v", err)
+	}
+	same(t, "told", []string{"Warning LeftBehind what new Pods are created with is left behind, in clusters that could not be written for " +
+		`1h0m0s: west: Timeout: no answer; delete the entry "web" of PodSizes there`}, w.told())
 }
 
 // A time of a member is told by our clock, and a kill counts until its Pod has got another size.

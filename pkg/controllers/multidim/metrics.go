@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -25,6 +26,8 @@ type Metrics struct {
 
 	mu      sync.Mutex
 	objects map[client.ObjectKey][]prometheus.Metric // the gauges of each
+	moved   map[string]bool                          // clusters of moves
+	swept   time.Time                                // when those that have left were last forgotten
 }
 
 const namespace, subsystem = "fleetscale", "mpa"
@@ -56,7 +59,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		kills:   counter("ooms_total", "Containers that were killed for want of memory.", "namespace", "name"),
 		moves:   counter("moves_total", "Pods that were to be resized or evicted, by what came of it.", "cluster", "way", "result"),
 		samples: counter("samples_total", "Samples of what containers used, by what became of them.", "result"),
-		objects: map[client.ObjectKey][]prometheus.Metric{},
+		objects: map[client.ObjectKey][]prometheus.Metric{}, moved: map[string]bool{},
 	}
 	reg.MustRegister(m.durations, m.moves, m.kills, m.samples, m)
 	return m
@@ -86,12 +89,47 @@ func (m *Metrics) reconciled(p *plan, took time.Duration) {
 		for _, o := range p.actuations[i].sent {
 			m.moves.WithLabelValues(p.actuations[i].name, strings.ToLower(string(o.Way)), resultOf(o.err)).Inc()
 		}
+		if len(p.actuations[i].sent) > 0 {
+			m.mu.Lock()
+			m.moved[p.actuations[i].name] = true
+			m.mu.Unlock()
+		}
 	}
 	for _, f := range p.fed {
 		m.samples.WithLabelValues("added").Add(float64(f.Samples))
 		m.samples.WithLabelValues("repeated").Add(float64(f.Repeats))
 		m.samples.WithLabelValues("ignored").Add(float64(f.Ignored))
 		m.kills.WithLabelValues(p.Object.Namespace, p.Object.Name).Add(float64(len(f.Kills)))
+	}
+}
+
+// sweep is how often clusters that have left are forgotten.
+const sweep = time.Minute
+
+// due reports whether clusters that have left are to be forgotten now, if there may be any.
+func (m *Metrics) due(now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.moved) == 0 || now.Sub(m.swept) < sweep {
+		return false
+	}
+	m.swept = now
+	return true
+}
+
+// keep forgets all clusters but these.
+func (m *Metrics) keep(clusters []workload.Cluster) {
+	there := make(map[string]bool, len(clusters))
+	for _, c := range clusters {
+		there[c.Facts().Name] = true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.moved {
+		if !there[name] {
+			m.moves.DeletePartialMatch(prometheus.Labels{"cluster": name})
+			delete(m.moved, name)
+		}
 	}
 }
 

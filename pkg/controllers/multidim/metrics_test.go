@@ -8,6 +8,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // What is recommended and saved is shown in cores and bytes, as soon as it is known, and goes with the object.
@@ -66,4 +69,26 @@ func TestMetrics(t *testing.T) {
 	}
 	w.pass(1)
 	shows("deleted", "")
+}
+
+// What was done in a cluster is shown as long as that is registered.
+func TestMovesOfClustersThatLeft(t *testing.T) {
+	w := newActing(t, v1alpha1.UpdateModeInPlace)
+	registry := prometheus.NewRegistry()
+	w.Metrics = NewMetrics(registry)
+	series := func() int {
+		n, err := testutil.GatherAndCount(registry, "fleetscale_mpa_moves_total")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	w.pass(30)
+	same(t, "of both", 2, series())
+	delete(w.clusters, "west")
+	w.pass(2)
+	same(t, "of the one that is left", 1, series())
+	w.clusters["east"].silence = fleet.Silencef(fleet.ReasonTimeout, "no answer")
+	w.pass(2)
+	same(t, "of the one that is silent", 1, series())
 }

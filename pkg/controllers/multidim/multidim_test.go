@@ -4,6 +4,7 @@ package multidim
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,30 @@ func TestRestartBesideSilentCluster(t *testing.T) {
 	short := before.Status.Summary.DeepCopy()
 	short.State = v1alpha1.MultidimHeld
 	same(t, "summary", short, m.Status.Summary)
+}
+
+// Registrations that lead nowhere, and never did, hold nothing: sizes fall as without them.
+func TestDeadRegistrationsHoldNothing(t *testing.T) {
+	outcome := func(dead int) []string {
+		w := newWorld(t, object())
+		for i := range dead {
+			name := fmt.Sprintf("dead-%d", i)
+			w.clusters[name] = &member{w: w, name: name, joining: true, silence: &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}}
+		}
+		w.use(400, 800*mi)
+		w.pass(5)
+		seen := []string{recommendedFor(w.object().Status.Recommendation)}
+		w.use(10, 20*mi)
+		w.clock.SetTime(w.clock.Now().Add(240 * time.Hour))
+		w.pass(60)
+		m := w.object()
+		return append(append(seen, recommendedFor(m.Status.Recommendation), string(m.Status.Summary.State)), clusterWords(m)...)
+	}
+	want := outcome(0)
+	if want[0] == want[1] {
+		t.Fatalf("nothing became less: %q", want)
+	}
+	same(t, "with ten of them", want, outcome(10))
 }
 
 // The next leader recommends the same: what was learned is loaded first.

@@ -5,16 +5,20 @@ package multidim
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/scale"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -45,6 +49,8 @@ type Options struct {
 	History *history.Store
 	// Hold is why nothing may be done now; nil: something may.
 	Hold func() error
+	// Grace is how long a deletion waits for clusters.
+	Grace time.Duration
 	// Period is the time between two reconciles of an object.
 	Period  time.Duration
 	Sizing  Sizing
@@ -160,6 +166,9 @@ func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPod
 	actErr := r.act(ctx, &p, memory)
 	err := cmp.Or(r.record(ctx, &p, memory), p.childErr, actErr)
 	r.Metrics.reconciled(&p, r.Clock.Since(started))
+	if r.Fleet.Fleet.Settled() == nil && r.Metrics.due(started) {
+		r.Metrics.keep(r.Fleet.Fleet.Clusters())
+	}
 	return err
 }
 
@@ -191,12 +200,37 @@ func (r *Reconciler) act(ctx context.Context, p *plan, memory *memory) error {
 	return nil
 }
 
-// end lets a deleted object go once what it wrote is gone from all clusters. What it owns goes with it, and Pods keep their sizes.
+// end lets a deleted object go once what it wrote is gone from all clusters, or has not been for the grace. What it owns goes with it,
+// and Pods keep their sizes.
 func (r *Reconciler) end(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler) error {
 	memory := r.memories.Of(object)
 	waiting, err := r.withdraw(ctx, object, memory)
+	if len(waiting) > 0 && r.Clock.Since(object.DeletionTimestamp.Time) >= r.Grace {
+		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventLeftBehind, "Withdraw", "%s", summary.Brief(fmt.Sprintf(
+			"what new Pods are created with is left behind, in clusters that could not be written for %v: %s; delete the entry %q of "+
+				"PodSizes there", r.Grace, strings.Join(waiting, "; "), object.Name), summary.LongestNote))
+		return client.IgnoreNotFound(r.finalize(ctx, object, controllerutil.RemoveFinalizer))
+	}
 	r.waits(object, memory, waiting)
+	if len(waiting) > 0 {
+		return r.sayWaiting(ctx, object, memory.waiting)
+	}
 	return err
+}
+
+// sayWaiting has a condition name the clusters that a deletion waits for.
+func (r *Reconciler) sayWaiting(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler, clusters []string) error {
+	said := object.DeepCopy()
+	changed := meta.SetStatusCondition(&said.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.MultidimVerticalActuation, Status: metav1.ConditionFalse, Reason: eventWaiting, ObservedGeneration: object.Generation,
+		LastTransitionTime: metav1.Time{Time: r.Clock.Now()},
+		Message: summary.Brief("what new Pods are created with is still there, in clusters that are waited for: "+
+			strings.Join(clusters, ", "), summary.LongestMessage),
+	})
+	if !changed {
+		return nil
+	}
+	return client.IgnoreNotFound(r.Hub.Status().Update(ctx, said, client.FieldOwner(FieldManager)))
 }
 
 // waits tells once which clusters are waited for until what was written there is gone.

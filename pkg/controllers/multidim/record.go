@@ -41,6 +41,7 @@ const (
 	eventInfeasible  = "ResizeInfeasible"
 	eventIneffective = "AdmissionIneffective"
 	eventWaiting     = "WaitingForClusters"
+	eventLeftBehind  = "LeftBehind"
 )
 
 // record writes the status, if more has changed than what changes all the time, or that is old; and tells the object's owner what is new.

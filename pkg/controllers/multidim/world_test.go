@@ -80,6 +80,7 @@ type member struct {
 	w       *world
 	name    string
 	silence *fleet.Silence
+	joining bool
 	pods    []pod
 	web     *unstructured.Unstructured // nil: it has none
 	limits  capacity.LimitRanges
@@ -226,7 +227,7 @@ func (w *world) restart() {
 	w.store = history.New(w.hub, 10*time.Minute)
 	w.Reconciler = New(Options{
 		Hub: writes, Live: live, Fleet: &selection.Reader{Fleet: w, Timeout: time.Second}, VPAs: w, Uses: w, History: w.store,
-		Hold: func() error { return nil }, Period: time.Minute,
+		Hold: func() error { return nil }, Period: time.Minute, Grace: time.Hour,
 		Sizing: Sizing{PodMinimum: sizes.Amounts{25, 250 * mi}, Headroom: 10}, Clock: w.clock, Events: w.events,
 		Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
@@ -283,6 +284,7 @@ func (c *member) Facts() assignment.ClusterFacts { return assignment.ClusterFact
 func (c *member) Silence() *fleet.Silence        { return c.silence }
 func (c *member) Prices() registration.Prices    { return c.prices }
 func (c *member) ClockOffset() time.Duration     { return c.ahead }
+func (c *member) Joining() bool                  { return c.joining }
 func (c *member) LimitRanges(context.Context, string) capacity.LimitRanges {
 	return c.limits
 }

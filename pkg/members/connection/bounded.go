@@ -43,7 +43,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close gives back what was held.
+// Close releases what was held.
 func (b *bounded) Close() error {
 	b.loan.giveBack()
 	return b.ReadCloser.Close()

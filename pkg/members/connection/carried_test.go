@@ -40,7 +40,8 @@ func TestErrorsShowNoCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	configs := map[string]rest.Config{
-		"a token": {BearerToken: "t0p-s3cret"}, "a password": {Username: "me", Password: "t0p-s3cret"}, "a token of a file": {BearerTokenFile: file},
+		"a token": {BearerToken: "t0p-s3cret"}, "a password": {Username: "me", Password: "t0p-s3cret"},
+		"a token of a file": {BearerTokenFile: file},
 	}
 	credentials := map[string]string{
 		"a token": "t0p-s3cret", "a password": base64.StdEncoding.EncodeToString([]byte("me:t0p-s3cret")), "a token of a file": "t0p-s3cret",

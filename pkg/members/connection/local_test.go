@@ -67,7 +67,8 @@ func TestLocalAddressesAreNotDialled(t *testing.T) {
 	}
 	proxied := func(scheme string) registration.Endpoint {
 		return registration.Endpoint{
-			Config: &rest.Config{Host: "https://203.0.113.1:6443", BearerToken: "s3cret"}, Proxy: &url.URL{Scheme: scheme, Host: "127.0.0.1:" + port},
+			Config:      &rest.Config{Host: "https://203.0.113.1:6443", BearerToken: "s3cret"},
+			Proxy:       &url.URL{Scheme: scheme, Host: "127.0.0.1:" + port},
 			ProxyHeader: map[string][]string{"Metadata": {"true"}},
 		}
 	}

@@ -31,7 +31,7 @@ type Options struct {
 	Burst int
 	// MaxAnswer bounds the bytes of each answer after decompression (128 MiB), and
 	// those of each event of a watch, which are 16 MiB at most. Of little memory
-	// (debug.SetMemoryLimit) less may be had.
+	// (debug.SetMemoryLimit) less is available.
 	MaxAnswer int64
 	// Timeout bounds every request (5 s), and then the time in which its answer is decoded.
 	Timeout time.Duration

@@ -75,7 +75,7 @@ func (e *entry) adopt(reg registration.Registration) (fx effects) {
 		return fx
 	}
 	e.generation++
-	e.quarantine = quarantine{} // whoever changed it has looked into the matter
+	e.quarantine = quarantine{} // whoever changed it may have repaired it
 	if old.Awaiting == "" {
 		e.waitingSince = time.Now()
 	}
@@ -91,7 +91,8 @@ func (e *entry) adopt(reg registration.Registration) (fx effects) {
 // probed soon.
 func (e *entry) failed(reason fleet.Reason) {
 	switch reason {
-	case connection.ReasonNestedHub, connection.ReasonAddressNotAllowed, fleet.ReasonTimeout, fleet.ReasonUnreachable, fleet.ReasonForbidden, fleet.ReasonCertificate:
+	case connection.ReasonNestedHub, connection.ReasonAddressNotAllowed, fleet.ReasonTimeout,
+		fleet.ReasonUnreachable, fleet.ReasonForbidden, fleet.ReasonCertificate:
 		poke(e.doubt)
 	}
 }

@@ -198,8 +198,8 @@ func (h *hearing) refuse(c *claim) *fleet.Silence {
 	case c.uid == "" || user == nil || user == c:
 		return nil
 	case h.same(c, user) && !h.holds(c):
-		return fleet.Silencef(reasonDuplicate, "leads to the same cluster as %s (kube-system has uid %s in both), which is used under the name %s",
-			user.describe, c.uid, user.name)
+		return fleet.Silencef(reasonDuplicate,
+			"leads to the same cluster as %s (kube-system has uid %s in both), which is used under the name %s", user.describe, c.uid, user.name)
 	default:
 		return h.identityConflict(c, user)
 	}

@@ -3,8 +3,11 @@
 package member
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 // recorded is what the hub has, as "uid=registration".
@@ -158,7 +163,7 @@ func TestJoiningWithoutARecord(t *testing.T) {
 	hub.Put(t, now.secret(t, "now"))
 	r.becomes("now=Forbidden old=ServerError")
 	if got := r.joining(); got != "now" {
-		t.Errorf("joining are %q, want now, which was registered anew", got)
+		t.Errorf("joining are %q, want now, which was registered again", got)
 	}
 }
 
@@ -211,7 +216,10 @@ func TestRecordsAreBounded(t *testing.T) {
 	if len(back) != len(data) {
 		t.Errorf("of %d records %d came back", len(data), len(back))
 	}
-	short := records{"1": {Registration: "secret/a", Name: "a"}, "2": {Registration: "secret/" + strings.Repeat("b", mostRecord)}, "a/b": {Registration: "secret/c"}}
+	short := records{
+		"1": {Registration: "secret/a", Name: "a"}, "2": {Registration: "secret/" + strings.Repeat("b", mostRecord)},
+		"a/b": {Registration: "secret/c"},
+	}
 	if diff := cmp.Diff(map[string]string{"1": `{"registration":"secret/a","name":"a"}`}, short.encode(nil)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -224,5 +232,53 @@ func TestDecodeLeavesOutWhatItCannotRead(t *testing.T) {
 	})
 	if diff := cmp.Diff(records{"1": {Registration: "secret/a", Name: "a"}}, got, cmp.AllowUnexported(holder{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Ten addresses that nobody answers at are listed, and lack in no answer; one that was Ready does.
+func TestDeadRegistrationsDoNotCount(t *testing.T) {
+	t.Parallel()
+	hub, east, dead := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	hub.Put(t, east.secret(t, "east"))
+	r, _ := recording(t, hub)
+	r.becomes("east=Ready")
+	memberstest.Eventually(t, "1=secret/east", recorded(hub))
+	dead.set(func() { dead.code = 503 })
+	for i := range 10 {
+		hub.Put(t, dead.secret(t, fmt.Sprintf("dead-%d", i)))
+	}
+	counted := func() string {
+		var names []string
+		for _, m := range r.Counted() {
+			names = append(names, m.Name())
+		}
+		return fmt.Sprint(len(r.Members()), names)
+	}
+	memberstest.Eventually(t, "11 [east]", counted)
+	east.set(func() { east.code = 503 })
+	r.becomes("dead-0=ServerError dead-1=ServerError dead-2=ServerError dead-3=ServerError dead-4=ServerError dead-5=ServerError " +
+		"dead-6=ServerError dead-7=ServerError dead-8=ServerError dead-9=ServerError east=ServerError")
+	memberstest.Eventually(t, "11 [east]", counted)
+}
+
+// What is recorded of a cluster is the authority that its registration gives, as far as that tells it from others.
+func TestAuthorityIsRecorded(t *testing.T) {
+	t.Parallel()
+	hub, direct, proxied := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
+	proxied.Config.Handler = http.StripPrefix("/cluster", proxied)
+	hub.Put(t, direct.secret(t, "direct"))
+	hub.Put(t, registrationtest.Secret(proxied.kubeconfig(t,
+		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.Server += "/cluster" })), registrationtest.Named("proxied")))
+	r, _ := recording(t, hub)
+	r.becomes("direct=Ready proxied=Ready")
+	memberstest.Eventually(t, "1=secret/direct 2=secret/proxied", recorded(hub))
+	sum := sha256.Sum256(direct.Certificate().RawSubjectPublicKeyInfo)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if got, want := r.recorded["1"].Authority, base64.RawURLEncoding.EncodeToString(sum[:]); got != want {
+		t.Errorf("the authority is %q, want %q", got, want)
+	}
+	if got := r.recorded["2"]; got.Authority != "" || got.Way == "" {
+		t.Errorf("of one behind a path it is recorded that %+v", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // The first quarantine lasts firstQuarantine, and each further one twice as long as the last, up
-// to longestQuarantine. A cluster that has not misbehaved for as long as the longest begins anew.
+// to longestQuarantine. A cluster that has not misbehaved for as long as the longest begins again.
 const (
 	firstQuarantine   = time.Minute
 	longestQuarantine = 30 * time.Minute

@@ -164,7 +164,7 @@ func TestQuarantineEndsStreams(t *testing.T) {
 	memberstest.Eventually(t, "0 open", func() string { return openStreams(east) })
 }
 
-// Whoever changes the registration has looked into the matter.
+// Whoever changes the registration may have repaired it.
 func TestQuarantineEndsWithAChange(t *testing.T) {
 	t.Parallel()
 	hub, east, r := joined(t)

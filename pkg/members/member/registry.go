@@ -31,7 +31,7 @@ type Registry struct {
 	// established are those that were Ready; recorded is what the hub has of them.
 	established, recorded records
 	ledger                ledger
-	// disestablished is true when somebody is no longer established, and names were not given anew since.
+	// disestablished is true when somebody is no longer established, and names were not given again since.
 	disestablished bool
 	// unknownPast are those that were registered when this program started, and of which nothing is recorded.
 	unknownPast map[registration.Key]bool
@@ -70,6 +70,9 @@ func New(o Options) *Registry {
 // Members are the fleet's clusters in name order, silent ones included. The
 // slice is the caller's.
 func (r *Registry) Members() []*Member { return slices.Clone(*r.listed.Load()) }
+
+// Counted are the Members without those that are joining: a fleet's answer lacks nothing without them.
+func (r *Registry) Counted() []*Member { return slices.DeleteFunc(r.Members(), (*Member).Joining) }
 
 // OnChange has f called after membership, readiness, identity, labels or a
 // connection changed; several changes may become one call. Calls do not

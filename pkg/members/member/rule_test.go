@@ -86,7 +86,8 @@ func judged(wishes []wish) (got, established map[string]string) {
 
 // spare is the refusal of one that is proved to be the cluster that another is used for.
 func spare(uid, of, name string) string {
-	return " Duplicate: leads to the same cluster as " + of + " (kube-system has uid " + uid + " in both), which is used under the name " + name
+	return " Duplicate: leads to the same cluster as " + of + " (kube-system has uid " + uid + " in both), which is used under the name " +
+		name
 }
 
 // refused is the refusal of one that tells what belongs to another.
@@ -94,15 +95,16 @@ func refused(was, uid, of, name string) string {
 	if was != "" {
 		was = "was " + was + " and now "
 	}
-	return " IdentityConflict: the cluster " + was + "tells the uid " + uid + " of kube-system, which belongs to " + of + ", listed as " + name +
+	return " IdentityConflict: the cluster " + was + "tells the uid " + uid + " of kube-system, which belongs to " + of + ", listed as " +
+		name +
 		"; if both lead to one cluster, remove one of the registrations, or give the one that is to yield the annotation fleetscale.io/same-as " +
 		"with the name of the other; otherwise find out why this one tells the identity of another"
 }
 
 func TestRule(t *testing.T) {
 	const exec, pull, invalid fleet.Reason = "ExecNotAllowed", "PullMode", "InvalidName"
-	const never = "secret/east, which was never contacted, so nobody can tell whether both lead to one cluster; give one of them another name " +
-		"(Secrets: annotation fleetscale.io/cluster-name)"
+	const never = "secret/east, which was never contacted, so nobody can tell whether both lead to one cluster; give one of them " +
+		"another name (Secrets: annotation fleetscale.io/cluster-name)"
 	tests := map[string]struct {
 		wishes      []wish
 		want        map[string]string
@@ -184,12 +186,17 @@ func TestRule(t *testing.T) {
 		"a pull-mode Cluster is a duplicate of the one that it names": {
 			[]wish{{object: "secret/east", uid: "1"}, {object: "karmada/east", same: "east", fault: pull}},
 			map[string]string{
-				"secret/east":  "east",
-				"karmada/east": "karmada.east Duplicate: is the same cluster as secret/east, listed as east, as its registration says (annotation fleetscale.io/same-as)",
+				"secret/east": "east",
+				"karmada/east": "karmada.east Duplicate: is the same cluster as secret/east, listed as east, as its registration says" +
+					" (annotation fleetscale.io/same-as)",
 			}, nil,
 		},
 		"of pull-mode Clusters that name each other, or themselves, none is": {
-			[]wish{{object: "karmada/a", same: "b", fault: pull}, {object: "karmada/b", same: "a", fault: pull}, {object: "karmada/c", same: "c", fault: pull}},
+			[]wish{
+				{object: "karmada/a", same: "b", fault: pull},
+				{object: "karmada/b", same: "a", fault: pull},
+				{object: "karmada/c", same: "c", fault: pull},
+			},
 			map[string]string{"karmada/a": "a", "karmada/b": "b", "karmada/c": "c"}, nil,
 		},
 		"refused ones keep their names while nobody else asks for them": {
@@ -206,7 +213,11 @@ func TestRule(t *testing.T) {
 			map[string]string{"1": "karmada/zulu"},
 		},
 		"whoever is established and away keeps the cluster, and what it showed": {
-			[]wish{{object: "karmada/zulu", was: "1", wasCA: "X", away: true}, {object: "secret/alpha", uid: "1", ca: "X"}, {object: "secret/beta", uid: "1"}},
+			[]wish{
+				{object: "karmada/zulu", was: "1", wasCA: "X", away: true},
+				{object: "secret/alpha", uid: "1", ca: "X"},
+				{object: "secret/beta", uid: "1"},
+			},
 			map[string]string{
 				"karmada/zulu": "zulu", "secret/alpha": "alpha" + spare("1", "karmada/zulu", "zulu"),
 				"secret/beta": "beta" + refused("", "1", "karmada/zulu", "zulu"),
@@ -240,7 +251,11 @@ func TestRule(t *testing.T) {
 			map[string]string{"1": "karmada/prod", "2": "secret/dev"},
 		},
 		"whoever was another cluster, and proves to be one that is taken, is a spare and leaves its own": {
-			[]wish{{object: "secret/a", uid: "1", ca: "X", was: "1"}, {object: "secret/b", uid: "1", ca: "X", was: "2"}, {object: "secret/c", uid: "2"}},
+			[]wish{
+				{object: "secret/a", uid: "1", ca: "X", was: "1"},
+				{object: "secret/b", uid: "1", ca: "X", was: "2"},
+				{object: "secret/c", uid: "2"},
+			},
 			map[string]string{"secret/a": "a", "secret/b": "b" + spare("1", "secret/a", "a"), "secret/c": "c"},
 			map[string]string{"1": "secret/a", "2": "secret/c"},
 		},
@@ -270,7 +285,11 @@ func TestRule(t *testing.T) {
 			map[string]string{"1": "secret/a", "2": "secret/b"},
 		},
 		"whoever proves to be a cluster takes it while the other is away elsewhere": {
-			[]wish{{object: "secret/a", uid: "2", was: "1", wasCA: "X"}, {object: "secret/b", uid: "1", ca: "X"}, {object: "secret/c", uid: "2", was: "2"}},
+			[]wish{
+				{object: "secret/a", uid: "2", was: "1", wasCA: "X"},
+				{object: "secret/b", uid: "1", ca: "X"},
+				{object: "secret/c", uid: "2", was: "2"},
+			},
 			map[string]string{"secret/a": "a" + refused("1", "2", "secret/c", "c"), "secret/b": "b", "secret/c": "c"},
 			map[string]string{"1": "secret/b", "2": "secret/c"},
 		},

@@ -69,7 +69,9 @@ func (h *Hub) list(w http.ResponseWriter, path string, match func(*unstructured.
 	revision := strconv.Itoa(h.revision)
 	h.mu.Unlock()
 	kind, version := kindAt(path)
-	Answer(w, map[string]any{"kind": kind + "List", "apiVersion": version, "metadata": map[string]any{"resourceVersion": revision}, "items": items})
+	Answer(w, map[string]any{
+		"kind": kind + "List", "apiVersion": version, "metadata": map[string]any{"resourceVersion": revision}, "items": items,
+	})
 }
 
 // kindAt is the kind of what is stored at a path.

@@ -38,13 +38,16 @@ type Workload struct {
 	// InMembers: the autoscaler writes the replicas of each cluster there. So it is no fault if whoever places the workload
 	// cannot divide them.
 	InMembers bool
+	// Known are the clusters that the autoscaler's status names.
+	Known map[string]bool
 }
 
 // Candidate is a cluster that is registered, or where the workload is placed.
 type Candidate struct {
 	Member workload.Cluster
 	Facts  assignment.ClusterFacts
-	// Selected: affinity and placement name the cluster.
+	// Selected: affinity and placement name the cluster, and it counts. One that is joining does where the workload is placed there, or
+	// the status names it: nobody who merely registers a cluster may hold up an autoscaler.
 	Selected bool
 	// Placed is how many replicas others placed there; nil: that is not known.
 	Placed *int32
@@ -77,7 +80,8 @@ func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Candidate, 
 			return nil, placed.byOthers, &SpecError{fmt.Sprintf("spec.clusterAffinity: %v", err)}
 		}
 		n, here := placed.replicas[name]
-		c.Placed, c.Selected = n, selected && (here || !placed.known)
+		counts := !c.Member.Joining() || here || w.Known[name]
+		c.Placed, c.Selected = n, selected && (here || !placed.known) && counts
 		clusters = append(clusters, c)
 	}
 	return clusters, placed.byOthers, nil

@@ -23,7 +23,7 @@ func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (al
 		return nil, silence
 	}
 	var length mirror.Length
-	names := map[string]bool{}
+	names := map[mirror.Key]bool{}
 	read := 0
 	for next, more := "", true; more; more = next != "" {
 		request := resourcesAt(c.Client().Get(), vpa.SchemeGroupVersion.WithResource(vpa.Checkpoints), namespace).

@@ -36,6 +36,8 @@ type Cluster interface {
 	Facts() assignment.ClusterFacts
 	// Silence is why asking the cluster is not worth while; nil if it is.
 	Silence() *fleet.Silence
+	// Joining: the cluster was never Ready since it was registered, so nothing is known to run there.
+	Joining() bool
 	// ClockOffset is the cluster's time minus ours, within what is credible.
 	ClockOffset() time.Duration
 	// Prices are what the cluster costs, as far as its registration says it. They are shared: do not write to them.
@@ -72,6 +74,9 @@ type Cluster interface {
 
 	// Autoscalers are the HorizontalPodAutoscalers of the namespace.
 	Autoscalers(ctx context.Context, namespace string) Autoscalers
+	// MadeBy lists the HorizontalPodAutoscalers of all namespaces that this hub is to remove once their owner is gone. It asks the
+	// cluster each time.
+	MadeBy(ctx context.Context, hub string) ([]*autoscalingv2.HorizontalPodAutoscaler, error)
 	// VPAs are the VerticalPodAutoscalers of the namespace.
 	VPAs(ctx context.Context, namespace string) VPAs
 	// VPACheckpoints reads what the VerticalPodAutoscalers of the namespace have learned, as it is stored. It asks the cluster each

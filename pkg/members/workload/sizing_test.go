@@ -59,8 +59,9 @@ func TestSizing(t *testing.T) {
 			Message: "it does not serve pods/resize: Kubernetes 1.33 and later do; it does not serve podsizes.fleetscale.io: " + remedy +
 				"; it does not serve mutatingadmissionpolicies.admissionregistration.k8s.io: Kubernetes 1.36 and later do" +
 				"; it does not serve mutatingadmissionpolicybindings.admissionregistration.k8s.io: Kubernetes 1.36 and later do"}},
-		"no kind": {map[string]answer{"GET /apis/fleetscale.io/v1alpha1": {200, served("other")}}, Sizing{Known: true, Resizes: true, Policies: "u1/3 u2/1 ",
-			Reason: SizingNoPodSizes, Message: "it does not serve podsizes.fleetscale.io: " + remedy}},
+		"no kind": {map[string]answer{"GET /apis/fleetscale.io/v1alpha1": {200, served("other")}}, Sizing{Known: true, Resizes: true,
+			Policies: "u1/3 u2/1 ",
+			Reason:   SizingNoPodSizes, Message: "it does not serve podsizes.fleetscale.io: " + remedy}},
 		"no policies": {map[string]answer{policyPath: unserved}, Sizing{Known: true, Serves: true, Resizes: true, Policies: "u2/1 ",
 			Reason:  SizingNoPolicies,
 			Message: "it does not serve mutatingadmissionpolicies.admissionregistration.k8s.io: Kubernetes 1.36 and later do"}},

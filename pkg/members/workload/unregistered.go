@@ -35,6 +35,8 @@ func (u unregistered) Silence() *fleet.Silence {
 	return &fleet.Silence{Reason: ReasonNotRegistered, Detail: "the workload is placed there, but no such cluster is registered"}
 }
 
+func (u unregistered) Joining() bool { return false }
+
 func (u unregistered) Facts() assignment.ClusterFacts {
 	return assignment.ClusterFacts{Name: string(u)}
 }
@@ -88,6 +90,10 @@ func (u unregistered) Remove(context.Context, *unstructured.Unstructured) error 
 
 func (u unregistered) Autoscalers(context.Context, string) Autoscalers {
 	return Autoscalers{Silence: u.Silence()}
+}
+
+func (u unregistered) MadeBy(context.Context, string) ([]*autoscalingv2.HorizontalPodAutoscaler, error) {
+	return nil, u.Silence()
 }
 
 func (u unregistered) VPAs(context.Context, string) VPAs { return VPAs{Silence: u.Silence()} }

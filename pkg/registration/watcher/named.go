@@ -24,7 +24,7 @@ type Named struct {
 }
 
 // Follow watches the object until ctx ends. It calls read with the object as it is, or nil where there is none, at first and after each
-// change; and failed when that cannot be read, which is tried again. Calls of read do not overlap.
+// change; and failed when that cannot be read, which is retried. Calls of read do not overlap.
 func (n Named) Follow(ctx context.Context, read func(*unstructured.Unstructured), failed func(*fleet.Silence)) {
 	var f *follower[*unstructured.Unstructured]
 	tell := func() {

@@ -139,7 +139,8 @@ func (s *stage) join(ctx context.Context) error {
 		return err
 	}
 	s.say("A member is a Secret with a kubeconfig, on the hub:")
-	if err := s.show(ctx, shows(east, west), "-n", fixture.RegistrationNamespace, "get", "secrets", "-l", "fleetscale.io/member=true"); err != nil {
+	registered := []string{"-n", fixture.RegistrationNamespace, "get", "secrets", "-l", "fleetscale.io/member=true"}
+	if err := s.show(ctx, shows(east, west), registered...); err != nil {
 		return err
 	}
 	s.say("The hub passes questions for metrics on to the adapter:")

@@ -103,7 +103,7 @@ func bomb() func(*Member, http.ResponseWriter, question) {
 	}
 }
 
-// drip begins at once, and goes on by a byte a second.
+// drip begins at once, and continues by a byte a second.
 func drip(_ *Member, w http.ResponseWriter, q question) {
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	flush := http.NewResponseController(w)

@@ -23,6 +23,10 @@ const (
 // FederatedHPA, and on the hub, the FederatedHPA of a MultidimPodAutoscaler. A hub that is a member of its own fleet has both.
 const ManagedByLabel = "fleetscale.io/managed-by"
 
+// RemovedByAnnotation, on a HorizontalPodAutoscaler that fleetscale made in a member, is the uid of the namespace kube-system of the
+// hub that removes it once the owner in [ManagedByLabel] is gone; empty: none does.
+const RemovedByAnnotation = "fleetscale.io/removed-by"
+
 // AdoptByAnnotation, on a HorizontalPodAutoscaler in a member, gives it to the FederatedHPA of that name in the same
 // namespace, which from then on governs it as if it had made it, and deletes it when it has no part for that cluster.
 const AdoptByAnnotation = "fleetscale.io/adopt-by"

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
@@ -110,7 +111,14 @@ func (s *site) knowsHowMany(next assignment.SiteStep) bool {
 // rendered is the cluster's autoscaler as it is to be.
 func (s *site) rendered(in *situation, next assignment.SiteStep) *autoscalingv2.HorizontalPodAutoscaler {
 	next.Bumped = next.Bumped && in.native()
-	return memberhpa.Render(in.Object, s.name, next)
+	hpa := memberhpa.Render(in.Object, s.name, next)
+	if hub := in.hub; hub != "" {
+		if in.Object.Spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan {
+			hub = "" // said, and not left out, so that what it was before does not stay
+		}
+		hpa.Annotations[v1alpha1.RemovedByAnnotation] = hub
+	}
+	return hpa
 }
 
 func withReplicas(template *unstructured.Unstructured, n int32) *unstructured.Unstructured {

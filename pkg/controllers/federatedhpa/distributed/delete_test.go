@@ -3,7 +3,9 @@
 package distributed
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
@@ -173,4 +175,74 @@ func TestDeletionThatCanNotBeSaid(t *testing.T) {
 	if err := w.reconcile(); err == nil || err.Error() != "writing the status: refused" {
 		t.Errorf("reconciled: %v", err)
 	}
+}
+
+// A deletion waits for a silent cluster, and for one that rejects writes, but not longer than the grace. Then it says what it left where.
+func TestDeletionEnds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		policy v1alpha1.DeletionPolicy
+		change func(*member)
+		left   string
+	}{
+		"silent": {v1alpha1.DeletionPolicyDelete, func(m *member) { m.silence = federatedhpatest.Silence() },
+			"b; they are removed once these are back"},
+		"rejects writes": {v1alpha1.DeletionPolicyDelete, func(m *member) { m.refuses = func(string) error { return errRefused } },
+			"b (refused); they are removed once these are back"},
+		"orphaned": {v1alpha1.DeletionPolicyOrphan, func(m *member) { m.silence = federatedhpatest.Silence() },
+			"b; they stay, with the label fleetscale.io/managed-by, which you can remove"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = tc.policy })
+			w.settle(4)
+			tc.change(w.member("b"))
+			w.hub.remove()
+			w.mustReconcile(2)
+			w.heard()
+			w.restart() // the time of the deletion is stored
+			w.passes(deletionGrace - 2*period - time.Second)
+			w.mustReconcile(1)
+			if w.hub.object == nil {
+				t.Fatal("it is over before the grace is")
+			}
+			same(t, "heard", []string(nil), w.heard())
+			w.mustReconcile(1)
+			if w.hub.object != nil {
+				t.Error("it still waits")
+			}
+			same(t, "heard", []string{"!LeftBehind: HorizontalPodAutoscalers are left behind in clusters that could not be written for 1h0m0s: " +
+				tc.left}, w.heard())
+		})
+	}
+}
+
+// What a cluster says may read otherwise each time: which clusters are waited for is told once.
+func TestDeletionTellsOnceOfWhatReadsOtherwise(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.settle(4)
+	w.heard()
+	tries := 0
+	w.member("b").refuses = func(string) error { tries++; return fmt.Errorf("try %d is refused", tries) }
+	w.hub.remove()
+	w.mustReconcile(4)
+	same(t, "heard", []string{"!WaitingForClusters: " + waitsFor("b (try 1 is refused)")}, w.heard())
+	same(t, "tries", 4, tries)
+}
+
+// Autoscalers name the hub that removes them once their object is gone, unless they are to stay then.
+func TestWhoRemovesWhatIsLeft(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
+	by := func() string {
+		w.mustReconcile(2)
+		return w.member("a").hpas["web"].Annotations[v1alpha1.RemovedByAnnotation]
+	}
+	same(t, "where no hub is known", "", by())
+	w.program.Hub = func() string { return "uid-of-hub" }
+	same(t, "removed by", "uid-of-hub", by())
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = v1alpha1.DeletionPolicyOrphan })
+	same(t, "removed by, once it is to stay", "", by())
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete })
+	same(t, "removed by", "uid-of-hub", by())
+	w.writes()
+	w.mustReconcile(2)
+	same(t, "written later", nil, w.writes())
 }

@@ -4,6 +4,7 @@ package distributed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,9 @@ func (m *Mode) event(object *v1alpha1.FederatedHPA, reason, message string) {
 // news are the Events of a fault, or of clusters whose state has changed.
 func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 	if p.fault != nil {
-		if c := p.able(); summary.Condition(&p.Object.Status, c.Type).Message != c.Message {
+		var own *fault
+		told := errors.As(p.fault, &own) && own.told
+		if c := p.able(); !told && summary.Condition(&p.Object.Status, c.Type).Message != c.Message {
 			news.Add(corev1.EventTypeWarning, c.Reason, c.Message)
 		}
 		return news
@@ -128,6 +131,8 @@ const (
 
 	// eventClusterRemoved: a cluster with an autoscaler of ours is no longer registered.
 	eventClusterRemoved = "ClusterRemoved"
+	// eventLeftBehind: a deletion ended although autoscalers are still there.
+	eventLeftBehind = "LeftBehind"
 	// eventWorkloadMade and eventWorkloadRemoved: we created the workload in a cluster, or deleted it again.
 	eventWorkloadMade    = "WorkloadCreated"
 	eventWorkloadRemoved = "WorkloadDeleted"

@@ -28,6 +28,9 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	if in.Clusters == nil {
 		return in
 	}
+	if m.Hub != nil {
+		in.hub = m.Hub()
+	}
 	in.sites, in.split = sitesOf(&in.Sight, memory, m.Grace), memory.split
 	workload.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
 		s.ReadAutoscalers(ctx, object)
@@ -51,7 +54,7 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 func specFault(err error) error {
 	var spec *selection.SpecError
 	if errors.As(err, &spec) {
-		return &fault{record.ReasonInvalidSpec, spec.Error()}
+		return &fault{reason: record.ReasonInvalidSpec, message: spec.Error()}
 	}
 	return err
 }

@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -91,7 +94,7 @@ func (m *Mode) Leave(ctx context.Context, object *v1alpha1.FederatedHPA, memory 
 		return false, err
 	}
 	if waiting := m.withdraw(ctx, object, memory, false); len(waiting) > 0 {
-		return false, m.wait(ctx, object, waiting)
+		return false, m.wait(ctx, object, memory, waiting)
 	}
 	status := *object.Status.DeepCopy()
 	status.Assignment, status.Conditions, status.Clusters = nil, nil, nil
@@ -109,27 +112,64 @@ func (m *Mode) release(ctx context.Context, object *v1alpha1.FederatedHPA, memor
 		return nil
 	}
 	orphan := object.Spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan
-	if waiting := m.withdraw(ctx, object, memory, orphan); len(waiting) > 0 {
-		return m.wait(ctx, object, waiting)
+	waiting := m.withdraw(ctx, object, memory, orphan)
+	switch {
+	case len(waiting) > 0 && m.Fleet.Clock.Since(object.DeletionTimestamp.Time) < m.DeletionGrace:
+		return m.wait(ctx, object, memory, waiting)
+	case len(waiting) > 0:
+		m.leaveBehind(ctx, object, waiting, orphan)
 	}
 	return m.Recorder.Unbind(ctx, object)
 }
 
-// wait reports for which clusters an object waits.
-func (m *Mode) wait(ctx context.Context, object *v1alpha1.FederatedHPA, clusters []string) error {
-	return m.rest(ctx, object, reasonWaiting, fmt.Sprintf("HorizontalPodAutoscalers remain in clusters that cannot be written: %s; "+
-		"they are removed once the clusters are back; for one that does not come back, delete its registration", strings.Join(clusters, ", ")))
+// leaveBehind reports what an object leaves in clusters that it no longer waits for.
+func (m *Mode) leaveBehind(ctx context.Context, object *v1alpha1.FederatedHPA, waiting []waitedFor, orphan bool) {
+	then := "they are removed once these are back"
+	if orphan {
+		then = "they stay, with the label " + v1alpha1.ManagedByLabel + ", which you can remove"
+	}
+	left := fmt.Sprintf("HorizontalPodAutoscalers are left behind in clusters that could not be written for %v: %s; %s", m.DeletionGrace,
+		inWords(waiting), then)
+	m.Recorder.Event(object, record.Event{Type: corev1.EventTypeWarning, Reason: eventLeftBehind, Message: left}, action)
+	klog.FromContext(ctx).Info("Left HorizontalPodAutoscalers behind in clusters that could not be written", "clusters", inWords(waiting))
+}
+
+// waitedFor is a cluster that cannot be written, and what it says, which may read otherwise each time.
+type waitedFor struct{ name, why string }
+
+func inWords(all []waitedFor) string {
+	var words []string
+	for _, w := range all {
+		word := w.name
+		if w.why != "" {
+			word += " (" + w.why + ")"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, ", ")
+}
+
+// wait reports for which clusters an object waits, and again once these are others.
+func (m *Mode) wait(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory, clusters []waitedFor) error {
+	var names []string
+	for _, w := range clusters {
+		names = append(names, w.name)
+	}
+	told := slices.Equal(names, memory.waiting)
+	memory.waiting = names
+	return m.rest(ctx, object, &fault{reasonWaiting, fmt.Sprintf("HorizontalPodAutoscalers remain in clusters that cannot be written: %s; "+
+		"they are removed once the clusters are back; for one that does not come back, delete its registration", inWords(clusters)), told})
 }
 
 // rest leaves all as it is. The status says why, and an Event, if it is something else than before.
-func (m *Mode) rest(ctx context.Context, object *v1alpha1.FederatedHPA, reason, message string) error {
-	in := situation{Sight: sight.Sight{Object: object, Now: m.Fleet.Clock.Now()}, fault: &fault{reason, message}}
+func (m *Mode) rest(ctx context.Context, object *v1alpha1.FederatedHPA, why *fault) error {
+	in := situation{Sight: sight.Sight{Object: object, Now: m.Fleet.Clock.Now()}, fault: why}
 	return m.record(ctx, plan{situation: in})
 }
 
 // withdraw deletes the object's autoscalers in all registered clusters, or makes them nobody's, and returns the clusters
 // where that is not possible now, with what they say.
-func (m *Mode) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory, orphan bool) (waiting []string) {
+func (m *Mode) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory, orphan bool) (waiting []waitedFor) {
 	all := m.Fleet.All(object)
 	var results []result
 	for _, s := range sitesOf(&all, memory, m.Grace) {
@@ -149,9 +189,9 @@ func (m *Mode) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, memo
 	for r := range sight.Pointers(results) {
 		switch mayHave := r.mayHave() || len(r.surplus) > 0; {
 		case r.fault != nil:
-			waiting = append(waiting, fmt.Sprintf("%s (%v)", r.Facts.Name, r.fault))
+			waiting = append(waiting, waitedFor{r.Facts.Name, r.fault.Error()})
 		case !r.here() && mayHave:
-			waiting = append(waiting, r.Facts.Name)
+			waiting = append(waiting, waitedFor{name: r.Facts.Name})
 		}
 	}
 	return waiting
@@ -164,6 +204,7 @@ func (s *site) give(ctx context.Context, object *v1alpha1.FederatedHPA, hpa *aut
 	}
 	free := hpa.DeepCopy()
 	delete(free.Labels, v1alpha1.ManagedByLabel)
+	delete(free.Annotations, v1alpha1.RemovedByAnnotation)
 	if held(free) {
 		free.Spec.Behavior = memberhpa.Render(object, free.Name, assignment.SiteStep{Min: 1, Max: 1}).Spec.Behavior
 	}

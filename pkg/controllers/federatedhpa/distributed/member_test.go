@@ -45,6 +45,7 @@ type member struct {
 	creation registration.Creation
 
 	silence  *fleet.Silence
+	joining  bool
 	hidden   *fleet.Silence // why Pods cannot be listed
 	mute     error          // instead of a scale
 	unknown  bool           // its autoscalers were never listed, and why is known
@@ -153,6 +154,7 @@ func trimmings(hpa *autoscalingv2.HorizontalPodAutoscaler) (text string) {
 
 func (m *member) Facts() assignment.ClusterFacts { return m.facts }
 func (m *member) ClockOffset() time.Duration     { return m.offset }
+func (m *member) Joining() bool                  { return m.joining }
 func (m *member) Prices() registration.Prices    { return registration.Prices{} }
 
 func (m *member) Creation() registration.Creation { return m.creation }

@@ -23,6 +23,8 @@ type Memory struct {
 	refreshed bool
 	clusters  map[string]clusterMemory
 	split     split
+	// waiting are the clusters that a deletion, or a change of modes, was last said to wait for.
+	waiting []string
 	// shown are the maxima that the metrics show; nil: the object is not counted.
 	shown map[string]int32
 }

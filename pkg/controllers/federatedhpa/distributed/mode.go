@@ -31,6 +31,10 @@ type Options struct {
 	Ask      Asker
 	// Grace is how long a cluster is silent before the others take its place over.
 	Grace time.Duration
+	// Hub is the one that removes autoscalers whose object is gone; see [v1alpha1.RemovedByAnnotation]. Nil: none does.
+	Hub func() string
+	// DeletionGrace is how long a deletion waits for clusters.
+	DeletionGrace time.Duration
 	// CreateWorkloads: a cluster that lacks the workload gets it from the hub, where its registration allows that too.
 	CreateWorkloads bool
 	// Window and Tolerance are those of scaling down where spec.behavior does not say: how long, and what part of its target
@@ -93,7 +97,7 @@ func (m *Mode) Keep(ctx context.Context, object *v1alpha1.FederatedHPA) error {
 	if summary.Condition(&object.Status, autoscalingv2.AbleToScale).Message != message {
 		klog.FromContext(ctx).Info("Detected dropped fields of FederatedHPA, so its autoscalers are left unchanged", "lost", lost)
 	}
-	return m.rest(ctx, object, reasonSpecCut, message)
+	return m.rest(ctx, object, &fault{reason: reasonSpecCut, message: message})
 }
 
 func cutMessage(lost []string) string {

@@ -30,6 +30,8 @@ type situation struct {
 	// wanted: nothing runs, and a metric says that something should.
 	wanted  bool
 	options *Options
+	// hub is the one that removes autoscalers whose object is gone; empty: none.
+	hub string
 }
 
 // site is one cluster, with what is remembered of it, and what follows.

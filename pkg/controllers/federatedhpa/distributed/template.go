@@ -40,8 +40,8 @@ func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
 	case err != nil:
 		return err
 	case byOthers && (onHub == nil || onHub.GetLabels()[retainReplicas] != "true"):
-		return &fault{reasonRetainReplicas,
-			fmt.Sprintf("label %s on the hub with %s=true, otherwise Karmada reverts what the clusters' autoscalers set",
+		return &fault{reason: reasonRetainReplicas,
+			message: fmt.Sprintf("label %s on the hub with %s=true, otherwise Karmada reverts what the clusters' autoscalers set",
 				workload.Describe(in.Object.Spec.ScaleTargetRef), retainReplicas)}
 	}
 	var template *unstructured.Unstructured
@@ -112,6 +112,9 @@ func templateOf(onHub *unstructured.Unstructured, object *v1alpha1.FederatedHPA)
 }
 
 // fault is why nothing may be done for an object.
-type fault struct{ reason, message string }
+type fault struct {
+	reason, message string
+	told            bool // its owner knows, be it in other words
+}
 
 func (f *fault) Error() string { return f.message }

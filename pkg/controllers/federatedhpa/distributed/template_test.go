@@ -170,7 +170,7 @@ func TestWorkloadThatSomebodyDeletedIsMadeAgain(t *testing.T) {
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 1"}, w.has())
 }
 
-// What is not created is said where it is looked for, with what to set.
+// What is not created is reported where people search for it, with what to set.
 func TestWorkloadThatMayNotBeCreated(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3})
 	w.hub.workload, w.createsNothing = template(nil), true

@@ -45,6 +45,8 @@ var start = time.Date(2027, 3, 1, 9, 30, 0, 123456789, time.UTC)
 const (
 	period = 15 * time.Second
 	grace  = 5 * time.Minute
+	// deletionGrace is so long that most deletions wait.
+	deletionGrace = time.Hour
 )
 
 var web = client.ObjectKey{Namespace: "shop", Name: "web"}
@@ -158,7 +160,7 @@ func (w *world) restart() {
 	w.program = New(Options{
 		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
 		Recorder: w.recorder,
-		Ask:      w, Grace: grace, CreateWorkloads: !w.createsNothing, Window: 5 * time.Minute, Tolerance: 0.1, Metrics: NewMetrics(w.registry),
+		Ask:      w, Grace: grace, CreateWorkloads: !w.createsNothing, DeletionGrace: deletionGrace, Window: 5 * time.Minute, Tolerance: 0.1, Metrics: NewMetrics(w.registry),
 	})
 }
 

@@ -17,25 +17,34 @@ func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA) (Sig
 	s := Sight{Object: object, Now: r.Clock.Now()}
 	clusters, byOthers, err := r.Reader.Select(ctx, selection.Workload{
 		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, Affinity: object.Spec.ClusterAffinity,
-		InMembers: object.Distributed() || object.Spec.ReplicaDistribution != nil,
+		InMembers: object.Distributed() || object.Spec.ReplicaDistribution != nil, Known: known(object),
 	})
 	if err != nil {
 		return s, err
 	}
 	s.PlacedByOthers, s.Clusters = byOthers, []Cluster{}
-	known := map[string]bool{}
+	registered := map[string]bool{}
 	for _, found := range clusters {
-		known[found.Facts.Name] = true
+		registered[found.Facts.Name] = true
 		if c := newCluster(object, found); c.Selected || c.Before.Name != "" {
 			s.Clusters = append(s.Clusters, c)
 		}
 	}
 	for _, before := range object.Status.Clusters {
-		if !known[before.Name] {
+		if !registered[before.Name] {
 			s.Deregistered = append(s.Deregistered, before)
 		}
 	}
 	return s, s.prefer()
+}
+
+// known are the clusters that the object's status names.
+func known(object *v1alpha1.FederatedHPA) map[string]bool {
+	names := make(map[string]bool, len(object.Status.Clusters))
+	for i := range object.Status.Clusters {
+		names[object.Status.Clusters[i].Name] = true
+	}
+	return names
 }
 
 // All returns all registered clusters as if the object selected them. Nothing was read of them yet.

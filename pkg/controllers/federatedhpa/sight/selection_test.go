@@ -30,6 +30,9 @@ var noon = time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
 // members are registered clusters, and why each is silent.
 type members map[string]*fleet.Silence
 
+// dead is of a registration that leads nowhere, and never did.
+var dead = &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "nobody ever answered"}
+
 type named struct {
 	workload.Cluster
 	name    string
@@ -39,6 +42,9 @@ type named struct {
 func (n named) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: n.name} }
 func (n named) Silence() *fleet.Silence        { return n.silence }
 func (n named) ClockOffset() time.Duration     { return 0 }
+
+// Joining are those of which nothing is known but that they do not answer.
+func (n named) Joining() bool { return n.silence == dead }
 
 func (m members) Settled() error { return nil }
 func (m members) Clusters() (all []workload.Cluster) {
@@ -118,16 +124,21 @@ func TestSelect(t *testing.T) {
 		want    string
 		err     string
 	}{
-		"all that are registered":         {three, nil, nil, "a b* c", ""},
-		"none":                            {members{}, nil, nil, "", ""},
-		"those of the affinity":           {three, nil, []func(*v1alpha1.FederatedHPA){only("a", "b")}, "a b*", ""},
-		"and those that the status names": {three, nil, []func(*v1alpha1.FederatedHPA){only("a"), knows("c", "x")}, "a [c] -x", ""},
-		"those where others place it":     {three, &two, nil, "a=3 z*", ""},
-		"of them, those of the affinity":  {three, &two, []func(*v1alpha1.FederatedHPA){only("a", "b")}, "a=3", ""},
-		"nobody places it":                {three, &placed{}, nil, "a b* c", ""},
-		"placed nowhere":                  {three, &placed{known: true}, nil, "", ""},
-		"where cannot be read":            {three, &placed{err: errors.New("no")}, nil, "", "reading where Deployment \"web\" is placed: no"},
-		"one is not preferred":            {three, nil, []func(*v1alpha1.FederatedHPA){prefers("a", "b")}, "a b* c?", ""},
+		"all that are registered":             {three, nil, nil, "a b* c", ""},
+		"none":                                {members{}, nil, nil, "", ""},
+		"those of the affinity":               {three, nil, []func(*v1alpha1.FederatedHPA){only("a", "b")}, "a b*", ""},
+		"and those that the status names":     {three, nil, []func(*v1alpha1.FederatedHPA){only("a"), knows("c", "x")}, "a [c] -x", ""},
+		"those where others place it":         {three, &two, nil, "a=3 z*", ""},
+		"of them, those of the affinity":      {three, &two, []func(*v1alpha1.FederatedHPA){only("a", "b")}, "a=3", ""},
+		"nobody places it":                    {three, &placed{}, nil, "a b* c", ""},
+		"placed nowhere":                      {three, &placed{known: true}, nil, "", ""},
+		"where cannot be read":                {three, &placed{err: errors.New("no")}, nil, "", "reading where Deployment \"web\" is placed: no"},
+		"not those that are joining":          {members{"a": nil, "b": dead, "c": dead}, nil, nil, "a", ""},
+		"not even if only they are named":     {members{"a": nil, "b": dead}, nil, []func(*v1alpha1.FederatedHPA){only("b")}, "", ""},
+		"unless the workload is placed there": {members{"a": dead, "b": dead}, &two, nil, "a=3* z*", ""},
+		"or the status names them": {members{"a": nil, "b": dead, "c": dead},
+			nil, []func(*v1alpha1.FederatedHPA){knows("b")}, "a b*", ""},
+		"one is not preferred": {three, nil, []func(*v1alpha1.FederatedHPA){prefers("a", "b")}, "a b* c?", ""},
 		"an unreadable affinity": {three, nil, []func(*v1alpha1.FederatedHPA){unreadable}, "",
 			`spec.clusterAffinity: reading labelSelector: "Odd" is not a valid label selector operator`},
 	}

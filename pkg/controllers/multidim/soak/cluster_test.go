@@ -99,6 +99,7 @@ type view struct {
 var noAnswer = fleet.Silencef(fleet.ReasonTimeout, "no answer")
 
 func (v view) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: v.cluster.name} }
+func (v view) Joining() bool                  { return false }
 func (v view) ClockOffset() time.Duration     { return 0 }
 func (v view) Prices() registration.Prices    { return registration.Prices{} }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"strings"
+	"testing"
+)
+
+// Of all that bear an owner's label, those are listed that name the hub as the one to remove them.
+func TestMadeBy(t *testing.T) {
+	t.Parallel()
+	const all = "/apis/autoscaling/v2/horizontalpodautoscalers"
+	by := func(name, hub, label string) string {
+		return strings.Replace(item(name, label), `"a":"b"`, `"a":"b","fleetscale.io/removed-by":"`+hub+`"`, 1)
+	}
+	s := newServer(t, "v2")
+	s.says("GET "+all, 200, list("v2", "next", by("mine", "us", ours)+","+by("theirs", "them", ours)+","+item("unsaid", ours)))
+	s.says("GET "+all+" next", 200, list("v2", "", by("stays", "", ours)+","+by("free", "us", "")+","+by("more", "us", ours)))
+	c := s.join(t)
+	for hub, want := range map[string]string{"us": "shop/mine shop/more", "them": "shop/theirs", "": ""} {
+		found, err := c.MadeBy(t.Context(), hub)
+		var names []string
+		for _, hpa := range found {
+			names = append(names, hpa.Namespace+"/"+hpa.Name)
+		}
+		same(t, "error", "", told(err))
+		same(t, "made by "+hub, want, strings.Join(names, " "))
+		same(t, "requests", []string{"GET " + all + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500",
+			"GET " + all + "?continue=next&labelSelector=fleetscale.io%2Fmanaged-by&limit=500"}, s.heard())
+	}
+	s.says("GET "+all, 403, status(403, "Forbidden", ""))
+	if found, err := c.MadeBy(t.Context(), "us"); err == nil || found != nil {
+		t.Errorf("a list that is forbidden: %v, %v", found, err)
+	}
+}
