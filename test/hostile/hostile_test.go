@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestAdversaries sets the stage once, for one adversary after the other.
+// TestAdversaries sets the stage once, for one adversary after the other. A member that has attacked is quarantined for some time after
+// it, so that others do not wait until it is heard again.
 func TestAdversaries(t *testing.T) {
 	s := newScene(t)
 	s.settled(t)
@@ -30,22 +31,18 @@ func TestAdversaries(t *testing.T) {
 					s.evil[i].Attack(a, everything)
 					return s.evil[i].Behave
 				})
-				s.settled(t)
 			})
 		}
 	}
 	t.Run("members together", func(t *testing.T) {
 		s.under(t, time.Minute, s.allOfThem)
-		s.settled(t)
 	})
 	t.Run("tenant", func(t *testing.T) {
 		s.under(t, time.Minute, func() func() { return s.tenant(t) })
-		s.settled(t)
 	})
 	t.Run("on and off", s.turns)
 	t.Run("registrar", func(t *testing.T) {
 		s.under(t, time.Minute, func() func() { return s.registrar(t) })
-		s.settled(t)
 	})
 	t.Run("registrar/others scale in", s.scalesIn)
 }

@@ -26,7 +26,7 @@ type usage struct {
 }
 
 func (p *program) usage(ctx context.Context) (u usage, err error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
+	ctx, cancel := context.WithTimeout(ctx, patience) // it is no user
 	defer cancel()
 	if u.goroutines, err = p.Metric(ctx, "go_goroutines"); err != nil {
 		return u, fmt.Errorf("%s: %w", p.name, err)

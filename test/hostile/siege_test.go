@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,8 +42,8 @@ func (s *scene) under(t *testing.T, atLeast time.Duration, harass func() (end fu
 		}
 	}
 	end := s.watching(t.Context())
-	begin := time.Now()
-	relieve := harass()
+	relieve, begin := sync.OnceFunc(harass()), time.Now()
+	defer relieve()
 	s.move(t)
 	if err := measure.Pass(t.Context(), atLeast-time.Since(begin)); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,6 @@ func (s *scene) turns(t *testing.T) {
 			}
 			j, after, took := end(), s.uses(t), time.Since(begin)
 			relieve()
-			s.settled(t)
 			p99[on] = append(p99[on], j.latencies().Quantile(0.99))
 			for i, p := range s.programs {
 				cores[on][p.name] = append(cores[on][p.name], float64(after[i].cpu-before[i].cpu)/float64(took))
