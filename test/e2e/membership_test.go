@@ -43,9 +43,10 @@ func TestLeaveAndJoin(t *testing.T) {
 // registersNowhere registers an address that nobody answers at: it is listed as what it is, and lacks in no answer.
 func (e *env) registersNowhere(t *testing.T) {
 	t.Helper()
-	e.feed(t, fmt.Sprintf(nowhere, fixture.RegistrationNamespace))
+	registration := fmt.Sprintf(nowhere, fixture.RegistrationNamespace)
+	e.feed(t, registration)
 	t.Cleanup(func() {
-		if _, err := e.Feed(afterwards(t), fmt.Sprintf(nowhere, fixture.RegistrationNamespace), "delete", "--ignore-not-found", "-f", "-"); err != nil {
+		if _, err := e.Feed(afterwards(t), registration, "delete", "--ignore-not-found", "-f", "-"); err != nil {
 			t.Error(err)
 		}
 	})
