@@ -46,7 +46,7 @@ func (p *program) usage(ctx context.Context) (u usage, err error) {
 
 // calm is what is wrong with a program after an attack that used so much before it.
 func (u usage) calm(before usage) error {
-	const more, some = 1.2, 30
+	const more, some = 1.5, 100 // caches of what was asked stay for some minutes
 	switch {
 	case u.goroutines > before.goroutines*more+some:
 		return fmt.Errorf("%v goroutines, after %v", u.goroutines, before.goroutines)

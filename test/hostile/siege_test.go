@@ -66,7 +66,12 @@ func (s *scene) under(t *testing.T, atLeast time.Duration, harass func() (end fu
 	}
 	latencies := j.latencies()
 	t.Logf("%d answers; p50 %.0f ms, p99 %.0f ms", len(latencies), latencies.Quantile(0.5), latencies.Quantile(0.99))
+	if testing.Short() {
+		return // what was asked is kept for minutes
+	}
+	begin = time.Now()
 	s.calm(t, before)
+	t.Logf("calm again after %v", time.Since(begin).Round(time.Second))
 }
 
 // uses is what each program uses now.

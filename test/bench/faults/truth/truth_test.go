@@ -188,6 +188,7 @@ func TestWhoIsDistrustedIsJudgedLess(t *testing.T) {
 		"a Pod that nobody knows": {[]metricsv1beta1.PodMetrics{mallory("shop", "none")}, true, Right},
 		"nothing":                 {nil, true, Right},
 		"not mentioned":           {nil, false, Silent},
+		"of no namespace":         {[]metricsv1beta1.PodMetrics{mallory("", "none")}, true, Right},
 		"of another namespace":    {[]metricsv1beta1.PodMetrics{mallory("bank", "none")}, true, WrongPod},
 		"a Pod twice":             {[]metricsv1beta1.PodMetrics{mallory("shop", "none"), mallory("shop", "none")}, true, WrongPod},
 	} {
