@@ -95,10 +95,11 @@ func (s *scene) move(t *testing.T) {
 	}
 	begin := time.Now()
 	err = fixture.Await(t.Context(), patience, func(context.Context) error {
-		if got, err := s.moved(); err != nil || got != want {
-			return fmt.Errorf("%d replicas instead of %d: %v", got, want, err)
+		got, err := s.moved()
+		if err == nil && got != want {
+			err = fmt.Errorf("%d replicas instead of %d", got, want)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Errorf("the autoscaler of others does not follow its load: %v", err)

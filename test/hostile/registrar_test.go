@@ -122,7 +122,8 @@ func (s *scene) scalesIn(t *testing.T) {
 	end := s.registrar(t)
 	defer end()
 	for _, m := range s.honest {
-		if err := m.Run(sim.Workload{Namespace: falling, Name: falling, Replicas: many / len(s.honest), Usage: of(target / 5), Age: old}); err != nil {
+		if err := m.Run(sim.Workload{Namespace: falling, Name: falling, Replicas: many / len(s.honest), Usage: of(target / 5),
+			Age: old}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,10 +134,11 @@ func (s *scene) scalesIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := fixture.Await(t.Context(), time.Minute, func(context.Context) error {
-		if n, err := s.hub.Replicas(sim.Deployment, falling, falling); err != nil || n >= many {
-			return fmt.Errorf("%d replicas still: %v", n, err)
+		n, err := s.hub.Replicas(sim.Deployment, falling, falling)
+		if err == nil && n >= many {
+			err = fmt.Errorf("%d replicas still", n)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Errorf("registrations of clusters that never were hold up an autoscaler: %v", err)

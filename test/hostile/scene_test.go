@@ -70,7 +70,8 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	begin := time.Now()
-	s := &scene{pods: truth.NewPods(maxAge, resolution), sum: map[string]int64{}, series: map[string][]truth.Series{}, stolen: &spy{}, trespass: &spy{}}
+	s := &scene{pods: truth.NewPods(maxAge, resolution), sum: map[string]int64{}, series: map[string][]truth.Series{}, stolen: &spy{},
+		trespass: &spy{}}
 	if err := s.begin(t); err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,8 @@ func (s *scene) users() []user {
 		names = append(names, m.Name())
 	}
 	only := url.QueryEscape(fleet.ClusterLabel + " in (" + strings.Join(names, ",") + ")")
-	const custom, external = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/" + shop, "/apis/external.metrics.k8s.io/v1beta1/namespaces/" + shop
+	const custom, external = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/" + shop,
+		"/apis/external.metrics.k8s.io/v1beta1/namespaces/" + shop
 	return []user{
 		{"list of shop", list(shop, stage.Protobuf, everything)},
 		{"list of web in shop", list(shop, stage.JSON, web)},

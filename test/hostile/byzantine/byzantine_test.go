@@ -117,8 +117,11 @@ var attacked = map[string]struct {
 	path string
 	did  func(*scene, said) bool
 }{
-	"bomb":                          {pods, func(_ *scene, s said) bool { return len(s.body) == 64<<20 }},
-	"drip":                          {pods, func(_ *scene, s said) bool { return s.code == http.StatusOK && len(s.body) <= 2 && timedOut(s.err) }},
+	"bomb": {pods, func(_ *scene, s said) bool { return len(s.body) == 64<<20 }},
+	"drip": {pods, func(_ *scene, s said) bool {
+		return s.code == http.StatusOK && len(s.body) <= 2 &&
+			timedOut(s.err)
+	}},
 	"list without end":              {pods, func(_ *scene, s said) bool { return bytes.Contains(s.body, []byte(`"continue":"`)) }},
 	"events without end":            {watch, func(_ *scene, s said) bool { return bytes.Count(s.body, []byte("ADDED")) > 1000 }},
 	"bookmarks without end":         {watch, func(_ *scene, s said) bool { return bytes.Count(s.body, []byte("BOOKMARK")) > 1000 }},
@@ -150,7 +153,8 @@ var attacked = map[string]struct {
 }
 
 // unending are those whose answers do not end by themselves, or too late.
-var unending = []string{"drip", "events without end", "bookmarks without end", "an event without end", "settings and pings", "no word", "too late"}
+var unending = []string{"drip", "events without end", "bookmarks without end", "an event without end", "settings and pings", "no word",
+	"too late"}
 
 func timedOut(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 
