@@ -127,6 +127,11 @@ func (j *Judge) items(asked Asked, a Answer, items []item) Judgement {
 		}
 		seen[i.ID] = true
 	}
+	return p.lacks(asked, a, lives, seen)
+}
+
+// lacks judges what is not in an answer. Its caller holds the lock.
+func (p *Pods) lacks(asked Asked, a Answer, lives map[ID]*life, seen map[ID]bool) Judgement {
 	missing, fault := a.missing(p.members)
 	if fault != nil {
 		return *fault
