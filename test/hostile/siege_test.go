@@ -57,8 +57,12 @@ func (s *scene) under(t *testing.T, atLeast time.Duration, harass func() (end fu
 		t.Error(seen)
 	}
 	for i, p := range s.programs {
-		if after[i].peak >= p.limit {
-			t.Errorf("%s took %d MiB of memory, and its limit is %d", p.name, after[i].peak>>20, p.limit>>20)
+		limit := p.limit
+		if testing.Short() { // beside other tests garbage is collected late
+			limit += limit / 4
+		}
+		if after[i].peak >= limit {
+			t.Errorf("%s took %d MiB of memory, and its limit is %d", p.name, after[i].peak>>20, limit>>20)
 		}
 		cpu := float64(after[i].cpu-before[i].cpu) / float64(time.Since(begin))
 		t.Logf("%s: %.2f cores; at most %d MiB; %v goroutines, %v connections", p.name, cpu, after[i].peak>>20, after[i].goroutines,
