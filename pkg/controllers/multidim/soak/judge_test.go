@@ -43,13 +43,13 @@ type allowance struct {
 func (a *account) allowed(l *leader, now time.Time) *allowance {
 	left := a.left[l]
 	if left == nil {
-		left = &allowance{now, float64(rates.Evictions), float64(rates.Resizes)}
+		left = &allowance{now, float64(l.rates.Evictions), float64(l.rates.Resizes)}
 		a.left[l] = left
 	}
 	minutes := now.Sub(left.at).Minutes()
 	left.at = now
-	left.evictions = min(float64(rates.Evictions), left.evictions+minutes*float64(rates.Evictions))
-	left.resizes = min(float64(rates.Resizes), left.resizes+minutes*float64(rates.Resizes))
+	left.evictions = min(float64(l.rates.Evictions), left.evictions+minutes*float64(l.rates.Evictions))
+	left.resizes = min(float64(l.rates.Resizes), left.resizes+minutes*float64(l.rates.Resizes))
 	return left
 }
 
@@ -61,7 +61,7 @@ func (l *leader) judgeResize(c *cluster, w *workload, p *place, now time.Time) {
 	c.resizes, c.last = c.resizes+1, now
 	left := c.allowed(l, now)
 	if left.resizes < nearly {
-		l.faults.add("rate", "%s: more resizes in %s than %d in a minute", l.at(now), c.name, rates.Resizes)
+		l.faults.add("rate", "%s: more resizes in %s than %d in a minute", l.at(now), c.name, l.rates.Resizes)
 	}
 	left.resizes--
 	if w.object.Spec.Policy.UpdateMode == v1alpha1.UpdateModeRecreate {
@@ -86,7 +86,7 @@ func (l *leader) judgeEviction(c *cluster, w *workload, p *place, now time.Time)
 	c.evictions, c.last = c.evictions+1, now
 	left := c.allowed(l, now)
 	if left.evictions < nearly {
-		l.faults.add("rate", "%s: more evictions in %s than %d in a minute", l.at(now), c.name, rates.Evictions)
+		l.faults.add("rate", "%s: more evictions in %s than %d in a minute", l.at(now), c.name, l.rates.Evictions)
 	}
 	left.evictions--
 	l.judgeLoop(c, w, p, now)
@@ -158,7 +158,7 @@ func (w *world) judgeGrowth() {
 			most = max(most, l.Memory)
 		}
 		target := of.object.Status.Recommendation.Containers[0].Target.Memory.Value()
-		if target > 3*most {
+		if target > 4*most {
 			w.faults.add("growth", "%s: %d MiB are recommended, and no more than %d were used", of.name, target>>20, most>>20)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
 )
 
 var firstSeed = flag.Uint64("seed", 0, "by what chance falls; 0: 1 in the short form, one that never was in the long one")
@@ -21,11 +23,14 @@ type plan struct {
 	objects        int
 	long           time.Duration
 	kills, freezes int
+	rates          multidim.Rates
 }
 
 var (
-	short = plan{objects: 40, long: 3 * time.Hour, kills: 4, freezes: 4}
-	long  = plan{objects: 1000, long: 8 * time.Hour, kills: 16, freezes: 12}
+	// The rates of the short form are those that the controller-manager has by default. By these a thousand objects would not come to
+	// rest in hours.
+	short = plan{40, 3 * time.Hour, 4, 4, multidim.Rates{Resizes: 120, Evictions: 10}}
+	long  = plan{1000, 8 * time.Hour, 16, 12, multidim.Rates{Resizes: 480, Evictions: 40}}
 )
 
 // calm is the time in the end in which nothing happens.
@@ -55,8 +60,8 @@ func soak(t *testing.T, p plan, seed uint64) {
 			early = heap()
 		}
 	}
-	w.end(t)
 	late := heap()
+	w.end(t)
 
 	moves := w.done()
 	t.Logf("%d objects for %v: %d evictions and %d resizes; %d leaders killed, %d times a member frozen, %d containers killed", p.objects,

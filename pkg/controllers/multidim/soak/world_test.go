@@ -29,9 +29,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
-// rates are those that the controller-manager has by default.
-var rates = multidim.Rates{Resizes: 120, Evictions: 10}
-
 // world is all that there is. Its lock is held while anything in it is read or written.
 type world struct {
 	mu sync.Mutex
@@ -40,6 +37,7 @@ type world struct {
 	faults         faults
 	chance         dice
 	began, calm    time.Time
+	rates          multidim.Rates
 	clusters       []*cluster
 	workloads      []*workload
 	byName         map[string]*workload
@@ -53,7 +51,7 @@ type world struct {
 func newWorld(p plan, seed uint64) *world {
 	w := &world{faults: faults{}, chance: dice{rand.New(rand.NewPCG(seed, 0))}, began: time.Now(), byName: map[string]*workload{},
 		stored: stored{histories: map[types.UID][]*v1alpha1.MultidimPodAutoscalerHistory{}}}
-	w.calm = w.began.Add(p.long - calm)
+	w.calm, w.rates = w.began.Add(p.long-calm), p.rates
 	for n := range p.objects {
 		of := workloadOf(n, w.began, w.calm, w.chance)
 		w.workloads, w.byName[of.name] = append(w.workloads, of), of
@@ -170,7 +168,7 @@ func (w *world) lead(t *testing.T) {
 	store := history.New(hub, 10*time.Minute)
 	l.reconciler = multidim.New(multidim.Options{
 		Hub: hub, Live: hub, Fleet: &selection.Reader{Fleet: l, Timeout: 5 * time.Second}, VPAs: l, Uses: l, History: store,
-		Hold: func() error { return nil }, Period: time.Minute, Rates: rates, Clock: clock.RealClock{}, Events: &events.FakeRecorder{},
+		Hold: func() error { return nil }, Period: time.Minute, Rates: w.rates, Clock: clock.RealClock{}, Events: &events.FakeRecorder{},
 		Sizing: multidim.Sizing{PodMinimum: sizes.Amounts{25, 250 << 20}, Headroom: 10, ResizeDeferred: 5 * time.Minute,
 			ResizeTimeout: time.Hour},
 		Metrics: multidim.NewMetrics(prometheus.NewRegistry()),
@@ -185,6 +183,7 @@ func (l *leader) end(t *testing.T) {
 	if err := <-l.saved; err != nil {
 		t.Error(err)
 	}
+	l.reconciler = nil // others still tell by the leader who did what
 	for _, c := range l.clusters {
 		delete(c.left, l)
 	}
