@@ -90,7 +90,7 @@ func (w *world) second(t *testing.T) {
 	phase := int(now.Sub(w.began)/time.Second) % 60
 	for n := phase; n < len(w.workloads) && w.leader != nil; n += 60 {
 		w.reconcile(t, w.workloads[n])
-		if w.dead {
+		if w.isDead() {
 			w.end(t)
 			w.leader, w.next = nil, now.Add(15*time.Second+w.chance.span(45*time.Second))
 		}
@@ -203,9 +203,16 @@ func (l *leader) call(do func() error) error {
 	return do()
 }
 
+// isDead reports whether it was killed, perhaps while it saved what it had learned.
+func (l *leader) isDead() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dead
+}
+
 func (l *leader) reconcile(t *testing.T, w *workload) {
 	result, err := l.reconciler.Reconcile(l.ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.object)})
-	if err != nil && !l.dead {
+	if err != nil && !l.isDead() {
 		t.Errorf("%s: %v", w.name, err)
 	}
 	if err == nil && result.RequeueAfter != time.Minute {
