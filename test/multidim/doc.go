@@ -10,7 +10,7 @@
 //
 // The judge (judge_test.go) holds each run to these, beside a run of the same workload whose sizes never change:
 //
-//	P0 decided       the replicas can be decided on, always
+//	P0 decided       the replicas can be decided on, but while the only Pod is replaced
 //	P1 interference  the replicas are those of the run without sizing, until a Pod gets less than it could use
 //	P2 runaway       there are never more replicas than the load of the last minutes calls for
 //	   starvation    nor fewer: neither limits nor full nodes hide the load, unless they hide it with the template's sizes too

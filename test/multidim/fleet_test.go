@@ -44,11 +44,15 @@ type fleet struct {
 	question replicas.Question
 	samples  [late + 1]map[string]map[string]replicas.Sample
 	wishes   []float64
+	decided  time.Time // last
 }
+
+// initialization is for how long after its start what a Pod uses says nothing of its load.
+const initialization = 5 * time.Minute
 
 // run lets a workload live.
 func run(s *scenario, d design) *record {
-	f := &fleet{scenario: s, design: d, now: start, scaledAt: make([]time.Time, len(s.clusters)),
+	f := &fleet{scenario: s, design: d, now: start, decided: start, scaledAt: make([]time.Time, len(s.clusters)),
 		record: record{censoredAt: math.MaxInt, evictedAt: math.MaxInt}, past: make([]sizes.Past, len(s.clusters)),
 		chance: rand.New(rand.NewPCG(s.seed, 8))}
 	f.prepare()
@@ -94,7 +98,7 @@ func (f *fleet) prepare() {
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: &f.minimum, MaxReplicas: f.maximum, Metrics: metrics,
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{Kind: "Deployment", Name: "web"}},
 		Metrics: make([]replicas.Metric, 1),
-		Options: replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute,
+		Options: replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: initialization,
 			InitialReadinessDelay: 30 * time.Second},
 	}
 	for _, name := range f.clusters {
@@ -132,7 +136,10 @@ func (f *fleet) scale() {
 		f.runs(int(d.Replicas))
 	}
 	f.question.State, f.question.Status = d.State, d.Status
-	if d.Err != nil {
+	switch {
+	case d.Err == nil:
+		f.decided = f.now
+	case f.now.Sub(f.decided) > f.birth+initialization: // a budget of one replica less lets the only Pod be evicted
 		f.errs = append(f.errs, fmt.Sprintf("%v: %v", time.Duration(f.tick)*tick, d.Err))
 	}
 }
