@@ -31,6 +31,8 @@ const (
 	again = time.Hour
 	// mostRemoved bounds what is removed from a cluster in one pass; the rest follows in the next.
 	mostRemoved = 100
+	// mostAsked bounds for how many namespaces the hub itself is asked in one pass over a cluster, which may tell any.
+	mostAsked = 20
 )
 
 // Options configure a [Sweeper].
@@ -105,7 +107,7 @@ func (s *Sweeper) pass(ctx context.Context) {
 	}
 }
 
-var errMore = errors.New("there is more than is removed at once")
+var errMore = errors.New("there is more than is done in one pass")
 
 // sweep removes what nobody owns from a cluster.
 func (s *Sweeper) sweep(ctx context.Context, v *visit) error {
@@ -117,9 +119,15 @@ func (s *Sweeper) sweep(ctx context.Context, v *visit) error {
 	for _, hpa := range made {
 		byNamespace[hpa.Namespace] = append(byNamespace[hpa.Namespace], hpa)
 	}
-	removed := 0
+	removed, asked := 0, 0
 	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
-		lost, err := s.ownerless(ctx, namespace, byNamespace[namespace])
+		lost, err := ownerless(ctx, s.Hub, namespace, byNamespace[namespace])
+		if err == nil && len(lost) > 0 { // the cache may lag
+			if asked++; asked > mostAsked {
+				return errMore
+			}
+			lost, err = ownerless(ctx, s.Live, namespace, lost)
+		}
 		if err != nil {
 			return err
 		}
@@ -137,22 +145,16 @@ func (s *Sweeper) sweep(ctx context.Context, v *visit) error {
 	return nil
 }
 
-// ownerless are those of a namespace whose owner the hub does not have. It is asked itself where the cache does not know one.
-func (s *Sweeper) ownerless(ctx context.Context, namespace string,
+// ownerless are those of a namespace whose owner a hub does not have.
+func ownerless(ctx context.Context, hub client.Reader, namespace string,
 	made []*autoscalingv2.HorizontalPodAutoscaler) ([]*autoscalingv2.HorizontalPodAutoscaler, error) {
-	for _, hub := range []client.Reader{s.Hub, s.Live} {
-		if len(made) == 0 {
-			break
-		}
-		owners, err := ownersIn(ctx, hub, namespace)
-		if err != nil {
-			return nil, err
-		}
-		made = slices.DeleteFunc(made, func(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
-			return owners[hpa.Labels[v1alpha1.ManagedByLabel]]
-		})
+	owners, err := ownersIn(ctx, hub, namespace)
+	if err != nil {
+		return nil, err
 	}
-	return made, nil
+	return slices.DeleteFunc(made, func(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
+		return owners[hpa.Labels[v1alpha1.ManagedByLabel]]
+	}), nil
 }
 
 // ownersIn are the uids of the FederatedHPAs of a namespace.

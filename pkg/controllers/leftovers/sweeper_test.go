@@ -165,6 +165,23 @@ func TestTheHubIsAskedSeldom(t *testing.T) {
 	}
 }
 
+// A cluster that tells of autoscalers in ever so many namespaces does not have the hub asked about all of them at once.
+func TestACrowdOfNamespacesIsAskedForInPasses(t *testing.T) {
+	w := newWorld()
+	east := w.all["east"]
+	east.made = map[string]string{}
+	for i := range 2*mostAsked + 1 {
+		east.made[fmt.Sprintf("n%02d/web", i)] = "nobody"
+	}
+	for pass, want := range []int{mostAsked, 2 * mostAsked, 2*mostAsked + 1} {
+		w.clock.SetTime(w.clock.Now().Add(period))
+		w.pass(t.Context())
+		if *w.hub.asked != want || len(east.removed) != want {
+			t.Errorf("after pass %d the hub was asked %d times, and %d were removed, want %d", pass, *w.hub.asked, len(east.removed), want)
+		}
+	}
+}
+
 // A cluster is swept when it is ready, when it is back, and once an hour; where that failed, soon again.
 func TestWhenAClusterIsSwept(t *testing.T) {
 	w := newWorld()
