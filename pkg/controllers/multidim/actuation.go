@@ -84,9 +84,10 @@ func (m *clusterMemory) lately(now time.Time) int32 {
 	return int32(len(m.evictions))
 }
 
-// mayGive reports whether new Pods may be given sizes: something is recommended, and nobody else has the workload.
+// mayGive reports whether new Pods may be given sizes: something is recommended, and nobody else has the workload. What is only
+// observed is decided alike.
 func (p *plan) mayGive() bool {
-	return p.active() && p.unlearned == nil && len(p.advice) > 0 && len(p.claims) == 0 && len(p.sizers) == 0 && !p.stranger()
+	return p.decides() && p.unlearned == nil && len(p.advice) > 0 && len(p.claims) == 0 && len(p.sizers) == 0 && !p.stranger()
 }
 
 // mayMove reports whether running Pods may be changed: what they use is known, too.
@@ -139,6 +140,9 @@ func (p *plan) observe(a *actuation, sized *sizedCluster, policy sizes.Policy) s
 		}
 	}
 	a.memory.past.Observe(&seen, p.standing(a, born, newest), policy, p.Now)
+	if !p.active() {
+		seen.Admits = means.Admits && len(born) > 0 // as if what is only reported stood there, and had effect
+	}
 	a.admission = a.admits()
 	return seen
 }

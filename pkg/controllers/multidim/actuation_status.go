@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // in is how Pods of a selected cluster come to their sizes; nil: they do not.
@@ -121,19 +122,38 @@ func (p *plan) actuating() condition {
 	switch {
 	case !p.Object.Spec.Policy.Acts():
 		c.reason, c.message, c.quiet = reasonUpdateModeOff, "policy.updateMode is Off: sizes are only reported", true
-	case !p.active():
+	case tenancy.Reserved(p.Object.Namespace):
+		c.reason, c.message = tenancy.ReasonNamespaceNotAllowed, tenancy.Refusal(p.Object.Namespace)
+	case !p.decides():
 		c.reason, c.message = string(p.Object.Spec.Mode), fmt.Sprintf("spec.mode is %s: no Pod is changed", p.Object.Spec.Mode)
 	case len(p.claims) > 0, len(p.sizers) > 0, p.stranger():
 		c.reason, c.message = reasonAnotherAutoscaler, "no Pod is changed while the workload belongs to another: see ConfigUnsupported"
 	case !p.mayMove():
 		c.reason, c.message = reasonNotRecommended, "no running Pod is changed while nothing is recommended from what Pods use now: see "+
 			v1alpha1.MultidimRecommendationProvided
+	case !p.active():
+		c.reason, c.message = string(p.Object.Spec.Mode), strings.Join(append([]string{p.observed()}, troubled...), "; ")
 	case len(troubled) > 0:
 		c.reason, c.message = reasonOf(troubled[0]), strings.Join(troubled, "; ")
 	default:
 		c.is, c.reason, c.message = true, reasonActuating, fmt.Sprintf("Pods get the recommended sizes: %s", p.Object.Spec.Policy.UpdateMode)
 	}
 	return c
+}
+
+// observed says what would be done now.
+func (p *plan) observed() string {
+	resized, evicted := 0, 0
+	for i := range p.actuations {
+		for _, move := range p.actuations[i].moves {
+			if move.Way == sizes.WayEvict {
+				evicted++
+			} else {
+				resized++
+			}
+		}
+	}
+	return fmt.Sprintf("spec.mode is Observe: no Pod is changed; now, %d would be resized in place, and %d evicted", resized, evicted)
 }
 
 // reasonOf is that of one cluster's trouble.

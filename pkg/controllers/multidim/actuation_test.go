@@ -651,3 +651,36 @@ func TestRates(t *testing.T) {
 		w.did()
 	}
 }
+
+// An object that only observes says what it would do, also where new Pods are not given sizes yet, and does it once it is active.
+func TestObservedMoves(t *testing.T) {
+	for name, tc := range map[string]struct {
+		mode v1alpha1.UpdateMode
+		can  workload.Sizing
+		want string
+	}{
+		"resizes":   {v1alpha1.UpdateModeInPlaceOrRecreate, whole, "now, 4 would be resized in place, and 0 evicted"},
+		"evictions": {v1alpha1.UpdateModeRecreate, whole, "now, 0 would be resized in place, and 1 evicted"},
+		"neither, where new Pods could not be given their size": {v1alpha1.UpdateModeRecreate,
+			workload.Sizing{Known: true, Serves: true, Resizes: true}, "now, 0 would be resized in place, and 0 evicted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newActing(t, tc.mode, func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Mode = v1alpha1.ModeObserve })
+			for _, c := range w.clusters {
+				c.sizing = tc.can
+			}
+			w.pass(40)
+			w.didNothing(t, "observing")
+			same(t, "condition", "False Observe", w.actuationOf())
+			c := meta.FindStatusCondition(w.object().Status.Conditions, v1alpha1.MultidimVerticalActuation)
+			if !strings.Contains(c.Message, tc.want) {
+				t.Errorf("it says %q, want %q", c.Message, tc.want)
+			}
+			w.edit(func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Mode = v1alpha1.ModeActive })
+			w.pass(40)
+			if done := w.did(); tc.can.Admits && counted(done, "resize")+counted(done, "evict") == 0 {
+				t.Errorf("once active, it did %v", done)
+			}
+		})
+	}
+}

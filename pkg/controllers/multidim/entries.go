@@ -32,7 +32,7 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 		}
 		return p.write(a, sized, stands, match)
 	case others, p.yields, a.sizing.Known && !able:
-		a.removes = stands != nil && p.active()
+		a.removes = stands != nil
 	default:
 		return containersIn(stands)
 	}

@@ -172,9 +172,13 @@ func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPod
 	return err
 }
 
-// act has Pods come to their sizes. Where they are not to, what new ones would be created with is taken away.
+// act has Pods come to their sizes. Where they are not to, what new ones would be created with is taken away. While the object only
+// observes, it is decided what would be done.
 func (r *Reconciler) act(ctx context.Context, p *plan, memory *memory) error {
 	if !p.active() {
+		if p.decides() {
+			p.actuate(memory.clusters)
+		}
 		return nil
 	}
 	if !p.Object.Spec.Policy.Acts() {
