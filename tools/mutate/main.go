@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command mutate finds what no test checks. It makes one small change to the code (a mutant), runs the tests of that
-// package, and reports whether one of them fails (the mutant is killed) or none does (it survives); then the next one.
+// package, and those of the package above it if that imports it, and reports whether one of them fails (the mutant is
+// killed) or none does (it survives); then the next one.
 //
 //	mutate [-C directory of the module] [-n 40] [-seed 1] [-timeout 2m] [-survivors 5] <packages>
 //

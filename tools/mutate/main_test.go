@@ -107,3 +107,38 @@ func TestNoJudge(t *testing.T) {
 		}
 	}
 }
+
+// What the tests of a package miss, those above it may find.
+func TestThePackageAbove(t *testing.T) {
+	dir := fixture(t, someTests)
+	below := filepath.Join(dir, "below")
+	if err := os.Mkdir(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{
+		filepath.Join(below, "below.go"): "package below\n\nfunc Less(a, b int) bool { return a < b }\n",
+		filepath.Join(dir, "uses.go"):    "package p\n\nimport \"example.org/p/below\"\n\nfunc less(a int) bool { return below.Less(a, a) }\n",
+		filepath.Join(dir, "uses_test.go"): `package p
+
+import "testing"
+
+func TestLess(t *testing.T) {
+	if less(1) {
+		t.Fatal()
+	}
+}
+`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := &strings.Builder{}
+	if err := run(t.Context(), []string{"-C", dir, "-seed", "7", "-timeout", "2s", "./..."}, told); err != nil {
+		t.Fatal(err)
+	}
+	want := "killed            below/below.go:3  func Less(a, b int) bool { return a [-<-]{+<=+} b }"
+	if !strings.Contains(told.String(), want) {
+		t.Errorf("not told: %s\nbut\n%s", want, told)
+	}
+}

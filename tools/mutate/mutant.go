@@ -14,19 +14,34 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // pkg is a package as Go lists it.
 type pkg struct {
-	Dir, ImportPath                    string
-	GoFiles, TestGoFiles, XTestGoFiles []string
-	Module                             struct{ Dir string }
+	Dir, ImportPath                             string
+	GoFiles, TestGoFiles, XTestGoFiles, Imports []string
+	Module                                      struct{ Dir string }
+	above                                       *pkg // the one of the directory above, if it imports this one: its tests judge this one, too
 }
+
+// relate has each package know the one above it.
+func relate(packages []pkg) {
+	for i := range packages {
+		for j := range packages {
+			if p, a := &packages[i], &packages[j]; a.Dir == filepath.Dir(p.Dir) && a.tested() && slices.Contains(a.Imports, p.ImportPath) {
+				p.above = a
+			}
+		}
+	}
+}
+
+func (p pkg) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
 // list returns the packages that the patterns name, in Go's order.
 func list(ctx context.Context, dir string, patterns []string) ([]pkg, error) {
-	args := []string{"list", "-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles,Module"}
+	args := []string{"list", "-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles,Imports,Module"}
 	command := exec.CommandContext(ctx, "go", append(args, patterns...)...)
 	command.Dir = dir
 	problem := &bytes.Buffer{}
@@ -65,6 +80,7 @@ func mutantsOf(ctx context.Context, dir string, patterns []string) ([]mutant, er
 	if err != nil {
 		return nil, err
 	}
+	relate(packages)
 	var all []mutant
 	for _, p := range packages {
 		own, err := p.mutants()

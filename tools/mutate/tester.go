@@ -34,16 +34,30 @@ const bounded = `-exec=sh -c 'ulimit -v 4000000; exec "$0" "$@"'`
 
 // fit returns why the tests of a package cannot judge mutants: there are none, or they fail without any.
 func (t tester) fit(ctx context.Context, p pkg) error {
-	if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
+	judges := p.judges()
+	if len(judges) == 0 {
 		return fmt.Errorf("%s has no tests", p.ImportPath)
 	}
-	if text, err := t.run(ctx, p); err != nil {
-		return fmt.Errorf("testing %s without any mutant: %w\n%s", p.ImportPath, err, text)
+	for _, judge := range judges {
+		if text, err := t.run(ctx, judge); err != nil {
+			return fmt.Errorf("testing %s without any mutant: %w\n%s", judge.ImportPath, err, text)
+		}
 	}
 	return nil
 }
 
-// test runs the tests of the mutant's package on it.
+// judges are the packages whose tests judge the package: its own, then those above it.
+func (p pkg) judges() (all []pkg) {
+	if p.tested() {
+		all = append(all, p)
+	}
+	if p.above != nil {
+		all = append(all, *p.above)
+	}
+	return all
+}
+
+// test runs the tests of the mutant's package on it, until one fails.
 func (t tester) test(ctx context.Context, m mutant) (outcome, error) {
 	temp, err := os.MkdirTemp("", "mutant")
 	if err != nil {
@@ -61,7 +75,12 @@ func (t tester) test(ctx context.Context, m mutant) (outcome, error) {
 	if err := os.WriteFile(overlay, replaced, 0o600); err != nil {
 		return "", err
 	}
-	text, err := t.run(ctx, m.pkg, "-overlay", overlay, "-failfast", "-count=1", "-vet=off")
+	var text string
+	for _, judge := range m.judges() {
+		if text, err = t.run(ctx, judge, "-overlay", overlay, "-failfast", "-count=1", "-vet=off"); err != nil {
+			break
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
