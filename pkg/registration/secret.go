@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // What a registration Secret is known by and may say of itself.
@@ -23,6 +25,12 @@ const (
 	contextAnnotation = "fleetscale.io/kubeconfig-context"
 
 	defaultKey = "kubeconfig"
+
+	// forReading follows the key in Secrets of an older form, which hold the credentials that read beside those that write.
+	forReading = "-read"
+
+	// reasonTwoCredentials is of a warning about one of them.
+	reasonTwoCredentials fleet.Reason = "TwoCredentials"
 )
 
 // secrets are the labelled Secrets of one namespace, each with a kubeconfig.
@@ -42,7 +50,9 @@ func (s secrets) Watch() Watch {
 func (s secrets) Read(u *unstructured.Unstructured) Object {
 	o := &secret{options: s.options}
 	o.unreadable = decode(u, o, reasonInvalidKubeconfig)
-	maps.DeleteFunc(o.Data, func(key string, _ []byte) bool { return s.options.apart() || key != o.key() })
+	_, o.holdsBoth = o.Data[o.key()+forReading]
+	used := o.used()
+	maps.DeleteFunc(o.Data, func(key string, _ []byte) bool { return key != used })
 	return o
 }
 
@@ -53,7 +63,19 @@ type secret struct {
 	Data map[string][]byte `json:"data"`
 
 	options    Options
+	holdsBoth  bool // it is of the older form
 	unreadable []Fault
+}
+
+// used is the key of what is needed of the Secret; empty: nothing is.
+func (s *secret) used() string {
+	switch {
+	case s.holdsBoth && s.options.Access == Read:
+		return s.key() + forReading
+	case s.options.apart() && !s.holdsBoth:
+		return ""
+	}
+	return s.key()
 }
 
 // key is that of the kubeconfig.
@@ -74,6 +96,11 @@ func (s *secret) Register(creds Credentials) Registration {
 		r.Awaiting = creds.Awaiting
 		return r
 	}
+	if s.holdsBoth {
+		r.Warnings = append(r.Warnings, faultf(reasonTwoCredentials, "the next minor version does not read the key %[1]q any more: put that "+
+			"kubeconfig under %[2]q, and the one that is there into a Secret of this name in the namespace of --write-namespace",
+			shorten(s.key()+forReading), shorten(s.key())))
+	}
 	data, missing := s.kubeconfig(creds)
 	if len(missing) > 0 {
 		r.Faults = slices.Concat(r.Faults, missing)
@@ -88,17 +115,17 @@ func (s *secret) Register(creds Credentials) Registration {
 }
 
 func (s *secret) kubeconfig(creds Credentials) ([]byte, []Fault) {
-	held, whose := s.Data, "the Secret"
-	if s.options.apart() {
+	held, key, whose := s.Data, s.used(), "the Secret"
+	if s.options.apart() && (creds.Data != nil || !s.holdsBoth) {
 		if creds.Data == nil {
 			return nil, []Fault{faultf(ReasonMissingCredentials, "%s does not exist: put the credentials of deploy/member-write there",
 				s.Credentials())}
 		}
-		held, whose = creds.Data, "Secret "+s.options.WriteNamespace+"/"+s.Name
+		held, key, whose = creds.Data, s.key(), "Secret "+s.options.WriteNamespace+"/"+s.Name
 	}
-	if data := held[s.key()]; len(data) > 0 {
+	if data := held[key]; len(data) > 0 {
 		return data, nil
 	}
 	return nil, []Fault{faultf(reasonInvalidKubeconfig,
-		"%s has no key %q; put a kubeconfig there, or name another key in the annotation %s", whose, shorten(s.key()), keyAnnotation)}
+		"%s has no key %q; put a kubeconfig there, or name another key in the annotation %s", whose, shorten(key), keyAnnotation)}
 }
