@@ -164,6 +164,26 @@ func (f *federated) tidy(t *testing.T) {
 	all.Wait()
 }
 
+// makeRoom removes cases that have ended from the members: their Pods, which have grown, would leave those of others no node.
+func (f *federated) makeRoom(t *testing.T, namespaces ...string) {
+	t.Helper()
+	for _, namespace := range namespaces {
+		if _, err := f.Ask(t.Context(), "--context", f.Hub().Name, "-n", namespace, "delete", "multidimpodautoscalers", "--all"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all sync.WaitGroup
+	for _, member := range f.Members() {
+		all.Go(func() {
+			what := append([]string{"--context", member.Name, "delete", "--ignore-not-found", "--wait=false", "namespace"}, namespaces...)
+			if _, err := f.Ask(t.Context(), what...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
 // leader is the replica that works.
 func (f *federated) leader(t *testing.T) *fixture.Controllers {
 	t.Helper()

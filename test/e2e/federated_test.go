@@ -45,11 +45,13 @@ func TestFederated(t *testing.T) {
 			"beside it, a silent member, a dead leader, others who size Pods, and without the policy")
 		return
 	}
+	f.makeRoom(t, "fed-evict", "fed-refused", "fed-bypassed", "fed-two")
 	f.sideBySide(t, map[string]func(*stage){
 		"fed-pair":    (*stage).pairNeverRunsAway,
 		"fed-vpa":     (*stage).memberHasVPA,
 		"fed-deleted": (*stage).policyIsDeleted,
 	})
+	f.makeRoom(t, "fed-pair", "fed-vpa", "fed-deleted")
 	f.sideBySide(t, map[string]func(*stage){
 		"fed-silent": (*stage).nothingShrinksUnseen,
 		"fed-moves":  (*stage).leaderDiesMoving,
