@@ -6,6 +6,7 @@
 //
 //	Secret    one namespace, label fleetscale.io/member=true, a kubeconfig in it
 //	Cluster   cluster.karmada.io/v1alpha1, syncMode Push, with the Secret that it refers to
+//	Secret    of Argo CD, label argocd.argoproj.io/secret-type=cluster, its own JSON in it; if [Options] name it
 //
 // Each kind is a [Source]: which objects, and how one is read. What comes of any
 // object is a [Registration], whatever the object holds: with the way to an API
@@ -14,7 +15,7 @@
 // only informs people, such as a price, refuses nothing: a mistake there is a
 // warning.
 //
-// A further kind is one file with a Source, its place in [Sources], and a folder
+// A further kind is one file with a Source, its place among all of [Sources], and a folder
 // of golden objects in testdata; what holds for every Source is in the test of
 // that name, which runs over them.
 //

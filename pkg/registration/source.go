@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,16 +18,37 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// Sources are all kinds of registrations, in the order of their precedence: of
-// two registrations that want one cluster or one name, that of the earlier
-// source gets it.
+// Sources are the kinds of registrations that the options name, in the order of
+// their precedence: of two registrations that want one cluster or one name, that
+// of the earlier source gets it.
 func Sources(o Options) []Source {
-	return []Source{secrets{o}, karmada{o}}
+	named := o.Sources
+	if len(named) == 0 {
+		named = DefaultSources()
+	}
+	return slices.DeleteFunc(all(o), func(s Source) bool { return !slices.Contains(named, s.Name()) })
 }
+
+// all are those that there are.
+func all(o Options) []Source {
+	return []Source{secrets{o}, karmada{o}, argoCD{o}}
+}
+
+// SourceNames are the names of all sources, in the order of their precedence.
+func SourceNames() []string {
+	var names []string
+	for _, s := range all(Options{}) {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
+// DefaultSources are the names of those that are read unless others are named.
+func DefaultSources() []string { return []string{secrets{}.Name(), karmada{}.Name()} }
 
 // Source is one kind of registrations.
 type Source interface {
-	// Name is one lower-case word, for names and metrics.
+	// Name is one lower-case word, for names, metrics and --sources.
 	Name() string
 	// Watch selects the objects of this kind.
 	Watch() Watch
@@ -76,11 +98,15 @@ type Credentials struct {
 
 // Options say which objects are registrations, and what they may say.
 type Options struct {
+	// Sources are names of sources (those of DefaultSources).
+	Sources []string
 	// Namespace of the registration Secrets.
 	Namespace string
 	// WriteNamespace has a Secret of the same name beside each of them, with the credentials that write. If it is empty or
 	// the same namespace, the credentials of a registration do both.
 	WriteNamespace string
+	// ArgoCDNamespace has the Secrets by which Argo CD knows clusters.
+	ArgoCDNamespace string
 	// Access chooses among the credentials.
 	Access Access
 	Policy Policy

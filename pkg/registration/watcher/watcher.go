@@ -84,7 +84,8 @@ func (w *Watcher) Awaited() []string {
 	return awaited
 }
 
-// Serves is true while the hub serves the objects of a source, and all of them were handed over: one that was not is gone.
-func (w *Watcher) Serves(name string) bool {
-	return slices.ContainsFunc(w.sources, func(s *source) bool { return s.Name() == name && s.complete.Load() })
+// Knows is true while all registrations of a source were handed over: one that was not is gone. So it is while the hub serves
+// its objects, and of a source that is not watched, since that has none.
+func (w *Watcher) Knows(name string) bool {
+	return !slices.ContainsFunc(w.sources, func(s *source) bool { return s.Name() == name && !s.complete.Load() })
 }
