@@ -22,6 +22,7 @@ type MemberOptions struct {
 	// Sources are those of registrations.
 	Sources              []string
 	ClusterNamespace     string
+	ClusterAPINamespaces []string
 	ArgoCDNamespace      string
 	IdentitiesNamespace  string
 	Timeout, ProbePeriod time.Duration
@@ -54,6 +55,8 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 		". If given several times, all count. The same for all programs.")
 	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+registration.MemberLabel+
 		"=true) that register members.")
+	fs.StringSliceVar(&o.ClusterAPINamespaces, "capi-namespaces", nil,
+		"Namespaces of the Clusters of Cluster API that register members, for the source capi.")
 	fs.StringVar(&o.ArgoCDNamespace, "argocd-namespace", o.ArgoCDNamespace,
 		"Namespace of the Secrets by which Argo CD knows clusters, for the source argocd.")
 	fs.StringVar(&o.IdentitiesNamespace, "identities-namespace", o.IdentitiesNamespace, "Namespace of the ConfigMap "+
@@ -100,6 +103,8 @@ func (o *MemberOptions) validateSources() error {
 	return errors.Join(
 		When(len(o.Sources) == 0, "--sources: must name at least one of %s", strings.Join(known, ", ")),
 		When(len(unknown) > 0, "--sources: %s is not one of %s", strings.Join(unknown, ", "), strings.Join(known, ", ")),
+		When(slices.Contains(o.Sources, "capi") && (len(o.ClusterAPINamespaces) == 0 || slices.Contains(o.ClusterAPINamespaces, "")),
+			"--capi-namespaces: must be set for the source capi, and no name may be empty"),
 		When(slices.Contains(o.Sources, "argocd") && o.ArgoCDNamespace == "", "--argocd-namespace: must be set for the source argocd"),
 	)
 }
@@ -107,7 +112,8 @@ func (o *MemberOptions) validateSources() error {
 // Registry returns r with the settings of these options.
 func (o *MemberOptions) Registry(r member.Options) member.Options {
 	r.Registrations.Namespace, r.Registrations.Policy = o.ClusterNamespace, o.Policy
-	r.Registrations.Sources, r.Registrations.ArgoCDNamespace = o.Sources, o.ArgoCDNamespace
+	r.Registrations.Sources = o.Sources
+	r.Registrations.ClusterAPINamespaces, r.Registrations.ArgoCDNamespace = o.ClusterAPINamespaces, o.ArgoCDNamespace
 	r.Namespace = o.IdentitiesNamespace
 	r.Connections.QPS, r.Connections.Burst = o.QPS, o.Burst
 	r.Connections.MaxAnswer, r.Connections.AllowLocal = o.MaxAnswer.Value(), o.AllowLocal

@@ -6,7 +6,12 @@
 //
 //	Secret    one namespace, label fleetscale.io/member=true, a kubeconfig in it
 //	Cluster   cluster.karmada.io/v1alpha1, syncMode Push, with the Secret that it refers to
-//	Secret    of Argo CD, label argocd.argoproj.io/secret-type=cluster, its own JSON in it; if [Options] name it
+//
+// And if [Options] name them
+//
+//	Secret    the same namespace, label sigs.k8s.io/multicluster-runtime-kubeconfig=true
+//	Cluster   cluster.x-k8s.io, v1beta2 or v1beta1, of some namespaces, with the Secret that Cluster API writes for it
+//	Secret    of Argo CD, label argocd.argoproj.io/secret-type=cluster, with JSON of its own in it
 //
 // Each kind is a [Source]: which objects, and how one is read. What comes of any
 // object is a [Registration], whatever the object holds: with the way to an API
