@@ -4,6 +4,9 @@ package command
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -16,7 +19,11 @@ import (
 
 // MemberOptions say where members are registered and how they are reached.
 type MemberOptions struct {
+	// Sources are those of registrations.
+	Sources              []string
 	ClusterNamespace     string
+	ClusterAPINamespaces []string
+	ArgoCDNamespace      string
 	IdentitiesNamespace  string
 	Timeout, ProbePeriod time.Duration
 	QPS                  float32
@@ -32,7 +39,8 @@ const leastMaxAnswer = 1 << 20
 // NewMemberOptions returns the defaults of all programs.
 func NewMemberOptions() MemberOptions {
 	return MemberOptions{
-		ClusterNamespace: "fleetscale-clusters", IdentitiesNamespace: "fleetscale-system",
+		Sources:          registration.DefaultSources(),
+		ClusterNamespace: "fleetscale-clusters", IdentitiesNamespace: "fleetscale-system", ArgoCDNamespace: "argocd",
 		Timeout:     5 * time.Second,
 		ProbePeriod: 10 * time.Second,
 		QPS:         50,
@@ -43,8 +51,14 @@ func NewMemberOptions() MemberOptions {
 
 // AddFlags binds the options to flags.
 func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&o.Sources, "sources", o.Sources, "What registers members: of "+strings.Join(registration.SourceNames(), ", ")+
+		". If given several times, all count. The same for all programs.")
 	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+registration.MemberLabel+
 		"=true) that register members.")
+	fs.StringSliceVar(&o.ClusterAPINamespaces, "capi-namespaces", nil,
+		"Namespaces of the Clusters of Cluster API that register members, for the source capi.")
+	fs.StringVar(&o.ArgoCDNamespace, "argocd-namespace", o.ArgoCDNamespace,
+		"Namespace of the Secrets by which Argo CD knows clusters, for the source argocd.")
 	fs.StringVar(&o.IdentitiesNamespace, "identities-namespace", o.IdentitiesNamespace, "Namespace of the ConfigMap "+
 		member.IdentitiesName+", which records which registrations are established as which clusters. The same for all programs.")
 	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Timeout of each request to a member.")
@@ -68,6 +82,7 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 // Validate returns every fault, each led by the flag that fixes it.
 func (o *MemberOptions) Validate() error {
 	return errors.Join(
+		o.validateSources(),
 		When(o.Timeout <= 0, "--member-timeout: must be above 0, got %v", o.Timeout),
 		When(o.ProbePeriod <= 0, "--member-probe-period: must be above 0, got %v", o.ProbePeriod),
 		When(o.QPS <= 0 || o.Burst < 1, "--member-qps and --member-burst: must be above 0, got %v and %d", o.QPS, o.Burst),
@@ -77,9 +92,28 @@ func (o *MemberOptions) Validate() error {
 	)
 }
 
+func (o *MemberOptions) validateSources() error {
+	known := registration.SourceNames()
+	var unknown []string
+	for _, name := range o.Sources {
+		if !slices.Contains(known, name) {
+			unknown = append(unknown, fmt.Sprintf("%q", name))
+		}
+	}
+	return errors.Join(
+		When(len(o.Sources) == 0, "--sources: must name at least one of %s", strings.Join(known, ", ")),
+		When(len(unknown) > 0, "--sources: %s is not one of %s", strings.Join(unknown, ", "), strings.Join(known, ", ")),
+		When(slices.Contains(o.Sources, "capi") && (len(o.ClusterAPINamespaces) == 0 || slices.Contains(o.ClusterAPINamespaces, "")),
+			"--capi-namespaces: must be set for the source capi, and no name may be empty"),
+		When(slices.Contains(o.Sources, "argocd") && o.ArgoCDNamespace == "", "--argocd-namespace: must be set for the source argocd"),
+	)
+}
+
 // Registry returns r with the settings of these options.
 func (o *MemberOptions) Registry(r member.Options) member.Options {
 	r.Registrations.Namespace, r.Registrations.Policy = o.ClusterNamespace, o.Policy
+	r.Registrations.Sources = o.Sources
+	r.Registrations.ClusterAPINamespaces, r.Registrations.ArgoCDNamespace = o.ClusterAPINamespaces, o.ArgoCDNamespace
 	r.Namespace = o.IdentitiesNamespace
 	r.Connections.QPS, r.Connections.Burst = o.QPS, o.Burst
 	r.Connections.MaxAnswer, r.Connections.AllowLocal = o.MaxAnswer.Value(), o.AllowLocal

@@ -33,12 +33,18 @@ type stance struct {
 }
 
 var stances = []stance{
-	{"a program that writes", Options{Namespace: "fleet", Access: Write}},
-	{"a program that reads", Options{Namespace: "fleet", Access: Read}},
-	{"a program that writes with credentials apart", Options{Namespace: "fleet", WriteNamespace: "fleet-write", Access: Write}},
-	{"a program that allows everything", Options{
-		Namespace: "fleet", Policy: Policy{AllowedExecCommands: []string{"aws"}, AllowFiles: true, AllowInsecure: true},
-	}},
+	{"a program that writes", withAll(Options{Access: Write})},
+	{"a program that reads", withAll(Options{Access: Read})},
+	{"a program that writes with credentials apart", withAll(Options{WriteNamespace: "fleet-write", Access: Write})},
+	{"a program that allows everything", withAll(Options{
+		Policy: Policy{AllowedExecCommands: []string{"aws", "argocd-k8s-auth"}, AllowFiles: true, AllowInsecure: true},
+	})},
+}
+
+// withAll has the options name all sources.
+func withAll(o Options) Options {
+	o.Sources, o.Namespace, o.ArgoCDNamespace, o.ClusterAPINamespaces = SourceNames(), "fleet", "argocd", []string{"prod"}
+	return o
 }
 
 // TestEverySource holds each source to what package member, and whoever may not be trusted, relies on. A source has to
@@ -234,10 +240,14 @@ func fields(c *rest.Config) map[string]any {
 		all["impersonate"] = c.Impersonate
 	}
 	if exec := c.ExecProvider; exec != nil {
-		all["exec"] = map[string]any{
+		plugin := map[string]any{
 			"command": exec.Command, "args": exec.Args, "env": exec.Env, "apiVersion": exec.APIVersion,
 			"interactiveMode": exec.InteractiveMode, "stdinUnavailable": exec.StdinUnavailable, "config": exec.Config,
 		}
+		if exec.ProvideClusterInfo {
+			plugin["provideClusterInfo"] = true
+		}
+		all["exec"] = plugin
 	}
 	return all
 }

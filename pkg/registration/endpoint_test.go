@@ -61,7 +61,7 @@ func TestDigest(t *testing.T) {
 	for name, edit := range edits {
 		c := base()
 		edit(c.Clusters["c"], c.AuthInfos["u"])
-		e, faults := buildEndpoint(c.Clusters["c"], c.AuthInfos["u"])
+		e, faults := buildEndpoint(c.Clusters["c"], c.AuthInfos["u"], kubeconfigTerms)
 		if len(faults) > 0 {
 			t.Fatalf("%s: %v", name, faults)
 		}

@@ -116,5 +116,5 @@ func unstructuredOf(t testing.TB, object runtime.Object) *unstructured.Unstructu
 // register returns what a registration Secret says.
 func register(t testing.TB, s *corev1.Secret, o Options) Registration {
 	t.Helper()
-	return secrets{o}.Read(unstructuredOf(t, s)).Register(Credentials{})
+	return secrets{options: o}.Read(unstructuredOf(t, s)).Register(Credentials{})
 }

@@ -69,7 +69,7 @@ func (r karmadaSecretRef) valid() bool {
 
 func (c *karmadaCluster) Credentials() Reference {
 	if ref := c.Spec.SecretRef; ref.valid() && !c.Spec.pull() {
-		return Reference{Namespace: ref.Namespace, Name: ref.Name, By: "spec.secretRef", Keys: [2]string{"token", "caBundle"}}
+		return Reference{Namespace: ref.Namespace, Name: ref.Name, By: "spec.secretRef names", Keys: [2]string{"token", "caBundle"}}
 	}
 	return Reference{}
 }

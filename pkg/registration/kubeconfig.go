@@ -9,6 +9,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // execExtension is the name under which a kubeconfig's cluster carries what a
@@ -29,11 +31,27 @@ func parseKubeconfig(data []byte, contextName string, policy Policy) (Endpoint, 
 	if len(faults) > 0 {
 		return Endpoint{}, faults
 	}
-	faults = slices.Concat(execFaults(user, policy), fileFaults(cluster, user, policy))
-	e, wrong := buildEndpoint(cluster, user)
+	return endpointOf(cluster, user, policy, kubeconfigTerms)
+}
+
+// terms are a format's words for what may be wrong with an endpoint.
+type terms struct {
+	invalid fleet.Reason
+	// user is whose credentials are used.
+	user string
+	// proxy and insecure are names of fields.
+	proxy, insecure string
+}
+
+var kubeconfigTerms = terms{reasonInvalidKubeconfig, "the kubeconfig's user", "proxy-url", "insecure-skip-tls-verify"}
+
+// endpointOf joins a cluster and its user, whatever the format that they were written in. All faults are returned at once.
+func endpointOf(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, policy Policy, t terms) (Endpoint, []Fault) {
+	faults := slices.Concat(execFaults(user, policy, t), fileFaults(cluster, user, policy))
+	e, wrong := buildEndpoint(cluster, user, t)
 	faults = append(faults, wrong...)
 	if e.Config != nil && !policy.AllowInsecure {
-		faults = append(faults, insecureFaults(e.Config)...)
+		faults = append(faults, insecureFaults(e.Config, t)...)
 	}
 	if len(faults) > 0 {
 		return Endpoint{}, faults
@@ -66,17 +84,17 @@ func chooseContext(c *clientcmdapi.Config, name string) (*clientcmdapi.Cluster, 
 	return cluster, user, faults
 }
 
-func execFaults(user *clientcmdapi.AuthInfo, policy Policy) []Fault {
+func execFaults(user *clientcmdapi.AuthInfo, policy Policy, t terms) []Fault {
 	var faults []Fault
 	if user.Exec != nil && !slices.Contains(policy.AllowedExecCommands, user.Exec.Command) {
 		faults = append(faults, faultf(reasonExecNotAllowed,
-			"the kubeconfig's user runs the command %q for its credentials; use a token or a client certificate, or allow the command with "+
+			"%s runs the command %q for its credentials; use a token or a client certificate, or allow the command with "+
 				"--allowed-exec-commands",
-			shorten(user.Exec.Command)))
+			t.user, shorten(user.Exec.Command)))
 	}
 	if user.AuthProvider != nil {
 		faults = append(faults, faultf(reasonAuthProviderNotAllowed,
-			"the kubeconfig's user has the auth-provider %q; use a token or a client certificate", shorten(user.AuthProvider.Name)))
+			"%s has the auth-provider %q; use a token or a client certificate", t.user, shorten(user.AuthProvider.Name)))
 	}
 	return faults
 }
@@ -105,12 +123,12 @@ func fileFaults(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, poli
 		strings.Join(fields, ", "))}
 }
 
-func insecureFaults(c *rest.Config) []Fault {
+func insecureFaults(c *rest.Config, t terms) []Fault {
 	var faults []Fault
 	if c.Insecure {
 		faults = append(faults, faultf(reasonInsecureNotAllowed,
-			"the API server's certificate would not be verified; give its certificate authority in place of insecure-skip-tls-verify, or allow "+
-				"it with --allow-insecure-member-tls"))
+			"the API server's certificate would not be verified; give its certificate authority in place of %s, or allow "+
+				"it with --allow-insecure-member-tls", t.insecure))
 	}
 	if strings.HasPrefix(c.Host, "http://") {
 		faults = append(faults, faultf(reasonInsecureNotAllowed,
@@ -121,18 +139,18 @@ func insecureFaults(c *rest.Config) []Fault {
 
 // buildEndpoint writes the configuration out field by field: client-go's own
 // way from a kubeconfig to a configuration opens the files that it names.
-func buildEndpoint(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) (Endpoint, []Fault) {
+func buildEndpoint(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, t terms) (Endpoint, []Fault) {
 	server, serverOK := parseServer(cluster.Server)
 	proxy, proxyOK := parseProxy(cluster.ProxyURL)
 	var wrong []Fault
 	if !serverOK {
-		wrong = append(wrong, faultf(reasonInvalidKubeconfig, "the cluster's server must be an https URL without user and password"))
+		wrong = append(wrong, faultf(t.invalid, "the cluster's server must be an https URL without user and password"))
 	}
 	if !proxyOK {
-		wrong = append(wrong, faultf(reasonInvalidKubeconfig, "the cluster's proxy-url must be an http, https or socks5 URL"))
+		wrong = append(wrong, faultf(t.invalid, "the cluster's %s must be an http, https or socks5 URL", t.proxy))
 	}
 	if user.Username != "" && (user.Token != "" || user.TokenFile != "") {
-		wrong = append(wrong, faultf(reasonInvalidKubeconfig, "the user has both a token and a username; keep one"))
+		wrong = append(wrong, faultf(t.invalid, "the user has both a token and a username; keep one"))
 	}
 	if len(wrong) > 0 {
 		return Endpoint{}, wrong
@@ -160,7 +178,7 @@ func buildEndpoint(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) (
 		setInsecure(config)
 	}
 	for _, text := range certificateFaults(config.TLSClientConfig) {
-		wrong = append(wrong, Fault{reasonInvalidKubeconfig, text})
+		wrong = append(wrong, Fault{t.invalid, text})
 	}
 	return Endpoint{Config: config, Proxy: proxy}, wrong
 }

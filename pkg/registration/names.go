@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -54,10 +55,15 @@ func Names(registrations map[Key]Registration, keeps map[Key]bool) map[Key]strin
 // checkName accepts what can be a label value, a DNS name's part and a metric's
 // label alike.
 func checkName(name, fix string) []Fault {
+	return checkNameOf(strconv.Quote(shorten(name)), name, fix)
+}
+
+// checkNameOf says in place of the name where it stands.
+func checkNameOf(where, name, fix string) []Fault {
 	if len(validation.IsDNS1123Label(name)) == 0 {
 		return nil
 	}
 	return []Fault{faultf(reasonInvalidName,
-		"%q cannot name a cluster: a name has at most %d characters, lower-case letters, digits and '-', and no dots; %s",
-		shorten(name), validation.DNS1123LabelMaxLength, fix)}
+		"%s cannot name a cluster: a name has at most %d characters, lower-case letters, digits and '-', and no dots; %s",
+		where, validation.DNS1123LabelMaxLength, fix)}
 }

@@ -21,7 +21,7 @@ const (
 	reasonInvalidName fleet.Reason = "InvalidName"
 	// reasonInvalidKubeconfig: the Secret holds no usable kubeconfig.
 	reasonInvalidKubeconfig fleet.Reason = "InvalidKubeconfig"
-	// reasonInvalidCluster: the Karmada Cluster's spec names no usable address.
+	// reasonInvalidCluster: an object that is no kubeconfig, such as a Karmada Cluster, names no usable address, or cannot be read.
 	reasonInvalidCluster fleet.Reason = "InvalidCluster"
 	// reasonInvalidTopology: an annotation that says where the cluster runs is too long or not printable.
 	reasonInvalidTopology fleet.Reason = "InvalidTopology"
@@ -29,6 +29,8 @@ const (
 	ReasonMissingCredentials fleet.Reason = "MissingCredentials"
 	// reasonPullMode: a Karmada Cluster whose API server the hub cannot reach.
 	reasonPullMode fleet.Reason = "PullMode"
+	// reasonSkipReconcile: a cluster Secret of Argo CD that Argo CD is told to leave alone.
+	reasonSkipReconcile fleet.Reason = "SkipReconcile"
 
 	// reasonExecNotAllowed: the kubeconfig would run a command in our container.
 	reasonExecNotAllowed fleet.Reason = "ExecNotAllowed"
@@ -114,8 +116,8 @@ func (r Registration) Refusal() *fleet.Silence {
 	return &fleet.Silence{Reason: r.Faults[0].Reason, Detail: strings.Join(messages, "; ")}
 }
 
-// Withdrawn is true when the registration itself says that the hub cannot ask the cluster.
-func (r Registration) Withdrawn() bool { return r.has(reasonPullMode) }
+// Withdrawn is true when the registration itself says that the hub cannot, or is not to, ask the cluster.
+func (r Registration) Withdrawn() bool { return r.has(reasonPullMode) || r.has(reasonSkipReconcile) }
 
 func (r Registration) has(reason fleet.Reason) bool {
 	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Reason == reason })

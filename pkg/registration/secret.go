@@ -21,6 +21,9 @@ const (
 	// NameAnnotation gives the cluster another name than the Secret's.
 	NameAnnotation = "fleetscale.io/cluster-name"
 
+	// multiclusterRuntimeLabel is what the provider kubeconfig of multicluster-runtime knows its Secrets by, whose key is the same.
+	multiclusterRuntimeLabel = "sigs.k8s.io/multicluster-runtime-kubeconfig"
+
 	keyAnnotation     = "fleetscale.io/kubeconfig-key"
 	contextAnnotation = "fleetscale.io/kubeconfig-context"
 
@@ -34,16 +37,19 @@ const (
 )
 
 // secrets are the labelled Secrets of one namespace, each with a kubeconfig.
-type secrets struct{ options Options }
+type secrets struct {
+	options     Options
+	name, label string
+}
 
-func (s secrets) Name() string { return "secret" }
+func (s secrets) Name() string { return s.name }
 
 func (s secrets) Watch() Watch {
 	return Watch{
-		What:          "the registration Secrets of namespace " + s.options.Namespace,
+		What:          "the Secrets with the label " + s.label + " of namespace " + s.options.Namespace,
 		Resource:      corev1.SchemeGroupVersion.WithResource("secrets"),
 		Namespace:     s.options.Namespace,
-		LabelSelector: MemberLabel + "=true",
+		LabelSelector: s.label + "=true",
 	}
 }
 
@@ -85,7 +91,7 @@ func (s *secret) Credentials() Reference {
 	if !s.options.apart() {
 		return Reference{}
 	}
-	return Reference{Namespace: s.options.WriteNamespace, Name: s.Name, By: "--write-namespace", Keys: [2]string{s.key()}}
+	return Reference{Namespace: s.options.WriteNamespace, Name: s.Name, By: "--write-namespace names", Keys: [2]string{s.key()}}
 }
 
 func (s *secret) Register(creds Credentials) Registration {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,16 +18,39 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// Sources are all kinds of registrations, in the order of their precedence: of
-// two registrations that want one cluster or one name, that of the earlier
-// source gets it.
+// Sources are the kinds of registrations that the options name, in the order of
+// their precedence: of two registrations that want one cluster or one name, that
+// of the earlier source gets it.
 func Sources(o Options) []Source {
-	return []Source{secrets{o}, karmada{o}}
+	named := o.Sources
+	if len(named) == 0 {
+		named = DefaultSources()
+	}
+	return slices.DeleteFunc(all(o), func(s Source) bool { return !slices.Contains(named, s.Name()) })
 }
+
+// all are those that there are.
+func all(o Options) []Source {
+	return []Source{
+		secrets{o, "secret", MemberLabel}, secrets{o, "multicluster-runtime", multiclusterRuntimeLabel}, karmada{o}, clusterAPI{o}, argoCD{o},
+	}
+}
+
+// SourceNames are the names of all sources, in the order of their precedence.
+func SourceNames() []string {
+	var names []string
+	for _, s := range all(Options{}) {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
+// DefaultSources are the names of those that are read unless others are named.
+func DefaultSources() []string { return []string{"secret", "karmada"} }
 
 // Source is one kind of registrations.
 type Source interface {
-	// Name is one lower-case word, for names and metrics.
+	// Name is a label value without dots, for names, metrics and --sources.
 	Name() string
 	// Watch selects the objects of this kind.
 	Watch() Watch
@@ -40,8 +64,12 @@ type Watch struct {
 	What string
 	// Resource may come and go, unless it is of the core API.
 	Resource schema.GroupVersionResource
+	// Older are versions in which it may be served instead, the newest first.
+	Older []string
 	// Namespace of the objects; empty: of all namespaces, or of none.
-	Namespace     string
+	Namespace string
+	// Namespaces of the objects where there may be several, in place of Namespace.
+	Namespaces    []string
 	LabelSelector string
 }
 
@@ -56,14 +84,14 @@ type Object interface {
 // Reference names a Secret.
 type Reference struct {
 	Namespace, Name string
-	// By is what names it: "spec.secretRef".
+	// By is who names it: "spec.secretRef names".
 	By string
 	// Keys are what is read of it, and the rest is not kept.
 	Keys [2]string
 }
 
 func (r Reference) String() string {
-	return fmt.Sprintf("Secret %s/%s, which %s names,", r.Namespace, r.Name, r.By)
+	return fmt.Sprintf("Secret %s/%s, which %s,", r.Namespace, r.Name, r.By)
 }
 
 // Credentials are what is known of the Secret that an object refers to.
@@ -76,11 +104,17 @@ type Credentials struct {
 
 // Options say which objects are registrations, and what they may say.
 type Options struct {
+	// Sources are names of sources (those of DefaultSources).
+	Sources []string
 	// Namespace of the registration Secrets.
 	Namespace string
 	// WriteNamespace has a Secret of the same name beside each of them, with the credentials that write. If it is empty or
 	// the same namespace, the credentials of a registration do both.
 	WriteNamespace string
+	// ClusterAPINamespaces have the Clusters of Cluster API that register members.
+	ClusterAPINamespaces []string
+	// ArgoCDNamespace has the Secrets by which Argo CD knows clusters.
+	ArgoCDNamespace string
 	// Access chooses among the credentials.
 	Access Access
 	Policy Policy

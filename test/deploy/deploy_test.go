@@ -49,6 +49,12 @@ func overlays() []string {
 	}
 }
 
+// withSources is an overlay as people write it, with the components of all sources of registrations.
+const withSources = "../test/deploy/testdata/sources"
+
+// granting returns all that grants rights.
+func granting() []string { return append(overlays(), withSources) }
+
 // build renders one kustomization to the kinds that client-go knows; others
 // are skipped.
 func build(t *testing.T, dir string) []runtime.Object {

@@ -14,11 +14,15 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-// What docs/install.md has people write builds, next to what is here.
+// What docs/install.md and docs/sources.md have people write builds, next to what is here.
 func TestDocumentedOverlaysBuild(t *testing.T) {
-	text, err := os.ReadFile("../../docs/install.md")
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, page := range []string{"install.md", "sources.md"} {
+		content, err := os.ReadFile(filepath.Join("../../docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, content...)
 	}
 	copied := t.TempDir()
 	for _, folder := range []string{"deploy", "certs"} {
@@ -27,8 +31,8 @@ func TestDocumentedOverlaysBuild(t *testing.T) {
 		}
 	}
 	blocks := regexp.MustCompile("(?s)```yaml\n# deploy/overlays/mine/kustomization.yaml\n(.*?)\n```").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) < 3 {
-		t.Fatalf("found %d overlays in docs/install.md; is the pattern still right?", len(blocks))
+	if len(blocks) < 4 {
+		t.Fatalf("found %d overlays in the pages; is the pattern still right?", len(blocks))
 	}
 	mine := filepath.Join(copied, "deploy/overlays/mine")
 	if err := os.Mkdir(mine, 0o755); err != nil {

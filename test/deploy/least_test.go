@@ -45,7 +45,7 @@ func TestWildcards(t *testing.T) {
 		}
 		return false
 	}
-	for _, dir := range overlays() {
+	for _, dir := range granting() {
 		for _, role := range roles(t, dir) {
 			for _, rule := range role.rules {
 				if strings.Contains(fmt.Sprint(rule), "*") && !allowed(rule) {
@@ -58,7 +58,7 @@ func TestWildcards(t *testing.T) {
 
 // Secrets are the fleet's credentials: they are read in namespaces, by Roles.
 func TestNobodyReadsAllSecrets(t *testing.T) {
-	for _, dir := range overlays() {
+	for _, dir := range granting() {
 		for _, role := range roles(t, dir) {
 			if role.kind != "ClusterRole" {
 				continue
@@ -132,7 +132,7 @@ func changes(r role) []string {
 // comes with every API server, and an account that is made beside it. What sizes
 // is applied beside the account that writes.
 func TestBindingsLeadSomewhere(t *testing.T) {
-	for _, dir := range overlays() {
+	for _, dir := range granting() {
 		var known, used []string
 		for _, r := range roles(t, dir) {
 			known = append(known, r.kind+" "+place(r.namespace, r.name))
@@ -219,7 +219,7 @@ func TestBothProgramsReadTheSameRegistrations(t *testing.T) {
 // certificates, and on a Karmada hub the tokens of the others.
 func TestKeysOfCertificatesAreForTheirOwners(t *testing.T) {
 	found := 0
-	for _, dir := range overlays() {
+	for _, dir := range granting() {
 		for _, r := range roles(t, dir) {
 			if r.namespace != "fleetscale-system" {
 				continue

@@ -38,7 +38,7 @@ func newSociety(t *testing.T) *society {
 		Registry: New(Options{}), t: t, ended: ended,
 		leads: map[registration.Key]types.UID{}, led: map[registration.Key]map[types.UID]bool{},
 	}
-	s.serves = func(string) bool { return true }
+	s.knows = func(string) bool { return true }
 	return s
 }
 

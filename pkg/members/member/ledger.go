@@ -203,8 +203,8 @@ func changes(from, to map[string]string) map[string]any {
 	return patch
 }
 
-// gone is true for the key of a registration that the hub has no longer. It is not while its source is not served.
+// gone is true for the key of a registration that the hub has no longer. It is not while its source is watched and not served.
 func (r *Registry) gone(key string) bool {
 	source, _, _ := strings.Cut(key, "/")
-	return r.serves(source)
+	return r.knows(source)
 }

@@ -174,13 +174,13 @@ func TestRecordOutlivesAnAbsentAPI(t *testing.T) {
 	k := fromKarmada("a")
 	s.register(k, "a")
 	s.contact(k, "1")
-	s.serves = func(string) bool { return false }
+	s.knows = func(string) bool { return false }
 	s.deregister(k)
 	s.register(k, "a")
 	if s.entries[k].member.Joining() || s.established["1"].Registration != "karmada/a" {
 		t.Errorf("the record is lost: %v", s.established)
 	}
-	s.serves = func(string) bool { return true }
+	s.knows = func(string) bool { return true }
 	s.deregister(k)
 	if len(s.established) != 0 {
 		t.Errorf("the record outlives the registration: %v", s.established)

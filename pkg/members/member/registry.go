@@ -4,10 +4,12 @@ package member
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/registration/watcher"
@@ -36,9 +38,9 @@ type Registry struct {
 	// unknownPast are those that were registered when this program started, and of which nothing is recorded.
 	unknownPast map[registration.Key]bool
 	hub         hubIdentity
-	// awaited are the sources that were not read yet, and serves is true for those of which all registrations are known.
+	// awaited are the sources that were not read yet, and knows is true for those of which all registrations are known.
 	awaited func() []string
-	serves  func(source string) bool
+	knows   func(source string) bool
 	settled bool
 }
 
@@ -58,7 +60,7 @@ func New(o Options) *Registry {
 		established: records{},
 		unknownPast: map[registration.Key]bool{},
 	}
-	r.awaited, r.serves = r.registrations.Awaited, r.registrations.Serves
+	r.awaited, r.knows = r.registrations.Awaited, r.registrations.Knows
 	r.listed.Store(&[]*Member{})
 	if o.Metrics != nil {
 		snapshot := r.snapshot
@@ -134,8 +136,10 @@ func (r *Registry) end(e *entry) (fx effects) {
 // started has ended. It must be called once. Options that would make it read
 // more than it should are an error.
 func (r *Registry) Run(ctx context.Context) error {
-	if r.options.Registrations.Namespace == "" {
-		return errors.New("member.Options.Registrations.Namespace is empty: the Secrets of all namespaces would be read")
+	for _, source := range registration.Sources(r.options.Registrations) {
+		if w := source.Watch(); w.Resource == corev1.SchemeGroupVersion.WithResource("secrets") && w.Namespace == "" {
+			return fmt.Errorf("member.Options.Registrations have no namespace for the source %s: the Secrets of all would be read", source.Name())
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.running.Wait()

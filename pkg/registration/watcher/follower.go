@@ -33,6 +33,8 @@ const (
 // follower keeps some objects of the hub current: of each what keep makes of it.
 type follower[T any] struct {
 	namespace string
+	// qualified names have the namespace before them in any case.
+	qualified bool
 	keep      func(*unstructured.Unstructured) T
 	tell      following
 	read      *cache.Reflector // its store is the follower
@@ -55,7 +57,9 @@ type following struct {
 func newFollower[T any](
 	hub dynamic.Interface, what registration.Watch, name string, keep func(*unstructured.Unstructured) T, tell following,
 ) *follower[T] {
-	f := &follower[T]{namespace: what.Namespace, keep: keep, tell: tell, objects: map[string]T{}}
+	f := &follower[T]{
+		namespace: what.Namespace, qualified: len(what.Namespaces) > 0, keep: keep, tell: tell, objects: map[string]T{},
+	}
 	objects := hub.Resource(what.Resource).Namespace(what.Namespace)
 	narrow := func(o *metav1.ListOptions) {
 		o.LabelSelector = what.LabelSelector
@@ -88,6 +92,16 @@ func newFollower[T any](
 func (f *follower[T]) start(ctx context.Context, running *sync.WaitGroup) {
 	ctx, f.stop = context.WithCancel(ctx)
 	running.Go(func() { f.read.RunWithContext(ctx) })
+}
+
+// inherit has the objects be those of another follower until they are read.
+func (f *follower[T]) inherit(from *follower[T]) {
+	from.mu.Lock()
+	objects, synced := maps.Clone(from.objects), from.synced
+	from.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.objects, f.synced = objects, synced
 }
 
 // note keeps what went wrong, for those who wait.
@@ -140,7 +154,7 @@ func (f *follower[T]) of(object any) (name string, u *unstructured.Unstructured)
 	if !ok {
 		panic(fmt.Sprintf("a dynamic client reads unstructured objects, not %T", object))
 	}
-	if u.GetNamespace() == f.namespace {
+	if u.GetNamespace() == f.namespace && !f.qualified {
 		return u.GetName(), u
 	}
 	return u.GetNamespace() + "/" + u.GetName(), u

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/klog/v2"
@@ -29,11 +31,9 @@ type source struct {
 	rank  int
 	of    *Watcher
 
-	synced atomic.Bool
-	// complete is true while the API is served and all its objects were handed over.
-	complete atomic.Bool
-	objects  atomic.Pointer[follower[registration.Object]] // nil while the API is not served
-	trouble  atomic.Pointer[string]                        // why the hub could not tell whether it serves the API
+	synced  atomic.Bool
+	objects atomic.Pointer[objects] // nil while the API is not served
+	trouble atomic.Pointer[string]  // why the hub could not tell whether it serves the API
 	// credentials by object. Only the one who hands registrations over comes here.
 	credentials map[string]*credentialWatch
 }
@@ -49,8 +49,32 @@ func (s *source) key(object string) registration.Key {
 	return registration.Key{Rank: s.rank, Source: s.Name(), Object: object}
 }
 
-// mark is the sign that all first objects have been handed over.
-func (s *source) mark() registration.Key { return s.key("") }
+// absence is the sign that there are no objects, and mark that all first ones of a namespace have been handed over.
+func (s *source) absence() registration.Key { return s.key("") }
+
+func (s *source) mark(namespace string) registration.Key { return s.key(namespace + "/") }
+
+// isSign tells signs from objects, which have names.
+func isSign(k registration.Key) bool { return k.Object == "" || strings.HasSuffix(k.Object, "/") }
+
+// signed notes a sign, and returns whether nothing more is awaited.
+func (s *source) signed(k registration.Key) bool {
+	o := s.objects.Load()
+	if namespace, isMark := strings.CutSuffix(k.Object, "/"); isMark && o != nil {
+		o.mark(namespace)
+	}
+	if o != nil && !o.complete() {
+		return false
+	}
+	s.synced.Store(true)
+	return true
+}
+
+// complete is true while the API is served and all its objects were handed over.
+func (s *source) complete() bool {
+	o := s.objects.Load()
+	return o != nil && o.complete()
+}
 
 // enoughAbsences in a row mean that the API has gone: an API server that starts
 // may not know all its APIs for a moment, and the whole fleet would leave.
@@ -60,12 +84,12 @@ const enoughAbsences = 2
 // from time to time, forever: it may come and go.
 func (s *source) run(ctx context.Context) {
 	if s.watch.Resource.Group == corev1.GroupName {
-		s.appear(ctx)
+		s.appear(ctx, s.watch.Resource.Version)
 		return
 	}
 	absences := 0
 	for {
-		served, err := s.served(ctx)
+		version, err := s.served(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -73,11 +97,11 @@ func (s *source) run(ctx context.Context) {
 			absences = 0 // in a row, or it may be chance
 			text := err.Error()
 			s.trouble.Store(&text)
-		case served:
+		case version != "":
 			absences = 0
-			if s.objects.Load() == nil {
-				klog.FromContext(ctx).Info("Started watching registrations", "source", s.Name(), "objects", s.watch.What)
-				s.appear(ctx)
+			if o := s.objects.Load(); o == nil || o.version != version {
+				klog.FromContext(ctx).Info("Started watching registrations", "source", s.Name(), "objects", s.watch.What, "version", version)
+				s.appear(ctx, version)
 			}
 		default:
 			absences++
@@ -91,37 +115,45 @@ func (s *source) run(ctx context.Context) {
 	}
 }
 
-func (s *source) served(ctx context.Context) (bool, error) {
+// served returns the newest version in which the hub serves the API; empty if it does not.
+func (s *source) served(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.of.options.Timeout)
 	defer cancel()
 	client := discovery.ToDiscoveryInterfaceWithContext(s.of.options.Hub.Discovery())
-	version := s.watch.Resource.GroupVersion()
-	list, err := client.ServerResourcesForGroupVersionWithContext(ctx, version.String())
-	if apierrors.IsNotFound(err) {
-		return false, nil
+	for _, version := range append([]string{s.watch.Resource.Version}, s.watch.Older...) {
+		asked := schema.GroupVersion{Group: s.watch.Resource.Group, Version: version}
+		list, err := client.ServerResourcesForGroupVersionWithContext(ctx, asked.String())
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("discovering %s: %w", asked, err)
+		}
+		if slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == s.watch.Resource.Resource }) {
+			return version, nil
+		}
 	}
-	if err != nil {
-		return false, fmt.Errorf("discovering %s: %w", version, err)
-	}
-	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == s.watch.Resource.Resource }), nil
+	return "", nil
 }
 
-// appear begins to follow the objects.
-func (s *source) appear(ctx context.Context) {
-	f := newFollower(s.of.options.HubDynamic, s.watch, "", s.Read, following{
-		changed: func(object string) { s.of.queue.Add(s.key(object)) },
-		synced:  func() { s.of.queue.Add(s.mark()) },
-		failed:  func() {},
-	})
-	s.objects.Store(f) // first, or what it tells at once would be of nothing
-	f.start(ctx, &s.of.running)
+// appear begins to follow the objects in a version. They stay what they were in another one until they are read.
+func (s *source) appear(ctx context.Context, version string) {
+	now, before := s.newObjects(version), s.objects.Load()
+	if before != nil {
+		before.stop()
+		now.inherit(before)
+	}
+	s.objects.Store(now) // first, or what it tells at once would be of nothing
+	for _, f := range now.followers {
+		f.start(ctx, &s.of.running)
+	}
 }
 
 // disappear forgets the objects once their API has been absent often enough.
 func (s *source) disappear(ctx context.Context, absences int) {
 	objects := s.objects.Load()
 	if objects == nil {
-		s.of.queue.Add(s.mark())
+		s.of.queue.Add(s.absence())
 		return
 	}
 	if absences < enoughAbsences {
@@ -129,19 +161,18 @@ func (s *source) disappear(ctx context.Context, absences int) {
 	}
 	klog.FromContext(ctx).Info("Stopped watching registrations, which are no longer served", "source", s.Name(), "objects", s.watch.What)
 	objects.stop()
-	s.complete.Store(false)
 	s.objects.Store(nil)
 	for _, name := range objects.names() {
 		s.of.queue.Add(s.key(name))
 	}
-	s.of.queue.Add(s.mark())
+	s.of.queue.Add(s.absence())
 }
 
 // registration returns what an object says at present; nil if there is none.
 func (s *source) registration(ctx context.Context, name string) *registration.Registration {
 	var object registration.Object
 	if objects := s.objects.Load(); objects != nil {
-		object, _ = objects.get(name)
+		object = objects.get(name)
 	}
 	if object == nil {
 		s.unfollow(name)
@@ -208,7 +239,7 @@ func dataOf(u *unstructured.Unstructured, keys [2]string) map[string][]byte {
 // awaited returns what the first objects wait for.
 func (s *source) awaited() string {
 	if objects := s.objects.Load(); objects != nil {
-		return objects.why(s.watch.What)
+		return objects.why()
 	}
 	if s.watch.Resource.Group == corev1.GroupName {
 		return s.watch.What

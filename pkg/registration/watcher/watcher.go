@@ -36,9 +36,7 @@ type Watcher struct {
 func New(o Options) *Watcher {
 	w := &Watcher{options: o, queue: workqueue.NewTyped[registration.Key]()}
 	for rank, s := range o.Sources {
-		w.sources = append(w.sources, &source{
-			Source: s, watch: s.Watch(), rank: rank, of: w, credentials: map[string]*credentialWatch{},
-		})
+		w.sources = append(w.sources, &source{Source: s, watch: s.Watch(), rank: rank, of: w, credentials: map[string]*credentialWatch{}})
 	}
 	return w
 }
@@ -58,13 +56,11 @@ func (w *Watcher) Run(ctx context.Context, changed func(context.Context, registr
 		if shutdown {
 			return
 		}
-		if s := w.sources[k.Rank]; k == s.mark() {
-			objects := s.objects.Load()
-			s.complete.Store(objects != nil && objects.isSynced())
-			s.synced.Store(true)
-			synced()
-		} else {
+		switch s := w.sources[k.Rank]; {
+		case !isSign(k):
 			changed(ctx, k, s.registration(ctx, k.Object))
+		case s.signed(k):
+			synced()
 		}
 		w.queue.Done(k)
 	}
@@ -84,7 +80,8 @@ func (w *Watcher) Awaited() []string {
 	return awaited
 }
 
-// Serves is true while the hub serves the objects of a source, and all of them were handed over: one that was not is gone.
-func (w *Watcher) Serves(name string) bool {
-	return slices.ContainsFunc(w.sources, func(s *source) bool { return s.Name() == name && s.complete.Load() })
+// Knows is true while all registrations of a source were handed over: one that was not is gone. So it is while the hub serves
+// its objects, and of a source that is not watched, since that has none.
+func (w *Watcher) Knows(name string) bool {
+	return !slices.ContainsFunc(w.sources, func(s *source) bool { return s.Name() == name && !s.complete() })
 }

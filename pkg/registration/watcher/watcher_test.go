@@ -30,6 +30,7 @@ import (
 
 var (
 	thingsResource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}
+	olderResource  = schema.GroupVersionResource{Group: "example.com", Version: "v1alpha1", Resource: "things"}
 	secretResource = corev1.SchemeGroupVersion.WithResource("secrets")
 )
 
@@ -43,7 +44,7 @@ func (things) Watch() registration.Watch {
 }
 
 func (things) Read(u *unstructured.Unstructured) registration.Object {
-	return thing{registration.Reference{Namespace: u.GetNamespace(), Name: u.GetName() + "-secret", By: "its name",
+	return thing{registration.Reference{Namespace: u.GetNamespace(), Name: u.GetName() + "-secret", By: "its name tells",
 		Keys: [2]string{"token"}}}
 }
 
@@ -59,6 +60,15 @@ func (t thing) Register(c registration.Credentials) registration.Registration {
 	return r
 }
 
+// olderThings are of two namespaces, and may be served in an older version.
+type olderThings struct{ things }
+
+func (olderThings) Watch() registration.Watch {
+	return registration.Watch{
+		What: "the Things", Resource: thingsResource, Older: []string{olderResource.Version}, Namespaces: []string{"shop", "bank"},
+	}
+}
+
 // hub is one whose API of Things may come and go.
 type hub struct {
 	*dynamicfake.FakeDynamicClient
@@ -66,6 +76,7 @@ type hub struct {
 	typed   *fake.Clientset
 	serves  atomic.Pointer[metav1.APIResourceList]
 	watches atomic.Int64 // that are open
+	refuses atomic.Pointer[schema.GroupVersionResource]
 }
 
 // counted is a watch that tells when it is stopped.
@@ -81,12 +92,16 @@ func (c counted) Stop() {
 }
 
 func newHub() *hub {
-	kinds := map[schema.GroupVersionResource]string{thingsResource: "ThingList", secretResource: "SecretList"}
+	kinds := map[schema.GroupVersionResource]string{thingsResource: "ThingList", olderResource: "ThingList", secretResource: "SecretList"}
 	h := &hub{FakeDynamicClient: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds), typed: fake.NewClientset()}
 	h.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
 		w, err := h.Tracker().Watch(action.GetResource(), action.GetNamespace())
 		h.watches.Add(1)
 		return true, counted{w, sync.OnceFunc(func() { h.watches.Add(-1) })}, err
+	})
+	h.PrependReactor("list", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		refused := h.refuses.Load()
+		return refused != nil && *refused == action.GetResource(), nil, fleet.Silencef(fleet.ReasonTimeout, "late")
 	})
 	// The fake reads what it serves without a lock, so it is set by the one who asks.
 	h.typed.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -98,8 +113,10 @@ func newHub() *hub {
 	return h
 }
 
-func (h *hub) serve(resources ...string) {
-	list := &metav1.APIResourceList{GroupVersion: "example.com/v1"}
+func (h *hub) serve(resources ...string) { h.serveIn("v1", resources...) }
+
+func (h *hub) serveIn(version string, resources ...string) {
+	list := &metav1.APIResourceList{GroupVersion: "example.com/" + version}
 	for _, r := range resources {
 		list.APIResources = append(list.APIResources, metav1.APIResource{Name: r})
 	}
@@ -108,12 +125,17 @@ func (h *hub) serve(resources ...string) {
 
 func (h *hub) create(t *testing.T, resource schema.GroupVersionResource, kind, name string, content map[string]any) {
 	t.Helper()
+	h.createIn(t, "shop", resource, kind, name, content)
+}
+
+func (h *hub) createIn(t *testing.T, namespace string, resource schema.GroupVersionResource, kind, name string, content map[string]any) {
+	t.Helper()
 	u := &unstructured.Unstructured{Object: map[string]any{"data": content}}
 	u.SetAPIVersion(resource.GroupVersion().String())
 	u.SetKind(kind)
 	u.SetName(name)
-	u.SetNamespace("shop")
-	if _, err := h.Resource(resource).Namespace("shop").Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
+	u.SetNamespace(namespace)
+	if _, err := h.Resource(resource).Namespace(namespace).Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -122,13 +144,17 @@ func (h *hub) create(t *testing.T, resource schema.GroupVersionResource, kind, n
 type seen struct {
 	mu            sync.Mutex
 	registrations map[string]string
+	gone          []string
+	told          int
 }
 
 func (s *seen) changed(_ context.Context, k registration.Key, r *registration.Registration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.told++
 	switch {
 	case r == nil:
+		s.gone = append(s.gone, k.String())
 		delete(s.registrations, k.String())
 	case r.Awaiting != "":
 		s.registrations[k.String()] = r.Awaiting
@@ -185,6 +211,67 @@ func TestFurtherSource(t *testing.T) {
 	stop()
 	if len(w.sources[0].credentials) > 0 {
 		t.Errorf("%d Secrets are followed for objects that are gone", len(w.sources[0].credentials))
+	}
+}
+
+// Objects of several namespaces are told apart. In another version of their API they stay what they are, also while they cannot be read
+// there, until they are read; one that is not there then is gone.
+func TestVersionsAndNamespaces(t *testing.T) {
+	h, s := newHub(), &seen{registrations: map[string]string{}}
+	w := New(Options{Hub: h.typed, HubDynamic: h, Sources: []registration.Source{olderThings{}}, Timeout: time.Second,
+		Period: 5 * time.Millisecond})
+	if !w.Knows("other") || w.Knows("thing") {
+		t.Error("of a source that is not watched all is known, and of one that was not read nothing")
+	}
+	for _, namespace := range []string{"shop", "bank", "vault"} {
+		h.createIn(t, namespace, olderResource, "Thing", "east", nil)
+	}
+	h.create(t, thingsResource, "Thing", "east", nil)
+	h.serveIn("v1alpha1", "things")
+	synced := make(chan struct{}, 1000)
+	memberstest.Run(memberstest.Logged(t), t, func(ctx context.Context) error {
+		w.Run(ctx, s.changed, func() { synced <- struct{}{} })
+		return nil
+	})
+	<-synced
+	s.mu.Lock()
+	fleettest.Same(t, "when all are said to be there", 2, len(s.registrations))
+	s.mu.Unlock()
+	s.becomes(t, "map[thing.bank.east:Token thing.shop.east:Token]")
+
+	h.refuses.Store(&thingsResource)
+	h.serveIn("v1", "things")
+	memberstest.Eventually(t, "v1", func() string { return w.sources[0].objects.Load().version })
+	s.mu.Lock()
+	before := s.told
+	s.mu.Unlock()
+	w.Again(w.sources[0].key("bank/east"))
+	memberstest.Eventually(t, "told again", func() string {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.told == before {
+			return ""
+		}
+		return "told again"
+	})
+	fleettest.Same(t, "gone while another version cannot be read", 0, len(s.gone))
+	if !w.Knows("thing") || len(w.Awaited()) > 0 {
+		t.Errorf("with another version what was known is not, and %v are awaited", w.Awaited())
+	}
+	h.refuses.Store(nil)
+	s.becomes(t, "map[thing.shop.east:Token]")
+}
+
+// All first objects of all namespaces are awaited, and who cannot be read is named.
+func TestEachNamespaceIsAwaited(t *testing.T) {
+	o := (&source{Source: olderThings{}, watch: olderThings{}.Watch(), of: New(Options{HubDynamic: newHub()})}).newObjects("v1")
+	o.mark("shop")
+	o.followers[1].note(t.Context(), fleet.Silencef(fleet.ReasonTimeout, "late"))
+	if o.complete() || o.why() != "the Things of namespace bank (Timeout: late)" {
+		t.Errorf("complete: %t, awaited: %q", o.complete(), o.why())
+	}
+	if o.mark("bank"); !o.complete() {
+		t.Error("not complete")
 	}
 }
 
