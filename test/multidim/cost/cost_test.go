@@ -85,7 +85,7 @@ func (s *scene) areSized(t *testing.T) {
 	want := map[string]int{"recommended": objects, "pods": objects * members * pods, "evicted": 0,
 		string(v1alpha1.AdmissionInstalled): objects / sizing * members, "": objects * members * (sizing - 1) / sizing}
 	if !maps.Equal(counted, want) {
-		t.Errorf("by the statuses: %v, want %v", counted, want)
+		t.Errorf("by the statuses: %v, want %v; %s says %+v", counted, want, list.Items[0].Name, list.Items[0].Status)
 	}
 	for _, m := range s.members.Members() {
 		if n := given(t, m); n != objects/sizing {
