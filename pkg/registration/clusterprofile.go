@@ -104,19 +104,18 @@ func (s clusterProfileStatus) provider() accessProvider {
 	return accessProvider{}
 }
 
-// provided reads the extensions.
-func (p accessProvider) provided() (said provided, ok bool) {
-	for _, e := range p.Cluster.Extensions {
-		if e.Name == execExtension {
-			return said, json.Unmarshal(e.Extension, &said) == nil
-		}
+// provided reads the extensions; what is not there, or is nothing that a provider can read, says nothing.
+func (p accessProvider) provided() (said provided) {
+	at := slices.IndexFunc(p.Cluster.Extensions, func(e providedExtension) bool { return e.Name == execExtension })
+	if at < 0 || json.Unmarshal(p.Cluster.Extensions[at].Extension, &said) != nil {
+		return provided{}
 	}
-	return said, false
+	return said
 }
 
 // secret is the name of the Secret with the credentials, and the key in it; empty if the extensions name none.
 func (p accessProvider) secret(access Access) (name, key string) {
-	said, _ := p.provided()
+	said := p.provided()
 	switch {
 	case p.Name == kubeconfigSecretReader:
 		return said.Name, said.Key
@@ -130,8 +129,8 @@ func (p accessProvider) secret(access Access) (name, key string) {
 	return said.ClusterName, "token"
 }
 
-// Credentials are in a Secret beside the ClusterProfile, and nowhere else: whoever writes a ClusterProfile chooses an address, and is not to
-// have it sent the credentials of others.
+// Credentials are in a Secret beside the ClusterProfile, and nowhere else: whoever writes a ClusterProfile chooses an address, and is not
+// to have it sent the credentials of others.
 func (c *clusterProfile) Credentials() Reference {
 	name, key := c.provider.secret(c.access)
 	if len(c.faults()) > 0 {
@@ -159,7 +158,7 @@ func (c *clusterProfile) Register(creds Credentials) Registration {
 // faults returns those that need no credentials to be seen.
 func (c *clusterProfile) faults() []Fault {
 	name, key := c.provider.secret(c.access)
-	said, _ := c.provider.provided()
+	said := c.provider.provided()
 	switch {
 	case c.provider.Name == "":
 		return []Fault{faultf(reasonInvalidCluster, "status.accessProviders has none of %s, which are those whose credentials are in a Secret; "+
@@ -193,7 +192,7 @@ func (c *clusterProfile) endpoint(data map[string][]byte) (Endpoint, []Fault) {
 	}
 	user := &clientcmdapi.AuthInfo{Token: strings.TrimSpace(string(text))}
 	if c.provider.Name == kubeconfigSecretReader {
-		said, _ := c.provider.provided()
+		said := c.provider.provided()
 		_, held, faults := loadContext(text, cmp.Or(c.Annotations[contextAnnotation], said.Context))
 		if len(faults) > 0 {
 			return Endpoint{}, faults
