@@ -115,11 +115,13 @@ func TestRecordDecidesWhileRunning(t *testing.T) {
 	memberstest.Eventually(t, "map[secret.a:IdentityConflict secret.b:ServerError]", r.registered)
 }
 
-// Who is recorded by a source that is no longer read is gone: another registration of the cluster takes its place.
+// Who is recorded by a source that is no longer read is gone, and what is recorded of it goes too.
 func TestSourceThatIsOffHoldsNobody(t *testing.T) {
 	t.Parallel()
 	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-	hub.Put(t, identities(map[string]any{"1": `{"registration":"argocd/cluster-east","name":"argo"}`}))
+	hub.Put(t, identities(map[string]any{
+		"1": `{"registration":"argocd/cluster-east","name":"argo"}`, "2": `{"registration":"argocd/cluster-west","name":"west"}`,
+	}))
 	hub.Put(t, east.secret(t, "east"))
 	r, _ := recording(t, hub)
 	r.becomes("east=Ready")
