@@ -228,9 +228,10 @@ func TestVersionsAndNamespaces(t *testing.T) {
 	}
 	h.create(t, thingsResource, "Thing", "east", nil)
 	h.serveIn("v1alpha1", "things")
-	synced := make(chan struct{}, 1000)
+	synced := make(chan struct{})
+	once := sync.OnceFunc(func() { close(synced) })
 	memberstest.Run(memberstest.Logged(t), t, func(ctx context.Context) error {
-		w.Run(ctx, s.changed, func() { synced <- struct{}{} })
+		w.Run(ctx, s.changed, once)
 		return nil
 	})
 	<-synced
