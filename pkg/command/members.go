@@ -20,17 +20,18 @@ import (
 // MemberOptions say where members are registered and how they are reached.
 type MemberOptions struct {
 	// Sources are those of registrations.
-	Sources              []string
-	ClusterNamespace     string
-	ClusterAPINamespaces []string
-	ArgoCDNamespace      string
-	IdentitiesNamespace  string
-	Timeout, ProbePeriod time.Duration
-	QPS                  float32
-	Burst                int
-	MaxAnswer            resource.QuantityValue
-	AllowLocal           bool
-	Policy               registration.Policy
+	Sources                  []string
+	ClusterNamespace         string
+	ClusterProfileNamespaces []string
+	ClusterAPINamespaces     []string
+	ArgoCDNamespace          string
+	IdentitiesNamespace      string
+	Timeout, ProbePeriod     time.Duration
+	QPS                      float32
+	Burst                    int
+	MaxAnswer                resource.QuantityValue
+	AllowLocal               bool
+	Policy                   registration.Policy
 }
 
 // leastMaxAnswer is enough for probes and single objects.
@@ -55,6 +56,8 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 		". If given several times, all count. The same for all programs.")
 	fs.StringVar(&o.ClusterNamespace, "cluster-namespace", o.ClusterNamespace, "Namespace of the Secrets (label "+registration.MemberLabel+
 		"=true) that register members.")
+	fs.StringSliceVar(&o.ClusterProfileNamespaces, "clusterprofile-namespaces", nil,
+		"Namespaces of the ClusterProfiles that register members, for the source clusterprofile.")
 	fs.StringSliceVar(&o.ClusterAPINamespaces, "capi-namespaces", nil,
 		"Namespaces of the Clusters of Cluster API that register members, for the source capi.")
 	fs.StringVar(&o.ArgoCDNamespace, "argocd-namespace", o.ArgoCDNamespace,
@@ -103,16 +106,21 @@ func (o *MemberOptions) validateSources() error {
 	return errors.Join(
 		When(len(o.Sources) == 0, "--sources: must name at least one of %s", strings.Join(known, ", ")),
 		When(len(unknown) > 0, "--sources: %s is not one of %s", strings.Join(unknown, ", "), strings.Join(known, ", ")),
-		When(slices.Contains(o.Sources, "capi") && (len(o.ClusterAPINamespaces) == 0 || slices.Contains(o.ClusterAPINamespaces, "")),
-			"--capi-namespaces: must be set for the source capi, and no name may be empty"),
-		When(slices.Contains(o.Sources, "argocd") && o.ArgoCDNamespace == "", "--argocd-namespace: must be set for the source argocd"),
+		o.validateNamespaces("clusterprofile", "--clusterprofile-namespaces", o.ClusterProfileNamespaces),
+		o.validateNamespaces("capi", "--capi-namespaces", o.ClusterAPINamespaces),
+		o.validateNamespaces("argocd", "--argocd-namespace", []string{o.ArgoCDNamespace}),
 	)
+}
+
+func (o *MemberOptions) validateNamespaces(source, flag string, namespaces []string) error {
+	return When(slices.Contains(o.Sources, source) && (len(namespaces) == 0 || slices.Contains(namespaces, "")),
+		"%s: must be set for the source %s, and no name may be empty", flag, source)
 }
 
 // Registry returns r with the settings of these options.
 func (o *MemberOptions) Registry(r member.Options) member.Options {
 	r.Registrations.Namespace, r.Registrations.Policy = o.ClusterNamespace, o.Policy
-	r.Registrations.Sources = o.Sources
+	r.Registrations.Sources, r.Registrations.ClusterProfileNamespaces = o.Sources, o.ClusterProfileNamespaces
 	r.Registrations.ClusterAPINamespaces, r.Registrations.ArgoCDNamespace = o.ClusterAPINamespaces, o.ArgoCDNamespace
 	r.Namespace = o.IdentitiesNamespace
 	r.Connections.QPS, r.Connections.Burst = o.QPS, o.Burst

@@ -19,7 +19,7 @@ import (
 // What Argo CD knows its cluster Secrets by, and says in them.
 const (
 	argoCDLabel = "argocd.argoproj.io/secret-type"
-	// argoCDSkip with value "true" has Argo CD leave the cluster alone. Clusters of argocd-agent have it: their address is that
+	// argoCDSkip with value "true" has Argo CD ignore the cluster. Clusters of argocd-agent have it: their address is that
 	// of a proxy, which tells clusters apart by the query of the URL.
 	argoCDSkip = "argocd.argoproj.io/skip-reconcile"
 	// argoCDInCluster is the cluster that Argo CD runs in, which it reaches with an account of its own.
@@ -131,7 +131,7 @@ func (c *argoCDCluster) name() (string, []Fault) {
 func (c *argoCDCluster) endpoint() (Endpoint, []Fault) {
 	if c.Annotations[argoCDSkip] == "true" {
 		return Endpoint{}, []Fault{faultf(reasonSkipReconcile,
-			"the annotation %s has Argo CD leave the cluster alone, as it does those of argocd-agent, whose address is that of a proxy; "+
+			"the annotation %s has Argo CD ignore the cluster, as it does those of argocd-agent, whose address is that of a proxy; "+
 				"take the annotation away, or register the cluster with a Secret labelled %s=true", argoCDSkip, MemberLabel)}
 	}
 	if len(c.Data.Server) == 0 || len(c.Data.Config) == 0 {

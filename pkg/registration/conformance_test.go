@@ -43,7 +43,8 @@ var stances = []stance{
 
 // withAll has the options name all sources.
 func withAll(o Options) Options {
-	o.Sources, o.Namespace, o.ArgoCDNamespace, o.ClusterAPINamespaces = SourceNames(), "fleet", "argocd", []string{"prod"}
+	o.Sources, o.Namespace, o.ArgoCDNamespace = SourceNames(), "fleet", "argocd"
+	o.ClusterAPINamespaces, o.ClusterProfileNamespaces = []string{"prod"}, []string{"inventory"}
 	return o
 }
 

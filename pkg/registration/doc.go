@@ -4,14 +4,15 @@
 // what they mean. It asks nobody and opens nothing: package watcher below it
 // keeps the objects, package member asks the clusters.
 //
-//	Secret    one namespace, label fleetscale.io/member=true, a kubeconfig in it
-//	Cluster   cluster.karmada.io/v1alpha1, syncMode Push, with the Secret that it refers to
+//	Secret          one namespace, label fleetscale.io/member=true, a kubeconfig in it
+//	Cluster         cluster.karmada.io/v1alpha1, syncMode Push, with the Secret that it refers to
 //
 // And if [Options] name them
 //
-//	Secret    the same namespace, label sigs.k8s.io/multicluster-runtime-kubeconfig=true
-//	Cluster   cluster.x-k8s.io, v1beta2 or v1beta1, of some namespaces, with the Secret that Cluster API writes for it
-//	Secret    of Argo CD, label argocd.argoproj.io/secret-type=cluster, with JSON of its own in it
+//	Secret          the same namespace, label sigs.k8s.io/multicluster-runtime-kubeconfig=true
+//	ClusterProfile  multicluster.x-k8s.io/v1alpha1, of some namespaces, with a Secret beside it
+//	Cluster         cluster.x-k8s.io, v1beta2 or v1beta1, of some namespaces, with the Secret that Cluster API writes for it
+//	Secret          of Argo CD, label argocd.argoproj.io/secret-type=cluster, with JSON of its own in it
 //
 // Each kind is a [Source]: which objects, and how one is read. What comes of any
 // object is a [Registration], whatever the object holds: with the way to an API

@@ -22,16 +22,20 @@ const execExtension = "client.authentication.k8s.io/exec"
 // once; none of them repeats the kubeconfig's contents beyond names, since
 // even a parser's message may hold a piece of a key.
 func parseKubeconfig(data []byte, contextName string, policy Policy) (Endpoint, []Fault) {
-	kubeconfig, err := clientcmd.Load(data)
-	if err != nil {
-		return Endpoint{}, []Fault{faultf(reasonInvalidKubeconfig,
-			"the kubeconfig cannot be parsed; `kubectl --kubeconfig FILE config view` shows where it is wrong")}
-	}
-	cluster, user, faults := chooseContext(kubeconfig, contextName)
+	cluster, user, faults := loadContext(data, contextName)
 	if len(faults) > 0 {
 		return Endpoint{}, faults
 	}
 	return endpointOf(cluster, user, policy, kubeconfigTerms)
+}
+
+func loadContext(data []byte, name string) (*clientcmdapi.Cluster, *clientcmdapi.AuthInfo, []Fault) {
+	kubeconfig, err := clientcmd.Load(data)
+	if err != nil {
+		return nil, nil, []Fault{faultf(reasonInvalidKubeconfig,
+			"the kubeconfig cannot be parsed; `kubectl --kubeconfig FILE config view` shows where it is wrong")}
+	}
+	return chooseContext(kubeconfig, name)
 }
 
 // terms are a format's words for what may be wrong with an endpoint.

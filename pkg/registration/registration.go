@@ -29,7 +29,7 @@ const (
 	ReasonMissingCredentials fleet.Reason = "MissingCredentials"
 	// reasonPullMode: a Karmada Cluster whose API server the hub cannot reach.
 	reasonPullMode fleet.Reason = "PullMode"
-	// reasonSkipReconcile: a cluster Secret of Argo CD that Argo CD is told to leave alone.
+	// reasonSkipReconcile: a cluster Secret of Argo CD that Argo CD is told to ignore.
 	reasonSkipReconcile fleet.Reason = "SkipReconcile"
 
 	// reasonExecNotAllowed: the kubeconfig would run a command in our container.

@@ -193,8 +193,8 @@ func TestCredentialsThatWriteAreApart(t *testing.T) {
 		return Sources(o)[0].Read(&unstructured.Unstructured{Object: content}).(*secret)
 	}
 	object := read(options)
-	fleettest.Same(t, "credentials", Reference{Namespace: "fleet-write", Name: "east", By: "--write-namespace names", Keys: [2]string{"value"}},
-		object.Credentials())
+	want := Reference{Namespace: "fleet-write", Name: "east", By: "--write-namespace names", Keys: [2]string{"value"}}
+	fleettest.Same(t, "credentials", want, object.Credentials())
 	if len(object.Data) > 0 {
 		t.Errorf("%d keys of the registration are kept by who writes", len(object.Data))
 	}

@@ -32,7 +32,8 @@ func Sources(o Options) []Source {
 // all are those that there are.
 func all(o Options) []Source {
 	return []Source{
-		secrets{o, "secret", MemberLabel}, secrets{o, "multicluster-runtime", multiclusterRuntimeLabel}, karmada{o}, clusterAPI{o}, argoCD{o},
+		secrets{o, "secret", MemberLabel}, secrets{o, "multicluster-runtime", multiclusterRuntimeLabel}, karmada{o},
+		clusterProfiles{o}, clusterAPI{o}, argoCD{o},
 	}
 }
 
@@ -111,6 +112,8 @@ type Options struct {
 	// WriteNamespace has a Secret of the same name beside each of them, with the credentials that write. If it is empty or
 	// the same namespace, the credentials of a registration do both.
 	WriteNamespace string
+	// ClusterProfileNamespaces have the ClusterProfiles that register members.
+	ClusterProfileNamespaces []string
 	// ClusterAPINamespaces have the Clusters of Cluster API that register members.
 	ClusterAPINamespaces []string
 	// ArgoCDNamespace has the Secrets by which Argo CD knows clusters.

@@ -21,6 +21,8 @@ type project struct {
 	manifest func(token string) string
 	// object is deleted to remove the registration.
 	object []string
+	// status is that of the object, in JSON; empty: it has none.
+	status string
 }
 
 // hold goes through the life of a registration.
@@ -32,6 +34,9 @@ func (e *env) hold(t *testing.T, p project) {
 	writes := e.start(t, fixture.ControllersAccount, registration.Write, p.args...)
 
 	e.feed(t, p.manifest(first))
+	if p.status != "" {
+		e.ask(t, append([]string{"patch", "--subresource=status", "--type=merge", "-p", p.status}, p.object...)...)
+	}
 	t.Cleanup(func() { _, _ = e.Ask(afterwards(t), append([]string{"delete", "--ignore-not-found"}, p.object...)...) })
 	for _, program := range []*program{reads, writes} {
 		program.registered(t, p.registration+"=Ready")

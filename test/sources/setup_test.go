@@ -159,7 +159,8 @@ func (e *env) ask(t *testing.T, args ...string) {
 func (e *env) account(t *testing.T, name string) (token string) {
 	t.Helper()
 	e.ask(t, "--context", memberName, "-n", "kube-system", "create", "serviceaccount", name)
-	e.ask(t, "--context", memberName, "create", "clusterrolebinding", name, "--clusterrole=cluster-admin", "--serviceaccount=kube-system:"+name)
+	e.ask(t, "--context", memberName, "create", "clusterrolebinding", name, "--clusterrole=cluster-admin",
+		"--serviceaccount=kube-system:"+name)
 	t.Cleanup(func() { e.revoke(afterwards(t), t, name) })
 	token, err := e.member.ServiceAccountToken(t.Context(), "kube-system", name, lifetime)
 	if err != nil {

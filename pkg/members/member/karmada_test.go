@@ -180,7 +180,8 @@ func TestUnreadableSourcesAreNamed(t *testing.T) {
 	hub.Forbidden[memberstest.ClustersPath] = true
 	hub.Forbidden[identityPath] = true
 	r := start(t, hub)
-	memberstest.Eventually(t, "waiting for the Secrets with the label fleetscale.io/member of namespace fleet (Forbidden: no); Karmada's Clusters (Forbidden: no)",
+	memberstest.Eventually(t, "waiting for the Secrets with the label fleetscale.io/member of namespace fleet (Forbidden: no); "+
+		"Karmada's Clusters (Forbidden: no)",
 		func() string { return orSettled(r.Settled()) })
 	hub.Set(func() { clear(hub.Forbidden) })
 	memberstest.Eventually(t, "settled", func() string { return orSettled(r.Settled()) })

@@ -19,6 +19,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -112,6 +113,31 @@ func TestRecordDecidesWhileRunning(t *testing.T) {
 	r.settles()
 	hub.Put(t, identities(map[string]any{"1": `{"registration":"secret/b","name":"b"}`}))
 	memberstest.Eventually(t, "map[secret.a:IdentityConflict secret.b:ServerError]", r.registered)
+}
+
+// Who is recorded by a source that is no longer read is gone, and what is recorded of it goes too.
+func TestSourceThatIsOffHoldsNobody(t *testing.T) {
+	t.Parallel()
+	hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
+	hub.Put(t, identities(map[string]any{
+		"1": `{"registration":"argocd/cluster-east","name":"argo"}`, "2": `{"registration":"argocd/cluster-west","name":"west"}`,
+	}))
+	hub.Put(t, east.secret(t, "east"))
+	r, _ := recording(t, hub)
+	r.becomes("east=Ready")
+	memberstest.Eventually(t, "1=secret/east", recorded(hub))
+}
+
+// Secrets are never read in all namespaces.
+func TestSourcesWithoutANamespaceAreRefused(t *testing.T) {
+	for name, o := range map[string]registration.Options{
+		"secret": {}, "argocd": {Sources: []string{"secret", "argocd"}, Namespace: "fleet"},
+	} {
+		err := New(Options{Registrations: o}).Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "no namespace for the source "+name+":") {
+			t.Errorf("without a namespace for %s: %v", name, err)
+		}
+	}
 }
 
 func identities(data map[string]any) *unstructured.Unstructured {

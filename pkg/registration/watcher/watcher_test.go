@@ -228,9 +228,10 @@ func TestVersionsAndNamespaces(t *testing.T) {
 	}
 	h.create(t, thingsResource, "Thing", "east", nil)
 	h.serveIn("v1alpha1", "things")
-	synced := make(chan struct{}, 1000)
+	synced := make(chan struct{})
+	once := sync.OnceFunc(func() { close(synced) })
 	memberstest.Run(memberstest.Logged(t), t, func(ctx context.Context) error {
-		w.Run(ctx, s.changed, func() { synced <- struct{}{} })
+		w.Run(ctx, s.changed, once)
 		return nil
 	})
 	<-synced
@@ -264,14 +265,22 @@ func TestVersionsAndNamespaces(t *testing.T) {
 
 // All first objects of all namespaces are awaited, and who cannot be read is named.
 func TestEachNamespaceIsAwaited(t *testing.T) {
-	o := (&source{Source: olderThings{}, watch: olderThings{}.Watch(), of: New(Options{HubDynamic: newHub()})}).newObjects("v1")
-	o.mark("shop")
+	s := New(Options{HubDynamic: newHub(), Sources: []registration.Source{olderThings{}}}).sources[0]
+	o := s.newObjects("v1")
+	s.objects.Store(o)
+	if s.signed(s.absence()) || s.signed(s.mark("shop")) || s.synced.Load() {
+		t.Error("one namespace is taken for all")
+	}
 	o.followers[1].note(t.Context(), fleet.Silencef(fleet.ReasonTimeout, "late"))
 	if o.complete() || o.why() != "the Things of namespace bank (Timeout: late)" {
 		t.Errorf("complete: %t, awaited: %q", o.complete(), o.why())
 	}
-	if o.mark("bank"); !o.complete() {
+	if !s.signed(s.mark("bank")) || !s.synced.Load() || !s.complete() {
 		t.Error("not complete")
+	}
+	s.objects.Store(nil)
+	if !s.signed(s.absence()) || s.complete() {
+		t.Error("an API that is not served is awaited, or all of it is known")
 	}
 }
 
