@@ -14,7 +14,7 @@ import (
 // Never is there an empty one, which would read as "no pods".
 func TestAllMembersSilent(t *testing.T) {
 	if testing.Short() {
-		t.Skip("three clusters are frozen for half a minute: `make test-full PARTS=e2e` does that; with -short one is, in TestFrozenMember")
+		t.Skip("freezing three clusters takes half a minute: run `make test-full PARTS=e2e`; TestFrozenMember freezes one cluster with -short too")
 	}
 	e := whole(t)
 	for _, member := range allMembers() {

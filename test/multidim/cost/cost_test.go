@@ -35,7 +35,7 @@ const (
 // A reconcile asks the hub once, what Pods use, and no member.
 func TestRequestsOfAThousand(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a thousand objects on a real hub take minutes: `make test-full PARTS=multidim` measures them")
+		t.Skip("measuring a thousand objects on a real hub takes minutes: run `make test-full PARTS=multidim`")
 	}
 	s := raise(t)
 	s.remember(t)
