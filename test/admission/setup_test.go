@@ -34,53 +34,31 @@ type env struct {
 	started int
 }
 
-// shared is one env for all tests. The first that asks for it starts it.
-var shared struct {
-	once sync.Once
-	env  *env
-	err  error
-}
+// shared is one env for all tests.
+var shared = fixture.Shared[*env]{Name: "admission", Start: setUp}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if e := shared.env; e != nil {
-		e.end(code != 0)
-	}
+	shared.End(code != 0, os.Stderr)
 }
 
-// end stops everything, and leaves the logs behind where they may be wanted.
-func (e *env) end(failed bool) {
-	if err := errors.Join(e.front.Close(), e.Down()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	if failed {
-		fmt.Fprintf(os.Stderr, "The logs of all processes are in %s\n", filepath.Join(e.Dir(), "logs"))
-		return
-	}
-	if err := os.RemoveAll(e.dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-}
+// Down stops everything.
+func (e *env) Down() error { return errors.Join(e.front.Close(), e.Fleet.Down()) }
 
 // hub returns the shared hub, with the kinds and without any webhook.
 func hub(t testing.TB) *env {
 	t.Helper()
-	shared.once.Do(func() { shared.env, shared.err = setUp() })
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	e, err := shared.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return shared.env
+	return e
 }
 
-func setUp() (*env, error) {
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "fleetscale-admission-")
-	if err != nil {
-		return nil, fmt.Errorf("making a folder for the tests: %w", err)
-	}
+func setUp(ctx context.Context, dir string) (*env, error) {
 	e := &env{dir: dir}
 	if err := e.start(ctx); err != nil {
-		return nil, fmt.Errorf("setting up in %s: %w", dir, err)
+		return nil, err
 	}
 	return e, nil
 }
@@ -89,7 +67,7 @@ func (e *env) start(ctx context.Context) (err error) {
 	if e.program, err = fixture.Build(ctx, "webhook", e.dir, os.Stderr); err != nil {
 		return err
 	}
-	l, err := lab.Up(ctx, lab.Options{Dir: filepath.Join(e.dir, "lab"), Log: os.Stderr})
+	l, err := lab.Up(ctx, lab.Options{Dir: filepath.Join(e.dir, fixture.LabDir), Log: os.Stderr})
 	if err != nil {
 		return err
 	}

@@ -46,12 +46,8 @@ type env struct {
 	broken bool
 }
 
-// shared is one env for all tests. The first that asks for it starts it.
-var shared struct {
-	once sync.Once
-	env  *env
-	err  error
-}
+// shared is one env for all tests.
+var shared = fixture.Shared[*env]{Name: "e2e", Start: setUp}
 
 // Parallel tests wait, for a clock or for the fleet: they need no core each.
 const parallelTests = "16"
@@ -61,23 +57,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	if e := shared.env; e != nil {
-		e.end(code != 0)
-	}
-}
-
-// end stops everything, and leaves the logs behind where they may be wanted.
-func (e *env) end(failed bool) {
-	if err := e.Down(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	if failed {
-		fmt.Fprintf(os.Stderr, "The logs of all processes are in %s\n", filepath.Join(e.Dir(), "logs"))
-		return
-	}
-	if err := os.RemoveAll(e.dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
+	shared.End(code != 0, os.Stderr)
 }
 
 // adapterFlags shorten the windows that a test would have to wait for.
@@ -94,15 +74,10 @@ func adapterFlags() []string {
 	}
 }
 
-func setUp() (*env, error) {
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "fleetscale-e2e-")
-	if err != nil {
-		return nil, fmt.Errorf("making a folder for the tests: %w", err)
-	}
+func setUp(ctx context.Context, dir string) (*env, error) {
 	e := &env{dir: dir}
 	if err := e.start(ctx); err != nil {
-		return nil, fmt.Errorf("setting up in %s: %w", dir, err)
+		return nil, err
 	}
 	return e, nil
 }
@@ -123,7 +98,7 @@ func (e *env) start(ctx context.Context) error {
 		members[i].ControllerManagerArgs = quick
 	}
 	l, err := lab.Up(ctx, lab.Options{
-		Dir:              filepath.Join(e.dir, "lab"),
+		Dir:              filepath.Join(e.dir, fixture.LabDir),
 		Hub:              lab.Hub{Workloads: true, ControllerManagerArgs: quick},
 		Members:          members,
 		MetricResolution: period,
@@ -199,11 +174,11 @@ func (e *env) serve(ctx context.Context) (err error) {
 // started returns the shared fleet, which others use at the same time.
 func started(t *testing.T) *env {
 	t.Helper()
-	shared.once.Do(func() { shared.env, shared.err = setUp() })
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	e, err := shared.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return shared.env
+	return e
 }
 
 // whole returns the shared fleet once all of it answers. Until the test ends no

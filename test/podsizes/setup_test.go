@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -36,61 +35,35 @@ const patience = time.Minute
 // member is the cluster that all tests share: a kube-apiserver with deploy/member-sizes.
 type member struct {
 	*fixture.Fleet
-	dir     string
 	config  *rest.Config
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
 }
 
-// shared is one member for all tests. The first that asks for it starts it.
-var shared struct {
-	once   sync.Once
-	member *member
-	err    error
-}
+// shared is one member for all tests.
+var shared = fixture.Shared[*member]{Name: "podsizes", Start: setUp}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if s := shared.member; s != nil {
-		s.end(code != 0)
-	}
-}
-
-// end stops everything, and leaves the logs behind where they may be wanted.
-func (m *member) end(failed bool) {
-	if err := m.Down(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	if failed {
-		fmt.Fprintf(os.Stderr, "The logs of all processes are in %s\n", filepath.Join(m.Dir(), "logs"))
-		return
-	}
-	if err := os.RemoveAll(m.dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
+	shared.End(code != 0, os.Stderr)
 }
 
 func newMember(t testing.TB) *member {
 	t.Helper()
-	shared.once.Do(func() { shared.member, shared.err = setUp() })
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	m, err := shared.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return shared.member
+	return m
 }
 
-func setUp() (*member, error) {
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "fleetscale-podsizes-")
-	if err != nil {
-		return nil, fmt.Errorf("making a folder for the tests: %w", err)
-	}
+func setUp(ctx context.Context, dir string) (*member, error) {
 	// The lab's hub is the least that is a cluster.
-	l, err := lab.Up(ctx, lab.Options{Dir: filepath.Join(dir, "lab"), Log: os.Stderr})
+	l, err := lab.Up(ctx, lab.Options{Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr})
 	if err != nil {
 		return nil, err
 	}
-	m := &member{dir: dir}
+	m := &member{}
 	if err := m.connect(ctx, l); err != nil {
 		return nil, errors.Join(err, l.Down())
 	}

@@ -8,12 +8,10 @@ package sources_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -50,62 +48,36 @@ const (
 // env is what all tests share: a hub that knows of all sources, and a member that nobody has registered.
 type env struct {
 	*fixture.Fleet
-	dir    string
 	member *lab.Cluster
 	client kubernetes.Interface // of the member
 }
 
-// shared is one env for all tests. The first that asks for it starts it.
-var shared struct {
-	once sync.Once
-	env  *env
-	err  error
-}
+// shared is one env for all tests.
+var shared = fixture.Shared[*env]{Name: "sources", Start: setUp}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if e := shared.env; e != nil {
-		e.end(code != 0)
-	}
-}
-
-// end stops everything, and leaves the logs behind where they may be wanted.
-func (e *env) end(failed bool) {
-	if err := e.Down(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	if failed {
-		fmt.Fprintf(os.Stderr, "The logs of all processes are in %s\n", filepath.Join(e.Dir(), "logs"))
-		return
-	}
-	if err := os.RemoveAll(e.dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
+	shared.End(code != 0, os.Stderr)
 }
 
 func started(t *testing.T) *env {
 	t.Helper()
-	shared.once.Do(func() { shared.env, shared.err = setUp() })
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	e, err := shared.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return shared.env
+	return e
 }
 
-func setUp() (*env, error) {
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "fleetscale-sources-")
-	if err != nil {
-		return nil, fmt.Errorf("making a folder for the tests: %w", err)
-	}
+func setUp(ctx context.Context, dir string) (*env, error) {
 	l, err := lab.Up(ctx, lab.Options{
-		Dir: filepath.Join(dir, "lab"), Log: os.Stderr,
+		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr,
 		Members: []lab.Member{{Name: memberName, Nodes: 1, WithoutMetricsServer: true, WithoutTestAdapter: true}},
 	})
 	if err != nil {
 		return nil, err
 	}
-	e := &env{dir: dir}
+	e := &env{}
 	if err := e.connect(ctx, l); err != nil {
 		return nil, errors.Join(err, l.Down())
 	}
