@@ -37,6 +37,7 @@
 //	             pkg/claims/index  its autoscalers by what they scale
 //	             pkg/certs         how certificates come to be
 //	             pkg/command       what all command lines have in common
+//	             pkg/controllers/fairqueue  whose object is reconciled next
 //	             pkg/controllers/perobject  what a controller knows of each object
 //	1 decisions  pkg/replicas      how many replicas
 //	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns, and what Pods reserve for it

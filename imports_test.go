@@ -55,6 +55,7 @@ var rings = map[string]int{
 	"pkg/members/workload":     2,
 	"pkg/registration/watcher": 2,
 
+	"pkg/controllers/fairqueue":                     2,
 	"pkg/controllers/perobject":                     2,
 	"pkg/controllers/federatedhpa/federatedhpatest": 2,
 

@@ -21,6 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/controllers/fairqueue"
 )
 
 // Name is the controller's, in its logs, metrics and Events.
@@ -47,6 +48,7 @@ func (r *Reconciler) SetUp(manager ctrl.Manager, parallel int, timeout time.Dura
 		Watches(&autoscalingv2.HorizontalPodAutoscaler{}, concerned, builder.WithPredicates(comesOrGoes())).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: parallel,
+			NewQueue:                fairqueue.New,
 			ReconciliationTimeout:   timeout,
 			EnableWarmup:            new(true), // so that a new leader need not list all first
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](soon, maxBackoff),

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/fairqueue"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
@@ -39,6 +40,7 @@ func (r *Reconciler) SetUp(manager ctrl.Manager, parallel int, timeout time.Dura
 		For(&v1alpha1.FederatedHPA{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: parallel,
+			NewQueue:                fairqueue.New,
 			ReconciliationTimeout:   timeout,
 			EnableWarmup:            new(true), // so that a new leader need not list all first
 			RateLimiter:             workqueue.NewTypedItemFastSlowRateLimiter[reconcile.Request](r.SyncPeriod, r.SyncPeriod, 0),

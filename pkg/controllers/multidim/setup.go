@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/fairqueue"
 )
 
 // Name is the controller's, in its logs, metrics and Events.
@@ -28,6 +29,7 @@ func (r *Reconciler) SetUp(manager ctrl.Manager, parallel int, timeout time.Dura
 		Owns(&v1alpha1.FederatedHPA{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: parallel,
+			NewQueue:                fairqueue.New,
 			ReconciliationTimeout:   timeout,
 			EnableWarmup:            new(true), // so that a new leader need not list all first
 			RateLimiter:             workqueue.NewTypedItemFastSlowRateLimiter[reconcile.Request](r.Period, r.Period, 0),
