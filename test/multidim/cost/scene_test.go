@@ -109,7 +109,9 @@ func (s *scene) enlist(t *testing.T) {
 		policy, binding := &admissionv1.MutatingAdmissionPolicy{}, &admissionv1.MutatingAdmissionPolicyBinding{}
 		policy.Name, binding.Name = "sizes.fleetscale.io", "sizes.fleetscale.io"
 		kubeconfig, err := m.Kubeconfig()
-		if err := errors.Join(err, m.Put(policy), m.Put(binding), s.Register(t.Context(), m.Name(), kubeconfig)); err != nil {
+		err = errors.Join(err, m.Put(policy), m.Put(binding), s.Register(t.Context(), m.Name(), kubeconfig),
+			s.RegisterToWrite(t.Context(), m.Name(), kubeconfig))
+		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range objects {
