@@ -16,14 +16,14 @@ import (
 
 // auditPolicy keeps a line for each question for metrics of any of the three APIs,
 // which is there before the question is answered; one for each write of a
-// HorizontalPodAutoscaler, with what came of it; one for each other request of
-// users of the groups in its place; and none for anything else.
+// HorizontalPodAutoscaler, with what came of it; and none for anything else. Its
+// places are for recordedQuestions and recordedRule.
 const auditPolicy = `# SPDX-License-Identifier: Apache-2.0
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitManagedFields: true
 rules:
-- level: Metadata
+%s- level: Metadata
   resources: [{group: metrics.k8s.io}, {group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
   omitStages: [ResponseStarted, ResponseComplete, Panic]
 - level: RequestResponse
@@ -33,7 +33,14 @@ rules:
 %s- level: None
 `
 
-// recordedRule is for the users of some groups.
+// recordedQuestions keeps a second line for questions of the users of some groups, once they are answered.
+const recordedQuestions = `- level: Metadata
+  userGroups: %s
+  resources: [{group: metrics.k8s.io}, {group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
+  omitStages: [ResponseStarted, Panic]
+`
+
+// recordedRule keeps one for each other request of theirs.
 const recordedRule = `- level: Metadata
   userGroups: %s
   omitStages: [RequestReceived, ResponseStarted, Panic]
@@ -43,16 +50,16 @@ func (c *Cluster) auditLog() string { return filepath.Join(c.dir(), "audit.log")
 
 // auditFlags have the API server keep that log.
 func (b *bringUp) auditFlags() ([]string, error) {
-	rule := ""
+	questions, rule := "", ""
 	if len(b.plan.recorded) > 0 {
 		groups, err := json.Marshal(b.plan.recorded)
 		if err != nil {
 			return nil, fmt.Errorf("writing the audit policy: %w", err)
 		}
-		rule = fmt.Sprintf(recordedRule, groups)
+		questions, rule = fmt.Sprintf(recordedQuestions, groups), fmt.Sprintf(recordedRule, groups)
 	}
 	policy := filepath.Join(b.dir(), "audit-policy.yaml")
-	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, rule), 0o644); err != nil {
+	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, questions, rule), 0o644); err != nil {
 		return nil, fmt.Errorf("writing the audit policy: %w", err)
 	}
 	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + b.auditLog()}, nil

@@ -8,8 +8,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Request is one that the API server got, other than for custom and external
-// metrics. A watch is one once it has ended.
+// Request is one that the API server got. A watch is one once it has ended.
 type Request struct {
 	// User sent it.
 	User string

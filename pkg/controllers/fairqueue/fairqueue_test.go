@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -77,7 +78,7 @@ func TestForgets(t *testing.T) {
 
 // Objects of one tenant that take seconds do not delay those of another, though they are more than there are workers.
 func TestSlowTenant(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // whose clock all sleeps are of
 		q := New("slow-tenant", workqueue.NewTypedItemFastSlowRateLimiter[reconcile.Request](0, 0, 0))
 		takes := map[string]time.Duration{"slow": 2 * time.Second, "quick": 10 * time.Millisecond}
 		reconciles := map[string]*atomic.Int32{"slow": {}, "quick": {}}
@@ -86,15 +87,16 @@ func TestSlowTenant(t *testing.T) {
 				q.Add(request(fmt.Sprintf("%s/%d", namespace, i)))
 			}
 		}
+		var workers sync.WaitGroup
 		for range 5 {
-			go func() {
+			workers.Go(func() {
 				for item, shutdown := q.Get(); !shutdown; item, shutdown = q.Get() {
 					time.Sleep(takes[item.Namespace])
 					reconciles[item.Namespace].Add(1)
 					q.AddAfter(item, time.Second)
 					q.Done(item)
 				}
-			}()
+			})
 		}
 		add("slow", 300)
 		time.Sleep(time.Second)
@@ -107,6 +109,6 @@ func TestSlowTenant(t *testing.T) {
 			t.Error("the other tenant gets nothing")
 		}
 		q.ShutDown()
-		time.Sleep(10 * time.Minute) // what waits is still served
+		workers.Wait() // what is queued is still served
 	})
 }
