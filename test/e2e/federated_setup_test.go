@@ -142,7 +142,8 @@ func (f *federated) clusters() []*lab.Cluster {
 // tidy leaves the fleet to the other tests as it was.
 func (f *federated) tidy(t *testing.T) {
 	remove := func(cluster *lab.Cluster, what ...string) {
-		if _, err := f.Ask(afterwards(t), append([]string{"--context", cluster.Name, "delete", "--ignore-not-found"}, what...)...); err != nil {
+		args := []string{"--context", cluster.Name, "delete", "--ignore-not-found", "--timeout=2m"} // nobody may be left to let objects go
+		if _, err := f.Ask(afterwards(t), append(args, what...)...); err != nil {
 			t.Error(err)
 		}
 	}

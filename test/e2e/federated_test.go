@@ -56,7 +56,9 @@ func TestFederated(t *testing.T) {
 		"fed-silent": (*stage).nothingShrinksUnseen,
 		"fed-moves":  (*stage).leaderDiesMoving,
 	})
+	f.makeRoom(t, "fed-grow", "fed-silent", "fed-moves")
 	f.sideBySide(t, map[string]func(*stage){"fed-away": (*stage).hubIsAway})
+	f.makeRoom(t, "fed-away")
 	f.sideBySide(t, map[string]func(*stage){"fed-foreign": (*stage).foreignAdapter})
 	f.sideBySide(t, map[string]func(*stage){"fed-schema": (*stage).schemaOfOthers})
 	f.sideBySide(t, map[string]func(*stage){"fed-restart": (*stage).hubRestarts})
