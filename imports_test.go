@@ -31,6 +31,7 @@ var rings = map[string]int{
 	"pkg/shares":       1,
 	"pkg/sizes":        1,
 	"pkg/summary":      1,
+	"pkg/taints":       1,
 	"pkg/tenancy":      1,
 	"pkg/wire":         1,
 
@@ -98,7 +99,7 @@ var neighbours = map[string][]string{
 	"pkg/members/mirror":      {"pkg/members/connection", "pkg/members/member"},
 	"pkg/members/pods":        {"pkg/members/member", "pkg/members/mirror"},
 	"pkg/members/relay":       {"pkg/members/connection", "pkg/members/member", "pkg/members/memory"},
-	"pkg/registration":        {"pkg/tenancy"},
+	"pkg/registration":        {"pkg/taints", "pkg/tenancy"},
 	"pkg/replicas":            {"pkg/compact"},
 	"pkg/members/selection":   {"pkg/hub/placement", "pkg/members/workload"},
 	"pkg/members/usage":       {"pkg/members/connection", "pkg/members/memory"},
