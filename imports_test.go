@@ -83,6 +83,7 @@ var rings = map[string]int{
 // neighbours are the only imports allowed inside one ring.
 var neighbours = map[string][]string{
 	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule", "pkg/tenancy"},
+	"pkg/assignment":       {"pkg/taints"},
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
 	"pkg/fit":              {"pkg/compact"},
 	"pkg/command":          {"pkg/members/connection", "pkg/members/member"},
