@@ -37,7 +37,7 @@ func TestCordonAndDrain(t *testing.T) {
 		"it does not begin": {
 			snapshot(StaticWeighted, 2, 6, site("a", 0, 0, 3, fresh), site("b", 0, 0, 0, fresh, cordoned)).change(changed),
 			"BoundsSplit: a 2/6, b 0/0 Excluded"},
-		"but goes on with what it runs": {
+		"but keeps what it runs": {
 			snapshot(StaticWeighted, 2, 20, site("a", 0, 0, 3, fresh), site("b", 0, 0, 4, fresh, cordoned)).change(changed),
 			"BoundsSplit: a 1/16, b 1/4"},
 		"nothing spills into it": {

@@ -38,7 +38,7 @@ type plan struct {
 	ceilings    []int64
 	scale       []*int32
 	silent      struct{ min, max int64 } // the bounds of sites that keep theirs: silent ones that still count, and refusing ones
-	relieved    bool                     // the fleet can do without the clusters that are drained
+	relieved    bool                     // the fleet can do without its drained clusters
 	waiting     bool                     // there is a silent site that still counts
 	ripe        bool                     // what kept the clusters from their static shares is over
 	step        Step
@@ -102,7 +102,8 @@ func (p *plan) outOfSight(site Site) {
 // counts: the site keeps its part, which is nobody else's: it is silent and may be back at once, or it refuses to change. The part
 // of one that is drained is the others'.
 func (p *plan) counts(site Site) bool {
-	return site.Standing != taints.Drained && (site.Presence == Refusing || site.Presence == Silent && p.Now.Sub(p.become(site, v1alpha1.ClusterUnreachable).Since) < p.Grace)
+	silentFor := p.Now.Sub(p.become(site, v1alpha1.ClusterUnreachable).Since)
+	return site.Standing != taints.Drained && (site.Presence == Refusing || site.Presence == Silent && silentFor < p.Grace)
 }
 
 // become is a site's step without bounds, in the state.

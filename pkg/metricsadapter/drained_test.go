@@ -20,6 +20,7 @@ func TestDrainedMembersAreNotWaitedFor(t *testing.T) {
 	east := &fakeMember{name: "east", pods: []metricsv1beta1.PodMetrics{pod("shop", "web-0", "web")}}
 	h := newHub(t, "", east, &fakeMember{name: "west", silence: away})
 	h.relay.custom = newAnswers[custom_metrics.MetricValue]().say("east", figure("Service", "shop", "10")).silent("west", time.Second).Result
+	const pods = "/apis/metrics.k8s.io/v1beta1/"
 	const sum = custom2 + "namespaces/shop/services/shop/rps"
 	fleettest.Same(t, "a sum that waits", http.StatusServiceUnavailable, h.ask(sum).Code)
 
@@ -31,10 +32,10 @@ func TestDrainedMembersAreNotWaitedFor(t *testing.T) {
 	}{
 		"a sum":              {sum, http.StatusOK, ""},
 		"a list of figures":  {custom2 + "namespaces/shop/services/*/rps", http.StatusOK, ""},
-		"a list of pods":     {"/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods", http.StatusOK, "drained, and did not answer: west"},
-		"a pod that is not":  {"/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods/web-9", http.StatusNotFound, "drained, and did not answer: west"},
+		"a list of pods":     {pods + "namespaces/shop/pods", http.StatusOK, "drained, and did not answer: west"},
+		"a pod that is not":  {pods + "namespaces/shop/pods/web-9", http.StatusNotFound, "drained, and did not answer: west"},
 		"nobody of figures":  {sum + "?metricLabelSelector=fleetscale.io/cluster%3Dwest", http.StatusServiceUnavailable, ""},
-		"nobody of the pods": {"/apis/metrics.k8s.io/v1beta1/pods" + query("labelSelector", "fleetscale.io/cluster=west"), http.StatusServiceUnavailable, ""},
+		"nobody of the pods": {pods + "pods" + query("labelSelector", "fleetscale.io/cluster=west"), http.StatusServiceUnavailable, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,8 @@ func annotatedTaints(object *metav1.ObjectMeta) (all []corev1.Taint, warnings []
 // those that no toleration could name, and for those that are too many.
 func countedTaints(own []corev1.Taint) (counted []corev1.Taint, warnings []Fault) {
 	if n := len(own); n > mostTaints {
-		warnings = append(warnings, faultf(reasonInvalidTaint, "spec.taints: it lists %d taints; those after the first %d are ignored", n, mostTaints))
+		warnings = append(warnings, faultf(reasonInvalidTaint, "spec.taints: it lists %d taints; those after the first %d are ignored", n,
+			mostTaints))
 		own = own[:mostTaints]
 	}
 	for i, taint := range own {

@@ -44,7 +44,8 @@ func TestClusterThatIsCordoned(t *testing.T) {
 		f.Spec.ClusterTolerations = []corev1.Toleration{{Key: taints.CordonAnnotation, Operator: corev1.TolerationOpExists}}
 	})
 	w.settle(4)
-	same(t, "there is where that is tolerated", map[string]string{"a": "web 2-6, runs 2", "b": "web 2-7, runs 2", "c": "web 2-7, runs 2"}, w.has())
+	same(t, "there is where that is tolerated",
+		map[string]string{"a": "web 2-6, runs 2", "b": "web 2-7, runs 2", "c": "web 2-7, runs 2"}, w.has())
 }
 
 func TestClusterThatIsNoLongerCordoned(t *testing.T) {
@@ -59,12 +60,14 @@ func TestClusterThatIsNoLongerCordoned(t *testing.T) {
 	w.member("b").annotate("")
 	w.mustReconcile(2)
 	same(t, "then", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
-	same(t, "heard", []string{"BoundsSplit: a: 1-16 to 1-10, b: 1-4 to 1-10", "ClusterStateChanged: cluster b is no longer Cordoned"}, w.heard())
+	same(t, "heard",
+		[]string{"BoundsSplit: a: 1-16 to 1-10, b: 1-4 to 1-10", "ClusterStateChanged: cluster b is no longer Cordoned"}, w.heard())
 }
 
 // A cluster that is drained goes to zero as soon as the others run the minimum of the fleet, and not before.
 func TestClusterThatIsDrained(t *testing.T) {
-	for _, policy := range []v1alpha1.FederatedHPAAssignmentType{"StaticWeighted", "DynamicWeighted", "Aggregated", "Prioritized", "Duplicated"} {
+	policies := []v1alpha1.FederatedHPAAssignmentType{"StaticWeighted", "DynamicWeighted", "Aggregated", "Prioritized", "Duplicated"}
+	for _, policy := range policies {
 		t.Run(string(policy), func(t *testing.T) {
 			w := fleetOf(t, policy, map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(6, 12))
 			for _, m := range w.members {
