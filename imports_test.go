@@ -31,6 +31,7 @@ var rings = map[string]int{
 	"pkg/shares":       1,
 	"pkg/sizes":        1,
 	"pkg/summary":      1,
+	"pkg/taints":       1,
 	"pkg/tenancy":      1,
 	"pkg/wire":         1,
 
@@ -82,6 +83,7 @@ var rings = map[string]int{
 // neighbours are the only imports allowed inside one ring.
 var neighbours = map[string][]string{
 	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule", "pkg/tenancy"},
+	"pkg/assignment":       {"pkg/taints"},
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
 	"pkg/fit":              {"pkg/compact"},
 	"pkg/command":          {"pkg/members/connection", "pkg/members/member"},
@@ -98,7 +100,7 @@ var neighbours = map[string][]string{
 	"pkg/members/mirror":      {"pkg/members/connection", "pkg/members/member"},
 	"pkg/members/pods":        {"pkg/members/member", "pkg/members/mirror"},
 	"pkg/members/relay":       {"pkg/members/connection", "pkg/members/member", "pkg/members/memory"},
-	"pkg/registration":        {"pkg/tenancy"},
+	"pkg/registration":        {"pkg/taints", "pkg/tenancy"},
 	"pkg/replicas":            {"pkg/compact"},
 	"pkg/members/selection":   {"pkg/hub/placement", "pkg/members/workload"},
 	"pkg/members/usage":       {"pkg/members/connection", "pkg/members/memory"},

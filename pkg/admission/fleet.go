@@ -26,6 +26,7 @@ func fleetFaults(spec *v1alpha1.FederatedHPASpec, path *field.Path) field.ErrorL
 	return slices.Concat(
 		orNone(spec.Mode, path.Child("mode"), ruleEnum, v1alpha1.ModeActive, v1alpha1.ModeObserve, v1alpha1.ModePaused),
 		affinityFaults(spec.ClusterAffinity, path.Child("clusterAffinity")),
+		tolerationsFaults(spec.ClusterTolerations, path.Child("clusterTolerations")),
 		within(spec.AutoscaleMultiClusterDelay, 0, maxDelaySeconds, path.Child("autoscaleMultiClusterDelay"), ruleDelay),
 		orNone(spec.ScalingToZeroMode, path.Child("scalingToZeroMode"), ruleEnum, v1alpha1.ScalingToZeroController,
 			v1alpha1.ScalingToZeroNative),

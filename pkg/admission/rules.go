@@ -52,6 +52,7 @@ const (
 	ruleClusterName       = "ClusterName"
 	ruleClusterSelector   = "ClusterSelector"
 	ruleClusterField      = "ClusterField"
+	ruleToleration        = "Toleration"
 	ruleTargetTaken       = "TargetTaken"
 	ruleNamespace         = "Namespace"
 
@@ -98,7 +99,8 @@ func Rules() []string {
 		rulePolicies, rulePolicyType, rulePolicyValue, rulePolicyPeriod, ruleTolerance,
 		ruleTargetAutoscaler, ruleTargetScalable, ruleTargetFits, ruleMetricSelector, ruleMetricRepeated, ruleReservedKey, ruleSize,
 		ruleMode, ruleDelay, ruleEnum, ruleNativeNeedsMetric, ruleRebalance, rulePreferenceTarget, ruleWeight, ruleThreshold,
-		ruleThresholdOrder, ruleThresholdSum, ruleClusterName, ruleClusterSelector, ruleClusterField, ruleTargetTaken, ruleNamespace,
+		ruleThresholdOrder, ruleThresholdSum, ruleClusterName, ruleClusterSelector, ruleClusterField, ruleToleration, ruleTargetTaken,
+		ruleNamespace,
 		ruleGoals, ruleGoalsNeedBounds, ruleLiveRequest, ruleMaxAllowed, ruleGoalHidden, ruleChildName, ruleControlled,
 		ruleContainerRepeated, ruleAllowed, ruleAllowedOrder, rulePercentile, ruleMargin, ruleRecommender, ruleUpdateBudget, ruleActAfter,
 		ruleCronTarget, ruleCronRules, ruleRuleName, ruleRuleRepeated, ruleSchedule, ruleTimeZone, ruleMaxDelay,

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -69,6 +70,12 @@ func TestSizes(t *testing.T) {
 		"names of clusters": {1000, func(s *v1alpha1.FederatedHPASpec, size int) {
 			s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: words(size)}
 		}, "spec.clusterAffinity.clusterNames: Too many: 1001: must have at most 1000 items"},
+		"tolerations": {16, func(s *v1alpha1.FederatedHPASpec, size int) {
+			s.ClusterTolerations = make([]corev1.Toleration, size)
+			for i := range s.ClusterTolerations {
+				s.ClusterTolerations[i].Operator = corev1.TolerationOpExists
+			}
+		}, "spec.clusterTolerations: Too many: 17: must have at most 16 items"},
 		"preferences": {1000, func(s *v1alpha1.FederatedHPASpec, size int) {
 			s.ReplicaDistribution = &v1alpha1.ReplicaDistribution{}
 			for range size {

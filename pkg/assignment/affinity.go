@@ -6,18 +6,21 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// ClusterFacts is what a cluster's registration says of it, as far as an affinity asks.
+// ClusterFacts is what a cluster's registration says of it, as far as it decides on whether and how the cluster takes part.
 type ClusterFacts struct {
 	Name             string
 	Labels           map[string]string
 	Provider, Region string
 	Zones            []string
+	// Taints are not asked for by affinities; see package taints.
+	Taints []corev1.Taint
 }
 
 // Matches reports whether the affinity selects the cluster: by labels and fields and names, and not excluded. What is

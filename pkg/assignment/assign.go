@@ -58,14 +58,14 @@ type assigner struct {
 
 // split divides both bounds and returns what found no place of Max.
 func (a *assigner) split() (unassigned int64) {
-	ceilings := a.each(func(m ranked) int64 { return int64(m.Ceiling) })
+	ceilings := a.each(func(m ranked) int64 { return m.most() })
 	least, most := min(int64(a.Min), int64(a.Max)), int64(a.Max)
 	switch {
 	case a.policy == Duplicated:
-		a.parts = a.each(func(ranked) int64 { return least })
-		a.maxes = a.each(func(ranked) int64 { return most })
+		a.maxes = a.each(func(m ranked) int64 { return m.whole(most) })
+		a.parts = a.leasts(a.each(func(m ranked) int64 { return min(least, m.whole(most)) }))
 	case a.Order == v1alpha1.DistributionMinFirst:
-		a.parts, _ = a.divide(min(max(1, least), most), ceilings)
+		a.parts, _ = a.divide(min(max(1, least), most), a.leasts(ceilings))
 		for i, part := range a.parts {
 			if part == 0 {
 				ceilings[i] = 0
@@ -74,9 +74,17 @@ func (a *assigner) split() (unassigned int64) {
 		a.maxes, unassigned = a.divideAbove(a.parts, most, ceilings)
 	default:
 		a.maxes, unassigned = a.divideAbove(a.running(ceilings), most, ceilings)
-		a.parts, _ = a.divide(least, a.maxes)
+		a.parts, _ = a.divide(least, a.leasts(a.maxes))
 	}
 	return unassigned
+}
+
+// whole is the maximum of a cluster that gets all of it, whatever its ceiling.
+func (c Cluster) whole(most int64) int64 {
+	if c.Cap == nil {
+		return most
+	}
+	return min(most, int64(c.Cap.Max))
 }
 
 // running are the replicas that a new maximum must not take away.

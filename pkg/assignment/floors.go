@@ -13,16 +13,25 @@ func (p *plan) floors() []int64 {
 		return nil
 	}
 	if !p.Changed && !slices.ContainsFunc(p.sites, Site.returned) {
-		return slices.Clone(p.maxes)
+		return p.within(p.maxes)
 	}
 	shares := p.shares()
-	return p.of(func(s Site) int64 {
+	return p.within(p.of(func(s Site) int64 {
 		keeps := s.Max
 		if p.Changed {
 			keeps = max(s.Max, s.Current, 1)
 		}
 		return int64(min(shares[s.Name].Max, keeps))
-	})
+	}))
+}
+
+// within are these maxima within the ceilings.
+func (p *plan) within(maxes []int64) []int64 {
+	within := make([]int64, len(maxes))
+	for i := range maxes {
+		within[i] = min(maxes[i], p.ceilings[i])
+	}
+	return within
 }
 
 // shares are the bounds by the spec if all sites could be told.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // Lapse is what of the last step must no longer be carried out. A recorded step is an intention: what it rested on may
@@ -35,6 +36,9 @@ func Lapsed(s Snapshot) Lapse {
 
 // maySleep: all that lets a cluster go to zero is still so. One that is not in sight, or refused it, stays as it is.
 func (p *plan) maySleep(s Site) bool {
+	if s.Standing == taints.Drained && s.Max == 0 {
+		return true // the others ran enough when it was told
+	}
 	i := p.place(s.Name)
 	return i >= 0 && !s.Balks && !p.waiting && p.quiet() && p.dispensable(i)
 }
@@ -79,7 +83,7 @@ func (p *plan) outgrown() bool {
 // clusters shrink.
 func (p *plan) cutsRunning(s Site) bool {
 	switch i := p.place(s.Name); {
-	case s.Presence == Leaving || s.Stands <= s.Max || s.Stands > s.Ceiling:
+	case s.Presence == Leaving || s.Standing == taints.Drained || s.Stands <= s.Max || s.Stands > s.Ceiling:
 		return false
 	case s.Presence == Refusing:
 		return s.hosted() > s.Max && !p.ordained(true)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 	"k8s.io/utils/ptr"
 )
 
@@ -37,6 +38,7 @@ type plan struct {
 	ceilings    []int64
 	scale       []*int32
 	silent      struct{ min, max int64 } // the bounds of sites that keep theirs: silent ones that still count, and refusing ones
+	relieved    bool                     // the fleet can do without its drained clusters
 	waiting     bool                     // there is a silent site that still counts
 	ripe        bool                     // what kept the clusters from their static shares is over
 	step        Step
@@ -46,12 +48,16 @@ func newPlan(s Snapshot) *plan {
 	p := &plan{Snapshot: s, policy: s.Policy, step: Step{Sites: map[string]SiteStep{}, Memory: *s.Memory.DeepCopy()}}
 	byName, clusters := map[string]Site{}, []Cluster{}
 	for _, site := range s.Sites {
+		if site.Presence != Present {
+			p.outOfSight(site)
+		}
+	}
+	p.relieved = p.relieves()
+	for _, site := range s.Sites {
 		if site.Presence == Present {
 			site.Ratios = bounded(site.Ratios)
 			byName[site.Name] = site
 			clusters = append(clusters, p.cluster(site))
-		} else {
-			p.outOfSight(site)
 		}
 	}
 	p.roster = newRoster(s.Policy, s.UID, clusters)
@@ -60,7 +66,7 @@ func newPlan(s Snapshot) *plan {
 	}
 	p.mins = p.of(func(s Site) int64 { return int64(s.Min) })
 	p.maxes = p.of(func(s Site) int64 { return int64(s.Max) })
-	p.ceilings = p.of(func(s Site) int64 { return int64(s.Ceiling) })
+	p.ceilings = p.each(func(m ranked) int64 { return m.most() })
 	p.scale = make([]*int32, len(p.sites))
 	return p
 }
@@ -93,9 +99,11 @@ func (p *plan) outOfSight(site Site) {
 	}
 }
 
-// counts: the site keeps its part, which is nobody else's: it is silent and may be back at once, or it refuses to change.
+// counts: the site keeps its part, which is nobody else's: it is silent and may be back at once, or it refuses to change. The part
+// of one that is drained is the others'.
 func (p *plan) counts(site Site) bool {
-	return site.Presence == Refusing || site.Presence == Silent && p.Now.Sub(p.become(site, v1alpha1.ClusterUnreachable).Since) < p.Grace
+	silentFor := p.Now.Sub(p.become(site, v1alpha1.ClusterUnreachable).Since)
+	return site.Standing != taints.Drained && (site.Presence == Refusing || site.Presence == Silent && silentFor < p.Grace)
 }
 
 // become is a site's step without bounds, in the state.
@@ -132,7 +140,7 @@ func (p *plan) additional(s Site) int32 {
 }
 
 func (p *plan) cluster(s Site) Cluster {
-	return Cluster{Name: s.Name, Preference: s.Preference, Current: s.Current, Capacity: p.capacity(s)}
+	return Cluster{Name: s.Name, Preference: s.Preference, Current: s.Current, Capacity: p.capacity(s), Cap: p.capOf(s)}
 }
 
 // capacity returns how many replicas the site can host in all; nil: not known.
@@ -176,6 +184,7 @@ func (p *plan) finish() Step {
 	bumped := p.bumped()
 	for i := range p.sites {
 		p.rouse(i)
+		p.empty(i)
 		p.enter(i, p.state(i))
 		site := p.sites[i]
 		step := SiteStep{Min: int32(p.mins[i]), Max: int32(p.maxes[i]), Bumped: bumped[i], Scale: p.scale[i], State: site.State,

@@ -21,6 +21,10 @@ type Cluster struct {
 	// known, and taken for Current.
 	Capacity *int32
 
+	// Cap are the bounds that it may have at most, if it is cordoned or drained: of distributed mode, where Duplicated knows no
+	// ceilings. Nil: it is neither.
+	Cap *Bounds
+
 	// What follows is of central mode only.
 
 	// Limit is the number of replicas that are not pending, if more than that have been unschedulable for the delay: the
@@ -64,6 +68,31 @@ func newRoster(policy Policy, uid string, clusters []Cluster) roster {
 	r.weigh()
 	slices.SortFunc(r.members, r.compare)
 	return r
+}
+
+// most is the greatest maximum that the cluster may have.
+func (c Cluster) most() int64 {
+	if c.Cap == nil {
+		return int64(c.Ceiling)
+	}
+	return int64(min(c.Ceiling, c.Cap.Max))
+}
+
+// least is the greatest minimum that it may have, of at most so many.
+func (c Cluster) least(limit int64) int64 {
+	if c.Cap == nil {
+		return limit
+	}
+	return min(limit, int64(c.Cap.Min))
+}
+
+// leasts are the greatest minima within these limits.
+func (r *roster) leasts(limits []int64) []int64 {
+	leasts := make([]int64, len(limits))
+	for i, m := range r.members {
+		leasts[i] = m.least(limits[i])
+	}
+	return leasts
 }
 
 func (r *roster) rank(uid string) {

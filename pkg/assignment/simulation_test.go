@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // county is a fleet of member autoscalers that share one load: each Pod that is scheduled carries as much as any other.
@@ -135,7 +136,7 @@ func (c *county) autoscale() {
 
 // gone: it has been out of sight for so long that the others have its place.
 func (c *county) gone(w *town) bool {
-	return w.State == v1alpha1.ClusterUnreachable && c.now.Sub(w.Since) >= c.s.Grace
+	return w.State == v1alpha1.ClusterUnreachable && (c.now.Sub(w.Since) >= c.s.Grace || w.Standing == taints.Drained)
 }
 
 // checkOrder: by the load alone, no cluster shrinks while one of a lower priority, by what the hub saw last, still can.
@@ -178,6 +179,7 @@ func (c *county) snapshot() Snapshot {
 			seen.UnschedulableSince = new(w.pendingSince)
 		}
 		seen.Additional = new(w.room - w.scheduled())
+		seen.Ready = w.scheduled()
 		s.Sites = append(s.Sites, seen)
 	}
 	s.Wanted = c.load > 0
@@ -307,7 +309,7 @@ func (c *county) settles(rounds int) {
 	run, whole := int64(0), true
 	for _, w := range c.members {
 		run += int64(w.Current)
-		whole = whole && !w.away && w.Presence == Present
+		whole = whole && !w.away && w.Presence == Present && w.Standing == taints.Free
 	}
 	if whole && run < int64(c.s.Min) {
 		c.fail("%d run, the minimum is %d", run, c.s.Min)

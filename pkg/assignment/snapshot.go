@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // Snapshot is everything that the next step of distributed mode depends on.
@@ -55,6 +56,8 @@ type Site struct {
 	Name string // unique
 	Preference
 	Presence Presence
+	// Standing is how it takes part, by its taints.
+	Standing taints.Standing
 	// State and Since are what the last step said of them; at first empty.
 	State v1alpha1.ClusterState
 	Since time.Time
@@ -68,10 +71,12 @@ type Site struct {
 	Asleep bool
 	// Balks: its workload refused lately to be scaled.
 	Balks bool
-	// Recovered: it refused what was written to it, and does so no more.
+	// Recovered: it refused what was written to it, or was cordoned or drained, and is that no more.
 	Recovered bool
 	// Current is the number of replicas that the workload is told to run.
 	Current int32
+	// Ready is the number of its Pods that are.
+	Ready int32
 	// Unschedulable are those of its Pods that no node can take, and UnschedulableSince is since when the oldest is that.
 	Unschedulable      int32
 	UnschedulableSince *time.Time

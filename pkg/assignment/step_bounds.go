@@ -138,11 +138,16 @@ func (p *plan) failOver() Action {
 	return FailedOver
 }
 
-// lower cuts maxima to their ceilings: those that are above were out of sight when the spec was split.
+// lower cuts maxima to their ceilings: those that are above were out of sight when the spec was split, or are drained. So it does
+// minima that a drained cluster is to give up.
 func (p *plan) lower() bool {
 	lowered := exceeds(p.maxes, p.ceilings)
-	for i := range p.maxes {
-		p.maxes[i] = min(p.maxes[i], p.ceilings[i])
+	p.maxes = p.within(p.maxes)
+	for i, least := range p.leastsOf(p.maxes) {
+		lowered = lowered || p.mins[i] > least && p.members[i].Cap != nil
+		if p.members[i].Cap != nil {
+			p.mins[i] = min(p.mins[i], least)
+		}
 	}
 	return lowered
 }
@@ -150,8 +155,7 @@ func (p *plan) lower() bool {
 // raise gives out what is missing of the minimum of the fleet although no maximum changes: a cluster that could not host
 // its own may have given it to nobody.
 func (p *plan) raise() Action {
-	missing := int64(p.Min) - p.silent.min - sum(p.mins)
-	limits := slices.Clone(p.maxes)
+	missing, limits := p.shortOf(), p.leastsOf(p.maxes)
 	for i, s := range p.sites {
 		if s.Unschedulable > 0 || s.State == v1alpha1.ClusterSaturated {
 			limits[i] = p.mins[i]
@@ -170,8 +174,8 @@ func (p *plan) mendMinima() {
 	for i := range p.mins {
 		p.mins[i] = min(max(1, p.mins[i]), p.maxes[i])
 	}
-	if missing := int64(p.Min) - p.silent.min - sum(p.mins); missing > 0 {
-		p.pour(missing, p.mins, p.maxes)
+	if missing := p.shortOf(); missing > 0 {
+		p.pour(missing, p.mins, p.leastsOf(p.maxes))
 	}
 	p.begin()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 	"k8s.io/utils/ptr"
 )
 
@@ -109,7 +110,7 @@ func (p *plan) moveMinima() bool {
 		case !p.rested(s):
 		case p.oversized(s):
 			donors = append(donors, i)
-		case s.Desired > s.Min && s.Min < s.Max:
+		case s.Desired > s.Min && s.Min < s.Max && s.Standing == taints.Free:
 			receivers = append(receivers, i)
 		}
 	}

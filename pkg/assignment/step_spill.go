@@ -2,7 +2,10 @@
 
 package assignment
 
-import "github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+import (
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/taints"
+)
 
 // spill takes from clusters what they could not host for a whole delay: their maximum becomes what they host, and the
 // rest goes to clusters without that trouble. With Duplicated and StaticWeighted the shares stay.
@@ -77,7 +80,7 @@ func (p *plan) receivers(donor int) []int {
 	var below, above []int
 	for i, s := range p.sites {
 		switch {
-		case i == donor || s.Unschedulable > 0 || s.State == v1alpha1.ClusterSaturated:
+		case i == donor || s.Standing != taints.Free || s.Unschedulable > 0 || s.State == v1alpha1.ClusterSaturated:
 		case p.policy == Prioritized && i < donor:
 			above = append(above, i)
 		default:

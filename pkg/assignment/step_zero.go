@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // wake scales clusters from zero when those that run are not enough: with Prioritized the first, else all.
@@ -15,7 +17,7 @@ func (p *plan) wake() Action {
 		return ""
 	}
 	for i, s := range p.sites {
-		if s.Current > 0 || p.maxes[i] == 0 || s.Balks && s.Ordered != nil { // told already, and told again anyway
+		if s.Current > 0 || p.maxes[i] == 0 || s.Standing != taints.Free || s.Balks && s.Ordered != nil { // told already, and told again anyway
 			continue
 		}
 		p.scale[i] = new(int32(p.mins[i]))
@@ -74,6 +76,9 @@ func (p *plan) liftable() bool {
 
 // liftedTo is the greatest minimum that a cluster can take: not more than it is known to host, or Pods would wait there.
 func (p *plan) liftedTo(i int) int64 {
+	if p.sites[i].Standing != taints.Free {
+		return p.mins[i]
+	}
 	if capacity := p.capacity(p.sites[i]); capacity != nil {
 		return max(p.mins[i], min(p.maxes[i], int64(*capacity)))
 	}

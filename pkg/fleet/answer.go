@@ -16,6 +16,8 @@ type Answer[T any] struct {
 	Silent map[string]*Silence
 	// Absent names the members of Values that do not serve the API, or do not know the metric.
 	Absent []string
+	// Drained names the asked members that did not answer and that nobody waits for; see [Answer.Release].
+	Drained []string
 }
 
 // NewAnswer returns an empty answer to which members are added, about so many.
@@ -36,11 +38,22 @@ func (a *Answer[T]) Add(cluster string, value T, err error) {
 	}
 }
 
+// Release has nobody wait for the members that are silent and drained: the answer is whole without them.
+func (a *Answer[T]) Release(drained func(cluster string) bool) {
+	for name := range a.Silent {
+		if drained(name) {
+			delete(a.Silent, name)
+			a.Drained = append(a.Drained, name)
+		}
+	}
+}
+
 // Coverage returns who took part, in name order.
 func (a Answer[T]) Coverage() Coverage {
 	c := Coverage{
 		Answered: names(a.Values),
 		Absent:   slices.Sorted(slices.Values(a.Absent)),
+		Drained:  slices.Sorted(slices.Values(a.Drained)),
 	}
 	for _, name := range names(a.Silent) {
 		c.Silent = append(c.Silent, SilentMember{Cluster: name, Silence: *a.Silent[name]})

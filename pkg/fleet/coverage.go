@@ -35,6 +35,8 @@ type Coverage struct {
 	Silent []SilentMember
 	// Covered are those of Silent whose part is known from others all the same.
 	Covered []string
+	// Drained are those that did not answer, and that nobody waits for, as their registrations drain them.
+	Drained []string
 }
 
 // SilentMember is an asked member whose part is missing.
@@ -45,7 +47,7 @@ type SilentMember struct {
 
 // NobodyAnswered is true when members were asked and all of them are silent.
 func (c Coverage) NobodyAnswered() bool {
-	return len(c.Answered) == 0 && len(c.Silent) > 0
+	return len(c.Answered) == 0 && len(c.Silent)+len(c.Drained) > 0
 }
 
 // A warning is cut by API servers beyond 256 characters when there are many,
@@ -61,6 +63,9 @@ func (c Coverage) Warning() string {
 	if len(c.Silent) > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s did not answer: %s",
 			len(c.Silent), clusters(len(c.Silent)+len(c.Answered)), c.silentNames()))
+	}
+	if len(c.Drained) > 0 {
+		parts = append(parts, fmt.Sprintf("drained, and did not answer: %s", atMost(c.Drained, namesInWarning)))
 	}
 	if len(c.Covered) > 0 {
 		parts = append(parts, fmt.Sprintf("known from the others: all of %s", atMost(c.Covered, namesInWarning)))

@@ -105,6 +105,7 @@ func TestWarning(t *testing.T) {
 			"1 of 3 clusters did not answer: c (Forbidden); not served by: b"},
 		"known from others": {Coverage{Answered: []string{"a"}, Silent: silent("west"), Covered: []string{"west"}},
 			"1 of 2 clusters did not answer: west (Timeout: no answer within the deadline); known from the others: all of west"},
+		"drained": {Coverage{Answered: []string{"a"}, Drained: []string{"west"}}, "drained, and did not answer: west"},
 		"a long detail is cut": {Coverage{Silent: []SilentMember{{"c", Silence{ReasonServerError, strings.Repeat("é", 80)}}}},
 			"1 of 1 cluster did not answer: c (ServerError: " + strings.Repeat("é", 59) + "…)"},
 	}
@@ -124,6 +125,7 @@ func TestNobodyAnswered(t *testing.T) {
 		"nobody was asked": {Coverage{}, false},
 		"all are silent":   {Coverage{Silent: west}, true},
 		"one answered":     {Coverage{Answered: []string{"a"}, Silent: west}, false},
+		"all are drained":  {Coverage{Drained: []string{"west"}}, true},
 	}
 	for name, tc := range tests {
 		if got := tc.coverage.NobodyAnswered(); got != tc.want {
@@ -138,9 +140,9 @@ func TestParseCoverageRefuses(t *testing.T) {
 		"answered=a,,b":    `parsing coverage "answered=a,,b": "answered=a,,b" is not of the form key=name,…`,
 		"silent=a":         `parsing coverage "silent=a": "a" is not of the form cluster:Reason`,
 		"silent=:Timeout":  `parsing coverage "silent=:Timeout": ":Timeout" is not of the form cluster:Reason`,
-		"whatever=a":       `parsing coverage "whatever=a": unknown part "whatever"; known are answered, absent, silent and covered`,
+		"whatever=a":       `parsing coverage "whatever=a": unknown part "whatever"; known are answered, absent, silent, covered and drained`,
 		"answered=a;":      `parsing coverage "answered=a;": "" is not of the form key=name,…`,
-		"answered=a;b=c,d": `parsing coverage "answered=a;b=c,d": unknown part "b"; known are answered, absent, silent and covered`,
+		"answered=a;b=c,d": `parsing coverage "answered=a;b=c,d": unknown part "b"; known are answered, absent, silent, covered and drained`,
 	}
 	for header, want := range tests {
 		_, err := ParseCoverage(header)
@@ -154,6 +156,7 @@ func TestParseCoverageRefuses(t *testing.T) {
 // so no two readers of one header can disagree.
 func FuzzParseCoverage(f *testing.F) {
 	f.Add("answered=east,north;absent=north;silent=west:Timeout,south:Forbidden;covered=south")
+	f.Add("answered=east;drained=west,north")
 	f.Add("silent=a:b:c")
 	f.Add("")
 	f.Fuzz(func(t *testing.T, header string) {

@@ -29,6 +29,9 @@ func (c Coverage) Header() string {
 		}
 		parts = append(parts, "silent="+strings.Join(silent, ","))
 	}
+	if len(c.Drained) > 0 {
+		parts = append(parts, "drained="+strings.Join(c.Drained, ","))
+	}
 	if len(c.Covered) > 0 {
 		parts = append(parts, "covered="+strings.Join(c.Covered, ","))
 	}
@@ -63,6 +66,8 @@ func (c *Coverage) parsePart(key string, names []string) error {
 		c.Absent = names
 	case "covered":
 		c.Covered = names
+	case "drained":
+		c.Drained = names
 	case "silent":
 		for _, name := range names {
 			cluster, reason, _ := strings.Cut(name, ":")
@@ -72,7 +77,7 @@ func (c *Coverage) parsePart(key string, names []string) error {
 			c.Silent = append(c.Silent, SilentMember{Cluster: cluster, Silence: Silence{Reason: Reason(reason)}})
 		}
 	default:
-		return fmt.Errorf("unknown part %q; known are answered, absent, silent and covered", key)
+		return fmt.Errorf("unknown part %q; known are answered, absent, silent, covered and drained", key)
 	}
 	return nil
 }

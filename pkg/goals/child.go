@@ -73,8 +73,9 @@ func Child(spec *v1alpha1.MultidimPodAutoscalerSpec, template []Container) Resul
 func AsWritten(spec *v1alpha1.MultidimPodAutoscalerSpec) v1alpha1.FederatedHPASpec {
 	spec = spec.DeepCopy()
 	child := v1alpha1.FederatedHPASpec{
-		ClusterAffinity: spec.ClusterAffinity, AutoscaleMultiClusterDelay: spec.AutoscaleMultiClusterDelay,
-		ScalingToZero: spec.ScalingToZero, ScalingToZeroMode: spec.ScalingToZeroMode,
+		ClusterAffinity: spec.ClusterAffinity, ClusterTolerations: spec.ClusterTolerations,
+		AutoscaleMultiClusterDelay: spec.AutoscaleMultiClusterDelay,
+		ScalingToZero:              spec.ScalingToZero, ScalingToZeroMode: spec.ScalingToZeroMode,
 		FederatedHPAAssignment: spec.FederatedHPAAssignment, ReplicaDistribution: spec.ReplicaDistribution,
 		DeletionPolicy: spec.DeletionPolicy, Mode: spec.Mode,
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	// Clusters are the names of the registered members, in any order, and which
 	// of them is the hub itself; empty when it is none of them.
 	Clusters func() (names []string, hub string)
+	// Drained is true for members that are drained: nobody waits for them while they are silent.
+	Drained func(name string) bool
 	// LocalUsers get the hub's own pods and nodes only, if the hub is a member:
 	// controllers that decide for workloads of the hub alone.
 	LocalUsers []string
@@ -48,6 +50,7 @@ type Adapter struct {
 	relay       Relay
 	memberGrace time.Duration
 	clusters    func() (names []string, hub string)
+	drained     func(name string) bool
 	localUsers  sets.Set[string]
 	budget      *budget
 	freshness   metrics.FreshnessObserver
@@ -61,6 +64,7 @@ func New(o Options) *Adapter {
 		relay:       o.Relay,
 		memberGrace: o.MemberGrace,
 		clusters:    o.Clusters,
+		drained:     o.Drained,
 		localUsers:  sets.New(o.LocalUsers...),
 		budget:      newBudget(o.MaxAnswerBytes),
 		freshness:   metrics.NewFreshnessObserver(groupName),

@@ -108,6 +108,7 @@ type hub struct {
 	handler http.Handler
 	adapter *Adapter
 	relay   *fakeRelay
+	drained string // a member
 }
 
 // newHub starts an adapter over the members; hubMember, if any, is the hub itself.
@@ -132,6 +133,7 @@ func newHub(t testing.TB, hubMember string, members ...*fakeMember) *hub {
 	h.adapter = New(Options{
 		APIs:  apiservice.Groups(),
 		Usage: store, Relay: h.relay, MemberGrace: time.Minute, Clusters: func() ([]string, string) { return names, hubMember },
+		Drained:    func(name string) bool { return h.drained == name },
 		LocalUsers: []string{"hpa-controller"}, MaxAnswerBytes: 1 << 20,
 	})
 	h.serve(authorizerfactory.NewAlwaysAllowAuthorizer())

@@ -82,6 +82,7 @@ func (a *Adapter) askFleet(ctx context.Context, ask ask, q question) (fleet.Answ
 	answer := ask(ctx, q.Question)
 	registered, _ := a.clusters() // those who joined meanwhile included
 	addUnheard(answer, registered, q.Clusters)
+	answer.Release(a.drained)
 	coverage := answer.Coverage()
 	return answer, coverage, announce(ctx, registered, coverage)
 }

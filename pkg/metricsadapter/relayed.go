@@ -76,6 +76,7 @@ func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T]
 			"second (--member-qps); ask again, or for fewer different metrics", 1)
 	}
 	addUnheard(r.Answer, registered, q.clusters)
+	r.Release(a.drained)
 	coverage := r.Coverage()
 	evidence := merge.Evidence{
 		Kind: q.kind, Word: q.Word, AllowPartial: q.AllowPartial,
@@ -89,6 +90,9 @@ func settle[T any](ctx context.Context, a *Adapter, q inquiry, r relay.Result[T]
 		evidence.Silent = append(evidence.Silent, part)
 	}
 	tell(ctx, coverage)
+	if coverage.NobodyAnswered() {
+		return unavailable(q, evidence, coverage)
+	}
 	switch merge.Judge(evidence) {
 	case merge.NotFound:
 		return a.notFound(q, coverage)
@@ -146,7 +150,7 @@ func (a *Adapter) notFound(q inquiry, c fleet.Coverage) error {
 	}
 	text := fmt.Sprintf("%s: %s in any of the clusters asked: %s", q.subject, what, strings.Join(c.Answered, ", "))
 	switch {
-	case len(c.Answered)+len(c.Silent) == 0:
+	case len(c.Answered)+len(c.Silent)+len(c.Drained) == 0:
 		registered, _ := a.clusters()
 		text = fmt.Sprintf("%s: the selector on %s selects none of the clusters: %s", q.subject, fleet.ClusterLabel,
 			strings.Join(registered, ", "))

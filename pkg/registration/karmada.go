@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,6 +53,7 @@ type karmadaSpec struct {
 	Region                      string            `json:"region"`
 	Zone                        string            `json:"zone"` // deprecated in favour of zones
 	Zones                       []string          `json:"zones"`
+	Taints                      []corev1.Taint    `json:"taints"`
 }
 
 type karmadaSecretRef struct {
@@ -77,6 +79,8 @@ func (c *karmadaCluster) Credentials() Reference {
 func (c *karmadaCluster) Register(creds Credentials) Registration {
 	r := registrationOf(karmadaVersion.WithKind("Cluster"), &c.ObjectMeta, reasonInvalidCluster)
 	r.Topology = c.Spec.topology(r.Topology)
+	own, ignored := countedTaints(c.Spec.Taints)
+	r.Taints, r.Warnings = append(r.Taints, own...), append(r.Warnings, ignored...)
 	r.Faults = slices.Concat(c.unreadable, checkName(r.Name, "join the cluster under another name"), r.Faults, c.Spec.faults(c.policy))
 	switch {
 	case r.Refused():

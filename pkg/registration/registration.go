@@ -56,6 +56,8 @@ type Registration struct {
 	Topology Topology
 	Prices   Prices
 	Creation Creation
+	// Taints are those that count, of the object itself and as which its annotations act. They are shared: do not write to them.
+	Taints []corev1.Taint
 	// SameAs is the name of the cluster that this one is, and to which it yields; empty: it does not say.
 	SameAs string
 	// Endpoint is usable unless the registration is refused or awaits something.
@@ -85,14 +87,15 @@ func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, inv
 	topology, faults := topologyOf(object)
 	prices, warnings := pricesOf(object)
 	creation, ignored := creationOf(object)
+	tainted, wrong := annotatedTaints(object)
 	version, kindName := kind.ToAPIVersionAndKind()
 	return Registration{
 		Ref: corev1.ObjectReference{
 			APIVersion: version, Kind: kindName, Namespace: object.Namespace, Name: object.Name, UID: object.UID,
 		},
 		Name: object.Name, SameAs: object.Annotations[SameAsAnnotation],
-		Labels: object.Labels, Topology: topology, Prices: prices, Creation: creation, Invalid: invalid,
-		Faults: faults, Warnings: append(warnings, ignored...),
+		Labels: object.Labels, Topology: topology, Prices: prices, Creation: creation, Taints: tainted, Invalid: invalid,
+		Faults: faults, Warnings: slices.Concat(warnings, ignored, wrong),
 	}
 }
 

@@ -16,6 +16,8 @@ type Cluster struct {
 	Name string
 	// Silent is why the cluster's Pods cannot be seen now; then Pods are as they were last. Nil: they are seen.
 	Silent *fleet.Silence
+	// Drained says that nobody waits for the cluster: while it cannot be seen its Pods stay counted, and hold nothing up.
+	Drained bool
 	// Pods are those that the workload's selector matches there, in any order, each name once.
 	Pods []Pod
 	// LastReady is the number of Ready Pods last seen, for a Silent cluster whose Pods are no longer known.

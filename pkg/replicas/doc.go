@@ -42,6 +42,7 @@
 //   - Samples of Pods that no list holds count, as they do in Kubernetes, but not while a cluster cannot be seen.
 //   - Replicas that a cluster was assigned and has not created yet count as Pending Pods.
 //   - A cluster that was assigned none is draining: its Pods count as if they were being deleted.
+//   - A cluster that is drained by its taints counts as any other, but nothing waits for it while it cannot be seen.
 //   - A cluster's clock is compared with that cluster's clock.
 //   - A sum that lacks a cluster is a lower bound: it may raise the replicas, and not lower them.
 //

@@ -25,6 +25,8 @@ type seen struct {
 	pod     *Pod
 	cluster string
 	sample  Sample
+	// abandoned: nobody waits for its cluster, which cannot be seen.
+	abandoned bool
 }
 
 // group classifies every Pod and passes each to visit.
@@ -61,7 +63,7 @@ func (m *census) group(v *view, n need, metric *Metric, visit func(seen)) groups
 			is = ignored
 		}
 		*g.of(is)++
-		visit(seen{class: is, pod: p, cluster: m.Name, sample: s})
+		visit(seen{class: is, pod: p, cluster: m.Name, sample: s, abandoned: m.Drained && m.Silent != nil})
 	})
 	g.strangers += len(samples)
 	for _, s := range samples {

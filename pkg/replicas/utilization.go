@@ -41,7 +41,11 @@ func (u *utilization) visit(v *view, n need, s seen) {
 	case counted:
 		u.used.add(s.sample.Value)
 	case missing:
-		u.busy.add(percentOf(request, max(100, u.target)))
+		busy := max(100, u.target)
+		if s.abandoned { // its replicas are neither to block the others, nor to be taken from them
+			busy = u.target
+		}
+		u.busy.add(percentOf(request, busy))
 	}
 }
 

@@ -75,10 +75,10 @@ func (m *census) each(visit func(*Pod)) {
 }
 
 // hides returns why the cluster's Pods or their samples in this answer cannot be seen; empty if they can. A draining
-// cluster hides nothing that counts.
+// cluster hides nothing that counts, and one that is drained nothing that is waited for.
 func (m *census) hides(answer *fleet.Coverage) fleet.Reason {
 	switch {
-	case m.draining:
+	case m.draining, m.Drained:
 		return ""
 	case m.Silent != nil:
 		return cmp.Or(m.Silent.Reason, fleet.ReasonUnreachable)

@@ -31,7 +31,11 @@ func (v *view) reportUnseen(d *Decision) {
 		}
 		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionFalse, ReasonClusterUnreachable, message)
 	case v.many() || before != nil:
-		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionTrue, ReasonAllClustersVisible, "Pods and metrics of all clusters are visible")
+		message := "Pods and metrics of all clusters are visible"
+		if slices.ContainsFunc(v.members, func(m census) bool { return m.Drained && m.Silent != nil }) {
+			message += " that are not drained"
+		}
+		d.set(v.Now, v1alpha1.FleetVisible, corev1.ConditionTrue, ReasonAllClustersVisible, message)
 	}
 }
 
@@ -57,7 +61,7 @@ func (v *view) unseen() []Unseen {
 		case ofPods(v.Spec.Metrics[i].Type):
 			v.hide(reasons, answer)
 		default:
-			hideParts(reasons, answer)
+			v.hideParts(reasons, answer)
 		}
 	}
 	var all []Unseen
@@ -82,10 +86,19 @@ func (v *view) hidden(answer *fleet.Coverage) bool {
 	return slices.ContainsFunc(v.members, func(m census) bool { return m.hides(answer) != "" })
 }
 
-// hideParts notes the clusters whose part of one value is not known, wherever the workload is placed.
-func hideParts(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
+// hideParts notes the clusters whose part of one value is not known, wherever the workload is placed. Whoever answers for all may call
+// a cluster drained that is not for this workload.
+func (v *view) hideParts(reasons map[string]fleet.Reason, answer *fleet.Coverage) {
+	drained := func(cluster string) bool {
+		return slices.ContainsFunc(v.members, func(m census) bool { return m.Name == cluster && m.Drained })
+	}
+	for i := range v.members {
+		if m := &v.members[i]; slices.Contains(answer.Drained, m.Name) && !m.Drained && reasons[m.Name] == "" {
+			reasons[m.Name] = ReasonNotAsked
+		}
+	}
 	for _, silent := range answer.Silent {
-		if !slices.Contains(answer.Covered, silent.Cluster) && reasons[silent.Cluster] == "" {
+		if !slices.Contains(answer.Covered, silent.Cluster) && !drained(silent.Cluster) && reasons[silent.Cluster] == "" {
 			reasons[silent.Cluster] = cmp.Or(silent.Reason, fleet.ReasonUnreachable)
 		}
 	}

@@ -40,6 +40,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 const program = "fleetscale-metrics-adapter"
@@ -226,6 +227,7 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store, asked 
 		Relay:          asked,
 		MemberGrace:    o.Relay.Grace,
 		Clusters:       func() ([]string, string) { return clusters(registry) },
+		Drained:        func(name string) bool { return drained(registry, name) },
 		LocalUsers:     o.Hub.LocalUsers,
 		MaxAnswerBytes: o.Usage.MaxAnswerBytes.Value(),
 	})
@@ -264,6 +266,13 @@ func clusters(registry *member.Registry) (names []string, hub string) {
 		}
 	}
 	return names, hub
+}
+
+// drained is true for a registered cluster whose registration drains it.
+func drained(registry *member.Registry, name string) bool {
+	return slices.ContainsFunc(registry.Members(), func(m *member.Member) bool {
+		return m.Name() == name && m.Standing() == taints.Drained
+	})
 }
 
 // applyTo sets where the server listens and whom it trusts. The hub

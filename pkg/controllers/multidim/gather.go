@@ -21,6 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // patience multiplies the timeout of members for the hub's metrics API, which may have to wait for members first.
@@ -68,12 +69,15 @@ func pointers[T any](list []T) []*T {
 func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) {
 	all, _, err := r.Fleet.Select(ctx, selection.Workload{
 		Namespace: in.Object.Namespace, Target: in.Object.Spec.ScaleTargetRef, Affinity: in.Object.Spec.ClusterAffinity, InMembers: true,
-		Known: known(in.Object),
+		Tolerations: in.Object.Spec.ClusterTolerations, Known: known(in.Object),
 	})
 	if in.unselected = err; err != nil {
 		return
 	}
 	for _, c := range all {
+		if c.Standing.Standing == taints.Drained && c.Member.Silence() != nil {
+			continue // nobody waits for it
+		}
 		if c.Selected {
 			in.clusters = append(in.clusters, cluster{Cluster: c.Member, name: c.Facts.Name})
 		} else if controllerutil.ContainsFinalizer(in.Object, v1alpha1.PodSizesFinalizer) {

@@ -133,6 +133,22 @@ func TestSilentClusterHolds(t *testing.T) {
 	same(t, "state once all answer", v1alpha1.MultidimActive, m.Status.Summary.State)
 }
 
+// A silent cluster that is drained holds nothing.
+func TestSilentClusterThatIsDrainedHoldsNothing(t *testing.T) {
+	w := newWorld(t, object())
+	w.use(400, 800*mi)
+	w.pass(5)
+	west := w.clusters["west"]
+	west.silence = &fleet.Silence{Reason: fleet.ReasonTimeout, Detail: "no answer"}
+	west.taints = []corev1.Taint{{Key: "broken", Effect: corev1.TaintEffectNoExecute}}
+	w.use(10, 20*mi)
+	w.clock.SetTime(w.clock.Now().Add(240 * time.Hour))
+	w.pass(60)
+	m := w.object()
+	same(t, "recommendation", "app 25m 250Mi", recommendedFor(m.Status.Recommendation))
+	same(t, "state", v1alpha1.MultidimActive, m.Status.Summary.State)
+}
+
 // The next leader has never seen the Pods of a silent cluster. They are reported as they were, and count in all sums.
 func TestRestartBesideSilentCluster(t *testing.T) {
 	w := newWorld(t, object())

@@ -76,6 +76,7 @@ type world struct {
 
 // member is a cluster.
 type member struct {
+	taints []corev1.Taint
 	workload.Cluster
 	w       *world
 	name    string
@@ -280,11 +281,13 @@ func (w *world) Clusters() (all []workload.Cluster) {
 	return all
 }
 
-func (c *member) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: c.name} }
-func (c *member) Silence() *fleet.Silence        { return c.silence }
-func (c *member) Prices() registration.Prices    { return c.prices }
-func (c *member) ClockOffset() time.Duration     { return c.ahead }
-func (c *member) Joining() bool                  { return c.joining }
+func (c *member) Facts() assignment.ClusterFacts {
+	return assignment.ClusterFacts{Name: c.name, Taints: c.taints}
+}
+func (c *member) Silence() *fleet.Silence     { return c.silence }
+func (c *member) Prices() registration.Prices { return c.prices }
+func (c *member) ClockOffset() time.Duration  { return c.ahead }
+func (c *member) Joining() bool               { return c.joining }
 func (c *member) LimitRanges(context.Context, string) capacity.LimitRanges {
 	return c.limits
 }

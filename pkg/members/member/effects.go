@@ -3,6 +3,7 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // effects are what follows from a change of the registry and is done once its
@@ -29,6 +31,8 @@ type notice struct {
 	describe string
 	// event is what happened apart from the state, unless empty.
 	event string
+	// standing is how the cluster takes part from now on, for those who tolerate no taint, unless nil.
+	standing *taints.Verdict
 	// warning is what is ignored of a registration that is used, unless nil.
 	warning *registration.Fault
 	silence *fleet.Silence // nil: ready
@@ -63,6 +67,8 @@ func (n notice) log(ctx context.Context) {
 	switch {
 	case n.event != "":
 		logger.Info(n.event)
+	case n.standing != nil:
+		logger.Info("Cluster is "+word(n.standing), "message", n.standing.Message())
 	case n.warning != nil:
 		logger.Info("Registration is used without a part of it", "reason", n.warning.Reason, "message", n.warning.Message)
 	case n.silence == nil:
@@ -95,13 +101,40 @@ func (e *entry) warned(before []registration.Fault) []notice {
 	return notices
 }
 
+// stood returns that the cluster takes part in another way than before, if so.
+func (e *entry) stood(before []corev1.Taint) []notice {
+	was, is := taints.Judge(before, nil), taints.Judge(e.reg.Taints, nil)
+	if was == is {
+		return nil
+	}
+	return []notice{{cluster: e.member.name, ref: e.reg.Ref, describe: e.reg.String(), standing: &is}}
+}
+
+// word is how a cluster stands in a log.
+func word(v *taints.Verdict) string {
+	return map[taints.Standing]string{
+		taints.Free: "no longer cordoned or drained", taints.Cordoned: "cordoned", taints.Drained: "drained",
+	}[v.Standing]
+}
+
+// reasonUncordoned is that of an Event.
+const reasonUncordoned = "Uncordoned"
+
 // mostEventMessage is what the Events API allows.
 const mostEventMessage = 1024
 
-// record writes an Event where the registration's owner has something to fix.
+// record writes an Event where the registration's owner has something to fix, or has cordoned the cluster.
 func (r *Registry) record(n notice) {
+	if r.options.Recorder == nil {
+		return
+	}
+	if n.standing != nil {
+		reason := cmp.Or(n.standing.String(), reasonUncordoned)
+		r.options.Recorder.Event(&n.ref, corev1.EventTypeNormal, reason, cmp.Or(n.standing.Message(), "it takes part without restrictions again"))
+		return
+	}
 	fault, known := n.fault()
-	if r.options.Recorder == nil || !known {
+	if !known {
 		return
 	}
 	message := fault.Message
@@ -114,7 +147,7 @@ func (r *Registry) record(n notice) {
 // fault returns what the registration's owner has to fix, if that is known.
 func (n notice) fault() (f registration.Fault, known bool) {
 	switch {
-	case n.event != "":
+	case n.event != "", n.standing != nil:
 		return f, false
 	case n.warning != nil:
 		return *n.warning, true

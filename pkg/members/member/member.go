@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -16,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // The words for a member's state, beside those of package registration for one
@@ -60,6 +62,7 @@ type view struct {
 	topology registration.Topology
 	prices   registration.Prices
 	creation registration.Creation
+	taints   []corev1.Taint
 	hub      bool
 	client   rest.Interface
 	watch    rest.Interface
@@ -102,6 +105,12 @@ func (m *Member) Prices() registration.Prices { return m.view.Load().prices }
 
 // Creation returns what the registration allows to be created in the cluster. What it points to is shared: do not write to it.
 func (m *Member) Creation() registration.Creation { return m.view.Load().creation }
+
+// Taints returns those that the registration gives the cluster. They are shared: do not write to them.
+func (m *Member) Taints() []corev1.Taint { return m.view.Load().taints }
+
+// Standing is how the cluster takes part for those who tolerate no taint.
+func (m *Member) Standing() taints.Standing { return taints.Judge(m.Taints(), nil).Standing }
 
 // IsHub is true when the cluster is the hub itself.
 func (m *Member) IsHub() bool { return m.view.Load().hub }
@@ -197,7 +206,7 @@ func (e *entry) usable(silence *fleet.Silence) bool {
 func (e *entry) build(s shown) *view {
 	v := &view{
 		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices,
-		creation: e.reg.Creation, hub: s.hub,
+		creation: e.reg.Creation, taints: e.reg.Taints, hub: s.hub,
 		state: State{
 			Ready: s.ready, Joining: s.joining, Reason: s.silence.Reason, Message: s.silence.Detail, Since: e.since(s.ready),
 		},

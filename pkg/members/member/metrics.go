@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // Metrics tells of the fleet and of the requests to its clusters. Series are
@@ -29,7 +30,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 type stateCollector struct {
 	snapshot atomic.Pointer[func() ([]listing, bool)]
 
-	clusters, ready, joining, lastSuccess, registration, recorded *prometheus.Desc
+	clusters, ready, joining, cordoned, drained, lastSuccess, registration, recorded *prometheus.Desc
 }
 
 // listing is a registration as the collector sees it.
@@ -48,6 +49,12 @@ func newStateCollector() stateCollector {
 			"1 if the member cluster answers, 0 if it is silent.", []string{"cluster"}, nil),
 		joining: prometheus.NewDesc(name("cluster_joining"),
 			"1 until the member cluster is ready for the first time since it was registered: it counts for nothing.", []string{"cluster"}, nil),
+		cordoned: prometheus.NewDesc(name("cluster_cordoned"),
+			"1 if the registration cordons or drains the member cluster, so that it gets no more of autoscalers without tolerations.",
+			[]string{"cluster"}, nil),
+		drained: prometheus.NewDesc(name("cluster_drained"),
+			"1 if the registration drains the member cluster, so that others take its part over and its silence is not waited for.",
+			[]string{"cluster"}, nil),
 		recorded: prometheus.NewDesc(name("identities_recorded"),
 			"1 if the hub has the record of which registrations are established, 0 if each program remembers that for itself.", nil, nil),
 		lastSuccess: prometheus.NewDesc(name("cluster_last_success_timestamp_seconds"),
@@ -62,6 +69,8 @@ func (s *stateCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- s.clusters
 	ch <- s.ready
 	ch <- s.joining
+	ch <- s.cordoned
+	ch <- s.drained
 	ch <- s.recorded
 	ch <- s.lastSuccess
 	ch <- s.registration
@@ -86,6 +95,9 @@ func (s *stateCollector) Collect(ch chan<- prometheus.Metric) {
 		clusters++
 		gauge(s.ready, number(state.Ready), l.member.Name())
 		gauge(s.joining, number(state.Joining), l.member.Name())
+		standing := l.member.Standing()
+		gauge(s.cordoned, number(standing >= taints.Cordoned), l.member.Name())
+		gauge(s.drained, number(standing == taints.Drained), l.member.Name())
 		gauge(s.lastSuccess, unixSeconds(state), l.member.Name())
 	}
 	gauge(s.clusters, float64(clusters))

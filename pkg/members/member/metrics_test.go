@@ -9,9 +9,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // withoutNumbers is what is exported, a line for each series, without values that vary.
@@ -37,6 +40,11 @@ func series(t *testing.T, reg *prometheus.Registry) string {
 	return strings.Join(lines, "\n")
 }
 
+// annotated is of a registration with that annotation, which says yes.
+func annotated(annotation string) func(*corev1.Secret) {
+	return func(s *corev1.Secret) { metav1.SetMetaDataAnnotation(&s.ObjectMeta, annotation, taints.Yes) }
+}
+
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	hub, east, west := memberstest.NewHub(t), newFakeMember(t, "1"), newFakeMember(t, "2")
@@ -45,15 +53,19 @@ func TestMetrics(t *testing.T) {
 	if got := series(t, reg); got != "" {
 		t.Errorf("before there is a registry:\n%s", got)
 	}
-	hub.Put(t, east.secret(t, "east"))
+	hub.Put(t, east.secret(t, "east", annotated(taints.CordonAnnotation)))
 	hub.Put(t, east.secret(t, "copy-of-east", registrationtest.Named("zulu")))
 	west.set(func() { west.code = 503 })
-	hub.Put(t, west.secret(t, "west"))
+	hub.Put(t, west.secret(t, "west", annotated(taints.DrainAnnotation)))
 	r := start(t, hub, func(o *Options) { o.Metrics = metrics })
 	r.becomes("east=Ready west=ServerError")
 	memberstest.Eventually(t, `cluster_clock_offset_seconds cluster=east
 cluster_clock_offset_seconds cluster=west
 cluster_clock_offset_seconds cluster=zulu
+cluster_cordoned cluster=east 1
+cluster_cordoned cluster=west 1
+cluster_drained cluster=east 0
+cluster_drained cluster=west 1
 cluster_joining cluster=east 0
 cluster_joining cluster=west 0
 cluster_last_success_timestamp_seconds cluster=east
@@ -79,6 +91,8 @@ identities_recorded 0`, func() string { return series(t, reg) })
 	hub.Remove(memberstest.FleetSecretsPath, "zulu")
 	r.becomes("east=Ready")
 	memberstest.Eventually(t, `cluster_clock_offset_seconds cluster=east
+cluster_cordoned cluster=east 1
+cluster_drained cluster=east 0
 cluster_joining cluster=east 0
 cluster_last_success_timestamp_seconds cluster=east
 cluster_ready cluster=east 1

@@ -191,6 +191,7 @@ func (r *Registry) place(ctx context.Context, k registration.Key, reg *registrat
 	fx.add(r.arrange(ctx))
 	if reg != nil {
 		fx.notices = append(fx.notices, r.entries[k].warned(before.Warnings)...)
+		fx.notices = append(fx.notices, r.entries[k].stood(before.Taints)...)
 	}
 	fx.add(r.update(ctx))
 	return fx

@@ -14,11 +14,13 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // Reader reads which clusters there are.
@@ -35,6 +37,8 @@ type Workload struct {
 	Namespace string
 	Target    autoscalingv2.CrossVersionObjectReference
 	Affinity  *v1alpha1.ClusterAffinity // nil: every cluster
+	// Tolerations are for taints of clusters that the autoscaler does not mind.
+	Tolerations []corev1.Toleration
 	// InMembers: the autoscaler writes the replicas of each cluster there. So it is no fault if whoever places the workload
 	// cannot divide them.
 	InMembers bool
@@ -49,6 +53,8 @@ type Candidate struct {
 	// Selected: affinity and placement name the cluster, and it counts. One that is joining does where the workload is placed there, or
 	// the status names it: nobody who merely registers a cluster may hold up an autoscaler.
 	Selected bool
+	// Standing is how the cluster takes part, by its taints.
+	Standing taints.Verdict
 	// Placed is how many replicas others placed there; nil: that is not known.
 	Placed *int32
 }
@@ -81,6 +87,7 @@ func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Candidate, 
 		}
 		n, here := placed.replicas[name]
 		counts := !c.Member.Joining() || here || w.Known[name]
+		c.Standing = taints.Judge(c.Facts.Taints, w.Tolerations)
 		c.Placed, c.Selected = n, selected && (here || !placed.known) && counts
 		clusters = append(clusters, c)
 	}

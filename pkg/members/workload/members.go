@@ -75,7 +75,9 @@ type memberCluster struct {
 
 func (c memberCluster) Facts() assignment.ClusterFacts {
 	t := c.Topology()
-	return assignment.ClusterFacts{Name: c.Name(), Labels: c.Labels(), Provider: t.Provider, Region: t.Region, Zones: t.Zones}
+	return assignment.ClusterFacts{
+		Name: c.Name(), Labels: c.Labels(), Provider: t.Provider, Region: t.Region, Zones: t.Zones, Taints: c.Taints(),
+	}
 }
 
 func (c memberCluster) ClockOffset() time.Duration {

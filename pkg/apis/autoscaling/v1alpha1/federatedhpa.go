@@ -4,6 +4,7 @@ package v1alpha1
 
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -75,6 +76,18 @@ type FederatedHPASpec struct {
 	// Example: {clusterNames: [east, west]}
 	// +optional
 	ClusterAffinity *ClusterAffinity `json:"clusterAffinity,omitempty"`
+
+	// clusterTolerations are for taints of clusters that are to have no effect on this FederatedHPA, as tolerations of a Pod are for
+	// taints of nodes. A cluster with another taint is cordoned if the effect is NoSchedule: it keeps what it has, and gets no
+	// more. It is drained if the effect is NoExecute: others take its part over, and it is not waited for while it is silent.
+	// Clusters of Karmada have taints (spec.taints). The annotations fleetscale.io/cordon and fleetscale.io/drain of any
+	// registration act as taints with these keys, the value "true", and the effects NoSchedule and NoExecute.
+	// An operator is Exists or Equal; tolerationSeconds may not be set. At most 16.
+	// Example: [{key: fleetscale.io/cordon, operator: Exists}]
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	// +optional
+	ClusterTolerations []corev1.Toleration `json:"clusterTolerations,omitempty"`
 
 	// autoscaleMultiClusterDelay is how long, in seconds, Pods of one cluster must be unschedulable before other clusters
 	// get its share: time for its cluster autoscaler to add nodes. Distributed mode, and replicaDistribution.

@@ -120,6 +120,19 @@ type MultidimPodAutoscalerSpec struct {
 	// +optional
 	ClusterAffinity *ClusterAffinity `json:"clusterAffinity,omitempty"`
 
+	// clusterTolerations are for taints of clusters that are to have no effect on this MultidimPodAutoscaler, as tolerations of a Pod are for
+	// taints of nodes. A cluster with another taint is cordoned if the effect is NoSchedule: it keeps what it has, and gets no
+	// more. It is drained if the effect is NoExecute: others take its part over, and it is not waited for while it is silent.
+	// Clusters of Karmada have taints (spec.taints). The annotations fleetscale.io/cordon and fleetscale.io/drain of any
+	// registration act as taints with these keys, the value "true", and the effects NoSchedule and NoExecute.
+	// The silence of a drained cluster holds up no size.
+	// An operator is Exists or Equal; tolerationSeconds may not be set. At most 16.
+	// Example: [{key: fleetscale.io/cordon, operator: Exists}]
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	// +optional
+	ClusterTolerations []corev1.Toleration `json:"clusterTolerations,omitempty"`
+
 	// replicaDistribution, in central mode, makes the hub write the replicas of each cluster itself. As of a FederatedHPA; no
 	// effect without goals.
 	// Example: {type: StaticWeighted}

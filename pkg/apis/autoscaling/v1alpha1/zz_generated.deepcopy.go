@@ -637,6 +637,13 @@ func (in *FederatedHPASpec) DeepCopyInto(out *FederatedHPASpec) {
 		*out = new(ClusterAffinity)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.ClusterTolerations != nil {
+		in, out := &in.ClusterTolerations, &out.ClusterTolerations
+		*out = make([]corev1.Toleration, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
+	}
 	if in.AutoscaleMultiClusterDelay != nil {
 		in, out := &in.AutoscaleMultiClusterDelay, &out.AutoscaleMultiClusterDelay
 		*out = new(int32)
@@ -1077,6 +1084,13 @@ func (in *MultidimPodAutoscalerSpec) DeepCopyInto(out *MultidimPodAutoscalerSpec
 		in, out := &in.ClusterAffinity, &out.ClusterAffinity
 		*out = new(ClusterAffinity)
 		(*in).DeepCopyInto(*out)
+	}
+	if in.ClusterTolerations != nil {
+		in, out := &in.ClusterTolerations, &out.ClusterTolerations
+		*out = make([]corev1.Toleration, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
 	}
 	if in.ReplicaDistribution != nil {
 		in, out := &in.ReplicaDistribution, &out.ReplicaDistribution

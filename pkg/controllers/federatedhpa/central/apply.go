@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // outcome is the result of a plan.
@@ -35,7 +36,27 @@ func (o *outcome) assigned(p *part) *int32 {
 			return &c.to
 		}
 	}
+	if o.division != nil && p.abandoned() && o.carriedOut() {
+		return new(int32)
+	}
 	return p.assigned
+}
+
+// carriedOut: all clusters that get other replicas were told them.
+func (o *outcome) carriedOut() bool {
+	return slices.EqualFunc(o.changes, o.division.changes, func(told, wanted change) bool {
+		return told.err == nil && told.part.Cluster == wanted.part.Cluster && told.to == wanted.to
+	})
+}
+
+// lost are the replicas that clusters were told which are drained and cannot be told otherwise.
+func (in *situation) lost() (n int32) {
+	for p := range sight.Pointers(in.parts) {
+		if p.abandoned() {
+			n += p.told()
+		}
+	}
+	return n
 }
 
 // apply writes what was decided, and returns what came of it.
@@ -91,7 +112,7 @@ func (m *Mode) writeClusters(ctx context.Context, p *plan) []change {
 			losses = append(losses, c)
 		}
 	}
-	if p.Replicas < p.scale.Replicas {
+	if p.Replicas < p.scale.Replicas-p.lost() {
 		moving := gained(gains)
 		gains, losses = lessen(gains, moving), lessen(losses, moving)
 	}
@@ -162,6 +183,9 @@ func (o *outcome) complete(ctx context.Context) {
 			"from", c.from, "to", c.to, "reason", o.Explanation.Reason)
 	}
 	err := errors.Join(faults...)
+	if err == nil {
+		achieved -= int64(o.lost())
+	}
 	switch {
 	case !o.Rescale:
 		o.Err = errors.Join(o.Err, err)
@@ -183,10 +207,18 @@ func (in *situation) nobodyTold(wanted int32) error {
 	case !slices.ContainsFunc(in.parts, func(p part) bool { return p.writable() }):
 		return errors.New("no cluster can be scaled: status.clusters says why")
 	case wanted > in.scale.Replicas:
-		return errors.New("no cluster can take the replicas: all that can be scaled are at their autoscalingMaxThreshold")
+		return errors.New("no cluster can take the replicas: all that can be scaled are " + in.atMost())
 	default:
 		return errors.New("no cluster that can be scaled runs a replica")
 	}
+}
+
+// atMost is why clusters that can be scaled cannot have more.
+func (in *situation) atMost() string {
+	if slices.ContainsFunc(in.parts, func(p part) bool { return p.Standing.Standing != taints.Free }) {
+		return "at their autoscalingMaxThreshold, cordoned or drained"
+	}
+	return "at their autoscalingMaxThreshold"
 }
 
 // fail records where a rescale that succeeded in part failed.

@@ -9,6 +9,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // divide divides so many replicas among the clusters that take part. One that cannot be told keeps what it has.
@@ -19,7 +20,7 @@ func (in *situation) divide(total int32) *division {
 		Total:  total,
 	}
 	for p := range sight.Pointers(in.parts) {
-		if p.takesPart() {
+		if p.takesPart() && !p.abandoned() {
 			q.Clusters = append(q.Clusters, p.cluster(in))
 		}
 	}
@@ -61,10 +62,18 @@ func (in *situation) rebalance(v *division, distributed assignment.DistributeQue
 
 // cluster is the cluster as the division sees it.
 func (p *part) cluster(in *situation) assignment.Cluster {
-	return assignment.Cluster{
+	c := assignment.Cluster{
 		Name: p.Facts.Name, Preference: p.Preference, Current: p.told(), Capacity: p.capacity(),
 		Limit: p.limit, Load: in.load(p.Facts.Name), Held: !p.writable(), Moved: p.moved, Ready: int32(p.Pods.Ready()),
 	}
+	if p.Standing.Standing != taints.Free { // it gets no more
+		c.Ceiling = min(c.Ceiling, c.Current)
+		c.Floor = min(c.Floor, c.Ceiling)
+	}
+	if p.drained() { // and gives what others can take
+		c.Limit, c.Floor, c.Moved = new(int32), 0, 0
+	}
+	return c
 }
 
 // capacity returns how many replicas the cluster can host in all; nil: that is not known.

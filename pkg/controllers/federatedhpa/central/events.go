@@ -66,6 +66,10 @@ func (o *outcome) shifted() string {
 // addCluster reports a cluster whose state has changed. Those that cannot be seen are reported together.
 func addCluster(news *record.Events, object *v1alpha1.FederatedHPA, now *v1alpha1.ClusterStatus) {
 	before := sight.Before(object, now.Name)
+	if word := record.Standing(&before, now); word != "" {
+		news.Add(corev1.EventTypeNormal, record.EventClusterChanged, word)
+		return
+	}
 	switch {
 	case before.Name != "" && before.State == now.State, before.Name == "" && now.State == v1alpha1.ClusterActive:
 		return

@@ -66,7 +66,9 @@ func (m *Mode) readScale(ctx context.Context, in *situation) {
 func (p *part) seeScale(object *v1alpha1.FederatedHPA) {
 	switch {
 	case p.Scale != nil:
-		p.assigned = &p.Scale.Spec.Replicas
+		if p.assigned = &p.Scale.Spec.Replicas; p.takenOver {
+			p.moved = p.Scale.Spec.Replicas // what it runs yet, or again, runs elsewhere
+		}
 	case p.Absent != nil:
 		p.assigned = nil
 		p.exclude(record.ReasonTargetNotFound, fmt.Sprintf("there is no %s that can be scaled: %v", workload.Describe(object.Spec.ScaleTargetRef),

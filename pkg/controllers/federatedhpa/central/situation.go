@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // situation is the input of a decision.
@@ -53,6 +54,8 @@ type part struct {
 	assigned *int32
 	// moved are those of assigned that run elsewhere too, until they are Ready here.
 	moved int32
+	// takenOver: it is drained, and the others have been given its replicas.
+	takenOver bool
 	// others are autoscalers of the same workload or the same Pods there.
 	others []string
 	// limit is what a full cluster can go on running; nil: it is not full.
@@ -74,6 +77,7 @@ func partsOf(seen *sight.Sight, memory *Memory) []part {
 		p := part{Cluster: c, state: v1alpha1.ClusterActive, assigned: c.Placed, moved: memory.Moved[c.Facts.Name]}
 		if seen.Object.Spec.ReplicaDistribution != nil {
 			p.assigned = memory.told(c)
+			p.takenOver = p.drained() && p.assigned != nil && *p.assigned == 0
 		}
 		if c.Silence != nil {
 			p.silent(c.Silence)
@@ -85,6 +89,12 @@ func partsOf(seen *sight.Sight, memory *Memory) []part {
 
 // takesPart reports whether the cluster's Pods count.
 func (p *part) takesPart() bool { return p.state != v1alpha1.ClusterExcluded }
+
+// drained: others take its part over at once, and nobody waits for it.
+func (p *part) drained() bool { return p.Standing.Standing == taints.Drained }
+
+// abandoned: it is drained and cannot be told. So others run its replicas instead.
+func (p *part) abandoned() bool { return p.drained() && p.state == v1alpha1.ClusterUnreachable }
 
 // writable reports whether the cluster can be told another number of replicas.
 func (p *part) writable() bool {
@@ -162,6 +172,7 @@ func (p *part) seen(whole *replicas.Scale) replicas.Cluster {
 	c := replicas.Cluster{
 		Name:        p.Facts.Name,
 		Silent:      p.Pods.Silent,
+		Drained:     p.drained(),
 		Pods:        p.Pods.Pods,
 		Assigned:    p.assigned,
 		Autoscalers: p.others,
@@ -169,6 +180,9 @@ func (p *part) seen(whole *replicas.Scale) replicas.Cluster {
 	}
 	if p.state == v1alpha1.ClusterUnreachable && c.Silent == nil {
 		c.Silent = &fleet.Silence{Reason: fleet.Reason(p.reason), Detail: p.message}
+	}
+	if p.takenOver {
+		c.Assigned = new(int32)
 	}
 	if p.Before.ReadyReplicas != nil {
 		c.LastReady = *p.Before.ReadyReplicas

@@ -34,7 +34,7 @@ func (o *outcome) status() v1alpha1.FederatedHPAStatus {
 		s.Conditions[i].Message = summary.Brief(s.Conditions[i].Message, summary.LongestCondition)
 	}
 	if o.division != nil {
-		s.Conditions = o.division.saturated().Set(s.Conditions, o.Now)
+		s.Conditions = o.saturated(o.division).Set(s.Conditions, o.Now)
 	}
 	s.Conditions = o.propagated(o.unmatched(s.Conditions))
 	s.Conditions = record.Acting(o.Object.Spec.Mode, o.would()).Set(s.Conditions, o.Now)
@@ -79,6 +79,13 @@ func (o *outcome) clusterStatus(p *part) v1alpha1.ClusterStatus {
 		if c.part.Cluster == p.Cluster && c.err != nil {
 			s.Reason, s.Message = reasonFailedUpdateScale, c.err.Error()
 		}
+	}
+	switch {
+	case s.Reason == "":
+		s.Reason, s.Message = p.Standing.String(), p.Standing.Message()
+	case p.abandoned():
+		s.Message = fmt.Sprintf("%s; it cannot be read: %s: %s", p.Standing.Message(), s.Reason, s.Message)
+		s.Reason = p.Standing.String()
 	}
 	s.Reason, s.Message = summary.Brief(s.Reason, summary.LongestReason), summary.Brief(s.Message, summary.LongestMessage)
 	s.Since = p.Before.Since
@@ -184,11 +191,11 @@ func (o *outcome) stateOf(s *v1alpha1.FederatedHPAStatus) v1alpha1.FederatedHPAS
 }
 
 // saturated reports whether the clusters can take what is divided among them.
-func (v *division) saturated() record.Condition {
+func (in *situation) saturated(v *division) record.Condition {
 	c := record.Condition{Type: v1alpha1.AllClustersSaturated, Is: v.Unplaced > 0 || v.Saturated, Reason: reasonNoRoom,
 		Message: "no cluster is known to have room for some of the replicas; they were given out all the same"}
 	if v.Unplaced > 0 {
-		c.Reason, c.Message = reasonThresholds, "every cluster that can be scaled is at its autoscalingMaxThreshold"
+		c.Reason, c.Message = reasonThresholds, "all clusters that can be scaled are "+in.atMost()
 	}
 	return c.Else(reasonRoom, "the clusters can take their replicas")
 }

@@ -46,9 +46,9 @@ func (o *outcome) each(of func(*result, *situation) []change) [][]change {
 func (in *situation) replaced(s *site, next assignment.SiteStep) bool {
 	switch s.presence {
 	case assignment.Silent:
-		return in.Now.Sub(next.Since) >= in.options.Grace
+		return s.drained() || in.Now.Sub(next.Since) >= in.options.Grace
 	case assignment.Refusing:
-		return in.gaveUp(s)
+		return s.drained() || in.gaveUp(s)
 	default:
 		return false
 	}
@@ -144,7 +144,7 @@ func (o *outcome) mayGrow() bool {
 }
 
 // counts: nothing grows while the cluster still exceeds its assigned maximum. One that is silent, or does not let our autoscaler
-// shrink or go, does not hold the others back forever.
+// shrink or go, does not hold the others back forever; one that is drained does not at all.
 func (o *outcome) counts(r *result) bool {
 	switch r.presence {
 	case assignment.Silent, assignment.Refusing:
@@ -152,7 +152,7 @@ func (o *outcome) counts(r *result) bool {
 	case assignment.Leaving:
 		return o.Now.Sub(r.next.Since) < o.options.Grace || r.here() && r.failure == ""
 	default:
-		return true
+		return !r.drained() || r.failure == ""
 	}
 }
 

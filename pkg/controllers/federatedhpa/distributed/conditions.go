@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/summary"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // conditions report whether the object can do its work.
@@ -151,7 +152,7 @@ func of(hpa *autoscalingv2.HorizontalPodAutoscaler,
 
 func (in *situation) visible() record.Condition {
 	dark := in.words(func(s *site) string {
-		if s.presence != assignment.Silent {
+		if s.presence != assignment.Silent || s.drained() {
 			return ""
 		}
 		return fmt.Sprintf("%s (%s)", s.Facts.Name, s.reason)
@@ -160,8 +161,11 @@ func (in *situation) visible() record.Condition {
 		return record.Condition{Type: v1alpha1.FleetVisible, Reason: replicas.ReasonClusterUnreachable,
 			Message: "these clusters cannot be seen, keep their bounds and continue to scale within them: " + strings.Join(dark, ", ")}
 	}
-	return record.Condition{Type: v1alpha1.FleetVisible, Is: true, Reason: replicas.ReasonAllClustersVisible,
-		Message: "all clusters are visible"}
+	message := "all clusters are visible"
+	if slices.ContainsFunc(in.sites, func(s site) bool { return s.presence == assignment.Silent }) {
+		message = "all clusters are visible that are not drained"
+	}
+	return record.Condition{Type: v1alpha1.FleetVisible, Is: true, Reason: replicas.ReasonAllClustersVisible, Message: message}
 }
 
 // words are what is to be said of each cluster, but for those of which it is nothing.
@@ -188,8 +192,12 @@ func (in *situation) supported() record.Condition {
 }
 
 func (p *plan) unassigned() record.Condition {
+	why := "the thresholds of the clusters add up to less"
+	if slices.ContainsFunc(p.sites, func(s site) bool { return s.Standing.Standing != taints.Free }) {
+		why = "some clusters are cordoned or drained, and the others may not have more"
+	}
 	return record.Condition{Type: v1alpha1.MaxNotAssignable, Is: p.step.Unassigned > 0, Reason: "Thresholds",
-		Message: fmt.Sprintf("%d of maxReplicas cannot be assigned: the thresholds of the clusters add up to less", p.step.Unassigned)}.
+		Message: fmt.Sprintf("%d of maxReplicas cannot be assigned: %s", p.step.Unassigned, why)}.
 		Else("AllAssigned", "all of maxReplicas is assigned")
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // plan is the next assignment of every cluster.
@@ -123,10 +124,10 @@ func (s *site) snapshot(in *situation) assignment.Site {
 		lower = min(lower, upper) // the others get what it does not take
 	}
 	site := assignment.Site{
-		Name: s.Facts.Name, Preference: s.Preference, Presence: s.presence,
+		Name: s.Facts.Name, Preference: s.Preference, Presence: s.presence, Standing: s.Standing.Standing,
 		State: s.Before.State, Min: lower, Max: upper, Current: s.current(),
 		Stands: stands, Ordered: s.order(), Asleep: s.asleep(), Balks: s.balks, Recovered: s.recovered,
-		Unschedulable: s.unschedulable(), Additional: s.Room(s.current()),
+		Ready: int32(s.Pods.Ready()), Unschedulable: s.unschedulable(), Additional: s.Room(s.current()),
 		SchedulableSince: sight.Time(s.Before.SchedulableSince), SaturatedFirst: sight.Time(s.Before.SaturatedFirst),
 	}
 	if s.Before.Since != nil {
@@ -196,14 +197,14 @@ func (in *situation) tolerance() int64 {
 }
 
 // pending: a cluster does not have its assignment yet, and can be written. What one refuses the others do not wait for, nor
-// for what cannot grow meanwhile.
+// for what cannot grow meanwhile, nor at all for one that is drained.
 func (in *situation) pending() bool {
 	stuck := slices.ContainsFunc(in.sites, func(s site) bool {
 		return s.presence == assignment.Refusing && !in.gaveUp(&s) && s.mayExceed(s.assigned.upper)
 	})
 	for s := range sight.Pointers(in.sites) {
 		switch {
-		case s.presence != assignment.Present, stuck && s.assigned.upper > s.stands():
+		case s.presence != assignment.Present, s.drained(), stuck && s.assigned.upper > s.stands():
 		case !s.has(s.assigned.lower, s.assigned.upper), s.order() != nil && !s.balks:
 			return true
 		}
@@ -219,7 +220,8 @@ func (in *situation) gaveUp(s *site) bool {
 // overtaken: a cluster is back whose place the others took over, so that the bounds of all together are too much.
 func (in *situation) overtaken() bool {
 	return slices.ContainsFunc(in.sites, func(s site) bool {
-		away := s.Before.State == v1alpha1.ClusterUnreachable && s.Before.Since != nil && in.Now.Sub(s.Before.Since.Time) >= in.options.Grace
+		away := s.Before.State == v1alpha1.ClusterUnreachable && s.Before.Since != nil &&
+			(in.Now.Sub(s.Before.Since.Time) >= in.options.Grace || s.Before.Reason == taints.Drained.String())
 		return s.presence == assignment.Present && (away || s.rejoins())
 	})
 }

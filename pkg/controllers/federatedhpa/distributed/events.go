@@ -57,6 +57,10 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 	for i := range status.Clusters {
 		c, was := &status.Clusters[i], sight.Before(p.Object, status.Clusters[i].Name)
 		refuses, refused := c.Reason == reasonFailedWrite, was.Reason == reasonFailedWrite
+		if word := record.Standing(&was, c); word != "" {
+			better = append(better, word)
+			continue
+		}
 		switch before := was.State; {
 		case refuses && !refused:
 			worse = append(worse, fmt.Sprintf("cluster %s rejects writes: %s", c.Name, c.Message))

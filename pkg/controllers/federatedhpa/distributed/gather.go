@@ -46,6 +46,9 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	}
 	in.leaveUnpreferred()
 	m.readPods(ctx, &in)
+	for s := range sight.Pointers(in.sites) {
+		s.notAwaited()
+	}
 	in.wanted = m.wants(ctx, &in)
 	return in
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // What is said of every write to a member, in every test. The lock is held.
@@ -94,8 +95,8 @@ func (m *member) counts() bool {
 	intent, known := m.intent()
 	dark := m.silence != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown || m.unlisted ||
 		intent.State == v1alpha1.ClusterUnreachable
-	if selected && !dark {
-		return true
+	if drained := taints.Judge(m.facts.Taints, nil).Standing == taints.Drained; selected && !dark || drained {
+		return !dark
 	}
 	return err == nil && known && intent.Since != nil && m.clock.Since(intent.Since.Time) < grace
 }

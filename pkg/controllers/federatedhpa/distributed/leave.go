@@ -47,10 +47,10 @@ func (o *outcome) settled() bool {
 	runs := int64(0)
 	for r := range sight.Pointers(o.results) {
 		switch {
+		case r.presence == assignment.Leaving, r.drained():
+			continue
 		case r.presence == assignment.Silent, r.presence == assignment.Refusing:
 			return false
-		case r.presence == assignment.Leaving:
-			continue
 		case r.next.Scale != nil || !r.has(r.next.Min, r.next.Max) || int32(r.Pods.Ready()) < r.current():
 			return false
 		}

@@ -42,7 +42,7 @@ type clusterMemory struct {
 	at               time.Time
 	// refused and balked are how the last writes of bounds, and of replicas, failed.
 	refused, balked refusal
-	// recovered: it takes what it had refused for so long that the others no longer waited for it.
+	// recovered: it takes what it had refused for so long that the others no longer waited for it, or it is no longer cordoned or drained.
 	recovered bool
 	trial     trial
 	steady    int

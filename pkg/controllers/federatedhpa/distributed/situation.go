@@ -3,6 +3,7 @@
 package distributed
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // situation is the input of a step.
@@ -80,6 +82,7 @@ func sitesOf(seen *sight.Sight, memory *Memory, grace time.Duration) []site {
 			s.leaves(v1alpha1.ClusterExcluded, reasonNotSelected, "the cluster is no longer selected")
 		}
 		s.clusterMemory = memory.of(c.Facts.Name, seen.Now)
+		s.recovered = s.recovered || s.released()
 		s.refuses(s.refused, s.balked, seen.Now, grace)
 	}
 	return sites
@@ -106,6 +109,23 @@ func (s *site) refuses(bounds, scale refusal, now time.Time, grace time.Duration
 		s.presence, s.reason, s.message = assignment.Refusing, reasonFailedWrite, bounds.message
 	case s.balks:
 		s.reason, s.message = reasonFailedWrite, scale.message
+	}
+}
+
+// drained: others take its part over at once.
+func (s *site) drained() bool { return s.Standing.Standing == taints.Drained }
+
+// released: it was cordoned or drained, and is that no more.
+func (s *site) released() bool {
+	was := s.Before.Reason == taints.Cordoned.String() || s.Before.Reason == taints.Drained.String()
+	return was && s.Standing.Standing == taints.Free
+}
+
+// notAwaited says of a drained cluster that is silent that nobody waits for it.
+func (s *site) notAwaited() {
+	if s.presence == assignment.Silent && s.drained() {
+		s.message = fmt.Sprintf("%s; it cannot be read: %s: %s", s.Standing.Message(), s.reason, s.message)
+		s.reason = s.Standing.String()
 	}
 }
 
@@ -180,6 +200,9 @@ func (in *situation) keeping() []string {
 		since := in.Now
 		if s.Before.State == v1alpha1.ClusterUnreachable && s.Before.Since != nil {
 			since = s.Before.Since.Time
+		}
+		if s.drained() {
+			continue
 		}
 		silent := s.presence == assignment.Silent && in.Now.Sub(since) < in.options.Grace
 		if silent || s.presence == assignment.Refusing && in.gaveUp(s) {

@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/summary"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // status returns the new status: the assignment of every cluster, and what is known of it.
@@ -89,6 +90,8 @@ func (s *site) why(c *v1alpha1.ClusterStatus) (reason, message string) {
 	switch {
 	case s.reason != "":
 		reason, message = s.reason, s.message
+	case s.Standing.Standing != taints.Free:
+		reason, message = s.Standing.String(), s.Standing.Message()
 	case c.State == v1alpha1.ClusterSaturated:
 		reason, message = record.ReasonUnschedulable, "its nodes take no more Pods of the workload"
 	case c.State == v1alpha1.ClusterExcluded:

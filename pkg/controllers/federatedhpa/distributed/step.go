@@ -8,6 +8,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 	"k8s.io/utils/ptr"
 )
 
@@ -43,6 +44,9 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 		next.Scale = s.begins(next.Max) // it was to begin, and has not yet, whatever the spec has become since
 	case s.lacks() && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
+	}
+	if s.Standing.Standing != taints.Free && s.current() == 0 && next.Scale != nil && *next.Scale > 0 {
+		next.Scale = nil // nothing begins there
 	}
 }
 

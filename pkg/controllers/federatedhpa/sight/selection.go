@@ -17,7 +17,8 @@ func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA) (Sig
 	s := Sight{Object: object, Now: r.Clock.Now()}
 	clusters, byOthers, err := r.Reader.Select(ctx, selection.Workload{
 		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, Affinity: object.Spec.ClusterAffinity,
-		InMembers: object.Distributed() || object.Spec.ReplicaDistribution != nil, Known: known(object),
+		Tolerations: object.Spec.ClusterTolerations,
+		InMembers:   object.Distributed() || object.Spec.ReplicaDistribution != nil, Known: known(object),
 	})
 	if err != nil {
 		return s, err
