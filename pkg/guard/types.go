@@ -6,29 +6,41 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Type knows where a Go type has quantities, and what it takes in memory. Nil has none, and takes nothing.
+// Type knows where a Go type has quantities, and what decoding it takes. Nil has none, and takes nothing.
 type Type struct {
-	root   *node // nil: it has no quantities
-	weight *weight
+	root  *node // nil: it has no quantities
+	shape *shape
 }
+
+// known are the types that were asked for, by reflect.Type: each is learned once.
+var known sync.Map
 
 // TypeOf learns it of the type that object points to.
 func TypeOf(object any) *Type {
-	known := explorer{}
-	root := known.of(reflect.TypeOf(object))
-	known.prune()
-	return typed(root, weigher{}.of(reflect.TypeOf(object)))
+	t := reflect.TypeOf(object)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if found, ok := known.Load(t); ok {
+		return found.(*Type)
+	}
+	nodes := explorer{}
+	root := nodes.of(t)
+	nodes.prune()
+	found, _ := known.LoadOrStore(t, typed(root, shaper{}.of(t)))
+	return found.(*Type)
 }
 
-func typed(root *node, w *weight) *Type {
+func typed(root *node, s *shape) *Type {
 	if !root.leads {
 		root = nil
 	}
-	return &Type{root, w}
+	return &Type{root, s}
 }
 
 // node is one type on the way to quantities.

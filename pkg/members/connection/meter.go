@@ -113,7 +113,7 @@ func resultOf(resp *http.Response, err error) string {
 }
 
 // Metrics counts and times requests. Series are bounded by clusters, times a dozen
-// results for the requests, five offences, and a dozen
+// results for the requests, seven offences, and a dozen
 // kinds of items; they go when a cluster leaves.
 type Metrics struct {
 	requests *prometheus.CounterVec
