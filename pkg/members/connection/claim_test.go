@@ -85,6 +85,11 @@ func TestWhoWouldHoldTheLeastIsServedFirst(t *testing.T) {
 		peers := sharing(3000, 4)
 		var mu sync.Mutex
 		var order []string
+		noted := func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			return strings.Join(order, ", ")
+		}
 		note := func(what string) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -110,12 +115,12 @@ func TestWhoWouldHoldTheLeastIsServedFirst(t *testing.T) {
 		decode(peers[0], "hostile again", 1400, time.Second)
 		decode(peers[2], "large", 1350, time.Second)
 		decode(peers[3], "small", 300, 2*time.Second)
-		if got := strings.Join(order, ", "); got != "hostile, hostile too" {
+		if got := noted(); got != "hostile, hostile too" {
 			t.Errorf("at first %s", got)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got := strings.Join(order, ", "); got != "hostile, hostile too, small, large, hostile again" {
+		if got := noted(); got != "hostile, hostile too, small, large, hostile again" {
 			t.Errorf("served in the order %s", got)
 		}
 		if b := peers[0].options.budget; b.held != 0 || b.fixed != 0 || len(b.waiting) != 0 {
