@@ -157,7 +157,8 @@ func TestWeightOfWhatUnfolds(t *testing.T) {
 		bodies[fmt.Sprint("finalizers ", n)] = `{"metadata":{"finalizers":` + list(`""`, n) + `}}`
 		bodies[fmt.Sprint("labels ", n)] = `{"metadata":{"labels":` + entries(`""`, n) + `}}`
 		bodies[fmt.Sprint("overhead ", n)] = `{"spec":{"overhead":` + entries(`1`, n) + `}}`
-		bodies[fmt.Sprint("managed fields ", n)] = `{"metadata":{"managedFields":` + list(`{"time":"2026-01-02T03:04:05Z","fieldsV1":{}}`, n) + `}}`
+		bodies[fmt.Sprint("managed fields ", n)] = `{"metadata":{"managedFields":` +
+			list(`{"time":"2026-01-02T03:04:05Z","fieldsV1":{}}`, n) + `}}`
 	}
 	for name, body := range bodies {
 		weight, err := TypeOf(&corev1.Pod{}).JSON([]byte(body))
@@ -168,7 +169,9 @@ func TestWeightOfWhatUnfolds(t *testing.T) {
 		typed := `{"kind":"Pod","apiVersion":"v1",` + body[1:]
 		weight, err = SchemeOf(scheme.Scheme).Check([]byte(typed), nil, nil)
 		if err == nil {
-			holds(t, name+" by the API machinery", weight, func() { _, _, _ = scheme.Codecs.UniversalDeserializer().Decode([]byte(typed), nil, nil) })
+			holds(t, name+" by the API machinery", weight, func() {
+				_, _, _ = scheme.Codecs.UniversalDeserializer().Decode([]byte(typed), nil, nil)
+			})
 		}
 		weight, err = TypeOf(&unstructured.Unstructured{}).JSON([]byte(typed))
 		if err != nil {
@@ -267,7 +270,9 @@ func FuzzWeight(f *testing.F) {
 				holds(t, fmt.Sprintf("%T in JSON", like), weight+inWords, func() { _ = stdjson.Unmarshal(data, made()) })
 			}
 			if weight, err := TypeOf(like).Protobuf(data); err == nil {
-				holds(t, fmt.Sprintf("%T in protobuf", like), weight+inWords, func() { _ = made().(interface{ Unmarshal([]byte) error }).Unmarshal(data) })
+				holds(t, fmt.Sprintf("%T in protobuf", like), weight+inWords, func() {
+					_ = made().(interface{ Unmarshal([]byte) error }).Unmarshal(data)
+				})
 			}
 		}
 	})

@@ -24,7 +24,8 @@ type claim struct {
 func (c *claim) after() int64 { return c.loan.account.held + c.more }
 
 func tooLargeDecoded(bytes int64) error {
-	return fleet.Silencef(fleet.ReasonTooLarge, "decoding the answer would take %s: more than one cluster may take (three eighths of GOMEMLIMIT)",
+	return fleet.Silencef(fleet.ReasonTooLarge,
+		"decoding the answer would take %s: more than one cluster may take (three eighths of GOMEMLIMIT)",
 		resource.NewQuantity(bytes, resource.BinarySI))
 }
 

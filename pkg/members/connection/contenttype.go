@@ -35,7 +35,8 @@ func (i *intake) asked(req *http.Request, resp *http.Response) error {
 	if !strings.HasPrefix(media, "text/") {
 		_ = i.offended(offenceContentType, errContentType)
 	}
-	return fleet.Silencef(fleet.ReasonBadAnswer, "the answer is %q, for which it was not asked: is the address that of a Kubernetes API server?",
+	return fleet.Silencef(fleet.ReasonBadAnswer,
+		"the answer is %q, for which it was not asked: is the address that of a Kubernetes API server?",
 		said[:min(len(said), mostShown)])
 }
 

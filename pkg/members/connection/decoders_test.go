@@ -17,7 +17,8 @@ import (
 // decoders are functions that make objects of bytes, or clients that do.
 var decoders = map[string]bool{
 	"Unmarshal": true, "UnmarshalJSON": true, "NewDecoder": true, "FromUnstructured": true, "Into": true, "Stream": true,
-	"NewDiscoveryClient": true, "NewForConfig": true, "NewForConfigAndClient": true, "RESTClientFor": true, "RESTClientForConfigAndClient": true,
+	"NewDiscoveryClient": true, "NewForConfig": true, "NewForConfigAndClient": true, "RESTClientFor": true,
+	"RESTClientForConfigAndClient":            true,
 	"UnversionedRESTClientForConfigAndClient": true, "UniversalDecoder": true, "UniversalDeserializer": true, "YAMLToJSON": true,
 }
 

@@ -167,7 +167,8 @@ func TestDiscoveryThatUnfolds(t *testing.T) { // alone: it measures
 		}), Options{})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := NewMapper(func() rest.Interface { return conn.Client() }, peer.Reading()).RESTMapping(schema.GroupKind{Group: "apps", Kind: "Deployment"})
+		m := NewMapper(func() rest.Interface { return conn.Client() }, peer.Reading())
+		_, err := m.RESTMapping(schema.GroupKind{Group: "apps", Kind: "Deployment"})
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > 128<<20 {
 			t.Errorf("%s: %v after %d MiB", form, err, took>>20)

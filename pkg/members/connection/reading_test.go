@@ -173,7 +173,9 @@ func TestOffencesAreCounted(t *testing.T) {
 		r.intake.judge(BadAnswer("decoding", &guard.HarmfulError{}))
 		r.intake.judge(BadAnswer("decoding", &guard.TooHeavyError{}))
 		got := map[string]float64{}
-		for _, o := range []offence{offenceTooLarge, offenceEndless, offenceHarmful, offenceTooHeavy, offenceContentType, offenceStuck, offencePanic} {
+		for _, o := range []offence{
+			offenceTooLarge, offenceEndless, offenceHarmful, offenceTooHeavy, offenceContentType, offenceStuck, offencePanic,
+		} {
 			got[string(o)] = testutil.ToFloat64(p.meter.metrics.offences.WithLabelValues("east", string(o)))
 		}
 		fleettest.Same(t, "offences", map[string]float64{"TooLarge": 0, "EndlessList": 1, "HarmfulQuantity": 1, "TooHeavy": 1, "ContentType": 0,

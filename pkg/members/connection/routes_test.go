@@ -99,8 +99,8 @@ func answerEvil(t *testing.T, contentType, body string) http.HandlerFunc {
 // of no format that was asked for is not read.
 func TestEveryRouteIsGuarded(t *testing.T) {
 	const json, protobuf = apiruntime.ContentTypeJSON, apiruntime.ContentTypeProtobuf
-	formats := []string{json, protobuf, json + ";stream=watch", protobuf + ";stream=watch", "application/yaml", "application/cbor", "text/plain",
-		"application/cbor-seq", "", "application/apply-patch+yaml", ";;"}
+	formats := []string{json, protobuf, json + ";stream=watch", protobuf + ";stream=watch", "application/yaml", "application/cbor",
+		"text/plain", "application/cbor-seq", "", "application/apply-patch+yaml", ";;"}
 	for _, accept := range []string{protobuf + "," + json, json, protobuf, "*/*"} {
 		for _, contentType := range formats {
 			for _, body := range []string{json, protobuf} {
@@ -145,14 +145,16 @@ func TestFormatsThatWereNotAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := NewPeer("east", Options{}.WithDefaults(), NewMetrics(prometheus.NewRegistry()), func(fleet.Reason) {}, nil)
 			req := &http.Request{Header: http.Header{"Accept": {tc.accept}}}
-			err := p.reading.intake.asked(req, &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {tc.said}}})
-			if n := testutil.ToFloat64(p.meter.metrics.offences.WithLabelValues("east", "ContentType")); (err != nil) != tc.refused || n != tc.offences {
+			said := http.Header{"Content-Type": {tc.said}}
+			err := p.reading.intake.asked(req, &http.Response{StatusCode: http.StatusOK, Header: said})
+			n := testutil.ToFloat64(p.meter.metrics.offences.WithLabelValues("east", "ContentType"))
+			if (err != nil) != tc.refused || n != tc.offences {
 				t.Errorf("%v, %v offences; want refused: %v, %v", err, n, tc.refused, tc.offences)
 			}
 			if err != nil {
 				wantReason(t, err, fleet.ReasonBadAnswer, "for which it was not asked")
 			}
-			if err := p.reading.intake.asked(req, &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{"Content-Type": {tc.said}}}); err != nil {
+			if err := p.reading.intake.asked(req, &http.Response{StatusCode: http.StatusBadGateway, Header: said}); err != nil {
 				t.Errorf("with an error: %v", err)
 			}
 		})
