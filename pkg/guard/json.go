@@ -26,6 +26,9 @@ func (t *Type) JSON(data []byte) (int64, error) {
 
 // JSON refuses data that would be a harmful quantity somewhere in the object, or is too heavy.
 func JSON(data []byte, object any) error {
+	if len(data) <= light && !suspicious(data, true) {
+		return nil // the rule: what it is to become does not matter then
+	}
 	_, err := TypeOf(object).JSON(data)
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -17,23 +16,16 @@ type Type struct {
 	shape *shape
 }
 
-// known are the types that were asked for, by reflect.Type: each is learned once.
-var known sync.Map
-
-// TypeOf learns it of the type that object points to.
+// TypeOf learns it of the type that object points to, which takes longer than to check an ordinary object.
 func TypeOf(object any) *Type {
 	t := reflect.TypeOf(object)
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if found, ok := known.Load(t); ok {
-		return found.(*Type)
-	}
 	nodes := explorer{}
 	root := nodes.of(t)
 	nodes.prune()
-	found, _ := known.LoadOrStore(t, typed(root, shaper{}.of(t)))
-	return found.(*Type)
+	return typed(root, shaper{}.of(t))
 }
 
 func typed(root *node, s *shape) *Type {

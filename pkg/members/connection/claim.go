@@ -40,7 +40,7 @@ func (l *loan) fits(more int64) bool {
 	return l.held+more <= b.each
 }
 
-// claim has the loan hold that much more, and not give way any more; it waits for that until end. The loan must have been
+// claim has the loan hold that much more, and no longer give way; it waits for that until end. The loan must have been
 // made with what closes given.
 func (l *loan) claim(more int64, end, given <-chan struct{}) error {
 	if l == nil {

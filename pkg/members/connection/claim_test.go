@@ -129,7 +129,7 @@ func TestWhoWouldHoldTheLeastIsServedFirst(t *testing.T) {
 	})
 }
 
-// Answers that are in memory and wait for each other do not do so for ever.
+// Answers that are in memory and wait for each other do not do so forever.
 func TestAnswersDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var decoded, refused atomic.Int32

@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 const (
@@ -111,16 +110,16 @@ func (d documents) read(ctx context.Context, path string, plain func([]byte) (do
 
 // checkPlain and checkAggregated allow for what is made of the documents, too.
 func checkPlain(body []byte) (int64, error) {
-	versions, err := guard.TypeOf(&metav1.APIVersions{}).JSON(body)
+	versions, err := TypeOf(&metav1.APIVersions{}).JSON(body)
 	if err != nil {
 		return 0, err
 	}
-	groups, err := guard.TypeOf(&metav1.APIGroupList{}).JSON(body)
+	groups, err := TypeOf(&metav1.APIGroupList{}).JSON(body)
 	return 3 * max(versions, groups), err
 }
 
 func checkAggregated(body []byte) (int64, error) {
-	bytes, err := guard.TypeOf(&apidiscoveryv2.APIGroupDiscoveryList{}).JSON(body)
+	bytes, err := TypeOf(&apidiscoveryv2.APIGroupDiscoveryList{}).JSON(body)
 	return 3 * bytes, err
 }
 

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -76,7 +75,7 @@ func (l *line[T]) read(ctx context.Context, into any, kind *string, want string,
 		return r.AbsPath(append([]string{"apis"}, path...)...).SetHeader("Accept", "application/json")
 	}
 	return l.get(ctx, prepare, func(body []byte) error {
-		_, err := connection.Decode(ctx, l.source.Reading(), body, guard.TypeOf(into).JSON, func(body []byte) (any, error) {
+		_, err := connection.Decode(ctx, l.source.Reading(), body, connection.TypeOf(into).JSON, func(body []byte) (any, error) {
 			return nil, json.Unmarshal(body, into)
 		})
 		switch {

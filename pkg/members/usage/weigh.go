@@ -7,7 +7,6 @@ import (
 
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -22,9 +21,9 @@ func (k key) check(contentType string) connection.Check {
 		if isProtobuf && k.resource == podsResource {
 			return weighPods(raw)
 		}
-		like := guard.TypeOf(&metricsv1beta1.PodMetricsList{})
+		like := connection.TypeOf(&metricsv1beta1.PodMetricsList{})
 		if k.resource == nodesResource {
-			like = guard.TypeOf(&metricsv1beta1.NodeMetricsList{})
+			like = connection.TypeOf(&metricsv1beta1.NodeMetricsList{})
 		}
 		weight := like.JSON
 		if isProtobuf {
@@ -40,7 +39,7 @@ const keptAs = 8
 
 // weighPods is for what is decoded item by item: the objects of one are there at a time, beside what is kept of those before it.
 func weighPods(raw []byte) (kept int64, err error) {
-	like, most := guard.TypeOf(&metricsv1beta1.PodMetrics{}), int64(0)
+	like, most := connection.TypeOf(&metricsv1beta1.PodMetrics{}), int64(0)
 	err = eachItem(raw, func(item []byte) error {
 		bytes, err := like.Protobuf(item)
 		most = max(most, bytes)

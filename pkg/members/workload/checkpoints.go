@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 )
@@ -40,7 +39,7 @@ func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (al
 			return nil, fmt.Errorf("listing %s in namespace %q: they have more than %d bytes", vpa.Checkpoints, namespace, mostCheckpoints)
 		}
 		page := &unstructured.UnstructuredList{}
-		_, err = connection.Decode(ctx, c.Reading(), answer, guard.TypeOf(page).JSON, func(answer []byte) (any, error) {
+		_, err = connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(page).JSON, func(answer []byte) (any, error) {
 			return nil, page.UnmarshalJSON(answer)
 		})
 		if err == nil {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/fit"
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -48,7 +47,7 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 		return fit.Workload{}, err
 	}
 	read := &templated{}
-	_, err = connection.Decode(ctx, c.Reading(), object, guard.TypeOf(read).JSON, func(object []byte) (any, error) {
+	_, err = connection.Decode(ctx, c.Reading(), object, connection.TypeOf(read).JSON, func(object []byte) (any, error) {
 		return nil, json.Unmarshal(object, read)
 	})
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -93,7 +92,7 @@ func (c memberCluster) exchange(ctx context.Context, request *rest.Request) (*au
 		return nil, err
 	}
 	scale := &autoscalingv1.Scale{}
-	return connection.Decode(ctx, c.Reading(), answer, guard.TypeOf(scale).JSON, func(answer []byte) (*autoscalingv1.Scale, error) {
+	return connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(scale).JSON, func(answer []byte) (*autoscalingv1.Scale, error) {
 		if err := json.Unmarshal(answer, scale); err != nil {
 			return nil, fmt.Errorf("decoding a scale: %w", err)
 		}
@@ -113,7 +112,7 @@ func answerTo(ctx context.Context, request *rest.Request) ([]byte, error) {
 // decode reads an answer into an object of nobody else's, which must be of the kind: of any other it would read that everything
 // is lacking.
 func decode[O runtime.Object](ctx context.Context, c memberCluster, answer []byte, into O, kind string) (O, error) {
-	return connection.Decode(ctx, c.Reading(), answer, guard.TypeOf(into).JSON, func(answer []byte) (O, error) {
+	return connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(into).JSON, func(answer []byte) (O, error) {
 		if err := json.Unmarshal(answer, into); err != nil {
 			return into, connection.BadAnswer("decoding a "+kind, err)
 		}

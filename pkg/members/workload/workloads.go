@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -31,7 +30,7 @@ func (c memberCluster) Get(ctx context.Context, namespace string, of autoscaling
 		return nil, err
 	}
 	object := &unstructured.Unstructured{}
-	_, err = connection.Decode(ctx, c.Reading(), answer, guard.TypeOf(object).JSON, func(answer []byte) (any, error) {
+	_, err = connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(object).JSON, func(answer []byte) (any, error) {
 		return nil, object.UnmarshalJSON(answer)
 	})
 	if err != nil {
