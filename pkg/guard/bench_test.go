@@ -52,7 +52,7 @@ func BenchmarkPodList(b *testing.B) {
 		b.Run(format+"/guard", func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				if err := guarded.check(body, nil, nil); err != nil {
+				if _, err := guarded.Check(body, nil, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

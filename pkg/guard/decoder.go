@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +21,9 @@ var (
 	errAmbiguous = errors.New("the envelope of the protobuf holds something twice")
 )
 
+// light is so little that what is wrong with it the decoder may say.
+const light = 16 << 10
+
 // Scheme knows where the types of a scheme have quantities.
 type Scheme struct {
 	scheme *runtime.Scheme
@@ -30,14 +34,14 @@ type Scheme struct {
 // SchemeOf learns it of the types that are in the scheme now. An object of another
 // kind is refused.
 func SchemeOf(scheme *runtime.Scheme) *Scheme {
-	known, weights := explorer{}, weigher{}
+	known, shapes := explorer{}, shaper{}
 	s := &Scheme{scheme: scheme, kinds: scheme.AllKnownTypes(), types: map[reflect.Type]*Type{}}
 	for _, t := range s.kinds {
 		known.of(t)
 	}
 	known.prune()
 	for _, t := range s.kinds {
-		s.types[t] = typed(known[t], weights.of(t))
+		s.types[t] = typed(known[t], shapes.of(t))
 	}
 	return s
 }
@@ -55,53 +59,59 @@ type decoder struct {
 // Decode is as runtime.Decoder has it.
 func (d decoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
 	error) {
-	if err := d.scheme.check(data, defaults, into); err != nil {
+	if _, err := d.scheme.Check(data, defaults, into); err != nil {
 		return nil, nil, err
 	}
 	return d.Decoder.Decode(data, defaults, into)
 }
 
-// Check refuses what Decoder would not decode, for who has another decoder.
-func (s *Scheme) Check(data []byte) error { return s.check(data, nil, nil) }
-
-func (s *Scheme) check(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) error {
+// Check refuses what Decoder would not decode, for who has another decoder. Of all else it returns what decoding takes
+// at most, in bytes, beside the data. Defaults and into are as runtime.Decoder has them, and may be nil.
+func (s *Scheme) Check(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (int64, error) {
 	enveloped, isProtobuf := bytes.CutPrefix(data, []byte(wire.Magic))
-	isObject := isProtobuf || bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
-	harmless := !suspicious(data, !isProtobuf)
-	switch {
-	case !isObject && (!harmless || bytes.ContainsRune(data, '\\')): // YAML has more ways to write a digit
-		return errNeither
-	case harmless && len(data) <= light:
-		return nil // what else is wrong with it the decoder says best
+	if !isProtobuf && !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		return 0, errNeither
 	}
+	harmless := !suspicious(data, !isProtobuf)
+	bytes, err := s.check(data, enveloped, isProtobuf, harmless, defaults, into)
+	var heavy *TooHeavyError
+	if harmless && len(data) <= light && !errors.As(err, &heavy) {
+		return max(bytes, aDecoder), nil // what is wrong with it the decoder says best
+	}
+	return bytes, err
+}
+
+func (s *Scheme) check(data, enveloped []byte, isProtobuf, harmless bool, defaults *schema.GroupVersionKind,
+	into runtime.Object) (int64, error) {
 	if isProtobuf {
 		kind, raw, err := open(enveloped)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		return s.each(kind, defaults, into, func(t *Type) error {
+		bytes, err := s.each(kind, defaults, into, func(t *Type) (int64, error) {
 			if harmless {
-				return t.light(raw)
+				return t.weigh(raw)
 			}
 			return t.Protobuf(raw)
 		})
+		return aDecoder + bytes + 2*int64(len(data)), err // the decoder copies what is in the envelope
 	}
 	kind, err := json.DefaultMetaFactory.Interpret(data)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return s.each(*kind, defaults, into, func(t *Type) error { return t.JSON(data) })
+	return s.each(*kind, defaults, into, func(t *Type) (int64, error) { return t.JSON(data) })
 }
 
-// each checks for all types that a decoder might make of data of that kind.
-func (s *Scheme) each(kind schema.GroupVersionKind, defaults *schema.GroupVersionKind, into runtime.Object, check func(*Type) error) error {
+// each checks for all types that a decoder might make of data of that kind, and returns the most that any of them takes.
+func (s *Scheme) each(kind schema.GroupVersionKind, defaults *schema.GroupVersionKind, into runtime.Object,
+	check func(*Type) (int64, error)) (heaviest int64, err error) {
+	var types []*Type
 	kinds, found := completed(kind, defaults), false
 	if into != nil {
 		own, _, _ := s.scheme.ObjectKinds(into)
 		if found = len(own) == 0; found { // it is not registered: then it is what is decoded into
-			if err := check(s.typeOf(into)); err != nil {
-				return err
-			}
+			types = append(types, s.typeOf(into))
 		}
 		for _, k := range own {
 			kinds = append(kinds, completed(kinds[0], &k)...)
@@ -110,14 +120,21 @@ func (s *Scheme) each(kind schema.GroupVersionKind, defaults *schema.GroupVersio
 	for _, k := range kinds {
 		t, known := s.kinds[k]
 		found = found || known
-		if err := check(s.types[t]); err != nil {
-			return err
+		if known && !slices.Contains(types, s.types[t]) {
+			types = append(types, s.types[t])
 		}
 	}
-	if !found {
-		return runtime.NewNotRegisteredErrForKind(s.scheme.Name(), kinds[0])
+	for _, t := range types {
+		bytes, err := check(t)
+		if err != nil {
+			return 0, err
+		}
+		heaviest = max(heaviest, bytes)
 	}
-	return nil
+	if !found {
+		return 0, runtime.NewNotRegisteredErrForKind(s.scheme.Name(), kinds[0])
+	}
+	return heaviest, nil
 }
 
 func (s *Scheme) typeOf(object runtime.Object) *Type {
@@ -180,9 +197,15 @@ type negotiated struct {
 func (n negotiated) SupportedMediaTypes() []runtime.SerializerInfo {
 	var supported []runtime.SerializerInfo
 	for _, info := range n.NegotiatedSerializer.SupportedMediaTypes() {
-		if info.MediaType == runtime.ContentTypeJSON || info.MediaType == runtime.ContentTypeProtobuf {
-			supported = append(supported, info)
+		if info.MediaType != runtime.ContentTypeJSON && info.MediaType != runtime.ContentTypeProtobuf {
+			continue
 		}
+		if info.StreamSerializer != nil {
+			stream := *info.StreamSerializer
+			stream.Serializer = events{stream.Serializer, info.MediaType == runtime.ContentTypeProtobuf}
+			info.StreamSerializer = &stream
+		}
+		supported = append(supported, info)
 	}
 	return supported
 }

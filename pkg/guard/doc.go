@@ -14,8 +14,11 @@
 // 3 s. Refused is what has an exponent beyond ±999, which is more than a float64
 // can hold, or more than 256 characters.
 //
-// A list of items of which nothing is said takes hundreds of times its bytes: two make a Pod of 1200. Refused is also what
-// would take more than 16 MiB and 16 times its bytes; real objects take up to 8 times as much.
+// A list of items of which nothing is said takes thousands of times its bytes: two make a Pod of 1200, and a list is moved as it grows. So
+// what decoding allocates is weighed, too: a bound that follows from the Go type, as sizes of structs and how slices
+// and maps grow, and from the elements, fields and texts that the bytes have (shape.go, weigh.go, weighjson.go). Refused is what would take
+// more than 16 MiB and 64 times its bytes; real objects take up to 40 times as much. Of all else the bound is returned, for
+// a budget; of ordinary lists it is some 1.5 times what they take.
 //
 // Of texts only quantities are refused: a label, an image digest or a resource version may
 // be any text. Where an object's quantities are follows from its Go type, for JSON

@@ -124,7 +124,7 @@ func TestEachTypeOfKubernetes(t *testing.T) {
 			object.GetObjectKind().SetGroupVersionKind(kind)
 			bodies := encodings(object)
 			for _, body := range bodies {
-				if err := guarded.check(body, &kind, nil); err != nil {
+				if _, err := guarded.Check(body, &kind, nil); err != nil {
 					t.Fatalf("%s without a harmful quantity: %v\n%.300q", kind, err, body)
 				}
 			}
@@ -134,7 +134,7 @@ func TestEachTypeOfKubernetes(t *testing.T) {
 			checked += len(bodies)
 			quantities[random.IntN(len(quantities))].set()
 			for _, body := range encodings(object) {
-				if err := guarded.check(body, &kind, nil); !errors.As(err, new(*HarmfulError)) {
+				if _, err := guarded.Check(body, &kind, nil); !errors.As(err, new(*HarmfulError)) {
 					t.Fatalf("%s with a harmful quantity: %v\n%q", kind, err, body)
 				}
 			}

@@ -12,15 +12,16 @@ import (
 )
 
 // JSON refuses an object of the type that holds a harmful quantity or is too heavy: with a [*HarmfulError] or a
-// [*TooHeavyError]. Other errors are for what is no JSON.
-func (t *Type) JSON(data []byte) error {
+// [*TooHeavyError]. Other errors are for what is no JSON. Of any other it returns what decoding it takes at most, in bytes.
+func (t *Type) JSON(data []byte) (int64, error) {
 	if t == nil {
-		return nil
+		return 0, nil
 	}
-	if err := t.weight.json(data); err != nil || t.root == nil || !suspicious(data, true) {
-		return err
+	bytes, err := t.shape.json(data)
+	if err != nil || t.root == nil || !suspicious(data, true) {
+		return bytes, err
 	}
-	return t.root.json(data)
+	return bytes, t.root.json(data)
 }
 
 // JSON refuses data that would be a harmful quantity somewhere in the object, or is too heavy.
@@ -28,7 +29,8 @@ func JSON(data []byte, object any) error {
 	if len(data) <= light && !suspicious(data, true) {
 		return nil // the rule: what it is to become does not matter then
 	}
-	return TypeOf(object).JSON(data)
+	_, err := TypeOf(object).JSON(data)
+	return err
 }
 
 // Unstructured is JSON for data that was decoded to maps, lists and text, and is to

@@ -9,20 +9,22 @@ import (
 )
 
 // Protobuf refuses a message of the type, without an envelope, that holds a harmful quantity or is too heavy: with a
-// [*HarmfulError] or a [*TooHeavyError]. Other errors are for what is no protobuf.
-func (t *Type) Protobuf(message []byte) error {
-	if err := t.light(message); err != nil || t == nil || t.root == nil {
-		return err
+// [*HarmfulError] or a [*TooHeavyError]. Other errors are for what is no protobuf. Of any other message it returns
+// what decoding it takes at most, in bytes.
+func (t *Type) Protobuf(message []byte) (int64, error) {
+	bytes, err := t.weigh(message)
+	if err != nil || t == nil || t.root == nil {
+		return bytes, err
 	}
-	return t.root.message(message)
+	return bytes, t.root.message(message)
 }
 
-// light refuses a message that is too heavy.
-func (t *Type) light(message []byte) error {
+// weigh is Protobuf for a message without a harmful quantity.
+func (t *Type) weigh(message []byte) (int64, error) {
 	if t == nil {
-		return nil
+		return 0, nil
 	}
-	return t.weight.protobuf(message)
+	return t.shape.protobuf(message)
 }
 
 // Quantity refuses a message that is itself a quantity.

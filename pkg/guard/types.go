@@ -10,25 +10,29 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Type knows where a Go type has quantities, and what it takes in memory. Nil has none, and takes nothing.
+// Type knows where a Go type has quantities, and what decoding it takes. Nil has none, and takes nothing.
 type Type struct {
-	root   *node // nil: it has no quantities
-	weight *weight
+	root  *node // nil: it has no quantities
+	shape *shape
 }
 
-// TypeOf learns it of the type that object points to.
+// TypeOf learns it of the type that object points to, which takes longer than to check an ordinary object.
 func TypeOf(object any) *Type {
-	known := explorer{}
-	root := known.of(reflect.TypeOf(object))
-	known.prune()
-	return typed(root, weigher{}.of(reflect.TypeOf(object)))
+	t := reflect.TypeOf(object)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	nodes := explorer{}
+	root := nodes.of(t)
+	nodes.prune()
+	return typed(root, shaper{}.of(t))
 }
 
-func typed(root *node, w *weight) *Type {
+func typed(root *node, s *shape) *Type {
 	if !root.leads {
 		root = nil
 	}
-	return &Type{root, w}
+	return &Type{root, s}
 }
 
 // node is one type on the way to quantities.

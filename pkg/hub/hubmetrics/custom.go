@@ -125,7 +125,7 @@ func (c *Client) askCustom(ctx context.Context, options custommetrics.MetricList
 func (c *Client) valuesOf(r rest.Result) (*customv1beta2.MetricValueList, error) {
 	body, err := r.Raw()
 	if err == nil {
-		err = c.values.Check(body) // the converter has a decoder of its own
+		_, err = c.values.Check(body, nil, nil) // the converter has a decoder of its own
 	}
 	if err != nil {
 		return nil, err

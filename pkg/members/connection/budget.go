@@ -19,7 +19,9 @@ type budget struct {
 
 	mu       sync.Mutex
 	held     int64
+	fixed    int64                 // of that what cannot give way
 	accounts map[*account]struct{} // those that hold something
+	waiting  []*claim              // for room, in order of arrival
 }
 
 // answersInMemory is how many of the largest answers there may be where nothing tells how much memory there is.
@@ -35,17 +37,14 @@ func newBudget(memory, mostAnswer int64) *budget {
 	return &budget{most: most, each: most / 2, accounts: map[*account]struct{}{}}
 }
 
-// answer is the most that one answer may have. It is held once while it is read,
-// and twice while it is decoded.
-func (b *budget) answer() int64 { return b.each / decodedAs }
-
-// decodedAs is how much of the budget an answer holds while it is decoded: itself, and what is made of it.
-const decodedAs = 2
+// answer is the most that one answer may have: what is made of it has to have room beside it.
+func (b *budget) answer() int64 { return b.each / 2 }
 
 // account is what one member holds. The budget's lock guards it.
 type account struct {
 	budget *budget
 	held   int64
+	fixed  int64              // of that what cannot give way
 	loans  map[*loan]struct{} // those that hold something
 }
 
@@ -55,7 +54,7 @@ func (b *budget) account() *account { return &account{budget: b, loans: map[*loa
 type loan struct {
 	account *account
 	held    int64
-	// revoke ends the reading of the answer, without waiting for it. It is nil while
+	// revoke ends the reading of the answer, or its waiting to be decoded, without waiting for that. It is nil while
 	// the answer is decoded, which nothing can end.
 	revoke  func()
 	revoked bool
@@ -80,16 +79,21 @@ func (l *loan) take(n int64) error {
 	}
 	b := l.account.budget
 	b.mu.Lock()
-	revoked := b.take(l, n)
+	revoked := append(b.take(l, n), b.serve()...)
 	refused := l.revoked
 	b.mu.Unlock()
-	for _, other := range revoked {
-		other.revoke()
-	}
+	end(revoked)
 	if refused {
 		return errCrowded
 	}
 	return nil
+}
+
+// end ends the reading of what has given way.
+func end(revoked []*loan) {
+	for _, l := range revoked {
+		l.revoke()
+	}
 }
 
 // giveBack is for an answer that was given up, decoded or lost. More may be taken after it.
@@ -99,8 +103,10 @@ func (l *loan) giveBack() {
 	}
 	b := l.account.budget
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.add(l, -l.held)
+	revoked := b.serve()
+	b.mu.Unlock()
+	end(revoked)
 }
 
 // take returns what has given way, l itself not among it.
@@ -110,13 +116,8 @@ func (b *budget) take(l *loan, n int64) (revoked []*loan) {
 	}
 	b.add(l, n)
 	for b.held > b.most || l.account.held > b.each {
-		among := l.account
-		if among.held <= b.each {
-			among = b.largest(l)
-		}
-		gives := among.largest(l)
-		b.add(gives, -gives.held)
-		gives.revoked = true
+		gives := b.next(l)
+		b.revoke(gives)
 		if gives == l {
 			break
 		}
@@ -125,10 +126,26 @@ func (b *budget) take(l *loan, n int64) (revoked []*loan) {
 	return revoked
 }
 
+// next is what gives way next so that l has what it holds; l itself if nobody else does.
+func (b *budget) next(l *loan) *loan {
+	if l.account.held > b.each {
+		return l.account.largest(l)
+	}
+	return b.largest(l).largest(l)
+}
+
+func (b *budget) revoke(l *loan) {
+	b.add(l, -l.held)
+	l.revoked = true
+}
+
 // add keeps the sums, and forgets who holds nothing.
 func (b *budget) add(l *loan, n int64) {
 	a := l.account
 	l.held, a.held, b.held = l.held+n, a.held+n, b.held+n
+	if l.revoke == nil {
+		a.fixed, b.fixed = a.fixed+n, b.fixed+n
+	}
 	keep(a.loans, l, l.held > 0)
 	keep(b.accounts, a, a.held > 0)
 }
@@ -152,7 +169,7 @@ func (b *budget) largest(asker *loan) *account {
 	return most
 }
 
-// largest is the loan that holds the most of those that can give way; nil if there is none.
+// largest is the loan that holds the most of those that can give way, as the asker always can; nil if there is none.
 func (a *account) largest(asker *loan) (most *loan) {
 	for l := range a.loans {
 		if (l.revoke != nil || l == asker) && (most == nil || l.held > most.held) {

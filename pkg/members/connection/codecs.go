@@ -3,6 +3,7 @@
 package connection
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -12,13 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 // codecs are how a member's answers are decoded: guarded, in time, and each event
 // of a watch within bounds.
 type codecs struct {
-	runtime.NegotiatedSerializer // guarded already
+	runtime.NegotiatedSerializer // of events; what is in them is decoded by plain
 
+	kinds   kinds
 	reading *Reading
 	timeout time.Duration
 	most    int64 // bytes of an event
@@ -32,6 +35,7 @@ func (c codecs) SupportedMediaTypes() []runtime.SerializerInfo {
 		if stream := supported[i].StreamSerializer; stream != nil {
 			copied := *stream
 			copied.Framer = framer{stream.Framer, c.most, c.intake}
+			copied.Serializer = soundEvents{stream.Serializer, c.intake}
 			supported[i].StreamSerializer = &copied
 		}
 	}
@@ -40,7 +44,13 @@ func (c codecs) SupportedMediaTypes() []runtime.SerializerInfo {
 
 // DecoderToVersion is as runtime.NegotiatedSerializer has it.
 func (c codecs) DecoderToVersion(d runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
-	return timed{c.NegotiatedSerializer.DecoderToVersion(d, version), c.reading, c.timeout}
+	return timed{c.kinds.plain.DecoderToVersion(d, version), c.kinds.guard, c.reading, c.timeout}
+}
+
+// kinds are what answers are made of, and how they are decoded.
+type kinds struct {
+	guard *guard.Scheme
+	plain runtime.NegotiatedSerializer // without the guard
 }
 
 // timed is a decoder that comes back. It has a deadline of its own: a decoder knows
@@ -48,6 +58,7 @@ func (c codecs) DecoderToVersion(d runtime.Decoder, version runtime.GroupVersion
 type timed struct {
 	runtime.Decoder
 
+	guard   *guard.Scheme
 	reading *Reading
 	timeout time.Duration
 }
@@ -59,16 +70,42 @@ func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runti
 	var object runtime.Object
 	var kind *schema.GroupVersionKind
 	var err error
-	if stopped := d.reading.within(d.timeout, len(data), func() {
+	check := func(data []byte) (int64, error) { return d.guard.Check(data, defaults, into) }
+	if stopped := d.reading.within(d.timeout, data, check, func() {
 		object, kind, err = d.Decoder.Decode(data, defaults, into)
 	}); stopped != nil {
-		return nil, nil, stopped
+		return nil, nil, unreadable(stopped)
 	}
 	d.reading.intake.judge(err)
 	if err != nil {
-		return nil, nil, fleet.Silencef(fleet.ReasonBadAnswer, "decoding the answer: %s", strings.Join(strings.Fields(err.Error()), " "))
+		return nil, nil, unreadable(err)
 	}
 	return object, kind, nil
+}
+
+// unreadable is the error of what cannot be decoded. Our own reasons stay as they are.
+func unreadable(err error) error {
+	var silence *fleet.Silence
+	if errors.As(err, &silence) {
+		return err
+	}
+	return fleet.Silencef(fleet.ReasonBadAnswer, "decoding the answer: %s", strings.Join(strings.Fields(err.Error()), " "))
+}
+
+// soundEvents decodes events of a watch; a panic over one is as an event that cannot be read.
+type soundEvents struct {
+	runtime.Serializer
+
+	intake *intake
+}
+
+// Decode is as runtime.Decoder has it.
+func (s soundEvents) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (object runtime.Object,
+	kind *schema.GroupVersionKind, err error) {
+	if panicked := s.intake.try(func() { object, kind, err = s.Serializer.Decode(data, defaults, into) }); panicked != nil {
+		return nil, nil, panicked
+	}
+	return object, kind, err
 }
 
 // framer bounds each frame, which is one event. That of JSON reads one to its end

@@ -76,7 +76,10 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 			next: authenticated, limiter: p.limiter, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail,
 			secrets: func() []string { return append(e.Secrets(), sent.secrets()...) },
 		},
-		codecs: codecs{p.options.serializer, p.reading, p.options.Timeout, min(mostEvent, most), p.reading.intake},
+		codecs: codecs{
+			p.options.kinds.guard.Serializer(p.options.kinds.plain), p.options.kinds, p.reading, p.options.Timeout,
+			min(mostEvent, most), p.reading.intake,
+		},
 	}
 	c.streams = &streams{wire: c.wire, timeout: p.options.Timeout, open: map[*stream]struct{}{}}
 	c.http = &http.Client{Transport: c.wire, Timeout: p.options.Timeout, CheckRedirect: stay}

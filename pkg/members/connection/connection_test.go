@@ -23,7 +23,10 @@ import (
 // dial connects to a server over TLS and HTTP/2 that answers so.
 func dial(t testing.TB, h http.Handler, o Options) (*Peer, *Connection) {
 	t.Helper()
-	server := httptest.NewUnstartedServer(h)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		h.ServeHTTP(w, r)
+	}))
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(func() {

@@ -16,8 +16,9 @@
 //   - holds memory for what was read of its answer until that is decoded. All that
 //     peers of the same [Options] hold is bounded, and so is what one of them does:
 //     who holds the most gives way (budget.go);
-//   - is decoded within bounds of time, by package guard's leave, and without ending the
-//     program if that panics ([Decode] does the same for what was asked for as bytes);
+//   - is read only if it is of a format that was asked for (contenttype.go);
+//   - is decoded within bounds of time, by package guard's leave, once there is room for what that
+//     takes (claim.go), and without ending the program if that panics ([Decode] does the same for what was asked for as bytes);
 //   - follows no redirect, and shows no secret in an error;
 //   - is counted and timed once.
 //

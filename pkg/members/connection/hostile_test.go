@@ -177,15 +177,28 @@ func TestQuantityThatTakesForEver(t *testing.T) {
 // eventOf is the event of a watch that an object was added.
 func eventOf(t *testing.T, contentType string, object []byte) []byte {
 	t.Helper()
-	event := &metav1.WatchEvent{Type: "ADDED", Object: apiruntime.RawExtension{Raw: object}}
+	return eventNamed(t, "ADDED", contentType, object)
+}
+
+func eventNamed(t *testing.T, name, contentType string, object []byte) []byte {
+	t.Helper()
+	event := &metav1.WatchEvent{Type: name, Object: apiruntime.RawExtension{Raw: object}}
 	if contentType == apiruntime.ContentTypeJSON {
-		return fmt.Appendf(nil, `{"type":"ADDED","object":%s}`+"\n", object)
+		return framed(contentType, fmt.Appendf(nil, `{"type":%q,"object":%s}`, name, object))
 	}
 	body, err := event.Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
+	return framed(contentType, body)
+}
+
+// framed is an event as it comes in a stream.
+func framed(contentType string, event []byte) []byte {
+	if contentType == apiruntime.ContentTypeJSON {
+		return append(event, '\n')
+	}
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)
 }
 
 // Who may not be asked in YAML may not answer in it.

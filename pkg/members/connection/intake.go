@@ -24,6 +24,10 @@ const (
 	offenceEndless offence = "EndlessList"
 	// offenceHarmful is a quantity that takes forever to parse.
 	offenceHarmful offence = "HarmfulQuantity"
+	// offenceTooHeavy is an answer that unfolds to many times its bytes when it is decoded.
+	offenceTooHeavy offence = "TooHeavy"
+	// offenceContentType is an answer in a format that it was not asked for in.
+	offenceContentType offence = "ContentType"
 	// offenceStuck is an answer that could not be decoded within the deadline.
 	offenceStuck offence = "Stuck"
 	// offencePanic is an answer over which our code panicked.
@@ -66,11 +70,14 @@ func (i *intake) note(offence bool) (misbehaves bool) {
 // happened, for perhaps nobody waited for it.
 func (i *intake) judge(err error) {
 	var harmful *guard.HarmfulError
+	var heavy *guard.TooHeavyError
 	switch {
 	case errors.Is(err, errStuck), errors.Is(err, errMostStuck):
 		_ = i.offended(offenceStuck, err)
 	case errors.As(err, &harmful):
 		_ = i.offended(offenceHarmful, errHarmful)
+	case errors.As(err, &heavy):
+		_ = i.offended(offenceTooHeavy, errHeavy)
 	case err == nil:
 		i.note(false)
 	}
@@ -78,6 +85,8 @@ func (i *intake) judge(err error) {
 
 // errHarmful leaves out what the member wrote: a message of ours that others read could repeat what we sent it.
 var errHarmful error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer held a quantity that takes forever to read")
+
+var errHeavy error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer would have unfolded to many times its bytes when it was decoded")
 
 var errPanic error = fleet.Silencef(fleet.ReasonBadAnswer, "reading the answer made the program panic; the log has the first stack")
 

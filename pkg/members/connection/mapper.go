@@ -43,7 +43,8 @@ var _ meta.RESTMapper = (*Mapper)(nil)
 
 // NewMapper asks with what client is at the time.
 func NewMapper(client func() rest.Interface, reading *Reading) *Mapper {
-	cached := memory.NewMemCacheClient(discovery.NewDiscoveryClient(current(client)))
+	asks := current(client)
+	cached := memory.NewMemCacheClient(documents{discovery.NewDiscoveryClient(asks), asks, reading})
 	return &Mapper{deferred: restmapper.NewDeferredDiscoveryRESTMapper(cached), reading: reading}
 }
 

@@ -4,7 +4,10 @@ package connection
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -128,5 +131,47 @@ func TestMappingsAreRememberedUntilResourcesAreReadAgain(t *testing.T) {
 	m.keep(mappingKey{kind: schema.GroupKind{Kind: "Late"}}, []*meta.RESTMapping{first}, m.readings-1)
 	if found, _ := m.known(mappingKey{kind: schema.GroupKind{Kind: "Late"}}); found != nil {
 		t.Error("the answer of a former reading was kept")
+	}
+}
+
+// A cluster of today tells all in two documents.
+func TestAggregatedDiscovery(t *testing.T) {
+	t.Parallel()
+	const kind = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[%s]}`
+	documents := map[string]string{
+		"/api": fmt.Sprintf(kind, ""),
+		"/apis": fmt.Sprintf(kind, `{"metadata":{"name":"apps"},"versions":[{"version":"v1","resources":[{"resource":"deployments",
+			"responseKind":{"group":"apps","version":"v1","kind":"Deployment"},"scope":"Namespaced","singularResource":"deployment"}]}]}`),
+	}
+	_, conn := dial(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+		if documents[req.URL.Path] == "" {
+			t.Errorf("%s was asked for", req.URL.Path)
+		}
+		_, _ = io.WriteString(w, documents[req.URL.Path])
+	}), Options{})
+	m := NewMapper(func() rest.Interface { return conn.Client() }, NewReading())
+	expectResource(t, m, "Deployment", "deployments")
+	expectResource(t, m, "Widget", "none")
+}
+
+// A document that unfolds is not decoded, in any form.
+func TestDiscoveryThatUnfolds(t *testing.T) { // alone: it measures
+	for form, field := range map[string]string{
+		"application/json": "groups", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList": "items",
+	} {
+		bomb := `{"kind":"APIGroupList","versions":["v1"],"` + field + `":[` + strings.Repeat("{},", 1<<20) + "{}]}"
+		peer, conn := dial(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", form)
+			_, _ = io.WriteString(w, bomb)
+		}), Options{})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m := NewMapper(func() rest.Interface { return conn.Client() }, peer.Reading())
+		_, err := m.RESTMapping(schema.GroupKind{Group: "apps", Kind: "Deployment"})
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > 128<<20 {
+			t.Errorf("%s: %v after %d MiB", form, err, took>>20)
+		}
 	}
 }

@@ -38,8 +38,8 @@ type Options struct {
 	// AllowLocal lets members, and their proxies, be at addresses of this machine and of its link.
 	AllowLocal bool
 
-	serializer runtime.NegotiatedSerializer // guarded
-	budget     *budget                      // of all that have these options
+	kinds  kinds
+	budget *budget // of all that have these options
 }
 
 // DefaultMaxAnswer is that of [Options.MaxAnswer]: a list of 200 000 PodMetrics, and more.
@@ -55,8 +55,8 @@ func (o Options) WithDefaults() Options {
 	if o.budget == nil {
 		o.budget = newBudget(debug.SetMemoryLimit(-1), o.MaxAnswer)
 	}
-	kinds := answers()
-	o.serializer = guard.SchemeOf(kinds).Serializer(serializer.NewCodecFactory(kinds).WithoutConversion())
+	known := answers()
+	o.kinds = kinds{guard.SchemeOf(known), serializer.NewCodecFactory(known).WithoutConversion()}
 	return o
 }
 

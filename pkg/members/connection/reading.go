@@ -40,12 +40,16 @@ func NewReading() *Reading {
 	return &Reading{places: make(chan struct{}, mostReading), intake: &intake{}}
 }
 
-// Decode decodes an answer until ctx ends. What read writes to may be written to
-// after that, when Decode has returned an error: it must be nobody else's.
-func Decode[T any](ctx context.Context, r *Reading, answer []byte, read func([]byte) (T, error)) (T, error) {
+// Check tells what decoding an answer takes at most, beside the answer itself, in bytes; or why it must not be
+// decoded. Package guard has those for Go types.
+type Check func(answer []byte) (int64, error)
+
+// Decode has an answer checked, waits for room for what decoding it takes, and decodes it, all until ctx ends. What read writes to
+// may be written to after that, when Decode has returned an error: it must be nobody else's.
+func Decode[T any](ctx context.Context, r *Reading, answer []byte, check Check, read func([]byte) (T, error)) (T, error) {
 	var value T
 	var err error
-	if stopped := r.do(ctx.Done(), len(answer), func() { value, err = read(answer) }); stopped != nil {
+	if stopped := r.do(ctx.Done(), answer, check, func() { value, err = read(answer) }); stopped != nil {
 		if cause := context.Cause(ctx); ctx.Err() != nil && !errors.Is(cause, context.DeadlineExceeded) {
 			return *new(T), cause
 		}
@@ -56,7 +60,7 @@ func Decode[T any](ctx context.Context, r *Reading, answer []byte, read func([]b
 	return value, err
 }
 
-// Guard is Decode for what cannot take long: it calls read at once, and makes an error of a
+// Guard is for what was decoded, and for what cannot take long, nor much: it calls read at once, and makes an error of a
 // panic over what the member sent. Nothing that a member sent is read but by one of both.
 func (r *Reading) Guard(read func() error) (err error) {
 	if failed := r.intake.try(func() { err = read() }); failed != nil {
@@ -81,11 +85,11 @@ func (r *Reading) Endless(err error) error {
 }
 
 // within is do with a deadline of its own.
-func (r *Reading) within(timeout time.Duration, size int, read func()) error {
+func (r *Reading) within(timeout time.Duration, answer []byte, check Check, read func()) error {
 	end := make(chan struct{})
 	timer := time.AfterFunc(timeout, func() { close(end) })
 	defer timer.Stop()
-	stopped := r.do(end, size, read)
+	stopped := r.do(end, answer, check, read)
 	if stopped != nil {
 		r.intake.judge(stopped)
 	}
@@ -99,31 +103,65 @@ const (
 	done
 )
 
-// do returns nil once read has returned without a panic, which reads an answer of that size. What it
+// do returns nil once read has returned without a panic, which decodes an answer that passes the check. What it
 // wrote may be read only then.
-func (r *Reading) do(end <-chan struct{}, size int, read func()) error {
+func (r *Reading) do(end <-chan struct{}, answer []byte, check Check, read func()) error {
 	if r.stuck.Load() >= mostStuck {
 		return errMostStuck
+	}
+	given := make(chan struct{})
+	held := r.intake.account.loan(func() { close(given) })
+	if err := held.take(int64(len(answer))); err != nil {
+		return err
 	}
 	select {
 	case r.places <- struct{}{}:
 	case <-end:
+		held.giveBack()
 		return errNoneRead
+	case <-given:
+		return errCrowded
 	}
-	held := r.intake.account.loan(nil)
-	if err := held.take(int64(size) * decodedAs); err != nil {
+	release := func() {
+		held.giveBack()
 		<-r.places
-		return err
 	}
+	var more int64
+	var failed error
+	err := r.run(end, func() { more, failed = check(answer) }, release)
+	if err == nil && failed != nil {
+		err = BadAnswer("decoding the answer", failed)
+	}
+	if err == nil {
+		err = r.room(held, more, end, given)
+	}
+	if err == nil {
+		err = r.run(end, read, release)
+	}
+	if !errors.Is(err, errStuck) {
+		release()
+	}
+	return err
+}
+
+// room waits for room for what decoding takes. One answer for which there never is any is more than is read.
+func (r *Reading) room(held *loan, more int64, end, given <-chan struct{}) error {
+	if !held.fits(more) {
+		return r.intake.offended(offenceTooLarge, tooLargeDecoded(more))
+	}
+	return held.claim(more, end, given)
+}
+
+// run returns nil once work has returned without a panic. If that is too late, it is let go on, and then release is called.
+func (r *Reading) run(end <-chan struct{}, work, release func()) error {
 	var state atomic.Int32
 	over := make(chan struct{})
 	var panicked error
 	go func() {
 		defer close(over)
-		panicked = r.intake.try(read)
-		held.giveBack()
-		<-r.places
+		panicked = r.intake.try(work)
 		if !state.CompareAndSwap(decoding, done) {
+			release()
 			r.stuck.Add(-1)
 		}
 	}()

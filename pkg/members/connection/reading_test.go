@@ -22,6 +22,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
+func weightless([]byte) (int64, error) { return 0, nil }
+
 func TestDecodeEndsAtItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, never := NewReading(), make(chan struct{})
@@ -30,7 +32,7 @@ func TestDecodeEndsAtItsDeadline(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			begin := time.Now()
-			_, err := Decode(ctx, r, nil, hang)
+			_, err := Decode(ctx, r, nil, weightless, hang)
 			return time.Since(begin), err
 		}
 		var took []time.Duration
@@ -45,7 +47,7 @@ func TestDecodeEndsAtItsDeadline(t *testing.T) {
 		fleettest.Same(t, "how long attempts took", want, took)
 		close(never)
 		synctest.Wait()
-		if got, err := Decode(t.Context(), r, nil, hang); got != 1 || err != nil {
+		if got, err := Decode(t.Context(), r, nil, weightless, hang); got != 1 || err != nil {
 			t.Errorf("after the decoders came back: %d, %v", got, err)
 		}
 	})
@@ -59,7 +61,7 @@ func TestDecodeBoundsDecoders(t *testing.T) {
 		defer cancel()
 		for range 100 {
 			go func() {
-				_, _ = Decode(ctx, r, nil, func([]byte) (int, error) { begun++; <-never; return 0, nil })
+				_, _ = Decode(ctx, r, nil, weightless, func([]byte) (int, error) { begun++; <-never; return 0, nil })
 			}()
 			synctest.Wait()
 		}
@@ -83,7 +85,7 @@ func TestDecodeTellsWhyItWasCanceled(t *testing.T) {
 		r, never := NewReading(), make(chan struct{})
 		defer close(never)
 		go cancel(left)
-		if _, err := Decode(ctx, r, nil, func([]byte) (int, error) { <-never; return 0, nil }); !errors.Is(err, left) {
+		if _, err := Decode(ctx, r, nil, weightless, func([]byte) (int, error) { <-never; return 0, nil }); !errors.Is(err, left) {
 			t.Errorf("error %v, want %v", err, left)
 		}
 	})
@@ -93,14 +95,14 @@ func TestDecoderThatPanics(t *testing.T) {
 	p := NewPeer("east", Options{}.WithDefaults(), NewMetrics(prometheus.NewRegistry()), func(fleet.Reason) {}, nil)
 	r := p.Reading()
 	for range 3 {
-		got, err := Decode(t.Context(), r, []byte("evil"), func([]byte) (int, error) { panic("at the disco") })
+		got, err := Decode(t.Context(), r, []byte("evil"), weightless, func([]byte) (int, error) { panic("at the disco") })
 		wantReason(t, err, fleet.ReasonBadAnswer, "made the program panic")
 		if got != 0 {
 			t.Errorf("it returned %d", got)
 		}
 	}
 	wantReason(t, r.Guard(func() error { panic("at once") }), fleet.ReasonBadAnswer, "made the program panic")
-	_, _, err := timed{panicking{}, r, time.Minute}.Decode([]byte("evil"), nil, nil)
+	_, _, err := timed{panicking{}, p.options.kinds.guard, r, time.Minute}.Decode([]byte(`{"kind":"Pod","apiVersion":"v1"}`), nil, nil)
 	wantReason(t, err, fleet.ReasonBadAnswer, "made the program panic")
 	if n := testutil.ToFloat64(p.meter.metrics.offences.WithLabelValues("east", "Panic")); n != 5 {
 		t.Errorf("%v panics were counted, want 5", n)
@@ -108,7 +110,7 @@ func TestDecoderThatPanics(t *testing.T) {
 	if held := p.options.budget.held; held != 0 || len(r.places) != 0 {
 		t.Errorf("after that %d bytes and %d places are held", held, len(r.places))
 	}
-	if got, err := Decode(t.Context(), r, nil, func([]byte) (int, error) { return 1, nil }); got != 1 || err != nil {
+	if got, err := Decode(t.Context(), r, nil, weightless, func([]byte) (int, error) { return 1, nil }); got != 1 || err != nil {
 		t.Errorf("then %d, %v", got, err)
 	}
 }
@@ -125,7 +127,7 @@ func TestDecoderThatPanicsLate(t *testing.T) {
 		r, later := NewReading(), make(chan struct{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := Decode(ctx, r, nil, func([]byte) (int, error) { <-later; panic("late") })
+		_, err := Decode(ctx, r, nil, weightless, func([]byte) (int, error) { <-later; panic("late") })
 		wantReason(t, err, fleet.ReasonBadAnswer, "within the deadline")
 		close(later)
 		synctest.Wait()
@@ -159,20 +161,24 @@ func TestOffencesAreCounted(t *testing.T) {
 		defer close(never)
 		left, leave := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, leave)
-		_, _ = Decode(left, r, nil, func([]byte) (int, error) { <-never; return 0, nil }) // who asked is at fault
+		_, _ = Decode(left, r, nil, weightless, func([]byte) (int, error) { <-never; return 0, nil }) // who asked is at fault
 		for range mostStuck {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			_, _ = Decode(ctx, r, nil, func([]byte) (int, error) { <-never; return 0, nil })
+			_, _ = Decode(ctx, r, nil, weightless, func([]byte) (int, error) { <-never; return 0, nil })
 			cancel()
 		}
 		_ = r.Endless(nil)
 		_ = r.Endless(errors.New("no end"))
 		r.intake.judge(errors.New("an ordinary fault"))
 		r.intake.judge(BadAnswer("decoding", &guard.HarmfulError{}))
+		r.intake.judge(BadAnswer("decoding", &guard.TooHeavyError{}))
 		got := map[string]float64{}
-		for _, o := range []offence{offenceTooLarge, offenceEndless, offenceHarmful, offenceStuck, offencePanic} {
+		for _, o := range []offence{
+			offenceTooLarge, offenceEndless, offenceHarmful, offenceTooHeavy, offenceContentType, offenceStuck, offencePanic,
+		} {
 			got[string(o)] = testutil.ToFloat64(p.meter.metrics.offences.WithLabelValues("east", string(o)))
 		}
-		fleettest.Same(t, "offences", map[string]float64{"TooLarge": 0, "EndlessList": 1, "HarmfulQuantity": 1, "Stuck": 4, "Panic": 0}, got)
+		fleettest.Same(t, "offences", map[string]float64{"TooLarge": 0, "EndlessList": 1, "HarmfulQuantity": 1, "TooHeavy": 1, "ContentType": 0,
+			"Stuck": 4, "Panic": 0}, got)
 	})
 }

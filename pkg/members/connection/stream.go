@@ -40,7 +40,9 @@ func (s *streams) RoundTrip(req *http.Request) (*http.Response, error) {
 	start := time.Now()
 	deadline := time.AfterFunc(s.timeout, func() { cancel(errNoAnswer) })
 	resp, err := s.wire.send(req.WithContext(ctx))
-	deadline.Stop()
+	if err != nil || resp.StatusCode == http.StatusOK { // a refusal does not last: it is read within the deadline, too
+		deadline.Stop()
+	}
 	if err != nil {
 		err = s.wire.redact(str.why(err))
 		s.wire.done(resultOf(nil, err), start)

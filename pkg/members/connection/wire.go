@@ -79,7 +79,12 @@ func (w *wire) send(req *http.Request) (*http.Response, error) {
 		defer stop()
 		return nil, w.nested(req, resp)
 	}
-	if !isWatch(req) { // of that the framer bounds each event
+	if err := w.intake.asked(req, resp); err != nil {
+		defer stop()
+		_ = resp.Body.Close()
+		return nil, err
+	}
+	if !isWatch(req) || resp.StatusCode != http.StatusOK { // of a watch that begins the framer bounds each event
 		resp.Body = bound(resp.Body, w.most, w.intake, stop)
 	}
 	resp.Body = stopping{resp.Body, stop}

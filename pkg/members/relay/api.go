@@ -41,6 +41,7 @@ type api[T any] struct {
 	// size is what a value takes in memory.
 	size    func(*T) int64
 	request func(*rest.Request, string, key) *rest.Request
+	check   connection.Check
 	// decode reads an answer to k. Where it is an error that holds no silence, the member has none.
 	decode func(body []byte, k key) (answered[T], error)
 	// listed reads an entry of the member's discovery; false for one that is no metric.
@@ -52,10 +53,10 @@ func (a *api[T]) absent() error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: a.group}, "")
 }
 
-func customAPI(decoder runtime.Decoder) *api[custom_metrics.MetricValue] {
+func customAPI(decoder decoder) *api[custom_metrics.MetricValue] {
 	a := &api[custom_metrics.MetricValue]{
 		name: "custom", group: customGroup, versions: []string{"v1beta2", "v1beta1"},
-		size: customSize, request: customRequest, listed: customListed,
+		size: customSize, request: customRequest, check: decoder.check, listed: customListed,
 	}
 	a.decode = func(body []byte, k key) (answered[custom_metrics.MetricValue], error) {
 		list, err := decode[*custom_metrics.MetricValueList](decoder, body)
@@ -98,10 +99,10 @@ func customListed(r metav1.APIResource) (provider.CustomMetricInfo, bool) {
 	return info, found && resource != "" && metric != ""
 }
 
-func externalAPI(decoder runtime.Decoder) *api[external_metrics.ExternalMetricValue] {
+func externalAPI(decoder decoder) *api[external_metrics.ExternalMetricValue] {
 	return &api[external_metrics.ExternalMetricValue]{
 		name: "external", group: externalGroup, versions: []string{"v1beta1"},
-		seen: merge.SeenIn, same: sameValues, size: externalSize, request: externalRequest,
+		seen: merge.SeenIn, same: sameValues, size: externalSize, request: externalRequest, check: decoder.check,
 		// Series have neither namespace nor name, and adapters leave out labels by which they are selected.
 		decode: func(body []byte, _ key) (answered[external_metrics.ExternalMetricValue], error) {
 			list, err := decode[*external_metrics.ExternalMetricValueList](decoder, body)
@@ -116,13 +117,25 @@ func externalAPI(decoder runtime.Decoder) *api[external_metrics.ExternalMetricVa
 	}
 }
 
-// newDecoder reads every version of both APIs, in protobuf and in JSON.
-func newDecoder() runtime.Decoder {
+// decoder reads every version of both APIs, in protobuf and in JSON.
+type decoder struct {
+	runtime.Decoder
+
+	guard *guard.Scheme
+}
+
+// check weighs an answer: what it is decoded to, and what that is converted to, which takes no more.
+func (d decoder) check(body []byte) (int64, error) {
+	bytes, err := d.guard.Check(body, nil, nil)
+	return 2 * bytes, err
+}
+
+func newDecoder() decoder {
 	scheme := runtime.NewScheme()
 	custominstall.Install(scheme)
 	externalinstall.Install(scheme)
-	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder(custom_metrics.SchemeGroupVersion, external_metrics.SchemeGroupVersion)
-	return guard.SchemeOf(scheme).Decoder(decoder)
+	made := serializer.NewCodecFactory(scheme).UniversalDecoder(custom_metrics.SchemeGroupVersion, external_metrics.SchemeGroupVersion)
+	return decoder{made, guard.SchemeOf(scheme)}
 }
 
 func decode[L runtime.Object](decoder runtime.Decoder, body []byte) (list L, err error) {

@@ -43,7 +43,7 @@ func (l *line[T]) request(ctx context.Context, version string, k key) (values []
 	}
 	err = l.get(ctx, prepare, func(body []byte) error {
 		reading := l.source.Reading()
-		got, err := connection.Decode(ctx, reading, body, func(body []byte) (answered[T], error) { return l.api.decode(body, k) })
+		got, err := connection.Decode(ctx, reading, body, l.api.check, func(body []byte) (answered[T], error) { return l.api.decode(body, k) })
 		reading.Dropped(l.api.name, got.dropped)
 		values = got.values
 		return err

@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // learning is what is known of which version a member serves. The line's lock guards it.
@@ -73,15 +75,16 @@ func (l *line[T]) read(ctx context.Context, into any, kind *string, want string,
 		return r.AbsPath(append([]string{"apis"}, path...)...).SetHeader("Accept", "application/json")
 	}
 	return l.get(ctx, prepare, func(body []byte) error {
-		return l.source.Reading().Guard(func() error {
-			if err := json.Unmarshal(body, into); err != nil {
-				return badAnswer(err)
-			}
-			if *kind != want {
-				return badAnswer(fmt.Errorf("it is a %q, not a %s", *kind, want))
-			}
-			return nil
+		_, err := connection.Decode(ctx, l.source.Reading(), body, connection.TypeOf(into).JSON, func(body []byte) (any, error) {
+			return nil, json.Unmarshal(body, into)
 		})
+		switch {
+		case err != nil:
+			return badAnswer(err)
+		case *kind != want:
+			return badAnswer(fmt.Errorf("it is a %q, not a %s", *kind, want))
+		}
+		return nil
 	})
 }
 

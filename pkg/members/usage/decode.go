@@ -14,7 +14,6 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/compact"
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/wire"
 )
@@ -33,7 +32,7 @@ func (k key) decodePods(body []byte, contentType string) (*Batch, error) {
 	if err := list.expect(k); err != nil {
 		return nil, err
 	}
-	if err := decode(body, contentType, &list, &metricsv1beta1.PodMetricsList{}); err != nil {
+	if err := decode(body, contentType, &list); err != nil {
 		return nil, err
 	}
 	return list.batch(), nil
@@ -42,7 +41,7 @@ func (k key) decodePods(body []byte, contentType string) (*Batch, error) {
 // decodeNodes makes a batch of a NodeMetricsList; see decodePods.
 func (k key) decodeNodes(body []byte, contentType string) (*Batch, error) {
 	var list metricsv1beta1.NodeMetricsList
-	if err := decode(body, contentType, &list, &list); err != nil {
+	if err := decode(body, contentType, &list); err != nil {
 		return nil, err
 	}
 	var b batchBuilder
@@ -57,36 +56,39 @@ func (k key) decodeNodes(body []byte, contentType string) (*Batch, error) {
 	return b.batch(), nil
 }
 
-// decode checks the body for what it is like before it decodes it.
-func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) error }, like any) error {
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		return badAnswer(fmt.Errorf("content type %q: %w", contentType, err))
-	}
-	switch media {
-	case contentTypeProtobuf:
-		envelope, found := bytes.CutPrefix(body, []byte(wire.Magic))
-		if !found {
-			return badAnswer(fmt.Errorf("the protobuf lacks Kubernetes' leading bytes"))
-		}
-		var raw []byte
-		if raw, err = unwrap(envelope); err == nil {
-			err = guard.TypeOf(like).Protobuf(raw)
-		}
-		if err == nil {
-			err = into.Unmarshal(raw)
-		}
-	case contentTypeJSON:
-		if err = guard.JSON(body, like); err == nil {
-			err = json.Unmarshal(body, into)
-		}
+// decode decodes what was checked.
+func decode(body []byte, contentType string, into interface{ Unmarshal([]byte) error }) error {
+	raw, isProtobuf, err := content(body, contentType)
+	switch {
+	case err != nil:
+	case isProtobuf:
+		err = into.Unmarshal(raw)
 	default:
-		err = fmt.Errorf("content type %q is neither protobuf nor JSON", media)
+		err = json.Unmarshal(raw, into)
 	}
 	if err != nil {
 		return badAnswer(err)
 	}
 	return nil
+}
+
+// content is a message without its envelope, or a text in JSON.
+func content(body []byte, contentType string) (raw []byte, isProtobuf bool, err error) {
+	media, _, err := mime.ParseMediaType(contentType)
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("content type %q: %w", contentType, err)
+	case media == contentTypeJSON:
+		return body, false, nil
+	case media != contentTypeProtobuf:
+		return nil, false, fmt.Errorf("content type %q is neither protobuf nor JSON", media)
+	}
+	envelope, found := bytes.CutPrefix(body, []byte(wire.Magic))
+	if !found {
+		return nil, false, fmt.Errorf("the protobuf lacks Kubernetes' leading bytes")
+	}
+	raw, err = unwrap(envelope)
+	return raw, true, err
 }
 
 func badAnswer(err error) error { return connection.BadAnswer("decoding the answer", err) }

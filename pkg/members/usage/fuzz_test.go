@@ -40,7 +40,11 @@ func FuzzHostile(f *testing.F) {
 		}
 		var b *Batch
 		var err error
-		memberstest.Within(t, len(body), func() { b, err = k.decode(body, contentType) })
+		memberstest.Within(t, len(body), func() {
+			if _, err = k.check(contentType)(body); err == nil {
+				b, err = k.decode(body, contentType)
+			}
+		})
 		if err != nil {
 			return
 		}

@@ -91,7 +91,7 @@ func TestDecodersThatHang(t *testing.T) {
 		synctest.Wait()
 		for range 100 { // more than are decoded at once
 			go func() {
-				_, _ = connection.Decode(ctx, evil.Reading(), nil, func([]byte) (*Batch, error) { <-never; return nil, nil })
+				_, _ = connection.Decode(ctx, evil.Reading(), nil, weightless, func([]byte) (*Batch, error) { <-never; return nil, nil })
 			}()
 		}
 		synctest.Wait()
@@ -201,3 +201,5 @@ func TestItemsOfAnotherNamespaceStayOut(t *testing.T) {
 		}
 	})
 }
+
+func weightless([]byte) (int64, error) { return 0, nil }

@@ -41,7 +41,9 @@ func (k key) fetch(ctx context.Context, client rest.Interface, reading *connecti
 	if err != nil {
 		return nil, err
 	}
-	batch, err := connection.Decode(ctx, reading, body, func(body []byte) (*Batch, error) { return k.decode(body, contentType) })
+	batch, err := connection.Decode(ctx, reading, body, k.check(contentType), func(body []byte) (*Batch, error) {
+		return k.decode(body, contentType)
+	})
 	if err != nil {
 		return nil, err
 	}

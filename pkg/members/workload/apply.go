@@ -22,7 +22,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // Apply implements [Cluster].
@@ -165,8 +164,5 @@ func (c memberCluster) autoscalerIn(ctx context.Context, request *rest.Request) 
 	if err != nil {
 		return nil, err
 	}
-	return connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-		stored := &autoscalingv2.HorizontalPodAutoscaler{}
-		return stored, decode(answer, stored, autoscalerKind)
-	})
+	return decode(ctx, c, answer, &autoscalingv2.HorizontalPodAutoscaler{}, autoscalerKind)
 }

@@ -38,9 +38,9 @@ func (c memberCluster) VPACheckpoints(ctx context.Context, namespace string) (al
 		if read += len(answer); read > mostCheckpoints {
 			return nil, fmt.Errorf("listing %s in namespace %q: they have more than %d bytes", vpa.Checkpoints, namespace, mostCheckpoints)
 		}
-		page, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*unstructured.UnstructuredList, error) {
-			page := &unstructured.UnstructuredList{}
-			return page, page.UnmarshalJSON(answer)
+		page := &unstructured.UnstructuredList{}
+		_, err = connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(page).JSON, func(answer []byte) (any, error) {
+			return nil, page.UnmarshalJSON(answer)
 		})
 		if err == nil {
 			err = c.Reading().Endless(length.Add(next, page.GetContinue(), len(page.Items), len(answer)))

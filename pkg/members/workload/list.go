@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 )
 
@@ -79,9 +78,6 @@ func (c memberCluster) page(ctx context.Context, version schema.GroupVersion, na
 	if err != nil {
 		return nil, 0, fmt.Errorf("listing HorizontalPodAutoscalers in namespace %q: %w", namespace, err)
 	}
-	list, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*autoscalingv2.HorizontalPodAutoscalerList, error) {
-		list := &autoscalingv2.HorizontalPodAutoscalerList{}
-		return list, decode(answer, list, autoscalerKind+"List")
-	})
+	list, err := decode(ctx, c, answer, &autoscalingv2.HorizontalPodAutoscalerList{}, autoscalerKind+"List")
 	return list, len(answer), err
 }

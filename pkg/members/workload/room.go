@@ -15,7 +15,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/fit"
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -47,12 +46,9 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 	if err != nil {
 		return fit.Workload{}, err
 	}
-	read, err := connection.Decode(ctx, c.Reading(), object, func(object []byte) (*templated, error) {
-		read := &templated{}
-		if err := guard.JSON(object, read); err != nil {
-			return nil, err
-		}
-		return read, json.Unmarshal(object, read)
+	read := &templated{}
+	_, err = connection.Decode(ctx, c.Reading(), object, connection.TypeOf(read).JSON, func(object []byte) (any, error) {
+		return nil, json.Unmarshal(object, read)
 	})
 	if err != nil {
 		return fit.Workload{}, fmt.Errorf("decoding %s: %w", Describe(of), err)

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -92,8 +91,8 @@ func (c memberCluster) exchange(ctx context.Context, request *rest.Request) (*au
 	if err != nil {
 		return nil, err
 	}
-	return connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*autoscalingv1.Scale, error) {
-		scale := &autoscalingv1.Scale{}
+	scale := &autoscalingv1.Scale{}
+	return connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(scale).JSON, func(answer []byte) (*autoscalingv1.Scale, error) {
 		if err := json.Unmarshal(answer, scale); err != nil {
 			return nil, fmt.Errorf("decoding a scale: %w", err)
 		}
@@ -110,17 +109,16 @@ func answerTo(ctx context.Context, request *rest.Request) ([]byte, error) {
 	return result.Raw()
 }
 
-// decode reads an answer, which must be of the kind: of any other it would read that everything is lacking.
-func decode(answer []byte, into runtime.Object, kind string) error {
-	err := guard.JSON(answer, into)
-	if err == nil {
-		err = json.Unmarshal(answer, into)
-	}
-	if err != nil {
-		return connection.BadAnswer("decoding a "+kind, err)
-	}
-	if got := into.GetObjectKind().GroupVersionKind().Kind; got != kind {
-		return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("decoding a %s: it is of kind %q", kind, got)}
-	}
-	return nil
+// decode reads an answer into an object of nobody else's, which must be of the kind: of any other it would read that everything
+// is lacking.
+func decode[O runtime.Object](ctx context.Context, c memberCluster, answer []byte, into O, kind string) (O, error) {
+	return connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(into).JSON, func(answer []byte) (O, error) {
+		if err := json.Unmarshal(answer, into); err != nil {
+			return into, connection.BadAnswer("decoding a "+kind, err)
+		}
+		if got := into.GetObjectKind().GroupVersionKind().Kind; got != kind {
+			return into, &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("decoding a %s: it is of kind %q", kind, got)}
+		}
+		return into, nil
+	})
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // SetPodSizes implements [Cluster].
@@ -95,10 +94,7 @@ func (c memberCluster) applyPodSizes(ctx context.Context, namespace string, owne
 	if err != nil {
 		return nil, refusedOr(err, "patch "+v1alpha1.PodSizesResource)
 	}
-	return connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*v1alpha1.PodSizes, error) {
-		stored := &v1alpha1.PodSizes{}
-		return stored, decode(answer, stored, v1alpha1.PodSizesKind)
-	})
+	return decode(ctx, c, answer, &v1alpha1.PodSizes{}, v1alpha1.PodSizesKind)
 }
 
 // podSizesOf is an object with these entries. One with none leaves the list out: an empty one would be owned.

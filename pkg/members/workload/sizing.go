@@ -15,7 +15,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // Sizing is what a cluster can do about the sizes of Pods.
@@ -106,10 +105,7 @@ func (c memberCluster) serves(ctx context.Context, version, resource string) (bo
 	if err != nil {
 		return false, fmt.Errorf("reading what %s serves: %w", version, err)
 	}
-	list, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*metav1.APIResourceList, error) {
-		list := &metav1.APIResourceList{}
-		return list, decode(answer, list, "APIResourceList")
-	})
+	list, err := decode(ctx, c, answer, &metav1.APIResourceList{}, "APIResourceList")
 	if err != nil {
 		return false, err
 	}
@@ -122,10 +118,7 @@ func (c memberCluster) findPolicy(ctx context.Context, found *Sizing, resource, 
 		SetHeader("Accept", "application/json")
 	answer, err := answerTo(ctx, at)
 	if err == nil {
-		policy, err := connection.Decode(ctx, c.Reading(), answer, func(answer []byte) (*metav1.PartialObjectMetadata, error) {
-			policy := &metav1.PartialObjectMetadata{}
-			return policy, decode(answer, policy, kind)
-		})
+		policy, err := decode(ctx, c, answer, &metav1.PartialObjectMetadata{}, kind)
 		if err == nil {
 			found.Policies += fmt.Sprintf("%.36s/%d ", policy.UID, policy.Generation) // a UUID
 		}

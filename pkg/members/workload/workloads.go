@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // NamespaceFault is why no workload can be made in a namespace of a cluster.
@@ -28,7 +30,10 @@ func (c memberCluster) Get(ctx context.Context, namespace string, of autoscaling
 		return nil, err
 	}
 	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(answer); err != nil {
+	_, err = connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(object).JSON, func(answer []byte) (any, error) {
+		return nil, object.UnmarshalJSON(answer)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("decoding %s: %w", Describe(of), err)
 	}
 	return object, nil

@@ -179,7 +179,10 @@ func uidOf(m *sim.Member) string {
 func itemsIn(body []byte) int {
 	list := &metricsv1beta1.PodMetricsList{}
 	whole := unwrappedOrNil(body)
-	if whole == nil || guard.TypeOf(list).Protobuf(whole.Raw) != nil || list.Unmarshal(whole.Raw) != nil { // one has no end
+	if whole == nil {
+		return -1
+	}
+	if _, err := guard.TypeOf(list).Protobuf(whole.Raw); err != nil || list.Unmarshal(whole.Raw) != nil { // one has no end
 		return -1
 	}
 	return len(list.Items)
