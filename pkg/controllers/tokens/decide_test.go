@@ -24,7 +24,7 @@ const (
 
 type said map[string]any
 
-// jwt is a token with the claims. Nobody looks at its signature.
+// jwt is a token with the claims. Nobody checks its signature.
 func jwt(s said) string {
 	payload, err := json.Marshal(s)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestClaims(t *testing.T) {
 	}{
 		"of an API server":      {token(reader, noon, time.Hour), &plain},
 		"one audience":          {token(reader, noon, time.Hour, with("aud", "a")), &oneAudience},
-		"of a Secret, for ever": {jwt(said{"sub": reader, "iss": "kubernetes/serviceaccount"}), &never},
+		"of a Secret, forever": {jwt(said{"sub": reader, "iss": "kubernetes/serviceaccount"}), &never},
 		"bound to a Secret":     {token(reader, noon, time.Hour, with("kubernetes.io", said{"secret": object})), ptr(bound("Secret"))},
 		"bound to a Pod": {token(reader, noon, time.Hour, with("kubernetes.io", said{"pod": object, "node": object})),
 			ptr(bound("Pod"))},
@@ -130,8 +130,8 @@ func TestWhenATokenIsRenewed(t *testing.T) {
 			"TokenNeverExpires deploy/kubeconfig.sh"},
 		"it was never issued": {situation{credential: writes, token: hours(writer, without("iat"))}, noon, time.Time{},
 			"TokenNotRenewed when it was issued"},
-		"it ended before it began": {situation{credential: writes, token: hours(writer, with("exp", noon.Add(-time.Hour).Unix()))}, noon.Add(-2 * time.Hour),
-			time.Time{},
+		"it ended before it began": {situation{credential: writes, token: hours(writer, with("exp", noon.Add(-time.Hour).Unix()))},
+			noon.Add(-2 * time.Hour), time.Time{},
 			"TokenNotRenewed when it was issued"},
 		"nobody can": {situation{credential: reads, token: hours(reader), unaided: "no way"}, noon, time.Time{},
 			"TokenNotRenewed nobody renews it: no way"},

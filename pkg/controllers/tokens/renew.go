@@ -57,8 +57,8 @@ func unwritten(err error, namespace, name string) error {
 	return fmt.Errorf("the new token could not be written to Secret %s/%s (%s)", namespace, name, reason)
 }
 
-// failure says what went wrong, and what if that goes on.
+// failure says what went wrong, and what if that continues.
 func failure(t tokenOf, err error) string {
-	return fmt.Sprintf("the token that %ss expires at %s and could not be renewed, which is tried again: %v",
+	return fmt.Sprintf("the token that %ss expires at %s and could not be renewed, which is retried: %v",
 		t.credential, t.present.expires.UTC().Format(time.RFC3339), err)
 }

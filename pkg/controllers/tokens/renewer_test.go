@@ -439,7 +439,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 		r.Header.Get("Authorization"))
 }
 
-// What is not to be renewed is left alone: the member is not asked, and what somebody should know is told once.
+// What is not to be renewed is unchanged: the member is not asked, and what somebody should know is told once.
 func TestLeftAlone(t *testing.T) {
 	other := func(k *clientcmdapi.Cluster) { k.Server += "/elsewhere" }
 	tests := map[string]struct {
