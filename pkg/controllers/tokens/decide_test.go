@@ -62,10 +62,10 @@ func TestClaims(t *testing.T) {
 		token string
 		want  *claims // nil: it is none
 	}{
-		"of an API server":      {token(reader, noon, time.Hour), &plain},
-		"one audience":          {token(reader, noon, time.Hour, with("aud", "a")), &oneAudience},
+		"of an API server":     {token(reader, noon, time.Hour), &plain},
+		"one audience":         {token(reader, noon, time.Hour, with("aud", "a")), &oneAudience},
 		"of a Secret, forever": {jwt(said{"sub": reader, "iss": "kubernetes/serviceaccount"}), &never},
-		"bound to a Secret":     {token(reader, noon, time.Hour, with("kubernetes.io", said{"secret": object})), ptr(bound("Secret"))},
+		"bound to a Secret":    {token(reader, noon, time.Hour, with("kubernetes.io", said{"secret": object})), ptr(bound("Secret"))},
 		"bound to a Pod": {token(reader, noon, time.Hour, with("kubernetes.io", said{"pod": object, "node": object})),
 			ptr(bound("Pod"))},
 		"bound to a Node":        {token(reader, noon, time.Hour, with("kubernetes.io", said{"node": object})), ptr(bound("Node"))},
