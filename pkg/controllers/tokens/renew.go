@@ -21,7 +21,7 @@ func (r *Renewer) renew(ctx context.Context, v *visit) (expires time.Time, err e
 	if err != nil {
 		return time.Time{}, fmt.Errorf("the member issues no token: %w", err)
 	}
-	if err := accept(v.present, token, r.Clock.Now()); err != nil {
+	if err := member.peer.Reading().Guard(func() error { return accept(v.present, token, r.Clock.Now()) }); err != nil {
 		return time.Time{}, err
 	}
 	if err := member.lets(ctx, v.held.Endpoint.WithToken(token)); err != nil {

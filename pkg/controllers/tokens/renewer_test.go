@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -131,7 +130,6 @@ type cluster struct {
 func newCluster(t *testing.T, clock *clocktesting.FakePassiveClock) *cluster {
 	c := &cluster{clock: clock, accepted: map[string]bool{}}
 	c.Server = httptest.NewUnstartedServer(c)
-	c.Config.ErrorLog = log.New(io.Discard, "", 0)
 	c.StartTLS()
 	t.Cleanup(c.Close)
 	return c
