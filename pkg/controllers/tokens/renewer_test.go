@@ -575,3 +575,32 @@ func TestMemberThatIsBackIsAskedAtOnce(t *testing.T) {
 	s.at(t, 2*time.Hour+2*period)
 	s.expect(t, "on the hub", "fleetscale-read 5h1m0s, fleetscale-write 5h0m30s", s.expiries(t))
 }
+
+// A visit for one credential neither shortens the pause of the other, nor repeats what was told of it.
+func TestCredentialsDoNotDisturbEachOther(t *testing.T) {
+	s := newStage(t)
+	s.register(t)
+	s.hub.put(here, "east", data(s.kubeconfig(t, token(reader, noon.Add(10*time.Second), life))))
+	s.cluster.set(func() {
+		s.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }
+	})
+	s.at(t, 2*time.Hour)
+	s.at(t, 2*time.Hour+10*time.Second)
+	for _, c := range []credential{reads, writes} {
+		if n := testutil.ToFloat64(s.Metrics.renewals.WithLabelValues("east", string(c), resultFailed)); n != 1 {
+			t.Errorf("%v attempts to renew what %ss, want 1", n, c)
+		}
+	}
+
+	s = newStage(t)
+	s.register(t)
+	s.hub.put(here, "east", data(s.kubeconfig(t, token(reader, noon.Add(time.Hour), life),
+		registrationtest.OnCluster(func(k *clientcmdapi.Cluster) { k.Server += "/elsewhere" }))))
+	for _, after := range []time.Duration{0, 2 * time.Hour, 2*time.Hour + period} {
+		s.at(t, after)
+	}
+	s.expect(t, "on the hub", "fleetscale-read 4h0m0s, fleetscale-write 5h0m0s", s.expiries(t))
+	if told := s.told(); len(told) != 1 {
+		t.Errorf("told %q, want one", told)
+	}
+}
