@@ -68,6 +68,7 @@ var rings = map[string]int{
 	"pkg/controllers/federatedhpa/sight":       3,
 	"pkg/controllers/leftovers":                3,
 	"pkg/controllers/multidim":                 3,
+	"pkg/controllers/tokens":                   3,
 	"pkg/metricsadapter":                       3,
 	"pkg/webhook":                              3,
 
@@ -117,6 +118,7 @@ var decisions = map[string][]string{
 		"status.go", "step.go"},
 	"pkg/controllers/multidim": {"amounts.go", "conditions.go", "decide.go", "recommender.go", "sizing.go", "situation.go", "status.go",
 		"summarize.go"},
+	"pkg/controllers/tokens": {"claims.go", "decide.go"},
 }
 
 // impure are the imports that rings 0 and 1, and decisions, do without, each with its reason. A path stands for all below it.

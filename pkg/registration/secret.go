@@ -121,12 +121,12 @@ func (s *secret) Register(creds Credentials) Registration {
 }
 
 func (s *secret) kubeconfig(creds Credentials) ([]byte, []Fault) {
+	if s.options.apart() && creds.Data == nil && !s.holdsBoth {
+		return nil, []Fault{faultf(ReasonMissingCredentials, "%s does not exist: put the credentials of deploy/member-write there",
+			s.Credentials())}
+	}
 	held, key, whose := s.Data, s.used(), "the Secret"
-	if s.options.apart() && (creds.Data != nil || !s.holdsBoth) {
-		if creds.Data == nil {
-			return nil, []Fault{faultf(ReasonMissingCredentials, "%s does not exist: put the credentials of deploy/member-write there",
-				s.Credentials())}
-		}
+	if s.beside(creds) {
 		held, key, whose = creds.Data, s.key(), "Secret "+s.options.WriteNamespace+"/"+s.Name
 	}
 	if data := held[key]; len(data) > 0 {
@@ -135,3 +135,6 @@ func (s *secret) kubeconfig(creds Credentials) ([]byte, []Fault) {
 	return nil, []Fault{faultf(reasonInvalidKubeconfig,
 		"%s has no key %q; put a kubeconfig there, or name another key in the annotation %s", whose, shorten(key), keyAnnotation)}
 }
+
+// beside is true when the kubeconfig is in the Secret of WriteNamespace.
+func (s *secret) beside(creds Credentials) bool { return s.options.apart() && creds.Data != nil }

@@ -32,7 +32,7 @@ func Sources(o Options) []Source {
 // all are those that there are.
 func all(o Options) []Source {
 	return []Source{
-		secrets{o, "secret", MemberLabel}, secrets{o, "multicluster-runtime", multiclusterRuntimeLabel}, karmada{o},
+		secrets{o, SecretSource, MemberLabel}, secrets{o, "multicluster-runtime", multiclusterRuntimeLabel}, karmada{o},
 		clusterProfiles{o}, clusterAPI{o}, argoCD{o},
 	}
 }
@@ -47,7 +47,7 @@ func SourceNames() []string {
 }
 
 // DefaultSources are the names of those that are read unless others are named.
-func DefaultSources() []string { return []string{"secret", "karmada"} }
+func DefaultSources() []string { return []string{SecretSource, "karmada"} }
 
 // Source is one kind of registrations.
 type Source interface {

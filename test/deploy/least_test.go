@@ -73,7 +73,8 @@ func TestNobodyReadsAllSecrets(t *testing.T) {
 }
 
 // What a controller may change on the hub: autoscalers it cares for, and
-// replicas; in a member: replicas and autoscalers; where it is let, workloads as a
+// replicas, and tokens of registrations; in a member: replicas and autoscalers, and
+// its own tokens; where it is let, workloads as a
 // whole, which it makes and deletes, but does not edit; of Pods, requests and
 // limits, and where they run. It makes no namespaces.
 func TestControllersChangeLittle(t *testing.T) {
@@ -87,7 +88,11 @@ func TestControllersChangeLittle(t *testing.T) {
 			"update federatedhpas/status", "update cronfederatedhpas/status", "update multidimpodautoscalers/status", "update */scale",
 			"create events", "patch events",
 		}},
-		"on Karmada": {"overlays/karmada/controller-manager", "fleetscale-controller-manager-placements", nil},
+		"registrations": {"overlays/standalone", "controller-manager-registrations", []string{
+			"patch secrets", "create events", "patch events",
+		}},
+		"the credentials that write": {"overlays/standalone", "controller-manager-write", []string{"patch secrets"}},
+		"on Karmada":                 {"overlays/karmada/controller-manager", "fleetscale-controller-manager-placements", nil},
 		"in a member": {"member-write", "fleetscale-write", []string{
 			"create horizontalpodautoscalers", "patch horizontalpodautoscalers", "delete horizontalpodautoscalers",
 			"update */scale",
@@ -95,7 +100,9 @@ func TestControllersChangeLittle(t *testing.T) {
 		"workloads in a member": {"member-create", "fleetscale-create", []string{
 			"create deployments", "delete deployments", "create statefulsets", "delete statefulsets",
 		}},
-		"to read": {"member-write", "fleetscale-read", nil},
+		"to read":            {"member-write", "fleetscale-read", nil},
+		"tokens in a member": {"member-write", "fleetscale-tokens", []string{"create serviceaccounts/token"}},
+		"of what only reads": {"overlays/standalone", "metrics-adapter-registrations", nil},
 		"sizes in a member": {"member-sizes", "fleetscale-sizes", []string{
 			"create podsizes", "patch podsizes", "delete podsizes", "patch pods/resize", "create pods/eviction",
 		}},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/controllers/tokens"
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
@@ -43,6 +44,9 @@ func encoded(data []byte) []byte {
 func TestExpiredTokenThenRotated(t *testing.T) {
 	t.Parallel()
 	e := whole(t)
+	secret := []string{"-n", fixture.RegistrationNamespace, "annotate", "--overwrite", "secret", "member3"}
+	e.kubectl(t, append(secret, tokens.RenewAnnotation+"=false")...) // by whom it is rotated is the matter here
+	t.Cleanup(func() { _, _ = e.Ask(afterwards(t), append(secret, tokens.RenewAnnotation+"-")...) })
 	_, short := e.registration(t, "member3", 15*time.Second)
 	e.register(t, "member3", short)
 	if err := isWhole(e.query(t, shopPath)); err != nil {

@@ -40,6 +40,12 @@ const leeway = time.Minute
 // is signed here and not asked of the API server, which grants no less than ten
 // minutes: a test of expiry cannot wait for that.
 func (c *Cluster) ServiceAccountToken(ctx context.Context, namespace, name string, ttl time.Duration) (string, error) {
+	return c.AgedToken(ctx, namespace, name, ttl, leeway)
+}
+
+// AgedToken returns a token of an existing service account that says that it was issued some time ago, with a life that
+// began then. A test of what happens late in a token's life cannot wait for that either.
+func (c *Cluster) AgedToken(ctx context.Context, namespace, name string, life, age time.Duration) (string, error) {
 	client, err := c.client()
 	if err != nil {
 		return "", err
@@ -48,10 +54,10 @@ func (c *Cluster) ServiceAccountToken(ctx context.Context, namespace, name strin
 	if err != nil {
 		return "", fmt.Errorf("reading service account %s/%s in %s: %w", namespace, name, c.Name, err)
 	}
-	return c.signToken(namespace, objectRef{Name: name, UID: account.UID}, ttl)
+	return c.signToken(namespace, objectRef{Name: name, UID: account.UID}, time.Now().Add(-age), life)
 }
 
-func (c *Cluster) signToken(namespace string, account objectRef, ttl time.Duration) (string, error) {
+func (c *Cluster) signToken(namespace string, account objectRef, begin time.Time, life time.Duration) (string, error) {
 	data, err := os.ReadFile(filepath.Join(c.pkiDir(), serviceAccountKeyName))
 	if err != nil {
 		return "", fmt.Errorf("reading the key of service accounts in %s: %w", c.Name, err)
@@ -64,14 +70,13 @@ func (c *Cluster) signToken(namespace string, account objectRef, ttl time.Durati
 	if err != nil {
 		return "", fmt.Errorf("signing a token: %w", err)
 	}
-	begin := time.Now().Add(-leeway)
 	claims := jwt.Claims{
 		Issuer:    serviceAccountIssuer,
 		Audience:  jwt.Audience{serviceAccountIssuer},
 		Subject:   "system:serviceaccount:" + namespace + ":" + account.Name,
 		IssuedAt:  jwt.NewNumericDate(begin),
 		NotBefore: jwt.NewNumericDate(begin),
-		Expiry:    jwt.NewNumericDate(begin.Add(ttl)),
+		Expiry:    jwt.NewNumericDate(begin.Add(life)),
 	}
 	var private serviceAccountClaims
 	private.Kubernetes.Namespace = namespace

@@ -57,14 +57,15 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 		return nil, fmt.Errorf("preparing to read registrations: %w", err)
 	}
 	broadcaster := clientrecord.NewBroadcaster()
-	registry := member.New(o.Members.Registry(member.Options{
+	options := o.Members.Registry(member.Options{
 		Hub:           hub,
 		HubDynamic:    hubDynamic,
 		Registrations: registration.Options{Access: registration.Write, WriteNamespace: o.WriteNamespace},
 		Connections:   connection.Options{UserAgent: manager.GetConfig().UserAgent},
 		Recorder:      broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program}),
 		Metrics:       member.NewMetrics(ctrlmetrics.Registry),
-	}))
+	})
+	registry := member.New(options)
 	err = manager.Add(everywhere(func(ctx context.Context) error {
 		defer broadcaster.Shutdown()
 		broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: hub.CoreV1().Events("")})
@@ -74,6 +75,9 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 		return nil, err
 	}
 	if err := manager.Add(leading(registry.Record)); err != nil {
+		return nil, err
+	}
+	if err := addTokens(manager, registry, options, o.Hub.Timeout); err != nil {
 		return nil, err
 	}
 	return registry, manager.AddReadyzCheck("members-known",

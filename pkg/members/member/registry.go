@@ -76,6 +76,22 @@ func (r *Registry) Members() []*Member { return slices.Clone(*r.listed.Load()) }
 // Counted are the Members without those that are joining: a fleet's answer lacks nothing without them.
 func (r *Registry) Counted() []*Member { return slices.DeleteFunc(r.Members(), (*Member).Joining) }
 
+// Registered returns the name of the cluster that an object of a source registers, empty: it registers none; and why the cluster
+// is not to be asked for the registration's own sake: nil also if it is a spare, which nobody else asks.
+func (r *Registry) Registered(source, object string) (cluster string, silence error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rank := slices.IndexFunc(registration.Sources(r.options.Registrations), func(s registration.Source) bool { return s.Name() == source })
+	e := r.entries[registration.Key{Rank: rank, Source: source, Object: object}]
+	switch {
+	case e == nil || e.member.view.Load() == nil:
+		return "", nil
+	case isDuplicate(&e.shown.silence):
+		return e.member.name, nil
+	}
+	return e.member.name, e.member.Silence()
+}
+
 // OnChange has f called after membership, readiness, identity, labels or a
 // connection changed; several changes may become one call. Calls do not
 // overlap and hold no lock, but f should be quick: it delays the other

@@ -239,6 +239,32 @@ func TestRotation(t *testing.T) {
 	memberstest.Eventually(t, "1 open", func() string { return fmt.Sprintf("%d open", east.open.Load()) })
 }
 
+// A registration is known by its object, also while it is a spare, which is not listed.
+func TestRegistered(t *testing.T) {
+	t.Parallel()
+	hub, east, r := joined(t)
+	registered := func(source, object string) string {
+		cluster, silence := r.Registered(source, object)
+		return fmt.Sprintf("%s %v", cluster, silence)
+	}
+	hub.Put(t, east.secret(t, "spare"))
+	memberstest.Eventually(t, "spare <nil>", func() string { return registered("secret", "spare") })
+	for object, want := range map[string]string{
+		"secret/east": "east <nil>", "secret/west": " <nil>", "karmada/east": " <nil>", "none/east": " <nil>",
+	} {
+		source, name, _ := strings.Cut(object, "/")
+		if got := registered(source, name); got != want {
+			t.Errorf("%s is %q, want %q", object, got, want)
+		}
+	}
+	r.becomes("east=Ready")
+	east.set(func() { east.token = "n3w" })
+	memberstest.Eventually(t, "Forbidden", func() string {
+		_, silence := r.Registered("secret", "east")
+		return string(reasonOf(silence))
+	})
+}
+
 func TestRotationIsInvisibleToCallers(t *testing.T) {
 	t.Parallel()
 	hub, east, r := joined(t)
