@@ -53,7 +53,7 @@
 //	             pkg/claims        who else scales or sizes a workload, and what to do about it
 //	             pkg/admission     what may be stored, and why not
 //	             pkg/registration  which objects register members, and what they mean
-//	             pkg/tenancy       which namespaces are nobody's to scale in
+//	             pkg/tenancy       in which namespaces a program acts, and which are nobody's to scale in
 //	             pkg/guard         what may be decoded, and why not
 //	             pkg/compact       what many Pods have in common, kept once
 //	             pkg/wire          what is read and written by hand: protobuf, lists of PodMetrics

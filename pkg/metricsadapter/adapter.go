@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Usage answers for the fleet.
@@ -34,6 +35,8 @@ type Options struct {
 	// Clusters are the names of the registered members, in any order, and which
 	// of them is the hub itself; empty when it is none of them.
 	Clusters func() (names []string, hub string)
+	// Scope is the namespaces that are answered for. Others are refused, and an answer for all is one for these.
+	Scope tenancy.Scope
 	// LocalUsers get the hub's own pods and nodes only, if the hub is a member:
 	// controllers that decide for workloads of the hub alone.
 	LocalUsers []string
@@ -48,6 +51,7 @@ type Adapter struct {
 	relay       Relay
 	memberGrace time.Duration
 	clusters    func() (names []string, hub string)
+	scope       tenancy.Scope
 	localUsers  sets.Set[string]
 	budget      *budget
 	freshness   metrics.FreshnessObserver
@@ -61,6 +65,7 @@ func New(o Options) *Adapter {
 		relay:       o.Relay,
 		memberGrace: o.MemberGrace,
 		clusters:    o.Clusters,
+		scope:       o.Scope,
 		localUsers:  sets.New(o.LocalUsers...),
 		budget:      newBudget(o.MaxAnswerBytes),
 		freshness:   metrics.NewFreshnessObserver(groupName),

@@ -23,36 +23,44 @@ apiVersion: audit.k8s.io/v1
 kind: Policy
 omitManagedFields: true
 rules:
-- level: Metadata
+%[1]s- level: Metadata
   resources: [{group: metrics.k8s.io}, {group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
   omitStages: [ResponseStarted, ResponseComplete, Panic]
 - level: RequestResponse
   verbs: [create, update, patch, delete]
   resources: [{group: autoscaling, resources: [horizontalpodautoscalers]}]
   omitStages: [RequestReceived, ResponseStarted, Panic]
-%s- level: None
+%[2]s- level: None
 `
 
-// recordedRule is for the users of some groups.
-const recordedRule = `- level: Metadata
+// recordedMetrics and recordedRule are for the users of some groups: what came of their
+// questions for metrics is told too.
+const (
+	recordedMetrics = `- level: Metadata
+  userGroups: %s
+  resources: [{group: metrics.k8s.io}, {group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
+  omitStages: [ResponseStarted, Panic]
+`
+	recordedRule = `- level: Metadata
   userGroups: %s
   omitStages: [RequestReceived, ResponseStarted, Panic]
 `
+)
 
 func (c *Cluster) auditLog() string { return filepath.Join(c.dir(), "audit.log") }
 
 // auditFlags have the API server keep that log.
 func (b *bringUp) auditFlags() ([]string, error) {
-	rule := ""
+	metrics, rule := "", ""
 	if len(b.plan.recorded) > 0 {
 		groups, err := json.Marshal(b.plan.recorded)
 		if err != nil {
 			return nil, fmt.Errorf("writing the audit policy: %w", err)
 		}
-		rule = fmt.Sprintf(recordedRule, groups)
+		metrics, rule = fmt.Sprintf(recordedMetrics, groups), fmt.Sprintf(recordedRule, groups)
 	}
 	policy := filepath.Join(b.dir(), "audit-policy.yaml")
-	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, rule), 0o644); err != nil {
+	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, metrics, rule), 0o644); err != nil {
 		return nil, fmt.Errorf("writing the audit policy: %w", err)
 	}
 	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + b.auditLog()}, nil

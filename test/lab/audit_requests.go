@@ -3,13 +3,15 @@
 package lab
 
 import (
+	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Request is one that the API server got, other than for custom and external
-// metrics. A watch is one once it has ended.
+// Request is one that the API server got. A watch is one once it has ended.
 type Request struct {
 	// User sent it.
 	User string
@@ -23,13 +25,28 @@ type Request struct {
 	Begun time.Time
 }
 
-// Requests returns those of the users in [Hub.Recorded] that have been answered
+// Requests returns those of the users in [Hub.Recorded], but for metrics, that have been answered
 // so far, in the order of that.
 func (c *Cluster) Requests() ([]Request, error) {
+	all, err := c.answered(func(*auditv1.Event) bool { return true })
+	return slices.DeleteFunc(all, func(r Request) bool { return strings.HasSuffix(r.Group, "metrics.k8s.io") }), err
+}
+
+// Refused returns those of the users in [Hub.Recorded] to which the API server said that they may not do that, metrics included.
+func (c *Cluster) Refused() ([]Request, error) {
+	return c.answered(func(e *auditv1.Event) bool {
+		return e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusForbidden
+	})
+}
+
+func (c *Cluster) answered(chosen func(*auditv1.Event) bool) ([]Request, error) {
 	events, err := c.audited(auditv1.StageResponseComplete)
 	all := make([]Request, 0, len(events))
 	for i := range events {
 		e := &events[i]
+		if !chosen(e) {
+			continue
+		}
 		r := Request{User: e.User.Username, Verb: e.Verb, URI: e.RequestURI, Begun: e.RequestReceivedTimestamp.Time}
 		if e.ObjectRef != nil {
 			r.Group, r.Resource, r.Subresource = e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource

@@ -183,6 +183,7 @@ func newStore(o *Options, registry *member.Registry, kept *memory.Memory) *usage
 		IdleAfter: o.Usage.IdleAfter,
 		Timeout:   o.Members.Timeout,
 		MaxHot:    o.Usage.MaxHotNamespaces,
+		Scope:     o.Namespaces.Scope(),
 		Memory:    kept,
 		Metrics:   usage.NewMetrics(legacyregistry.Registerer()),
 	})
@@ -226,6 +227,7 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store, asked 
 		Relay:          asked,
 		MemberGrace:    o.Relay.Grace,
 		Clusters:       func() ([]string, string) { return clusters(registry) },
+		Scope:          o.Namespaces.Scope(),
 		LocalUsers:     o.Hub.LocalUsers,
 		MaxAnswerBytes: o.Usage.MaxAnswerBytes.Value(),
 	})
