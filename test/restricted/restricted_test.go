@@ -157,7 +157,8 @@ func (e *env) top(t *testing.T) {
 func (e *env) raw(t *testing.T) {
 	const custom, external = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/", "/apis/external.metrics.k8s.io/v1beta1/namespaces/"
 	for path, refused := range map[string]bool{
-		custom + shop + "/pods/*/rps": false, custom + other + "/pods/*/rps": true, external + shop + "/queue": false, external + other + "/queue": true,
+		custom + shop + "/pods/*/rps": false, custom + other + "/pods/*/rps": true,
+		external + shop + "/queue": false, external + other + "/queue": true,
 	} {
 		said, err := e.Ask(t.Context(), "get", "--raw", path)
 		if err == nil || strings.Contains(said.Stderr, outside) != refused || strings.Contains(said.Stderr, "Forbidden") != refused {

@@ -46,7 +46,6 @@ var shared = fixture.Shared[*env]{Name: "restricted", Start: setUp}
 func TestMain(m *testing.M) {
 	code := m.Run()
 	shared.End(code != 0, os.Stderr)
-	os.Exit(code)
 }
 
 func started(t *testing.T) *env {

@@ -32,8 +32,8 @@ type Options struct {
 	// members that are asked to select themselves. Beyond it the namespace with
 	// the most of them loses one, and of those with one who asked the longest ago.
 	MaxHot int
-	// Scope is the namespaces that members are asked for. Where it is not all, an answer for all is one for these, of which members
-	// are asked one by one, and there are no nodes.
+	// Scope is the namespaces whose pods members are asked for. Where it is not all, an answer for all is one for these, of which
+	// members are asked one by one.
 	Scope tenancy.Scope
 	// Memory bounds what is kept.
 	Memory *memory.Memory

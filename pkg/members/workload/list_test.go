@@ -11,7 +11,8 @@ import (
 // Where some namespaces are in scope, no others are listed, and one that cannot be is an error.
 func TestMadeByInSomeNamespaces(t *testing.T) {
 	t.Parallel()
-	const pay, shop = "/apis/autoscaling/v2/namespaces/pay/horizontalpodautoscalers", "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"
+	const pay = "/apis/autoscaling/v2/namespaces/pay/horizontalpodautoscalers"
+	const shop = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"
 	mine := strings.Replace(item("mine", ours), `"a":"b"`, `"a":"b","fleetscale.io/removed-by":"us"`, 1)
 	s := newServer(t, "v2")
 	s.says("GET "+pay, 200, list("v2", "", mine)) // of shop, which was not asked for
