@@ -46,7 +46,7 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: api}, minRe
 apiVersion: autoscaling.karmada.io/v1alpha1
 kind: MultidimPodAutoscaler
 metadata: {name: sized}
-spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: api}}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: sized}}
 `
 
 // outside is what is said of what is not in the namespaces.
@@ -59,7 +59,7 @@ func TestRestricted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if warned := strings.Count(said.Stderr, "Warning: "+outside); warned != map[string]int{other: 4}[namespace] {
+		if warned := strings.Contains(said.Stderr, "Warning: "+outside); warned != (namespace == other) {
 			t.Errorf("in %s their author is told %q", namespace, said.Stderr)
 		}
 	}
@@ -127,7 +127,7 @@ func (e *env) top(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			said, err := e.Ask(t.Context(), append([]string{"top", "--no-headers"}, strings.Fields(tc.args)...)...)
+			said, err := e.Ask(t.Context(), append(append([]string{"top"}, strings.Fields(tc.args)...), "--no-headers")...)
 			switch {
 			case tc.refusal != "":
 				if err == nil || !strings.Contains(said.Stderr, "Forbidden") || !strings.Contains(said.Stderr, tc.refusal) {
@@ -153,7 +153,7 @@ func (e *env) top(t *testing.T) {
 	}
 }
 
-// raw is of custom and external metrics.
+// raw is of custom and external metrics. Nobody has them in any namespace, which is an answer.
 func (e *env) raw(t *testing.T) {
 	const custom, external = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/", "/apis/external.metrics.k8s.io/v1beta1/namespaces/"
 	for path, refused := range map[string]bool{
@@ -161,8 +161,8 @@ func (e *env) raw(t *testing.T) {
 		external + shop + "/queue": false, external + other + "/queue": true,
 	} {
 		said, err := e.Ask(t.Context(), "get", "--raw", path)
-		if err == nil || strings.Contains(said.Stderr, outside) != refused || strings.Contains(said.Stderr, "Forbidden") != refused {
-			t.Errorf("%s: %v: %s; want it refused: %v, and otherwise not found", path, err, said.Stderr, refused)
+		if refused && err == nil || strings.Contains(said.Stderr, outside) != refused || strings.Contains(said.Stderr, "Forbidden") != refused {
+			t.Errorf("%s: %v: %s; want it refused: %v", path, err, said.Stderr, refused)
 		}
 	}
 }

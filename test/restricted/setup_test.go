@@ -130,6 +130,12 @@ kind: Deployment
 metadata: {name: api}
 spec: {replicas: 2, selector: {matchLabels: {app: api}}, template: {metadata: {labels: {app: api}}, spec: {containers: [{name: api,
   image: api, resources: {requests: {cpu: 100m}}}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: sized}
+spec: {replicas: 2, selector: {matchLabels: {app: sized}}, template: {metadata: {labels: {app: sized}}, spec: {containers: [{name: sized,
+  image: sized, resources: {requests: {cpu: 100m}}}]}}}
 `
 
 // services lead from the hub to ports of this machine: endpoints may not be loopback addresses, so those of deploy/ cannot.
