@@ -55,6 +55,7 @@
 //	             pkg/registration  which objects register members, and what they mean
 //	             pkg/taints        who is cordoned or drained
 //	             pkg/tenancy       which namespaces are nobody's to scale in
+//	             pkg/tenancy       in which namespaces a program acts, and which are nobody's to scale in
 //	             pkg/guard         what may be decoded, and why not
 //	             pkg/compact       what many Pods have in common, kept once
 //	             pkg/wire          what is read and written by hand: protobuf, lists of PodMetrics

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Usage answers for the fleet.
@@ -36,6 +37,8 @@ type Options struct {
 	Clusters func() (names []string, hub string)
 	// Drained is true for members that are drained: nobody waits for them while they are silent.
 	Drained func(name string) bool
+	// Scope is the namespaces that are answered for. Others are refused, and an answer for all is one for these.
+	Scope tenancy.Scope
 	// LocalUsers get the hub's own pods and nodes only, if the hub is a member:
 	// controllers that decide for workloads of the hub alone.
 	LocalUsers []string
@@ -51,6 +54,7 @@ type Adapter struct {
 	memberGrace time.Duration
 	clusters    func() (names []string, hub string)
 	drained     func(name string) bool
+	scope       tenancy.Scope
 	localUsers  sets.Set[string]
 	budget      *budget
 	freshness   metrics.FreshnessObserver
@@ -65,6 +69,7 @@ func New(o Options) *Adapter {
 		memberGrace: o.MemberGrace,
 		clusters:    o.Clusters,
 		drained:     o.Drained,
+		scope:       o.Scope,
 		localUsers:  sets.New(o.LocalUsers...),
 		budget:      newBudget(o.MaxAnswerBytes),
 		freshness:   metrics.NewFreshnessObserver(groupName),

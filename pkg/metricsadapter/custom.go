@@ -87,6 +87,9 @@ func (p customProvider) ask(ctx context.Context, q inquiry, name types.Namespace
 	if err := checkPath(ctx, question.Path()); err != nil {
 		return nil, err
 	}
+	if err := p.adapter.outsideOfSubject(subject, info.GroupResource, name.Name); err != nil {
+		return nil, err
+	}
 	result := p.adapter.relay.Custom(ctx, question)
 	return result.Values, settle(ctx, p.adapter, q, result, nil)
 }

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
@@ -39,6 +40,10 @@ func (p externalProvider) GetExternalMetric(ctx context.Context, namespace strin
 		Namespace: namespace, Metric: info.Metric, MetricSelector: q.metric, Clusters: q.clusters,
 	}
 	if err := checkPath(ctx, question.Path()); err != nil {
+		return nil, err
+	}
+	metric := schema.GroupResource{Group: external_metrics.GroupName, Resource: info.Metric}
+	if err := p.adapter.outside(metric, namespace, ""); err != nil {
 		return nil, err
 	}
 	result := p.adapter.relay.External(ctx, question)

@@ -33,6 +33,9 @@ func (*nodeStorage) NamespaceScoped() bool   { return false }
 
 // List answers with nodes by name and cluster.
 func (s *nodeStorage) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
+	if err := s.outsideOfAll(metrics.Resource("nodes"), ""); err != nil {
+		return nil, err
+	}
 	items, err := s.list(ctx, s.usage.Nodes, options)
 	if err != nil {
 		return nil, err
@@ -49,6 +52,9 @@ func (s *nodeStorage) List(ctx context.Context, options *metainternalversion.Lis
 
 // Get answers with the node of that name, if only one cluster has it.
 func (s *nodeStorage) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
+	if err := s.outsideOfAll(metrics.Resource("nodes"), name); err != nil {
+		return nil, err
+	}
 	item, err := s.get(ctx, s.usage.Nodes, metrics.Resource("nodes"), name)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/metrics/pkg/apis/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
@@ -37,6 +38,11 @@ func (a *Adapter) question(ctx context.Context, options *metainternalversion.Lis
 	if q.Namespace != "" {
 		if faults := validation.ValidateNamespaceName(q.Namespace, false); len(faults) > 0 {
 			return question{}, apierrors.NewBadRequest(fmt.Sprintf("namespace %q: %s", q.Namespace, faults[0]))
+		}
+	}
+	if q.Namespace != "" {
+		if err := a.outside(metrics.Resource("pods"), q.Namespace, ""); err != nil {
+			return question{}, err
 		}
 	}
 	if options == nil {

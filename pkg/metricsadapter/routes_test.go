@@ -32,6 +32,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // asked is what an API server makes of a request, and asks its authorizer about.
@@ -152,8 +153,12 @@ func (n *notary) authorize(_ context.Context, a authorizer.Attributes) (authoriz
 }
 
 // newWitnessedHub serves an adapter over one member, both APIs of which are really asked.
-func newWitnessedHub(t *testing.T) (*hub, *genericapiserver.GenericAPIServer, *witness, *notary) {
+func newWitnessedHub(t *testing.T, namespaces ...string) (*hub, *genericapiserver.GenericAPIServer, *witness, *notary) {
 	t.Helper()
+	scope, err := tenancy.NewScope(namespaces)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w, n := newWitness(t), &notary{}
 	kept := memory.New(1<<30, prometheus.NewRegistry())
 	asking := relay.New(relay.Options{
@@ -165,6 +170,7 @@ func newWitnessedHub(t *testing.T) (*hub, *genericapiserver.GenericAPIServer, *w
 		Members: func() []usage.Source { return []usage.Source{w} },
 		Period:  time.Hour, MaxAge: time.Hour, IdleAfter: time.Hour, Timeout: 10 * time.Second, MaxHot: 100,
 		Memory:  kept,
+		Scope:   scope,
 		Metrics: usage.NewMetrics(prometheus.NewRegistry()),
 	})
 	var running sync.WaitGroup
@@ -175,6 +181,7 @@ func newWitnessedHub(t *testing.T) (*hub, *genericapiserver.GenericAPIServer, *w
 		APIs: apiservice.Groups(), Usage: store, Relay: asking, MemberGrace: time.Minute,
 		Clusters: func() ([]string, string) { return []string{w.name}, "" }, Drained: func(string) bool { return false },
 		MaxAnswerBytes: 1 << 20,
+		Clusters:       func() ([]string, string) { return []string{w.name}, "" }, MaxAnswerBytes: 1 << 20, Scope: scope,
 	})}
 	server := h.serve(authorizer.AuthorizerFunc(n.authorize))
 	h.waitFor(func() bool {

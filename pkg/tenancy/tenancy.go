@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tenancy decides which namespaces are nobody's to scale in: those of Kubernetes itself, and those of fleetscale. Nothing is
-// scaled, sized or created there, on the hub or in members, whoever asks for it: who runs Pods there owns the cluster.
+// Package tenancy decides in which namespaces a program acts ([Scope]), and which are nobody's to scale in: those of Kubernetes
+// itself, and those of fleetscale. Nothing is scaled, sized or created there, on the hub or in members, whoever asks for it: who
+// runs Pods there owns the cluster.
 package tenancy
 
 import (

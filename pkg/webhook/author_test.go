@@ -17,6 +17,8 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // reviewer is a hub that knows what somebody may do.
@@ -115,7 +117,7 @@ func judgeFor(t *testing.T, kind, object, before, user string, hub *reviewer) (a
 		asked = &reviewer{allows: hub.allows, denies: hub.denies, err: hub.err, hangs: hub.hangs}
 		asks = asked
 	}
-	handlers := Handlers(hubWith(t), kinds, asks, NewMetrics(prometheus.NewRegistry()))
+	handlers := Handlers(hubWith(t), tenancy.Scope{}, kinds, asks, NewMetrics(prometheus.NewRegistry()))
 	r := review(t, object, before)
 	r.Request.UserInfo = authenticationv1.UserInfo{Username: user, UID: "7", Groups: []string{"devs"},
 		Extra: map[string]authenticationv1.ExtraValue{"scopes": {"a"}}}

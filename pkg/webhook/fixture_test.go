@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // hubWith is a cache that knows these objects.
@@ -44,7 +45,7 @@ func handlersOf(hub client.Reader) (map[string]http.Handler, *Metrics) {
 		{Version: "v1"}:                {"Pod", "ReplicationController"},
 		{Group: "apps", Version: "v1"}: {"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"},
 	}}
-	return Handlers(hub, NewKinds(kubernetes), nil, metrics), metrics
+	return Handlers(hub, tenancy.Scope{}, NewKinds(kubernetes), nil, metrics), metrics
 }
 
 // review returns what the API server sends about an object given as YAML; before is

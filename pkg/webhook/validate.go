@@ -13,12 +13,14 @@ import (
 
 	judged "github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // validator judges objects of a kind, next to what else the hub has.
 type validator[T client.Object] struct {
 	kind[T]
 	hub      client.Reader
+	scope    tenancy.Scope // of hub
 	kinds    *Kinds
 	reviewer Reviewer
 }
@@ -39,12 +41,13 @@ func (v validator[T]) judge(ctx context.Context, request admission.Request) verd
 			return failed(http.StatusBadRequest, fmt.Errorf("reading the %s as it was: %w", v.name, err))
 		}
 	}
-	known, err := v.gather(ctx, v.hub, request.Namespace, object)
+	known, outside, err := v.neighbours(ctx, request.Namespace, object)
 	if err != nil {
 		return failed(http.StatusServiceUnavailable, err)
 	}
 	known.Target = v.kinds.of(ctx, v.target(object))
 	faults, warnings := v.validate(object, before, known)
+	warnings = append(outside, warnings...)
 	if len(faults) == 0 {
 		if faults, err = v.judgeAuthor(ctx, request, object, before); err != nil {
 			return failed(http.StatusServiceUnavailable, err)
@@ -54,6 +57,16 @@ func (v validator[T]) judge(ctx context.Context, request admission.Request) verd
 		return refused(v1alpha1.SchemeGroupVersion.WithKind(v.name).GroupKind(), object.GetName(), faults, warnings)
 	}
 	return allowed(warnings)
+}
+
+// neighbours are what bears on the object beside it; where its namespace is out of scope, nothing that is known, and outside says so.
+// Such an object is judged by itself, and its author is asked: nobody is asked again when the namespace comes into scope.
+func (v validator[T]) neighbours(ctx context.Context, namespace string, object T) (known judged.Neighbours, outside []string, err error) {
+	if !v.scope.Has(namespace) {
+		return judged.Neighbours{}, []string{v.scope.Outside(namespace)}, nil
+	}
+	known, err = v.gather(ctx, v.hub, namespace, object)
+	return known, nil, err
 }
 
 // judgeAuthor asks about who writes the object, if it has more created than before.

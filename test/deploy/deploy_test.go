@@ -34,6 +34,12 @@ func overlays() []string {
 	return []string{
 		"member",
 		"member-create",
+		"member-namespaced/read",
+		"member-namespaced/read/rights",
+		"member-namespaced/sizes",
+		"member-namespaced/sizes/rights",
+		"member-namespaced/write",
+		"member-namespaced/write/rights",
 		"member-sizes",
 		"member-write",
 		"overlays/beside-metrics-server",
@@ -52,8 +58,11 @@ func overlays() []string {
 // withSources is an overlay as people write it, with the components of all sources of registrations.
 const withSources = "../test/deploy/testdata/sources"
 
+// withNamespaces is an overlay as people write it, for the namespaces shop and pay.
+const withNamespaces = "../test/deploy/testdata/namespaces"
+
 // granting returns all that grants rights.
-func granting() []string { return append(overlays(), withSources) }
+func granting() []string { return append(overlays(), withSources, withNamespaces) }
 
 // build renders one kustomization to the kinds that client-go knows; others
 // are skipped.

@@ -103,6 +103,16 @@ func TestControllersChangeLittle(t *testing.T) {
 		"to read":            {"member-write", "fleetscale-read", nil},
 		"tokens in a member": {"member-write", "fleetscale-tokens", []string{"create serviceaccounts/token"}},
 		"of what only reads": {"overlays/standalone", "metrics-adapter-registrations", nil},
+		"in namespaces of the hub": {withNamespaces, "fleetscale-controller-manager", []string{
+			"create federatedhpas", "patch federatedhpas", "delete federatedhpas", "patch multidimpodautoscalers",
+			"create multidimpodautoscalerhistories", "update multidimpodautoscalerhistories", "delete multidimpodautoscalerhistories",
+			"update federatedhpas/status", "update cronfederatedhpas/status", "update multidimpodautoscalers/status", "update */scale",
+			"create events", "patch events",
+		}},
+		"in namespaces of a member": {"member-namespaced/write/rights", "fleetscale-write", []string{
+			"create horizontalpodautoscalers", "patch horizontalpodautoscalers", "delete horizontalpodautoscalers",
+			"update */scale",
+		}},
 		"sizes in a member": {"member-sizes", "fleetscale-sizes", []string{
 			"create podsizes", "patch podsizes", "delete podsizes", "patch pods/resize", "create pods/eviction",
 		}},
@@ -137,7 +147,7 @@ func changes(r role) []string {
 
 // Every binding of ours joins what is there: a role that is made beside it or
 // comes with every API server, and an account that is made beside it. What sizes
-// is applied beside the account that writes.
+// is applied beside the account that writes, and rights in namespaces beside both.
 func TestBindingsLeadSomewhere(t *testing.T) {
 	for _, dir := range granting() {
 		var known, used []string
@@ -155,7 +165,7 @@ func TestBindingsLeadSomewhere(t *testing.T) {
 			}
 		}
 		accounts := dir
-		if dir == "member-sizes" {
+		if dir == "member-sizes" || strings.HasPrefix(dir, "member-namespaced/") {
 			accounts = "member-write"
 		}
 		for _, object := range build(t, accounts) {

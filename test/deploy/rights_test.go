@@ -74,7 +74,7 @@ func rights(t *testing.T, dir string) []string {
 		case *rbacv1.ClusterRoleBinding:
 			binds("", o.RoleRef, o.Subjects)
 		case *rbacv1.RoleBinding:
-			binds(o.Namespace, o.RoleRef, o.Subjects)
+			binds(cmp.Or(o.Namespace, "the namespace where it is applied"), o.RoleRef, o.Subjects)
 		}
 	}
 	return lines

@@ -16,50 +16,51 @@ import (
 
 // auditPolicy keeps a line for each question for metrics of any of the three APIs,
 // which is there before the question is answered; one for each write of a
-// HorizontalPodAutoscaler, with what came of it; and none for anything else. Its
-// places are for recordedQuestions and recordedRule.
+// HorizontalPodAutoscaler, with what came of it; one for each other request of
+// users of the groups in its place; and none for anything else.
 const auditPolicy = `# SPDX-License-Identifier: Apache-2.0
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitManagedFields: true
 rules:
-%s- level: Metadata
+%[1]s- level: Metadata
   resources: [{group: metrics.k8s.io}, {group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
   omitStages: [ResponseStarted, ResponseComplete, Panic]
 - level: RequestResponse
   verbs: [create, update, patch, delete]
   resources: [{group: autoscaling, resources: [horizontalpodautoscalers]}]
   omitStages: [RequestReceived, ResponseStarted, Panic]
-%s- level: None
+%[2]s- level: None
 `
 
-// recordedQuestions keeps a second line for questions of the users of some groups, once they are answered.
-const recordedQuestions = `- level: Metadata
+// recordedMetrics and recordedRule are for the users of some groups: what came of their
+// questions for metrics is told too.
+const (
+	recordedMetrics = `- level: Metadata
   userGroups: %s
   resources: [{group: metrics.k8s.io}, {group: custom.metrics.k8s.io}, {group: external.metrics.k8s.io}]
   omitStages: [ResponseStarted, Panic]
 `
-
-// recordedRule keeps one for each other request of theirs.
-const recordedRule = `- level: Metadata
+	recordedRule = `- level: Metadata
   userGroups: %s
   omitStages: [RequestReceived, ResponseStarted, Panic]
 `
+)
 
 func (c *Cluster) auditLog() string { return filepath.Join(c.dir(), "audit.log") }
 
 // auditFlags have the API server keep that log.
 func (b *bringUp) auditFlags() ([]string, error) {
-	questions, rule := "", ""
+	metrics, rule := "", ""
 	if len(b.plan.recorded) > 0 {
 		groups, err := json.Marshal(b.plan.recorded)
 		if err != nil {
 			return nil, fmt.Errorf("writing the audit policy: %w", err)
 		}
-		questions, rule = fmt.Sprintf(recordedQuestions, groups), fmt.Sprintf(recordedRule, groups)
+		metrics, rule = fmt.Sprintf(recordedMetrics, groups), fmt.Sprintf(recordedRule, groups)
 	}
 	policy := filepath.Join(b.dir(), "audit-policy.yaml")
-	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, questions, rule), 0o644); err != nil {
+	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, metrics, rule), 0o644); err != nil {
 		return nil, fmt.Errorf("writing the audit policy: %w", err)
 	}
 	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + b.auditLog()}, nil

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"net/http"
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
@@ -25,10 +26,24 @@ type Request struct {
 // Requests returns those of the users in [Hub.Recorded] that have been answered
 // so far, in the order of that.
 func (c *Cluster) Requests() ([]Request, error) {
+	return c.answered(func(*auditv1.Event) bool { return true })
+}
+
+// Refused returns those of the users in [Hub.Recorded] to which the API server said that they may not do that, metrics included.
+func (c *Cluster) Refused() ([]Request, error) {
+	return c.answered(func(e *auditv1.Event) bool {
+		return e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusForbidden
+	})
+}
+
+func (c *Cluster) answered(chosen func(*auditv1.Event) bool) ([]Request, error) {
 	events, err := c.audited(auditv1.StageResponseComplete)
 	all := make([]Request, 0, len(events))
 	for i := range events {
 		e := &events[i]
+		if !chosen(e) {
+			continue
+		}
 		r := Request{User: e.User.Username, Verb: e.Verb, URI: e.RequestURI, Begun: e.RequestReceivedTimestamp.Time}
 		if e.ObjectRef != nil {
 			r.Group, r.Resource, r.Subresource = e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource

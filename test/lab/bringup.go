@@ -47,6 +47,7 @@ func (m Member) plan() plan {
 		metricsServer:         !m.WithoutMetricsServer,
 		testAdapter:           !m.WithoutTestAdapter,
 		controllerManagerArgs: m.ControllerManagerArgs,
+		recorded:              m.Recorded,
 	}
 	return p.withDefaults()
 }

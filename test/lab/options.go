@@ -49,7 +49,8 @@ type Hub struct {
 	// ControllerManagerArgs are added to those of kube-controller-manager, such
 	// as --horizontal-pod-autoscaler-sync-period=2s.
 	ControllerManagerArgs []string
-	// Recorded are groups of users whose requests [Cluster.Requests] tells.
+	// Recorded are groups of users whose requests [Cluster.Requests] and
+	// [Cluster.Refused] tell.
 	Recorded []string
 }
 
@@ -71,6 +72,8 @@ type Member struct {
 	// ControllerManagerArgs are added to those of kube-controller-manager, such
 	// as --horizontal-pod-autoscaler-sync-period=2s.
 	ControllerManagerArgs []string
+	// Recorded is as in the Hub.
+	Recorded []string
 }
 
 // Members returns n members, called member1 and so on.

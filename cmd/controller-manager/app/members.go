@@ -35,9 +35,11 @@ func addMembers(manager ctrl.Manager, o *Options) (*workload.Members, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read Karmada's summaries: %w", err)
 	}
-	store := pods.New(pods.Options{})
-	rooms := capacity.New(capacity.Options{Pods: store, Hub: hub, Timeout: o.Members.Timeout})
-	members := workload.NewMembers(registry, store, rooms)
+	store := pods.New(pods.Options{Scope: o.Namespaces.Scope()})
+	rooms := capacity.New(capacity.Options{
+		Pods: store, Scope: o.Namespaces.Scope(), Hub: hub, Kinds: manager.GetRESTMapper(), Timeout: o.Members.Timeout,
+	})
+	members := workload.NewMembers(registry, store, rooms, o.Namespaces.Scope())
 	for _, run := range []func(context.Context) error{store.Run, rooms.Run, members.Run} {
 		if err := manager.Add(everywhere(run)); err != nil {
 			return nil, err

@@ -110,7 +110,7 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 	if err := manager.Add(ctrlmanager.RunnableFunc(store.Run)); err != nil {
 		return err
 	}
-	hub, err := workload.NewHub(manager.GetConfig(), manager.GetHTTPClient(), o.Hub.Timeout)
+	hub, err := workload.NewHub(manager.GetConfig(), manager.GetHTTPClient(), o.Hub.Timeout, o.Namespaces.Scope())
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ type Options struct {
 	Hub     HubOptions
 	Leader  LeaderOptions
 	Members command.MemberOptions
+	// Namespaces are those that are acted in.
+	Namespaces command.NamespaceOptions
 	// WriteNamespace has the credentials that write in members.
 	WriteNamespace string
 	Autoscale      AutoscaleOptions
@@ -109,6 +111,7 @@ func NewOptions() *Options {
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	o.Hub.addFlags(&sets)
+	o.Namespaces.AddFlags(sets.FlagSet("hub"))
 	o.Leader.addFlags(&sets)
 	o.Members.AddFlags(sets.FlagSet("members"))
 	sets.FlagSet("members").StringVar(&o.WriteNamespace, "write-namespace", o.WriteNamespace,
@@ -200,6 +203,7 @@ func (o *Options) Validate() error {
 		command.When((o.Serving.MetricsCertFile == "") != (o.Serving.MetricsKeyFile == ""),
 			"--metrics-tls-cert-file and --metrics-tls-private-key-file: set both, or none"),
 		o.Members.Validate(),
+		o.Namespaces.Validate(),
 		command.When(o.WriteNamespace == "", "--write-namespace: must be set"),
 		o.Autoscale.validate(),
 		o.Multidim.validate(),

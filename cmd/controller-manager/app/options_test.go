@@ -37,6 +37,9 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		Args []string
 		Want string
 	}{
+		"namespaces of nobody": {[]string{"--namespaces=shop,shop", "--namespaces=kube-system"},
+			`--namespaces: nothing is scaled or sized in namespace "kube-system", nor in any other of Kubernetes or fleetscale: use another one` +
+				"\n--namespaces: names \"shop\" more than once"},
 		"half a certificate of the metrics": {[]string{"--metrics-tls-cert-file=x"},
 			"--metrics-tls-cert-file and --metrics-tls-private-key-file: set both, or none"},
 		"no such zone": {[]string{"--time-zone=Asia/Tokio"},

@@ -75,7 +75,7 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 		NewClient: hubstatus.NewClient,
 		// else a hub with another schema drops our fields for good
 		Client:                        client.Options{FieldValidation: metav1.FieldValidationStrict},
-		Cache:                         cache.Options{DefaultTransform: slim},
+		Cache:                         o.Namespaces.Cache(cache.Options{DefaultTransform: slim}),
 		Metrics:                       command.MetricsServer(o.Serving.MetricsBindAddress, certificate),
 		HealthProbeBindAddress:        o.Serving.HealthProbesBindAddress,
 		PprofBindAddress:              o.Serving.ProfilingBindAddress,

@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Hub         HubOptions
 	Members     command.MemberOptions
+	Namespaces  command.NamespaceOptions
 	Usage       UsageOptions
 	Relay       RelayOptions
 	Serving     ServingOptions
@@ -110,6 +111,7 @@ func NewOptions() *Options {
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	o.Hub.addFlags(&sets)
+	o.Namespaces.AddFlags(sets.FlagSet("hub"))
 	o.Members.AddFlags(sets.FlagSet("members"))
 	o.Usage.addFlags(&sets)
 	o.Relay.addFlags(&sets)
@@ -181,6 +183,7 @@ func (o *Options) Validate() error {
 		o.Usage.validate(),
 		o.Hub.validate(),
 		o.Members.Validate(),
+		o.Namespaces.Validate(),
 		errors.Join(o.SelfSigning.Validate()...),
 		command.When(o.SelfSigning.Secret == "", "--self-signed-secret: must be set"),
 		o.Serving.validate(),

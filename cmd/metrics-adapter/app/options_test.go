@@ -19,6 +19,9 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		Args []string
 		Want string
 	}{
+		"namespaces of nobody": {[]string{"--namespaces=shop,shop", "--namespaces=kube-system"},
+			`--namespaces: nothing is scaled or sized in namespace "kube-system", nor in any other of Kubernetes or fleetscale: use another one` +
+				"\n--namespaces: names \"shop\" more than once"},
 		"no deadline":             {[]string{"--member-timeout=0"}, "--member-timeout: must be above 0, got 0s"},
 		"never asked":             {[]string{"--scrape-period=-1s"}, "--scrape-period: must be above 0, got -1s"},
 		"old before it is asked":  {[]string{"--max-age=20s"}, "--max-age: must be twice --scrape-period (15s) or more, got 20s"},

@@ -184,6 +184,7 @@ func newStore(o *Options, registry *member.Registry, kept *memory.Memory) *usage
 		IdleAfter: o.Usage.IdleAfter,
 		Timeout:   o.Members.Timeout,
 		MaxHot:    o.Usage.MaxHotNamespaces,
+		Scope:     o.Namespaces.Scope(),
 		Memory:    kept,
 		Metrics:   usage.NewMetrics(legacyregistry.Registerer()),
 	})
@@ -228,6 +229,7 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store, asked 
 		MemberGrace:    o.Relay.Grace,
 		Clusters:       func() ([]string, string) { return clusters(registry) },
 		Drained:        func(name string) bool { return drained(registry, name) },
+		Scope:          o.Namespaces.Scope(),
 		LocalUsers:     o.Hub.LocalUsers,
 		MaxAnswerBytes: o.Usage.MaxAnswerBytes.Value(),
 	})

@@ -19,6 +19,7 @@ import (
 // NewOptions sets the defaults; Validate reports every fault.
 type Options struct {
 	Hub         HubOptions
+	Namespaces  command.NamespaceOptions
 	Serving     ServingOptions
 	SelfSigning certs.Settings // without certificate files
 	Logging     *logs.Options
@@ -68,6 +69,7 @@ func NewOptions() *Options {
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	o.Hub.addFlags(&sets)
+	o.Namespaces.AddFlags(sets.FlagSet("hub"))
 	o.Serving.addFlags(&sets)
 	o.SelfSigning.AddFlags(sets.FlagSet("self-signed certificate"))
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
@@ -106,6 +108,7 @@ func (o *Options) Validate() error {
 	const unset = "%s: must be set"
 	return errors.Join(
 		o.Serving.validate(),
+		o.Namespaces.Validate(),
 		errors.Join(o.SelfSigning.Validate()...),
 		command.When(o.Hub.ServiceNamespace == "", unset, "--service-namespace"),
 		command.When(o.Hub.ServiceName == "", unset, "--service-name"),

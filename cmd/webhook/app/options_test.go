@@ -20,6 +20,9 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		Args []string
 		Want string
 	}{
+		"namespaces of nobody": {[]string{"--namespaces=shop,shop", "--namespaces=kube-system"},
+			`--namespaces: nothing is scaled or sized in namespace "kube-system", nor in any other of Kubernetes or fleetscale: use another one` +
+				"\n--namespaces: names \"shop\" more than once"},
 		"half a certificate": {[]string{"--tls-cert-file=x"},
 			"--tls-cert-file and --tls-private-key-file: set both, or none to have us sign our own certificate"},
 		"the other half": {[]string{"--tls-private-key-file=x"},

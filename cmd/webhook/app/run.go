@@ -48,7 +48,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := serve(ctx, manager, certificate, reviewer); err != nil {
+	if err := serve(ctx, manager, o, certificate, reviewer); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(drained(ctx, o.Serving.ShutdownDelay))
@@ -64,7 +64,7 @@ func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl
 	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 scheme,
-		Cache:                  cache.Options{DefaultTransform: webhook.Trim},
+		Cache:                  o.Namespaces.Cache(cache.Options{DefaultTransform: webhook.Trim}),
 		Metrics:                command.MetricsServer(o.Serving.MetricsBindAddress, certificate.get),
 		HealthProbeBindAddress: o.Serving.HealthProbesBindAddress,
 		WebhookServer: ctrlwebhook.NewServer(ctrlwebhook.Options{
@@ -94,14 +94,14 @@ func newReviewer(manager ctrl.Manager, o *Options) (webhook.Reviewer, error) {
 }
 
 // serve adds the webhooks, what they read, and the checks.
-func serve(ctx context.Context, manager ctrl.Manager, certificate *certificate, reviewer webhook.Reviewer) error {
+func serve(ctx context.Context, manager ctrl.Manager, o *Options, certificate *certificate, reviewer webhook.Reviewer) error {
 	server := manager.GetWebhookServer()
 	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("preparing to read which kinds the hub serves: %w", err)
 	}
 	metrics := webhook.NewMetrics(ctrlmetrics.Registry)
-	for path, handler := range webhook.Handlers(manager.GetCache(), webhook.NewKinds(discoverer), reviewer, metrics) {
+	for path, handler := range webhook.Handlers(manager.GetCache(), o.Namespaces.Scope(), webhook.NewKinds(discoverer), reviewer, metrics) {
 		server.Register(path, lastly(ctx, handler))
 	}
 	synced, err := index.Watch(ctx, manager.GetCache())

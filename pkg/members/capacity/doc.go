@@ -15,5 +15,6 @@
 //	    watched once.
 //	  - What cannot be read is unknown, with the reason: a part of what is needed is never taken for all of it, and what was
 //	    known counts for three minutes. That rights are missing is such a reason, and nothing to be told of again and again.
+//	  - Nodes are of no namespace. Where not all namespaces are in scope they are not asked for, and room is unknown for that reason.
 //	  - Beside what [fit.Estimate] leaves out: nodes that an autoscaler would add do not count.
 package capacity

@@ -6,19 +6,25 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/fleetscale/fleetscale/pkg/fit"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Options of an Estimator.
 type Options struct {
 	// Pods knows the members' Pods, those of all their namespaces too. The caller runs it.
 	Pods *pods.Store
+	// Scope is the namespaces that members are asked for. Nodes have none: if it is not all, the room for Pods is not known.
+	Scope tenancy.Scope
 	// Hub is where Karmada's Clusters may be. Nil: they are not asked for.
 	Hub dynamic.Interface
+	// Kinds knows which kinds the hub serves: one that is not Karmada's refuses to list Clusters who has no right to. Nil: it is asked.
+	Kinds meta.RESTMapper
 	// KeepFor is how long a member's nodes and quotas are read after they were last asked for. Zero: the mirrors' default.
 	KeepFor time.Duration
 	// Timeout bounds a request to the hub (5 s).

@@ -18,6 +18,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 func expect(t *testing.T, e *Estimator, m *fakeMember, want string) {
@@ -111,6 +113,34 @@ func TestEstimateOfWhatCanNotBeReadIsUnknown(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where not all namespaces are in scope, the nodes are not asked for, and that is the reason. What is of a namespace is known.
+func TestEstimateInSomeNamespaces(t *testing.T) {
+	scope, err := tenancy.NewScope([]string{"shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		m, e := newFakeMember(), estimatorOf(Options{Scope: scope})
+		m.lists["/api/v1/namespaces/shop/limitranges"] = &corev1.LimitRangeList{}
+		defer run(t, e)()
+		const why = "OutOfScope: nodes cannot be read: they are not of single namespaces, and --namespaces restricts fleetscale to namespace shop"
+		expect(t, e, m, why)
+		if l := e.LargestNodes(t.Context(), m, &corev1.PodTemplateSpec{}); l.Known || l.Unknown.Error() != why {
+			t.Errorf("the largest nodes: %+v, want %s", l, why)
+		}
+		time.Sleep(10 * time.Minute)
+		if asked := m.asked(); len(asked) > 0 {
+			t.Errorf("the member was asked %q", asked)
+		}
+		if l := e.LimitRanges(t.Context(), m, "shop"); !l.Known {
+			t.Errorf("LimitRanges of shop: %v", l.Unknown)
+		}
+		if l := e.LimitRanges(t.Context(), m, "other"); l.Known || l.Unknown.Reason != mirror.ReasonOutOfScope {
+			t.Errorf("LimitRanges of a namespace that is not in scope: %+v", l)
+		}
+	})
 }
 
 func TestEstimateOfASilentMemberExpires(t *testing.T) {

@@ -44,7 +44,7 @@ func newMembers(o Options) *members {
 func newMirror[O runtime.Object, T mirror.Object](o Options, resource string, keep func(O) T) *mirror.Mirror[O, T] {
 	return mirror.New(mirror.Options[O, T]{
 		Resource: corev1.SchemeGroupVersion.WithResource(resource),
-		Keep:     keep, KeepFor: o.KeepFor, MaxAge: maxAge,
+		Keep:     keep, KeepFor: o.KeepFor, MaxAge: maxAge, Scope: o.Scope,
 	})
 }
 
@@ -57,6 +57,9 @@ func (s *members) run(ctx context.Context) error {
 }
 
 func (s *members) estimate(ctx context.Context, m mirror.Member, w fit.Workload) Estimate {
+	if outside := s.nodes.Outside(""); outside != nil { // the rest says nothing without them
+		return unknown(because("nodes", outside))
+	}
 	var nodes mirror.Answer[*nodeRecord]
 	var running mirror.Answer[*pods.Record]
 	var quotas mirror.Answer[*quotaRecord]

@@ -34,9 +34,12 @@ const (
 
 var karmadaClusters = schema.GroupVersionResource{Group: "cluster.karmada.io", Version: "v1alpha1", Resource: "clusters"}
 
+var karmadaKind = schema.GroupKind{Group: karmadaClusters.Group, Kind: "Cluster"}
+
 // summaries reads what Karmada sums up of its clusters. It knows a member by the name of its Cluster.
 type summaries struct {
 	hub     dynamic.Interface
+	kinds   meta.RESTMapper // nil: not known
 	timeout time.Duration
 	asking  singleflight.Group
 
@@ -54,7 +57,7 @@ type listing struct {
 }
 
 func newSummaries(o Options) *summaries {
-	return &summaries{hub: o.Hub, timeout: cmp.Or(o.Timeout, 5*time.Second)}
+	return &summaries{hub: o.Hub, kinds: o.Kinds, timeout: cmp.Or(o.Timeout, 5*time.Second)}
 }
 
 func (s *summaries) estimate(ctx context.Context, m mirror.Member, w fit.Workload) Estimate {
@@ -96,6 +99,11 @@ func (s *summaries) list(ctx context.Context) listing {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	l := listing{at: time.Now(), byName: map[string]fit.Summary{}}
+	if s.kinds != nil {
+		if _, err := s.kinds.RESTMapping(karmadaKind, karmadaClusters.Version); meta.IsNoMatchError(err) {
+			return l
+		}
+	}
 	// From the server's memory: what Karmada sums up is some seconds old anyway.
 	clusters, err := s.hub.Resource(karmadaClusters).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	switch {

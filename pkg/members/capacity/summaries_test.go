@@ -11,6 +11,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -62,6 +63,23 @@ func TestSummaryOfTheHubStandsIn(t *testing.T) {
 				defer run(t, e)()
 				expect(t, e, m, tc.want)
 			})
+		})
+	}
+}
+
+// A hub that does not serve Clusters is not asked for them, which it would refuse.
+func TestHubThatIsNotKarmadas(t *testing.T) {
+	for name, serves := range map[string]bool{"without Clusters": false, "with Clusters": true} {
+		t.Run(name, func(t *testing.T) {
+			hub := hubWith(clusterOf(t, "metadata: {name: east}\nstatus:\n  conditions: "+isReady+"\n  resourceSummary:\n    "+aSummary))
+			kinds := meta.NewDefaultRESTMapper(nil)
+			if serves {
+				kinds.Add(karmadaClusters.GroupVersion().WithKind(karmadaKind.Kind), meta.RESTScopeRoot)
+			}
+			got := tellOf(newSummaries(Options{Hub: hub, Kinds: kinds}).estimate(t.Context(), newFakeMember(), oneCPU()))
+			if known, asked := got == "7", len(hub.Actions()) > 0; known != serves || asked != serves {
+				t.Errorf("%s, and it was asked: %v", got, asked)
+			}
 		})
 	}
 }

@@ -14,6 +14,8 @@
 //	    the namespaces, no object is kept twice, and what is kept is bounded by what
 //	    the member has. Then each is followed by itself again. While one takes the
 //	    other's place, both are there for half a minute.
+//	  - Where [Options].Scope names namespaces, each of them is followed by itself,
+//	    however many they are, and nothing else is asked for.
 //	  - A first question waits for the first list; others are answered from memory
 //	    and wait for nobody.
 //	  - A member that cannot be seen keeps the objects that were seen last, until

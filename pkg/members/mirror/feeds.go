@@ -50,10 +50,11 @@ func (c *feeds[O, T]) feed(namespace string, now time.Time, start func(*feed[O, 
 	return f
 }
 
-// needsAll is true while all namespaces are asked for, or too many of them to follow one by one.
+// needsAll is true while all namespaces are asked for, or too many of them to follow one by one. Where not all are in scope,
+// they may not be followed as one.
 func (c *feeds[O, T]) needsAll() bool {
 	_, asked := c.asked[all]
-	return asked || len(c.asked) > fewNamespaces
+	return c.o.Scope.Everywhere() && (asked || len(c.asked) > fewNamespaces)
 }
 
 // asksForOne is true while some single namespace is asked for.

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Mirror keeps the objects of one kind of those members and namespaces that
@@ -50,8 +53,11 @@ func (m *Mirror[O, T]) Run(ctx context.Context) error {
 
 // Ask answers for one namespace of a member; the empty one stands for all. It
 // waits for the first list of what was not asked for lately, until ctx ends;
-// otherwise it answers from memory.
+// otherwise it answers from memory. What is out of scope is never known, and nobody is asked.
 func (m *Mirror[O, T]) Ask(ctx context.Context, member Member, namespace string) Answer[T] {
+	if outside := m.Outside(namespace); outside != nil {
+		return Answer[T]{Silence: outside}
+	}
 	f := m.feed(member, namespace)
 	f.wait(ctx)
 	if f.namespace != namespace && f.refused() { // it is known now: that of the namespace alone may be allowed
@@ -59,6 +65,19 @@ func (m *Mirror[O, T]) Ask(ctx context.Context, member Member, namespace string)
 		f.wait(ctx)
 	}
 	return f.answer(namespace, time.Now())
+}
+
+// Outside is why no member is asked for objects of the namespace, or, if it is empty, for those of all or of none; nil if they are.
+func (m *Mirror[O, T]) Outside(namespace string) *fleet.Silence {
+	switch scope := m.o.Scope; {
+	case scope.Has(namespace):
+		return nil
+	case namespace == all:
+		return fleet.Silencef(ReasonOutOfScope, "they are not of single namespaces, and %s restricts fleetscale to %s",
+			tenancy.NamespacesFlag, scope)
+	default:
+		return &fleet.Silence{Reason: ReasonOutOfScope, Detail: scope.Outside(namespace)}
+	}
 }
 
 func (m *Mirror[O, T]) feed(member Member, namespace string) *feed[O, T] {

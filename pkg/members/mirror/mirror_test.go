@@ -21,6 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // pass lets time go by, and what is under way settle.
@@ -97,6 +98,46 @@ func TestAnswersFollowChanges(t *testing.T) {
 				t.Errorf("an answer changed into %q, it was %q", got, want)
 			}
 		}
+	})
+}
+
+// Where some namespaces are in scope, each is followed by itself, however many there are. Others, or all, are asked of nobody.
+func TestScope(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var names, want []string
+		east := newFakeMember("east", "other/x")
+		for i := range 2 * fewNamespaces {
+			name := fmt.Sprintf("shop-%02d", i)
+			names = append(names, name)
+			east.put(name+"/a", "1")
+			want = append(want, "namespaces/"+name+"/configmaps limit=500", "namespaces/"+name+"/configmaps watch=true")
+		}
+		scope, err := tenancy.NewScope(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := start(t, func(o *Options[*corev1.ConfigMap, *thing]) { o.Scope = scope })
+		for _, name := range names {
+			r.expect(east, name, name+"/a=1")
+		}
+		pass(time.Minute)
+		got := east.asked()
+		slices.Sort(got)
+		fleettest.Same(t, "requests", want, got)
+		for namespace, detail := range map[string]string{
+			"": "they are not of single namespaces, and --namespaces restricts fleetscale to namespaces shop-00, shop-01, shop-02, shop-03, " +
+				"shop-04 and 27 more",
+			"other": `fleetscale acts in namespaces shop-00, shop-01, shop-02, shop-03, shop-04 and 27 more only, and not in namespace "other": ` +
+				"whoever runs it adds that to --namespaces",
+		} {
+			a := r.ask(east, namespace)
+			if a.Known || len(a.Objects) > 0 {
+				t.Errorf("%q: it is known", namespace)
+			}
+			fleettest.Same(t, "silence", &fleet.Silence{Reason: ReasonOutOfScope, Detail: detail}, a.Silence)
+		}
+		pass(time.Minute)
+		expectRequests(t, east)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Member is a cluster that is asked; a [*member.Member]. What is known of one
@@ -34,6 +35,9 @@ type Options[O runtime.Object, T Object] struct {
 	// Optional is for a resource that a cluster need not serve, such as one of a CustomResourceDefinition. One that does not has
 	// none of it.
 	Optional bool
+	// Scope bounds what members are asked for: of others than all namespaces, each is watched by itself, and what has no namespace is
+	// not asked for.
+	Scope tenancy.Scope
 	// Keep makes of an object what is kept of it. It must not hold on to the object.
 	Keep func(O) T
 	// KeepFor is how long a namespace of a member is watched after it was last asked for (5 min).

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Options are those of the mirror. Zero stands for its defaults.
@@ -20,6 +21,8 @@ type Options struct {
 	MaxAge time.Duration
 	// MaxLists bounds the lists that are being read at one time, over all members (8).
 	MaxLists int
+	// Scope is the namespaces whose Pods are asked for.
+	Scope tenancy.Scope
 }
 
 // Store knows the Pods of those members and namespaces that somebody asks for.
@@ -33,7 +36,7 @@ func New(o Options) *Store {
 	return &Store{mirror: mirror.New(mirror.Options[*corev1.Pod, *Record]{
 		Resource: corev1.SchemeGroupVersion.WithResource("pods"),
 		Keep:     recordOf,
-		KeepFor:  o.KeepFor, MaxAge: o.MaxAge, MaxLists: o.MaxLists,
+		KeepFor:  o.KeepFor, MaxAge: o.MaxAge, MaxLists: o.MaxLists, Scope: o.Scope,
 	})}
 }
 

@@ -38,6 +38,9 @@ func SubjectOf(namespace string, resource schema.GroupResource, name string) (Su
 	}
 }
 
+// Namespace is the one that is asked; empty for an object of none.
+func (s Subject) Namespace() string { return s.namespace }
+
 // path holds the segments after the API's version. A namespace's own metrics
 // lie where those of objects in it have their resource.
 func (s Subject) path(metric string) []string {

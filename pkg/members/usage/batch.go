@@ -88,6 +88,21 @@ func (b *Batch) inNamespace(name string) *Batch {
 	return part
 }
 
+// join is one batch of several, of which each has what comes after the one before it.
+func join(parts []*Batch) *Batch {
+	all := &Batch{}
+	for _, part := range parts {
+		first := int32(len(all.values))
+		for _, r := range part.records {
+			r.first += first
+			all.records = append(all.records, r)
+		}
+		all.values = append(all.values, part.values...)
+		all.dropped += part.dropped
+	}
+	return all
+}
+
 // bytes estimates what the batch takes in memory. What several samples in a row have in common is counted once, though
 // other batches may have it too.
 func (b *Batch) bytes() int64 {

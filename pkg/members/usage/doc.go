@@ -10,7 +10,8 @@
 // all pods takes the place of theirs (see together.go). Only two kinds of question read through:
 //
 //   - the first for a namespace, which waits for every member, up to its deadline
-//   - one for all namespaces, which is asked once for all who wait for it, and not kept
+//   - one for all namespaces, which is asked once for all who wait for it, and not kept; where [Options].Scope names namespaces,
+//     it is for these, one by one
 //
 // A member that fails at the first is asked again within seconds (see retry.go),
 // for until then no answer is whole.

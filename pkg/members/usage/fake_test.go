@@ -23,6 +23,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // fakeMember answers for one cluster, without a network.
@@ -143,8 +144,15 @@ func startStoreOf(t *testing.T, maxHot int, members ...Source) *fleetOf {
 // startStoreIn has so many bytes for what it keeps.
 func startStoreIn(t *testing.T, maxBytes int64, maxHot int, members ...Source) *fleetOf {
 	t.Helper()
+	return startScoped(t, tenancy.Scope{}, maxBytes, maxHot, members...)
+}
+
+// startScoped is startStoreIn for namespaces in scope.
+func startScoped(t *testing.T, scope tenancy.Scope, maxBytes int64, maxHot int, members ...Source) *fleetOf {
+	t.Helper()
 	f := &fleetOf{members: members, registry: prometheus.NewRegistry()}
 	f.Store = New(Options{
+		Scope: scope,
 		Members: func() []Source {
 			f.mu.Lock()
 			defer f.mu.Unlock()

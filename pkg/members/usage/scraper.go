@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Source is one member: its name, why asking it is useless (nil when it is
@@ -47,6 +48,7 @@ type scraper struct {
 	running *sync.WaitGroup
 
 	memory *memory.Memory
+	scope  tenancy.Scope
 
 	mu      sync.Mutex
 	targets map[key]*target
@@ -173,7 +175,7 @@ func (s *scraper) failAll(targets []*target, a attempt) {
 // askAll asks for all targets: the namespaces at once where that is cheaper.
 func (s *scraper) askAll(targets []*target, onBeat bool) comparison {
 	namespaces, others := namespacesApart(targets)
-	if s.together.worthwhile(len(namespaces), samplesOf(namespaces)) {
+	if s.scope.Everywhere() && s.together.worthwhile(len(namespaces), samplesOf(namespaces)) {
 		if c, answered := s.askTogether(namespaces, onBeat); answered {
 			return c.with(s.askEach(others, onBeat))
 		}
@@ -248,6 +250,34 @@ func (s *scraper) fetch(k key) (*Batch, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.timeout)
 	defer cancel()
+	if k.resource == podsResource && k.namespace == "" && !s.scope.Everywhere() {
+		return s.fetchScope(ctx, k)
+	}
+	return s.request(ctx, k)
+}
+
+// fetchScope asks for the pods of each namespace in scope. Without one of them there is no answer: a part would pass for the whole.
+func (s *scraper) fetchScope(ctx context.Context, k key) (*Batch, error) {
+	namespaces := s.scope.Names()
+	parts := make([]*Batch, len(namespaces))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(asksAtOnce)
+	for i, namespace := range namespaces {
+		group.Go(func() (err error) {
+			one := k
+			one.namespace = namespace
+			parts[i], err = s.request(ctx, one)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return join(parts), nil
+}
+
+// request asks the member until ctx ends.
+func (s *scraper) request(ctx context.Context, k key) (*Batch, error) {
 	sent := time.Now()
 	batch, err := k.fetch(ctx, s.source.MetricsClient(), s.source.Reading())
 	if s.ctx.Err() == nil { // a departed member's series are gone, and stay so

@@ -12,6 +12,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
 	"github.com/fleetscale/fleetscale/pkg/shares"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Options of a Store. All durations must be above 0.
@@ -31,6 +32,9 @@ type Options struct {
 	// members that are asked to select themselves. Beyond it the namespace with
 	// the most of them loses one, and of those with one who asked the longest ago.
 	MaxHot int
+	// Scope is the namespaces whose pods members are asked for. Where it is not all, an answer for all is one for these, of which
+	// members are asked one by one.
+	Scope tenancy.Scope
 	// Memory bounds what is kept.
 	Memory *memory.Memory
 	// Metrics counts. It must not be nil.
@@ -107,7 +111,7 @@ type Question struct {
 	Clusters func(name string) bool
 }
 
-// Pods answers with the pods of one namespace, or of all.
+// Pods answers with the pods of one namespace, or of all in scope.
 func (s *Store) Pods(ctx context.Context, q Question) fleet.Answer[Selection] {
 	return s.answer(ctx, q, key{resource: podsResource, namespace: q.Namespace})
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
-func newAutoscalers() *mirror.Mirror[*autoscalingv2.HorizontalPodAutoscaler, record] {
+func newAutoscalers(scope tenancy.Scope) *mirror.Mirror[*autoscalingv2.HorizontalPodAutoscaler, record] {
 	return mirror.New(mirror.Options[*autoscalingv2.HorizontalPodAutoscaler, record]{
 		Resource: current.WithResource(autoscalerResource),
 		Keep:     recordOf,
+		Scope:    scope,
 	})
 }
 

@@ -74,7 +74,7 @@ type Cluster interface {
 
 	// Autoscalers are the HorizontalPodAutoscalers of the namespace.
 	Autoscalers(ctx context.Context, namespace string) Autoscalers
-	// MadeBy lists the HorizontalPodAutoscalers of all namespaces that this hub is to remove once their owner is gone. It asks the
+	// MadeBy lists the HorizontalPodAutoscalers of all namespaces in scope that this hub is to remove once their owner is gone. It asks the
 	// cluster each time.
 	MadeBy(ctx context.Context, hub string) ([]*autoscalingv2.HorizontalPodAutoscaler, error)
 	// VPAs are the VerticalPodAutoscalers of the namespace.

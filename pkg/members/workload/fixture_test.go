@@ -27,6 +27,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // server is a cluster's API server, which answers as it is told.
@@ -207,8 +208,8 @@ func resources(version string, kinds ...string) metav1.APIResourceList {
 	return list
 }
 
-// join registers the cluster as east, and returns it once it is ready.
-func (s *server) join(t *testing.T) Cluster {
+// join registers the cluster as east, and returns it once it is ready. Namespaces are those in scope; none: all.
+func (s *server) join(t *testing.T, namespaces ...string) Cluster {
 	t.Helper()
 	hub := memberstest.NewHub(t)
 	hub.Put(t, registrationtest.Secret(s.kubeconfig(t)))
@@ -219,7 +220,11 @@ func (s *server) join(t *testing.T) Cluster {
 	})
 	store := pods.New(pods.Options{})
 	rooms := capacity.New(capacity.Options{Pods: store, Hub: untyped, Timeout: 20 * time.Second})
-	members := NewMembers(registry, store, rooms)
+	scope, err := tenancy.NewScope(namespaces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := NewMembers(registry, store, rooms, scope)
 	for _, run := range []func(context.Context) error{registry.Run, store.Run, rooms.Run, members.Run} {
 		keep(t, run)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Hub has the VerticalPodAutoscalers of the hub. They are watched as those of members are, and not by an informer: the hub need not
@@ -27,10 +28,12 @@ import (
 type Hub struct {
 	hub  hubMember
 	vpas *mirror.Mirror[*vpa.VerticalPodAutoscaler, vpaRecord]
+	// whole: all namespaces are watched as one.
+	whole bool
 }
 
-// NewHub asks the hub by this client, for each list until the timeout. The caller runs it.
-func NewHub(config *rest.Config, client *http.Client, timeout time.Duration) (*Hub, error) {
+// NewHub asks the hub by this client, for each list until the timeout, for what is in these namespaces. The caller runs it.
+func NewHub(config *rest.Config, client *http.Client, timeout time.Duration, scope tenancy.Scope) (*Hub, error) {
 	kinds := runtime.NewScheme()
 	metav1.AddToGroupVersion(kinds, schema.GroupVersion{Version: "v1"}) // a refusal, and an event of a watch
 	if err := vpa.AddToScheme(kinds); err != nil {
@@ -41,7 +44,7 @@ func NewHub(config *rest.Config, client *http.Client, timeout time.Duration) (*H
 	config.NegotiatedSerializer = serializer.NewCodecFactory(kinds).WithoutConversion()
 	brief := *client
 	brief.Timeout = timeout
-	h := &Hub{vpas: newVPAs(), hub: hubMember{reading: connection.NewReading()}}
+	h := &Hub{vpas: newVPAs(scope), hub: hubMember{reading: connection.NewReading()}, whole: scope.Everywhere()}
 	for to, by := range map[*rest.Interface]*http.Client{&h.hub.lists: &brief, &h.hub.watches: client} {
 		made, err := rest.RESTClientForConfigAndClient(config, by)
 		if err != nil {
@@ -55,9 +58,12 @@ func NewHub(config *rest.Config, client *http.Client, timeout time.Duration) (*H
 // Run watches what is asked for, until ctx ends.
 func (h *Hub) Run(ctx context.Context) error { return h.vpas.Run(ctx) }
 
-// VPAs returns those of a namespace, from what is watched. That is all namespaces: so a hub that does not serve the kind, or refuses
-// it, is asked no more often the more namespaces there are.
+// VPAs returns those of a namespace, from what is watched. That is all namespaces, where all are in scope: so a hub that does not
+// serve the kind, or refuses it, is asked no more often the more namespaces there are.
 func (h *Hub) VPAs(ctx context.Context, namespace string) VPAs {
+	if !h.whole {
+		return vpasOf(h.vpas.Ask(ctx, h.hub, namespace))
+	}
 	answer := h.vpas.Ask(ctx, h.hub, metav1.NamespaceAll)
 	begin, _ := slices.BinarySearchFunc(answer.Objects, namespace, func(r vpaRecord, namespace string) int {
 		return strings.Compare(r.Namespace, namespace)

@@ -13,20 +13,45 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 const hubVPAPath = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers"
 
 // hubOf watches s as the hub.
-func hubOf(t *testing.T, s *server) *Hub {
+func hubOf(t *testing.T, s *server, namespaces ...string) *Hub {
 	t.Helper()
+	scope, err := tenancy.NewScope(namespaces)
+	if err != nil {
+		t.Fatal(err)
+	}
 	config := &rest.Config{Host: s.URL, QPS: -1}
-	h, err := NewHub(config, s.Client(), time.Minute)
+	h, err := NewHub(config, s.Client(), time.Minute, scope)
 	if err != nil {
 		t.Fatal(err)
 	}
 	keep(t, h.Run)
 	return h
+}
+
+// Where some namespaces are in scope, each is watched by itself, and others are not.
+func TestVPAsOfSomeNamespacesOfTheHub(t *testing.T) {
+	t.Parallel()
+	const path = "/apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers"
+	s := newServer(t, "v2")
+	s.says("GET "+path, 200, verticalList("", verticalItem("b", "{"+onWeb+"}")))
+	s.says("GET "+path+" watch", 200, "")
+	h := hubOf(t, s, "shop", "pay")
+	same(t, "in shop", VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{keptVertical("b", "", web)}}, h.VPAs(t.Context(), "shop"))
+	if seen := h.VPAs(t.Context(), "bank"); seen.Known || seen.Silence == nil || seen.Silence.Reason != mirror.ReasonOutOfScope {
+		t.Errorf("in bank: %+v", seen)
+	}
+	for _, request := range s.heard() {
+		if !strings.HasPrefix(request, "GET "+path) {
+			t.Errorf("the hub was asked %s", request)
+		}
+	}
 }
 
 func inNamespace(namespace, item string) string {
@@ -90,7 +115,7 @@ func TestHubThatHangs(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(s.Close)
-	h, err := NewHub(&rest.Config{Host: s.URL, QPS: -1}, s.Client(), 50*time.Millisecond)
+	h, err := NewHub(&rest.Config{Host: s.URL, QPS: -1}, s.Client(), 50*time.Millisecond, tenancy.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,10 +37,26 @@ func (c memberCluster) MadeBy(ctx context.Context, hub string) ([]*autoscalingv2
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.list(ctx, version, "", v1alpha1.ManagedByLabel)
+	all, err := c.listScope(ctx, version, v1alpha1.ManagedByLabel)
 	return slices.DeleteFunc(all, func(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
 		return hub == "" || hpa.Labels[v1alpha1.ManagedByLabel] == "" || hpa.Annotations[v1alpha1.RemovedByAnnotation] != hub
 	}), err
+}
+
+// listScope reads those of all namespaces in scope that a selector of labels selects.
+func (c memberCluster) listScope(ctx context.Context, version schema.GroupVersion,
+	selector string) (all []*autoscalingv2.HorizontalPodAutoscaler, err error) {
+	if c.all.scope.Everywhere() {
+		return c.list(ctx, version, "", selector)
+	}
+	for _, namespace := range c.all.scope.Names() {
+		some, err := c.list(ctx, version, namespace, selector)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
 // list reads all of a namespace, or of all, that a selector of labels selects, in the order in which the cluster tells them.

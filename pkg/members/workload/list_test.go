@@ -8,6 +8,28 @@ import (
 )
 
 // Of all that bear an owner's label, those are listed that name the hub as the one to remove them.
+// Where some namespaces are in scope, no others are listed, and one that cannot be is an error.
+func TestMadeByInSomeNamespaces(t *testing.T) {
+	t.Parallel()
+	const pay = "/apis/autoscaling/v2/namespaces/pay/horizontalpodautoscalers"
+	const shop = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"
+	mine := strings.Replace(item("mine", ours), `"a":"b"`, `"a":"b","fleetscale.io/removed-by":"us"`, 1)
+	s := newServer(t, "v2")
+	s.says("GET "+pay, 200, list("v2", "", mine)) // of shop, which was not asked for
+	s.says("GET "+shop, 200, list("v2", "", mine))
+	c := s.join(t, "shop", "pay")
+	found, err := c.MadeBy(t.Context(), "us")
+	if err != nil || len(found) != 1 || found[0].Namespace != "shop" {
+		t.Errorf("found %v, %v; want shop/mine", found, err)
+	}
+	same(t, "requests", []string{"GET " + pay + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500",
+		"GET " + shop + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500"}, s.heard())
+	s.says("GET "+shop, 403, status(403, "Forbidden", ""))
+	if found, err := c.MadeBy(t.Context(), "us"); err == nil || found != nil {
+		t.Errorf("a list that is forbidden: %v, %v", found, err)
+	}
+}
+
 func TestMadeBy(t *testing.T) {
 	t.Parallel()
 	const all = "/apis/autoscaling/v2/horizontalpodautoscalers"

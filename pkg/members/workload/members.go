@@ -18,6 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // Members are the registered clusters, with what is watched in them.
@@ -29,20 +30,22 @@ type Members struct {
 	vpas        *mirror.Mirror[*vpa.VerticalPodAutoscaler, vpaRecord]
 	podSizes    *mirror.Mirror[*fleetscalev1alpha1.PodSizes, podSizesRecord]
 	sizings     sizings
+	scope       tenancy.Scope
 }
 
 var _ Fleet = (*Members)(nil)
 
-// NewMembers returns the clusters of the registry. The caller runs all three.
-func NewMembers(registry *member.Registry, store *pods.Store, rooms *capacity.Estimator) *Members {
+// NewMembers returns the clusters of the registry, which are asked for what is in these namespaces. The caller runs all three.
+func NewMembers(registry *member.Registry, store *pods.Store, rooms *capacity.Estimator, scope tenancy.Scope) *Members {
 	return &Members{
 		registry:    registry,
 		pods:        store,
 		capacity:    rooms,
-		autoscalers: newAutoscalers(),
-		vpas:        newVPAs(),
-		podSizes:    newPodSizes(),
+		autoscalers: newAutoscalers(scope),
+		vpas:        newVPAs(scope),
+		podSizes:    newPodSizes(scope),
 		sizings:     sizings{known: map[*member.Member]*sizing{}},
+		scope:       scope,
 	}
 }
 

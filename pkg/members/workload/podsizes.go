@@ -10,6 +10,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // PodSizes are the sizes that new Pods of one namespace of a cluster get.
@@ -35,11 +36,12 @@ func (s PodSizes) Find(name string) *v1alpha1.SizedWorkload {
 	return nil
 }
 
-func newPodSizes() *mirror.Mirror[*v1alpha1.PodSizes, podSizesRecord] {
+func newPodSizes(scope tenancy.Scope) *mirror.Mirror[*v1alpha1.PodSizes, podSizesRecord] {
 	return mirror.New(mirror.Options[*v1alpha1.PodSizes, podSizesRecord]{
 		Resource: podSizesResource,
 		Optional: true,
 		Keep:     podSizesRecordOf,
+		Scope:    scope,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
 // VPAs are the VerticalPodAutoscalers of one namespace of a cluster.
@@ -23,11 +24,12 @@ type VPAs struct {
 	Silence *fleet.Silence
 }
 
-func newVPAs() *mirror.Mirror[*vpa.VerticalPodAutoscaler, vpaRecord] {
+func newVPAs(scope tenancy.Scope) *mirror.Mirror[*vpa.VerticalPodAutoscaler, vpaRecord] {
 	return mirror.New(mirror.Options[*vpa.VerticalPodAutoscaler, vpaRecord]{
 		Resource: vpa.SchemeGroupVersion.WithResource(vpa.Resource),
 		Optional: true,
 		Keep:     vpaRecordOf,
+		Scope:    scope,
 	})
 }
 
