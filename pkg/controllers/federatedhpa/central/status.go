@@ -33,7 +33,7 @@ func (o *outcome) status() v1alpha1.FederatedHPAStatus {
 	for i := range s.Conditions {
 		s.Conditions[i].Message = summary.Brief(s.Conditions[i].Message, summary.LongestCondition)
 	}
-	if o.division != nil {
+	if o.division != nil && !o.proportional() {
 		s.Conditions = o.division.saturated().Set(s.Conditions, o.Now)
 	}
 	s.Conditions = o.propagated(o.unmatched(s.Conditions))
