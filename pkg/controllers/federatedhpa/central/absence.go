@@ -3,32 +3,16 @@
 package central
 
 import (
-	"time"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
-
-// mostAbsent is for how long at most a cluster without the workload is not asked for it. So what is found nowhere takes next to nothing
-// of the requests that members answer.
-const mostAbsent = 5 * time.Minute
-
-// absence is of a workload that a cluster lacked when it was first, and last, asked for it.
-type absence struct {
-	why         error
-	first, last time.Time
-}
-
-// due reports whether to ask again: after twice the time, each time.
-func (a absence) due(now time.Time) bool {
-	return now.Sub(a.last) >= min(a.last.Sub(a.first), mostAbsent)
-}
 
 // absences are those of one object, by cluster, for one generation: what is edited may name another workload.
 type absences struct {
 	generation int64
-	byCluster  map[string]absence
+	byCluster  map[string]workload.Absence
 }
 
 // of are the absences as far as they are of this generation.
@@ -45,8 +29,8 @@ func (in *situation) recallAbsences() {
 	for p := range sight.Pointers(in.parts) {
 		known, lacks := in.absences.byCluster[p.Facts.Name]
 		switch {
-		case lacks && (p.state != v1alpha1.ClusterActive || !known.due(in.Now)):
-			p.Absent = known.why
+		case lacks && (p.state != v1alpha1.ClusterActive || !known.Due(in.Now)):
+			p.Absent = known.Why
 		case p.state != v1alpha1.ClusterActive && p.Before.Reason == record.ReasonTargetNotFound:
 			p.exclude(p.Before.Reason, p.Before.Message)
 		}
@@ -55,7 +39,7 @@ func (in *situation) recallAbsences() {
 
 // noteAbsences remembers which clusters lack the workload, for the next reconcile.
 func (in *situation) noteAbsences() {
-	noted := map[string]absence{}
+	noted := map[string]workload.Absence{}
 	for p := range sight.Pointers(in.parts) {
 		if p.Absent == nil {
 			continue
@@ -63,9 +47,9 @@ func (in *situation) noteAbsences() {
 		known, lacked := in.absences.byCluster[p.Facts.Name]
 		switch {
 		case !lacked:
-			known = absence{why: p.Absent, first: in.Now, last: in.Now}
-		case known.due(in.Now) && p.Silence == nil: // it was asked
-			known.why, known.last = p.Absent, in.Now
+			known = workload.Absence{Why: p.Absent, First: in.Now, Last: in.Now}
+		case known.Due(in.Now) && p.Silence == nil: // it was asked
+			known.Why, known.Last = p.Absent, in.Now
 		}
 		noted[p.Facts.Name] = known
 	}
