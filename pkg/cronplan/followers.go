@@ -58,11 +58,11 @@ func (f Followers) Missing(ref autoscalingv2.CrossVersionObjectReference, told i
 	case sum != nil && f.Before != nil && *sum != *f.Before:
 		return nil // it is on its way
 	}
-	message := fmt.Sprintf("%s %q on the hub specifies %d replicas, and those in the %d selected clusters %d in total", ref.Kind, ref.Name, told,
-		f.Selected, f.said())
+	message := fmt.Sprintf("%s %q on the hub specifies %d replicas, and those in the %d selected clusters %d in total",
+		ref.Kind, ref.Name, told, f.Selected, f.said())
 	if len(f.Silent) > 0 {
 		message += fmt.Sprintf(" (%s did not answer)", strings.Join(f.Silent, ", "))
 	}
-	return &Trouble{Reason: reasonNotPropagated, Message: message + ": have it propagated to them and its replicas divided, as Karmada does, " +
-		"or delete it on the hub, and the replicas are set in the clusters that have it"}
+	return &Trouble{Reason: reasonNotPropagated, Message: message + ": have it propagated to them and its replicas divided, as Karmada " +
+		"does, or delete it on the hub, and the replicas are set in the clusters that have it"}
 }

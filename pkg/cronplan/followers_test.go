@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 )
 
 func TestFollowersMissing(t *testing.T) {
@@ -63,7 +62,7 @@ func TestARunThatNobodyFollows(t *testing.T) {
 		grace    time.Duration
 		last     string // when it is given up
 	}{
-		"for the grace":         {"0 9 * * *", 5 * time.Minute, "09:06:00"},
+		"for the grace":       {"0 9 * * *", 5 * time.Minute, "09:06:00"},
 		"until the next run":  {"*/3 * * * *", 5 * time.Minute, "09:03:00"},
 		"for a minute anyway": {"0 9 * * *", 0, "09:02:00"},
 	}

@@ -51,7 +51,8 @@ func (r *Reconciler) tellRun(ctx context.Context, in cronplan.Situation, news cr
 	ref := in.Object.Spec.ScaleTargetRef
 	kind, reason, said := corev1.EventTypeWarning, eventFailed, news.Message
 	if news.Result == cronplan.Succeeded {
-		kind, reason, said = corev1.EventTypeNormal, eventSucceeded, fmt.Sprintf("%s of %s %q%s", news.Applied, ref.Kind, ref.Name, in.Target.Where)
+		kind, reason = corev1.EventTypeNormal, eventSucceeded
+		said = fmt.Sprintf("%s of %s %q%s", news.Applied, ref.Kind, ref.Name, in.Target.Where)
 	}
 	klog.FromContext(ctx).V(2).Info("Recorded a run", "rule", news.Rule, "scheduled", news.At, "result", news.Result, "message", said)
 	r.Events.Eventf(onRule(in.Object, news.Rule), nil, kind, reason, "SetTarget", "rule %q: %s", news.Rule, said)

@@ -62,7 +62,7 @@ func (r *Reconciler) readLive(
 	return t, live, nil
 }
 
-// readTarget reads what the rules set. A workload that was found nowhere is looked for again in the clusters if it asks them.
+// readTarget reads what the rules set. The clusters are asked again for a workload that was found nowhere if asks.
 func (r *Reconciler) readTarget(ctx context.Context, object *v1alpha1.CronFederatedHPA, asks bool) (target, error) {
 	if cronplan.TargetsAutoscaler(object) {
 		return readBounds(ctx, r.Live, r.Hub, object)

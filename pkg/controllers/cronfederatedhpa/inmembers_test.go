@@ -232,8 +232,8 @@ func TestToldLaterInMembers(t *testing.T) {
 
 // A workload on the hub is set there; the run has succeeded once clusters follow.
 func TestRunOnTheHub(t *testing.T) {
-	const nobody = `Failed: Deployment "shop" on the hub specifies 7 replicas, and those in the 2 selected clusters 3 in total: have it propagated ` +
-		"to them and its replicas divided, as Karmada does, or delete it on the hub, and the replicas are set in the clusters that have it"
+	const nobody = `Failed: Deployment "shop" on the hub specifies 7 replicas, and those in the 2 selected clusters 3 in total: have it ` +
+		"propagated to them and its replicas divided, as Karmada does, or delete it on the hub, and the replicas are set in the clusters that have it"
 	tests := map[string]struct {
 		follow func(*fakeFleet)
 		told   string
@@ -270,7 +270,7 @@ func TestRunOnTheHub(t *testing.T) {
 	}
 }
 
-// What is nowhere is looked for with each run, and between runs less and less often.
+// Clusters are asked with each run for what is nowhere, and between runs less and less often.
 func TestNowhereIsSeldomAsked(t *testing.T) {
 	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)))
 	f := newFleet(map[string]int32{"a": -1})

@@ -133,7 +133,8 @@ func (r *Reconciler) lacking(object *v1alpha1.CronFederatedHPA, err error) bool 
 	if !meta.IsNoMatchError(err) {
 		return apierrors.IsNotFound(err)
 	}
-	served, err := r.Mapper.RESTMappings(schema.GroupKind{Group: claims.Group(object.Spec.ScaleTargetRef), Kind: object.Spec.ScaleTargetRef.Kind})
+	ref := object.Spec.ScaleTargetRef
+	served, err := r.Mapper.RESTMappings(schema.GroupKind{Group: claims.Group(ref), Kind: ref.Kind})
 	return meta.IsNoMatchError(err) || err == nil && len(served) == 0
 }
 

@@ -15,4 +15,6 @@ type Absence struct {
 }
 
 // Due reports whether to ask again: after twice the time, each time.
-func (a Absence) Due(now time.Time) bool { return now.Sub(a.Last) >= min(a.Last.Sub(a.First), mostAbsent) }
+func (a Absence) Due(now time.Time) bool {
+	return now.Sub(a.Last) >= min(a.Last.Sub(a.First), mostAbsent)
+}
