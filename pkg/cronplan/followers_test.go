@@ -79,7 +79,7 @@ func TestARunThatNobodyFollows(t *testing.T) {
 				if len(d.News) > 0 || d.Delay == nil || !d.Delay.Quiet() {
 					t.Fatalf("at %v: %+v, delayed by %+v", at, d.News, d.Delay)
 				}
-				if pause := d.Wake.Sub(at); pause < 5*time.Second && d.Wake.Before(last) || pause > time.Minute {
+				if pause := d.Wake.Sub(at); pause < 2*time.Second && d.Wake.Before(last) || pause > time.Minute {
 					t.Fatalf("at %v it waits %v", at, pause)
 				}
 				at = d.Wake

@@ -22,7 +22,7 @@ const (
 	// leastPause and mostPause bound the time between two tries.
 	leastPause, mostPause = time.Second, 30 * time.Second
 	// leastFollow and mostFollow are the same where all clusters are asked.
-	leastFollow, mostFollow = 5 * time.Second, time.Minute
+	leastFollow, mostFollow = 2 * time.Second, time.Minute
 )
 
 // Trouble is why the target cannot be read or set.
@@ -106,15 +106,14 @@ func (in *Situation) hindrance() *Delay {
 // for long enough. It returns when to try again, or zero.
 func (in *Situation) hold(runs []run, d *Delay) (again time.Time) {
 	for _, r := range runs {
-		deadline, least, most := r.deadline(d.Since), leastPause, mostPause
+		deadline, pause := r.deadline(d.Since), min(max(in.Now.Sub(d.Since)/2, leastPause), mostPause)
 		if d.follows() {
-			deadline, least, most = r.follows(d.Since, in.Grace), leastFollow, mostFollow
+			deadline, pause = r.follows(d.Since, in.Grace), min(max(in.Now.Sub(d.Since), leastFollow), mostFollow)
 		}
 		if d.final() || !in.Now.Before(deadline) {
 			r.of.close(Record{Result: Failed, At: r.at, Message: d.Message}, in.Now)
 			continue
 		}
-		pause := min(max(in.Now.Sub(d.Since)/2, least), most)
 		again = earliest(again, earliest(in.Now.Add(pause), deadline))
 	}
 	return again
