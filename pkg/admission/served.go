@@ -27,19 +27,19 @@ func (s *Served) federatedHPAWarnings(spec *v1alpha1.FederatedHPASpec) []string 
 	if s == nil || len(s.Versions) > 0 || spec.FederatedHPAAssignment != nil || spec.ReplicaDistribution != nil {
 		return nil // the version of the reference does not count, as with a HorizontalPodAutoscaler
 	}
-	return []string{notServed(spec.ScaleTargetRef, "nothing is scaled until it does")}
+	return []string{notServed(spec.ScaleTargetRef, "nothing is scaled unless clusters serve it")}
 }
 
 // cronWarnings is for a CronFederatedHPA, whose controller asks for the version
 // that is written.
 func (s *Served) cronWarnings(target autoscalingv2.CrossVersionObjectReference) []string {
-	const outcome = "the rules will fail"
+	const outcome, unless = "the rules will fail", " unless clusters serve it"
 	gv, err := schema.ParseGroupVersion(target.APIVersion)
 	switch {
 	case s == nil || err != nil:
 		return nil
 	case len(s.Versions) == 0:
-		return []string{notServed(target, outcome)}
+		return []string{notServed(target, outcome+unless)}
 	case gv.Version == "" || slices.Contains(s.Versions, gv.Version):
 		return nil
 	}

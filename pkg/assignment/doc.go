@@ -5,6 +5,7 @@
 //
 //	central mode       [Distribute]  replicas, so that few of them move      distribute.go, lower.go
 //	                   [Rebalance]   those that run far from their shares     rebalance.go
+//	                   [InProportion]  replicas, as they are divided now      proportion.go
 //	distributed mode   [Assign]      min and max of the fleet, split          assign.go
 //	                   [Next]        how the bounds move later                snapshot.go, plan.go, step_*.go
 //	both               [Matches], [Preferences]  who takes part, and how      affinity.go, preference.go

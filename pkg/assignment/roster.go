@@ -22,7 +22,7 @@ type Cluster struct {
 	Capacity *int32
 
 	// Cap are the bounds that it may have at most, if it is cordoned or drained: of distributed mode, where Duplicated knows no
-	// ceilings. Nil: it is neither.
+	// ceilings, and of [InProportion], of which only the maximum counts. Nil: it is neither.
 	Cap *Bounds
 
 	// What follows is of central mode only.

@@ -87,6 +87,13 @@ func MultidimInMember(m *v1alpha1.MultidimPodAutoscaler, child types.UID) Autosc
 	return a
 }
 
+// CronInMember is a CronFederatedHPA of a workload that asks about the autoscalers of a member. It has none of its own there.
+func CronInMember(c *v1alpha1.CronFederatedHPA) Autoscaler {
+	a := Of(c)
+	a.member = true
+	return a
+}
+
 // Ours reports whether we made an object in a member for the FederatedHPA with this uid, whatever it is called.
 func Ours(object metav1.Object, uid types.UID) bool {
 	return uid != "" && object.GetLabels()[v1alpha1.ManagedByLabel] == string(uid)

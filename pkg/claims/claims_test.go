@@ -121,7 +121,8 @@ func TestPairs(t *testing.T) {
 		{cron("a"), federated("a"), `Deployment "web" is scaled by FederatedHPA "a", and the rules will fail: name that FederatedHPA instead`,
 			`Deployment "web" is scaled by FederatedHPA "a": name that FederatedHPA in scaleTargetRef, and set its bounds`, ""},
 		{cron("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a", and the rules will fail: delete that, or use a FederatedHPA and name it here`,
-			`Deployment "web" is scaled by HorizontalPodAutoscaler "a": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`, ""},
+			`Deployment "web" is scaled by HorizontalPodAutoscaler "a": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`,
+			"the workload is scaled there by HorizontalPodAutoscaler shop/a: delete that, or make a FederatedHPA of it and name that in scaleTargetRef"},
 		{cron("a"), cron("b"), `CronFederatedHPA "b" sets Deployment "web" too, and whichever rule runs last wins: put all rules into one`, "", ""},
 		{federated("a"), multidim("b"),
 			`Deployment "web" belongs to MultidimPodAutoscaler "b" already: write the metrics into its goals, or name another workload`, "", ""},
@@ -191,6 +192,8 @@ func TestPairs(t *testing.T) {
 				inMember = InMember(o, false)
 			case *v1alpha1.MultidimPodAutoscaler:
 				inMember = MultidimInMember(o, "")
+			case *v1alpha1.CronFederatedHPA:
+				inMember = CronInMember(o)
 			}
 			there := InTheWay(On(inMember, tc.by))
 			if diff := cmp.Diff([]string{tc.stored, tc.works, tc.there}, []string{stored, works, there}); diff != "" {

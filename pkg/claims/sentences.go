@@ -47,7 +47,8 @@ func sentences(asker, by string) (stored, works, there string) {
 			"%[1]s is scaled by %[2]s: name that FederatedHPA in scaleTargetRef, and set its bounds", ""
 	case [2]string{cron, localKind}:
 		return "%[1]s is scaled by %[2]s, and the rules will fail: delete that, or use a FederatedHPA and name it here",
-			"%[1]s is scaled by %[2]s: delete that, or make a FederatedHPA of it and name that in scaleTargetRef", ""
+			"%[1]s is scaled by %[2]s: delete that, or make a FederatedHPA of it and name that in scaleTargetRef",
+			"the workload is scaled there by %[2]s: delete that, or make a FederatedHPA of it and name that in scaleTargetRef"
 	case [2]string{cron, cron}:
 		return "%[2]s sets %[1]s too, and whichever rule runs last wins: put all rules into one", "", ""
 	}
@@ -66,7 +67,7 @@ func (c Claim) AtWork() string {
 	return c.say(works, fmt.Sprintf("%s %q", c.by.Kind, c.by.Name))
 }
 
-// InTheWay is told by the controller of a FederatedHPA or MultidimPodAutoscaler, of all claims in a member; empty if there are
+// InTheWay is told by the controller of the object that asks, of all claims in a member; empty if there are
 // none.
 func InTheWay(found []Claim) string {
 	var why []string

@@ -22,6 +22,8 @@ type Situation struct {
 	Target     Target
 	// Delay is that of the decision before; nil if it delayed nothing.
 	Delay *Delay
+	// Grace is for how long clusters need not follow a workload on the hub.
+	Grace time.Duration
 }
 
 // Decision is what to do.
@@ -60,6 +62,14 @@ func Decide(in Situation) Decision {
 	return d
 }
 
+// Wanted returns how many replicas the target has once the decision is carried out, if a run succeeded by that; nil: none did.
+func (d *Decision) Wanted(has Values) *int32 {
+	if !slices.ContainsFunc(d.News, func(r Record) bool { return r.Result == Succeeded }) {
+		return nil
+	}
+	return has.with(d.Set)[Replicas]
+}
+
 // NeedsTarget reports whether the target must be known: the object is new or
 // changed, its target was not there, or a run is due.
 func NeedsTarget(object *v1alpha1.CronFederatedHPA, now time.Time) bool {
@@ -67,7 +77,12 @@ func NeedsTarget(object *v1alpha1.CronFederatedHPA, now time.Time) bool {
 	if status.ObservedGeneration == nil || *status.ObservedGeneration != object.Generation || !targetFound(object) {
 		return true
 	}
-	return slices.ContainsFunc(status.ExecutionHistories, func(e v1alpha1.ExecutionHistory) bool {
+	return Due(object, now)
+}
+
+// Due reports whether a run has come, by the status.
+func Due(object *v1alpha1.CronFederatedHPA, now time.Time) bool {
+	return slices.ContainsFunc(object.Status.ExecutionHistories, func(e v1alpha1.ExecutionHistory) bool {
 		return e.NextExecutionTime != nil && !e.NextExecutionTime.After(now)
 	})
 }
@@ -144,7 +159,7 @@ func (in *Situation) cause() string {
 func (in *Situation) late(r run) *Record {
 	delay, limit := in.Now.Sub(r.at), r.of.rule.tardiness()
 	switch {
-	case limit > 0 && delay > limit:
+	case limit > 0 && delay > limit && (in.Delay == nil || !in.Delay.follows()):
 		message := fmt.Sprintf("missed: started %.0f s late, maxDelaySeconds=%.0f", delay.Seconds(), limit.Seconds())
 		late := Record{Result: Missed, At: r.at, Message: message}
 		if in.Delay != nil && !in.Delay.Since.After(r.at.Add(limit)) {

@@ -11,6 +11,7 @@
 //	     due     the latest run of each rule that has come          decide.go
 //	     do      all of them together make one write                settle.go, values.go
 //	     hold    or they are kept, and after a while given up       trouble.go
+//	             as where the hub was told, and no cluster follows  followers.go
 //	       │
 //	what to set, the status, what is new in it, when to wake        status.go
 //

@@ -35,6 +35,10 @@ const (
 	reasonRefused = "Refused"
 	// reasonAutoscaled: another autoscaler sets the replicas of the target.
 	reasonAutoscaled = "Autoscaled"
+	// reasonAutoscaledInMember: one of a cluster does there. It is known since the target was read last.
+	reasonAutoscaledInMember = "AutoscaledInMember"
+	// reasonNotPropagated: the hub was told, and no cluster follows.
+	reasonNotPropagated = "NotPropagated"
 	// reasonNoOther: no other autoscaler does.
 	reasonNoOther = "NoOther"
 )
@@ -156,11 +160,15 @@ func (in *Situation) conditions(conditions *[]metav1.Condition, faults []string)
 	case t != nil && t.Reason == reasonUnreachable:
 		set(v1alpha1.CronTargetFound, metav1.ConditionUnknown, reasonUnreachable, t.Message)
 	default:
-		set(v1alpha1.CronTargetFound, metav1.ConditionTrue, reasonFound, fmt.Sprintf("%s %q", ref.Kind, ref.Name))
+		set(v1alpha1.CronTargetFound, metav1.ConditionTrue, reasonFound, fmt.Sprintf("%s %q%s", ref.Kind, ref.Name, in.Target.Where))
 	}
-	if in.Target.ScaledBy != "" {
+	switch known := meta.FindStatusCondition(*conditions, v1alpha1.CronConflicting); {
+	case in.Target.ScaledBy != "":
 		set(v1alpha1.CronConflicting, metav1.ConditionTrue, reasonAutoscaled, in.Target.ScaledBy)
-	} else {
+	case in.Target.ScaledThere != "":
+		set(v1alpha1.CronConflicting, metav1.ConditionTrue, reasonAutoscaledInMember, in.Target.ScaledThere)
+	case !in.Target.Checked && known != nil && known.Reason == reasonAutoscaledInMember:
+	default:
 		set(v1alpha1.CronConflicting, metav1.ConditionFalse, reasonNoOther, "")
 	}
 }

@@ -15,6 +15,8 @@ type Target struct {
 	Has         Values // if there is no trouble
 	MayHaveNone bool   // minReplicas may be 0
 	ScaledBy    string // another autoscaler that sets its replicas, or ""
+	ScaledThere string // the same in a cluster; only if it was read
+	Where       string // in which clusters it is, for people, as an addition to its name; "": on the hub
 	Trouble     *Trouble
 }
 

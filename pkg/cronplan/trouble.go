@@ -3,6 +3,7 @@
 package cronplan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -20,6 +21,8 @@ const (
 	patience = 10 * time.Minute
 	// leastPause and mostPause bound the time between two tries.
 	leastPause, mostPause = time.Second, 30 * time.Second
+	// leastFollow and mostFollow are the same where all clusters are asked.
+	leastFollow, mostFollow = 2 * time.Second, time.Minute
 )
 
 // Trouble is why the target cannot be read or set.
@@ -34,14 +37,32 @@ type Delay struct {
 	Since time.Time
 }
 
+// follows reports whether the target was set, and clusters have yet to follow.
+func (t *Trouble) follows() bool { return t.Reason == reasonNotPropagated }
+
+// Quiet reports whether a delay is no news: that clusters follow takes a moment.
+func (d *Delay) Quiet() bool { return d == nil || d.follows() }
+
 // final reports whether a retry is useless.
 func (t *Trouble) final() bool {
 	return slices.Contains([]string{reasonRefused, reasonAutoscaled, tenancy.ReasonNamespaceNotAllowed}, t.Reason)
 }
 
+// Nowhere is of a workload that neither the hub nor one of so many clusters has.
+type Nowhere struct {
+	Asked int
+	Each  string // why, by cluster
+}
+
+func (n *Nowhere) Error() string { return "not on the hub, and in no cluster: " + n.Each }
+
 // Unreadable returns what an error means of reading a target.
 func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Trouble {
+	var nowhere *Nowhere
 	switch {
+	case errors.As(err, &nowhere):
+		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("there is no %s %q in the namespace on the hub, and none of the %d clusters "+
+			"can scale it: %s", ref.Kind, ref.Name, nowhere.Asked, nowhere.Each)}
 	case meta.IsNoMatchError(err):
 		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("the hub does not serve kind %s of %s", ref.Kind, ref.APIVersion)}
 	case apierrors.IsNotFound(err):
@@ -71,9 +92,11 @@ func (in *Situation) hindrance() *Delay {
 		return &Delay{Trouble{tenancy.ReasonNamespaceNotAllowed, tenancy.Refusal(in.Object.Namespace)}, in.Now}
 	case in.Target.ScaledBy != "":
 		return &Delay{Trouble{reasonAutoscaled, in.Target.ScaledBy}, in.Now}
+	case in.Target.ScaledThere != "":
+		return &Delay{Trouble{reasonAutoscaled, in.Target.ScaledThere}, in.Now}
 	case in.Target.Trouble == nil:
 		return nil
-	case in.Delay != nil:
+	case in.Delay != nil && in.Delay.follows() == in.Target.Trouble.follows():
 		return &Delay{*in.Target.Trouble, in.Delay.Since}
 	}
 	return &Delay{*in.Target.Trouble, in.Now}
@@ -83,12 +106,14 @@ func (in *Situation) hindrance() *Delay {
 // for long enough. It returns when to try again, or zero.
 func (in *Situation) hold(runs []run, d *Delay) (again time.Time) {
 	for _, r := range runs {
-		deadline := r.deadline(d.Since)
+		deadline, pause := r.deadline(d.Since), min(max(in.Now.Sub(d.Since)/2, leastPause), mostPause)
+		if d.follows() {
+			deadline, pause = r.follows(d.Since, in.Grace), min(max(in.Now.Sub(d.Since), leastFollow), mostFollow)
+		}
 		if d.final() || !in.Now.Before(deadline) {
 			r.of.close(Record{Result: Failed, At: r.at, Message: d.Message}, in.Now)
 			continue
 		}
-		pause := min(max(in.Now.Sub(d.Since)/2, leastPause), mostPause)
 		again = earliest(again, earliest(in.Now.Add(pause), deadline))
 	}
 	return again
@@ -102,6 +127,12 @@ func (r run) deadline(since time.Time) time.Time {
 		deadline = earliest(deadline, r.at.Add(limit))
 	}
 	return deadline
+}
+
+// follows returns when a run is given up that no cluster follows since some time: after the grace, but not before whoever propagates
+// the workload had a minute. That it began in time is enough.
+func (r run) follows(since time.Time, grace time.Duration) time.Time {
+	return earliest(since.Add(max(grace, mostFollow)), r.of.rule.Schedule.Next(r.at))
 }
 
 // earliest is the earlier of two times that are not zero.

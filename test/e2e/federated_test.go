@@ -15,6 +15,7 @@ func TestFederated(t *testing.T) {
 	f.sideBySide(t, map[string]func(*stage){
 		"fed-hub":       (*stage).loadByTheHub,
 		"fed-parts":     (*stage).loadByParts,
+		"fed-plain":     (*stage).scaledWhereItIs,
 		"fed-stateful":  (*stage).namesThatCollide,
 		"fed-several":   (*stage).largestWins,
 		"fed-zero":      (*stage).toZeroAndBack,

@@ -18,15 +18,17 @@ import (
 // addCron adds the controller of CronFederatedHPAs.
 func addCron(manager ctrl.Manager, p *parts, o *Options) error {
 	reconciler := cronfederatedhpa.New(cronfederatedhpa.Options{
-		Hub:      manager.GetClient(),
-		Live:     manager.GetAPIReader(),
-		Scales:   p.scales,
-		Mapper:   manager.GetRESTMapper(),
-		TimeZone: o.Cron.TimeZone,
-		Hold:     p.hold,
-		Clock:    clock.RealClock{},
-		Events:   manager.GetEventRecorder(program),
-		Metrics:  cronfederatedhpa.NewMetrics(ctrlmetrics.Registry),
+		Hub:              manager.GetClient(),
+		Live:             manager.GetAPIReader(),
+		Scales:           p.scales,
+		Mapper:           manager.GetRESTMapper(),
+		Fleet:            p.fleet,
+		TimeZone:         o.Cron.TimeZone,
+		Hold:             p.hold,
+		Clock:            clock.RealClock{},
+		Events:           manager.GetEventRecorder(program),
+		PropagationGrace: o.Autoscale.PropagationGrace,
+		Metrics:          cronfederatedhpa.NewMetrics(ctrlmetrics.Registry),
 	})
 	if err := reconciler.SetUp(manager, o.Cron.Syncs, o.Hub.Timeout); err != nil {
 		return err

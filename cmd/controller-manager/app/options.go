@@ -151,7 +151,8 @@ func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.IntVar(&o.Syncs, "concurrent-federatedhpa-syncs", o.Syncs, "Number of FederatedHPAs that are reconciled concurrently.")
 	fs.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod, "Interval at which each FederatedHPA is reconciled.")
 	fs.DurationVar(&o.PropagationGrace, "propagation-grace", o.PropagationGrace, "How long members may run another number of replicas "+
-		"than the workload on the hub specifies, in central mode without replicaDistribution, before the condition Propagated is False.")
+		"than the workload on the hub specifies, in central mode without replicaDistribution, before the condition Propagated is False; and "+
+		"none of them follow before a run of a CronFederatedHPA fails.")
 	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace,
 		"How long an unreachable cluster keeps its share of maxReplicas, in distributed mode, before other clusters get it.")
 	fs.DurationVar(&o.DeletionGrace, "deletion-grace", o.DeletionGrace, "How long the deletion of a FederatedHPA or MultidimPodAutoscaler "+

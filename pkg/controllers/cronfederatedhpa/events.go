@@ -34,8 +34,11 @@ func (r *Reconciler) tell(ctx context.Context, in cronplan.Situation, d cronplan
 	for _, news := range d.News {
 		r.tellRun(ctx, in, news)
 	}
-	*r.delays.Of(in.Object) = d.Delay
-	if d.Delay != nil && in.Delay == nil {
+	memory := r.memories.Of(in.Object)
+	if memory.delay = d.Delay; d.Delay == nil {
+		memory.fleet.planned, memory.fleet.before = nil, nil
+	}
+	if !d.Delay.Quiet() && in.Delay.Quiet() {
 		klog.FromContext(ctx).Info("Delayed a run", "reason", d.Delay.Reason, "message", d.Delay.Message)
 		r.Events.Eventf(in.Object, nil, corev1.EventTypeWarning, eventDelayed, "SetTarget",
 			"%s; it is retried", cronplan.Brief(d.Delay.Message))
@@ -48,7 +51,8 @@ func (r *Reconciler) tellRun(ctx context.Context, in cronplan.Situation, news cr
 	ref := in.Object.Spec.ScaleTargetRef
 	kind, reason, said := corev1.EventTypeWarning, eventFailed, news.Message
 	if news.Result == cronplan.Succeeded {
-		kind, reason, said = corev1.EventTypeNormal, eventSucceeded, fmt.Sprintf("%s of %s %q", news.Applied, ref.Kind, ref.Name)
+		kind, reason = corev1.EventTypeNormal, eventSucceeded
+		said = fmt.Sprintf("%s of %s %q%s", news.Applied, ref.Kind, ref.Name, in.Target.Where)
 	}
 	klog.FromContext(ctx).V(2).Info("Recorded a run", "rule", news.Rule, "scheduled", news.At, "result", news.Result, "message", said)
 	r.Events.Eventf(onRule(in.Object, news.Rule), nil, kind, reason, "SetTarget", "rule %q: %s", news.Rule, said)

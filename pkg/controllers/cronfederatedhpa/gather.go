@@ -26,7 +26,7 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventAnotherController, "SetTarget", "%s", cronplan.Brief(err.Error()))
 		return in, nil, err
 	}
-	in.Delay = *r.delays.Of(object)
+	in.Delay, in.Grace = r.memories.Of(object).delay, r.PropagationGrace
 	if cronplan.Allowed(object) && cronplan.NeedsTarget(object, in.Now) {
 		if t, object, err = r.readLive(ctx, &in, object); err != nil {
 			return in, nil, err
@@ -46,7 +46,7 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 func (r *Reconciler) readLive(
 	ctx context.Context, in *cronplan.Situation, cached *v1alpha1.CronFederatedHPA,
 ) (target, *v1alpha1.CronFederatedHPA, error) {
-	t, err := r.readTarget(ctx, cached)
+	t, err := r.readTarget(ctx, cached, in.Delay == nil && cronplan.Due(cached, in.Now))
 	if err != nil {
 		in.Target = cronplan.Target{Checked: true, Trouble: cronplan.Unreadable(cached.Spec.ScaleTargetRef, err)}
 	} else {
@@ -62,9 +62,10 @@ func (r *Reconciler) readLive(
 	return t, live, nil
 }
 
-func (r *Reconciler) readTarget(ctx context.Context, object *v1alpha1.CronFederatedHPA) (target, error) {
+// readTarget reads what the rules set. The clusters are asked again for a workload that was found nowhere if asks.
+func (r *Reconciler) readTarget(ctx context.Context, object *v1alpha1.CronFederatedHPA, asks bool) (target, error) {
 	if cronplan.TargetsAutoscaler(object) {
 		return readBounds(ctx, r.Live, r.Hub, object)
 	}
-	return r.readWorkload(ctx, object)
+	return r.readWorkload(ctx, object, asks)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
 
 const (
@@ -50,6 +51,10 @@ type Options struct {
 	// Scales reads and writes the scale subresource of what Mapper finds.
 	Scales scale.ScalesGetter
 	Mapper meta.RESTMapper
+	// Fleet reads the member clusters; nil: there are none.
+	Fleet *selection.Reader
+	// PropagationGrace is for how long clusters need not follow a workload on the hub.
+	PropagationGrace time.Duration
 	// TimeZone is that of rules which name none.
 	TimeZone string
 	// Hold is why nothing may be done now; nil: something may.
@@ -63,9 +68,8 @@ type Options struct {
 type Reconciler struct {
 	Options
 	schedules schedules
-	// delays are why runs that are due have not been done yet. They are not stored: a program that starts tries again.
-	delays perobject.Store[*cronplan.Delay]
-	rivals *served.Rivals
+	memories  perobject.Store[remembered]
+	rivals    *served.Rivals
 }
 
 // New returns a reconciler, to be called by one leader at a time. Should two
@@ -108,17 +112,28 @@ func (r *Reconciler) run(ctx context.Context, key client.ObjectKey) (cronplan.Si
 			return in, cronplan.Decision{}, err
 		}
 		d := cronplan.Decide(in)
-		if d.Set.Empty() {
-			return in, d, nil
+		if !d.Set.Empty() {
+			err = r.set(ctx, in, target, d.Set)
 		}
-		switch err := r.set(ctx, in, target, d.Set); {
+		switch {
 		case err == nil:
+			d = await(&in, target, d)
 			return in, d, nil
 		case !apierrors.IsConflict(err) || try == maxTries:
 			in.Target.Trouble = cronplan.Unsettable(in.Object.Spec.ScaleTargetRef, err)
 			return in, cronplan.Decide(in), nil
 		}
 	}
+}
+
+// await returns the decision, or another one, that no run has succeeded yet: no cluster follows the hub.
+func await(in *cronplan.Situation, t target, d cronplan.Decision) cronplan.Decision {
+	if wanted := d.Wanted(in.Target.Has); wanted != nil {
+		if in.Target.Trouble = awaits(in.Object, t, *wanted); in.Target.Trouble != nil {
+			return cronplan.Decide(*in)
+		}
+	}
+	return d
 }
 
 // set writes to the target.
@@ -145,7 +160,7 @@ func (r *Reconciler) record(ctx context.Context, in cronplan.Situation, d cronpl
 }
 
 func (r *Reconciler) forget(key client.ObjectKey) {
-	r.delays.Forget(key)
+	r.memories.Forget(key)
 	r.Metrics.forget(key)
 }
 

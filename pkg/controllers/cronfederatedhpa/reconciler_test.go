@@ -409,13 +409,13 @@ func TestRecreatedObject(t *testing.T) {
 	}
 	reconcileAt("08:00")
 	reconcileAt("09:00")
-	if *program.delays.Of(s.cron()) == nil {
+	if program.memories.Of(s.cron()).delay == nil {
 		t.Fatal("a run without a target is no trouble")
 	}
 	again := newCron(deployment, sets("r", "0 10 * * *", 8))
 	again.UID, again.CreationTimestamp = "2", *stamp(moment(t, "09:00:01"))
 	s.store.put(again)
-	if known := *program.delays.Of(s.cron()); known != nil {
+	if known := program.memories.Of(s.cron()).delay; known != nil {
 		t.Errorf("the object inherits %+v", known)
 	}
 	reconcileAt("09:00:02")

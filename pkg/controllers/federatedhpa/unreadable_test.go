@@ -15,7 +15,11 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
-// A scale that cannot be read is told in the words of Kubernetes' own controller: what failed, and nothing before it.
+// nowhere is what is said of a workload that neither the hub nor one of two clusters has.
+const nowhere = " on the hub, and none of the 2 selected clusters can scale it: east: TargetNotFound; west: TargetNotFound"
+
+// A scale that cannot be read is told in the words of Kubernetes' own controller: what failed, and nothing before it. What follows is
+// that no cluster has the workload either.
 func TestAScaleThatCanNotBeRead(t *testing.T) {
 	tests := map[string]struct {
 		arrange func(*world)
@@ -24,10 +28,10 @@ func TestAScaleThatCanNotBeRead(t *testing.T) {
 		"no such apiVersion": {func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ScaleTargetRef.APIVersion = "a/b/c" }) },
 			"unexpected GroupVersion string: a/b/c"},
 		"no such kind": {func(w *world) { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ScaleTargetRef.Kind = "Rollout" }) },
-			"no matches for apps/, Resource=Rollout"},
+			"no matches for apps/, Resource=Rollout" + nowhere},
 		"a kind that is served as nothing": {func(w *world) { w.program.Central.Mapper = servesNothing{w.program.Central.Mapper} },
 			"unrecognized resource"},
-		"no such workload":   {func(w *world) { w.hub.workloads = nil }, `deployments.apps "web" not found`},
+		"no such workload":   {func(w *world) { w.hub.workloads = nil }, `deployments.apps "web" not found` + nowhere},
 		"a hub that refuses": {func(w *world) { w.hub.failGet = func() error { return errors.New("no") } }, "no"},
 	}
 	for name, tc := range tests {

@@ -6,6 +6,8 @@
 //	reference.go     how a workload is named
 //	members.go       the registered clusters
 //	scale.go         the workload's replicas
+//	setreplicas.go   and set, whoever else sets them
+//	absence.go       and when to ask again for a workload that is not there
 //	room.go          how many more it could run there
 //	bounds.go        how large its Pods may be
 //	workloads.go     the workload itself

@@ -56,7 +56,8 @@ type CronFederatedHPAList struct {
 // +kubebuilder:validation:XValidation:rule="self.scaleTargetRef.kind != 'MultidimPodAutoscaler' || self.rules.all(r, !has(r.targetMinReplicas) || r.targetMinReplicas != 0)",fieldPath=".rules",message="targetMinReplicas must be 1 or more, because the target is a MultidimPodAutoscaler"
 type CronFederatedHPASpec struct {
 	// scaleTargetRef is what the rules set: a FederatedHPA, a MultidimPodAutoscaler, or anything with a scale subresource, in
-	// the namespace of the CronFederatedHPA on the hub. A workload that a FederatedHPA governs is not to be named; name the
+	// the namespace of the CronFederatedHPA on the hub. If only clusters have such a workload, it is scaled there, in the proportions
+	// that it has. A workload that a FederatedHPA governs is not to be named; name the
 	// FederatedHPA. Nor is one that a MultidimPodAutoscaler governs, nor its FederatedHPA; name the MultidimPodAutoscaler.
 	// Example: {apiVersion: autoscaling.karmada.io/v1alpha1, kind: FederatedHPA, name: shop}
 	// +required

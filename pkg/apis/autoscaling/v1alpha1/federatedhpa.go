@@ -120,9 +120,10 @@ type FederatedHPASpec struct {
 	// +optional
 	FederatedHPAAssignment *FederatedHPAAssignment `json:"federatedHPAAssignment,omitempty"`
 
-	// replicaDistribution, in central mode, makes the hub write the replicas of each cluster itself. Absent: the hub
-	// writes the replicas of the workload on the hub, and whoever propagates it (Karmada, for example) divides them; while
-	// nobody does, no Pod moves, and the condition Propagated is False.
+	// replicaDistribution, in central mode, specifies how the replicas are divided among the clusters, and makes the hub write
+	// them in each. Absent: if the workload is on the hub, its replicas are written there, and whoever propagates it (Karmada, for
+	// example) divides them; while nobody does, no Pod moves, and the condition Propagated is False. If only clusters have it,
+	// they are written in each, in the proportions that they have.
 	// Example: {type: StaticWeighted}
 	// +optional
 	ReplicaDistribution *ReplicaDistribution `json:"replicaDistribution,omitempty"`

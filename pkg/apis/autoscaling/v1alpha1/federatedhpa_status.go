@@ -52,7 +52,8 @@ type FederatedHPAStatus struct {
 	// and ScaledToZero mean what they mean in a HorizontalPodAutoscaler. FleetVisible is False while the Pods or metrics of
 	// a cluster cannot be seen; until then nothing is scaled down. PreferenceUnmatched is True while an entry of
 	// clusterAutoscalingPreference selects no cluster. Propagated is False while the members do not run what the workload
-	// on the hub asks for, since nobody propagates it to them. Acting is False while spec.mode is Observe, and says what would
+	// on the hub asks for, since nobody propagates it to them; it is True, ScaledInMembers, while the hub has no such workload and
+	// each cluster that has it is scaled. Acting is False while spec.mode is Observe, and says what would
 	// be done, or Paused.
 	// Example: [{type: FleetVisible, status: "False", reason: ClusterUnreachable, message: "west: timeout"}]
 	// +kubebuilder:validation:MaxItems=32
@@ -98,7 +99,8 @@ const (
 	// effect.
 	PreferenceUnmatched autoscalingv2.HorizontalPodAutoscalerConditionType = "PreferenceUnmatched"
 	// Propagated is False if, in central mode without replicaDistribution, the members do not run as many replicas as the
-	// workload on the hub asks for, and have not moved towards it for some minutes: nobody propagates it.
+	// workload on the hub asks for, and have not moved towards it for some minutes: nobody propagates it. It is True where the
+	// hub has no such workload, so that each cluster is told its replicas.
 	Propagated autoscalingv2.HorizontalPodAutoscalerConditionType = "Propagated"
 	// Acting is False if spec.mode is Observe or Paused: what is decided is only reported, or nothing is decided.
 	Acting autoscalingv2.HorizontalPodAutoscalerConditionType = "Acting"

@@ -149,23 +149,9 @@ func lessen(changes []change, by int32) []change {
 	return left
 }
 
-// write sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does.
+// write sets the replicas.
 func (c *change) write(ctx context.Context, object *v1alpha1.FederatedHPA) {
-	scale, ref := c.part.Scale.DeepCopy(), object.Spec.ScaleTargetRef
-	c.err = retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
-		if scale == nil {
-			if scale, err = c.part.Member.Scale(ctx, object.Namespace, ref); err != nil {
-				return err
-			}
-		}
-		if scale.Spec.Replicas == c.to {
-			return nil // somebody else did
-		}
-		scale.Spec.Replicas = c.to
-		err = c.part.Member.SetScale(ctx, ref, scale)
-		scale = nil
-		return err
-	})
+	c.err = workload.SetReplicas(ctx, c.part.Member, object.Spec.ScaleTargetRef, c.part.Scale, c.to)
 }
 
 // complete completes the decision with what came of the writes. If only some clusters could be told, the fleet has come a

@@ -27,11 +27,13 @@ type plan struct {
 // decide answers a situation.
 func decide(in situation) plan {
 	in.parts = slices.Clone(in.parts)
-	for i := range in.parts {
-		in.parts[i].saturate(&in)
+	if in.Object.Spec.ReplicaDistribution != nil {
+		for i := range in.parts {
+			in.parts[i].saturate(&in)
+		}
 	}
 	p := plan{situation: in, Decision: replicas.Decide(in.question())}
-	if in.Object.Spec.ReplicaDistribution != nil && in.scale.Err == nil {
+	if in.inMembers && in.scale.Err == nil {
 		p.division = in.divide(p.Replicas)
 	}
 	return p

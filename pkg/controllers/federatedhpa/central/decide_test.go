@@ -55,6 +55,7 @@ func anySituation(seed uint64) situation {
 		in.parts = append(in.parts, part{Cluster: c, state: v1alpha1.ClusterActive, assigned: &told, moved: r.Int32N(2)})
 		in.scale.Replicas += told
 	}
+	in.inMembers = true
 	in.scale.StatusReplicas, in.scale.Selector = in.scale.Replicas, "app=web"
 	return in
 }

@@ -14,19 +14,21 @@ import (
 
 // divide divides so many replicas among the clusters that take part. One that cannot be told keeps what it has.
 func (in *situation) divide(total int32) *division {
-	q := assignment.DistributeQuestion{
-		Policy: assignment.Policy(in.Object.Spec.ReplicaDistribution.Type),
-		UID:    string(in.Object.UID),
-		Total:  total,
-	}
+	var clusters []assignment.Cluster
 	for p := range sight.Pointers(in.parts) {
 		if p.takesPart() && !p.abandoned() {
-			q.Clusters = append(q.Clusters, p.cluster(in))
+			clusters = append(clusters, p.cluster(in))
 		}
 	}
-	v := &division{Distribution: assignment.Distribute(q)}
-	if in.Object.Spec.ReplicaDistribution.Rebalance {
-		in.rebalance(v, q)
+	v := &division{}
+	if d := in.Object.Spec.ReplicaDistribution; d == nil {
+		v.Distribution = assignment.InProportion(total, clusters)
+	} else {
+		q := assignment.DistributeQuestion{Policy: assignment.Policy(d.Type), UID: string(in.Object.UID), Total: total, Clusters: clusters}
+		v.Distribution = assignment.Distribute(q)
+		if d.Rebalance {
+			in.rebalance(v, q)
+		}
 	}
 	v.changes = in.changes(v)
 	return v
@@ -69,9 +71,10 @@ func (p *part) cluster(in *situation) assignment.Cluster {
 	if p.Standing.Standing != taints.Free { // it gets no more
 		c.Ceiling = min(c.Ceiling, c.Current)
 		c.Floor = min(c.Floor, c.Ceiling)
+		c.Cap = &assignment.Bounds{Max: c.Current}
 	}
 	if p.drained() { // and gives what others can take
-		c.Limit, c.Floor, c.Moved = new(int32), 0, 0
+		c.Limit, c.Floor, c.Moved, c.Cap = new(int32), 0, 0, &assignment.Bounds{}
 	}
 	return c
 }
@@ -98,7 +101,7 @@ func (p *part) reported() int32 { return max(0, p.Scale.Status.Replicas-p.moved)
 
 // load returns what a cluster carries by the first metric of Pods that was answered, in milli. Only the division by it asks.
 func (in *situation) load(cluster string) int64 {
-	if in.Object.Spec.ReplicaDistribution.Type != v1alpha1.DistributionLoadWeighted {
+	if d := in.Object.Spec.ReplicaDistribution; d == nil || d.Type != v1alpha1.DistributionLoadWeighted {
 		return 0
 	}
 	for m := range sight.Pointers(in.metrics) {

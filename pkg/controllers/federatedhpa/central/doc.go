@@ -11,7 +11,7 @@
 //	record  the status, Events and metrics                                        status.go, events.go, metrics.go
 //
 // Replicas have one writer. Without replicaDistribution that is the workload on the hub (hub.go), and whoever propagates it
-// divides them. With it each member's workload is told its part.
+// divides them. With it, or where the hub has no such workload (inmembers.go), each member's workload is told its part.
 //
 // A cluster takes part by placement alone, and never drops out because it is silent: its Pods stay counted as they were last
 // seen, and until it is seen again, or is taken out, nothing is scaled in.

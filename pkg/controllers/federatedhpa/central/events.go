@@ -13,6 +13,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -40,11 +41,20 @@ func (o *outcome) news(status *v1alpha1.FederatedHPAStatus) (news record.Events)
 		news.Add(corev1.EventTypeNormal, eventMoved, moved)
 	}
 	for i := range status.Clusters {
-		addCluster(&news, o.Object, &status.Clusters[i])
+		if now := &status.Clusters[i]; !o.proportional() || now.State != v1alpha1.ClusterExcluded || sight.Before(o.Object, now.Name).Name != "" {
+			addCluster(&news, o.Object, now) // that clusters never had a workload is no news
+		}
 	}
 	now, before := summary.Condition(status, v1alpha1.Propagated), summary.Condition(&o.Object.Status, v1alpha1.Propagated)
 	if now.Status == corev1.ConditionFalse && before.Status != corev1.ConditionFalse {
 		news.Add(corev1.EventTypeWarning, now.Reason, now.Message)
+	}
+	switch is, was := now.Reason == reasonInMembers, before.Reason == reasonInMembers; {
+	case is && !was:
+		news.Add(corev1.EventTypeNormal, reasonInMembers, now.Message)
+	case was && !is && !o.inMembers:
+		news.Add(corev1.EventTypeNormal, eventOnHub, fmt.Sprintf(
+			"%s is on the hub now: its replicas are set there, for whoever propagates it to the clusters", workload.Describe(o.Object.Spec.ScaleTargetRef)))
 	}
 	return news
 }
@@ -97,6 +107,11 @@ const (
 	// reasonPropagated: they do.
 	reasonPropagated = "MembersFollow"
 
+	// reasonInMembers: the hub lacks the workload, and so each cluster is told its replicas. It is that of an Event, too.
+	reasonInMembers = "ScaledInMembers"
+
+	// eventOnHub: the hub has the workload by now, and is told its replicas.
+	eventOnHub = "ScaledOnHub"
 	// eventMoved: replicas went from one cluster to another.
 	eventMoved = "ReplicasMoved"
 )

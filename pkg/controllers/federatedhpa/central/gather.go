@@ -21,12 +21,18 @@ import (
 
 // gather collects the input of a decision. What is not available is recorded as such: there is always a decision.
 func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) situation {
-	seen, err := m.Fleet.Select(ctx, object)
-	in := situation{Sight: seen, options: m.Decision, grace: m.PropagationGrace}
-	in.parts = partsOf(&in.Sight, memory)
+	in := situation{options: m.Decision, grace: m.PropagationGrace, inMembers: object.Spec.ReplicaDistribution != nil}
+	if !in.inMembers {
+		in.hub, in.missing = m.readHub(ctx, object)
+		in.inMembers = lacking(in.missing)
+	}
+	seen, err := m.Fleet.Select(ctx, object, in.inMembers)
+	in.Sight = seen
+	in.parts = in.partsOf(memory)
 	if in.scale.Err = err; err != nil {
 		return in
 	}
+	in.absences = memory.absences.of(object.Generation)
 	if m.readScale(ctx, &in); in.scale.Err != nil {
 		return in
 	}
@@ -41,11 +47,11 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	return in
 }
 
-// readScale reads the workload's scale: on the hub, or in every cluster. One without the workload takes no part; one that
-// cannot be asked runs what it was told last.
+// readScale reads the workload's scale: that of the hub was read, or it is that of every cluster. One without the workload takes no
+// part; one that cannot be asked runs what it was told last.
 func (m *Mode) readScale(ctx context.Context, in *situation) {
-	if in.Object.Spec.ReplicaDistribution == nil {
-		if in.hub, in.scale.Err = m.readHub(ctx, in.Object); in.scale.Err == nil {
+	if !in.inMembers {
+		if in.scale.Err = in.missing; in.scale.Err == nil {
 			in.scale = replicas.Scale{Replicas: in.hub.Spec.Replicas, StatusReplicas: in.hub.Status.Replicas, Selector: in.hub.Status.Selector}
 		}
 		return
@@ -53,18 +59,25 @@ func (m *Mode) readScale(ctx context.Context, in *situation) {
 	if _, in.scale.Err = groupKindOf(in.Object.Spec.ScaleTargetRef); in.scale.Err != nil {
 		return
 	}
+	if in.proportional() {
+		in.recallAbsences()
+	}
 	workload.Each(ctx, m.Fleet.Timeout, in.parts, func(ctx context.Context, p *part) {
-		if p.state == v1alpha1.ClusterActive {
+		if p.state == v1alpha1.ClusterActive && p.Absent == nil {
 			p.ReadScale(ctx, in.Object)
 		}
 		p.seeScale(in.Object)
 	})
+	if in.proportional() {
+		in.noteAbsences()
+	}
 	in.addUp()
 }
 
 // seeScale: a cluster without the workload takes no part, nor does one without a preference, where that matters.
 func (p *part) seeScale(object *v1alpha1.FederatedHPA) {
 	switch {
+	case !p.takesPart(): // as was known
 	case p.Scale != nil:
 		if p.assigned = &p.Scale.Spec.Replicas; p.takenOver {
 			p.moved = p.Scale.Spec.Replicas // what it runs yet, or again, runs elsewhere
@@ -106,12 +119,18 @@ func (in *situation) addUp() {
 // nowhere returns why no cluster's part could be read.
 func (in *situation) nowhere() error {
 	ref := workload.Describe(in.Object.Spec.ScaleTargetRef)
+	if len(in.parts) == 0 && in.missing != nil {
+		return in.missing
+	}
 	if len(in.parts) == 0 {
 		return fmt.Errorf("no registered cluster is selected for %s: compare spec.clusterAffinity with the registrations", ref)
 	}
 	var each []string
 	for p := range sight.Pointers(in.parts) {
 		each = append(each, fmt.Sprintf("%s: %s", p.Facts.Name, p.reason))
+	}
+	if in.missing != nil {
+		return fmt.Errorf("%w on the hub, and none of the %d selected clusters can scale it: %s", in.missing, len(each), strings.Join(each, "; "))
 	}
 	return fmt.Errorf("no cluster can scale %s: %s", ref, strings.Join(each, "; "))
 }
@@ -157,7 +176,7 @@ func (m *Mode) templateOf(ctx context.Context, in *situation) *replicas.Requests
 			return seen[0].Requests
 		}
 	}
-	if in.Object.Spec.ReplicaDistribution != nil {
+	if in.inMembers {
 		return nil
 	}
 	return m.templateOnHub(ctx, in.Object)

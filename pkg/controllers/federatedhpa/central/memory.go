@@ -22,6 +22,8 @@ type Memory struct {
 	assigned map[string]int32
 	// propagation is how the clusters followed the hub.
 	propagation propagation
+	// absences are of the clusters that lack the workload.
+	absences absences
 	// unseen are the clusters that the metrics show as not visible; counted: the metrics count the object.
 	unseen  []replicas.Unseen
 	counted bool
@@ -45,7 +47,7 @@ func (m *Memory) told(c *sight.Cluster) *int32 {
 
 // keep stores what the next reconcile must know of this one. Where the workload could not be read, little was learned.
 func (m *Memory) keep(o *outcome) {
-	m.propagation = o.propagation
+	m.propagation, m.absences = o.propagation, o.absences
 	if o.scale.Err != nil {
 		return
 	}

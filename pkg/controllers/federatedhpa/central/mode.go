@@ -56,6 +56,12 @@ func New(o Options) *Mode { return &Mode{o, newSelectors()} }
 func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) error {
 	started := m.Fleet.Clock.Now()
 	in := m.gather(ctx, object, memory)
+	if in.takesOver() {
+		if err := m.TellHub(ctx, object); err != nil {
+			return err
+		}
+		in = m.gather(ctx, object, memory)
+	}
 	outcome := m.apply(ctx, decide(in))
 	memory.keep(&outcome)
 	err := m.record(ctx, &outcome)

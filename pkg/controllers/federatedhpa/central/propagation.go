@@ -57,7 +57,7 @@ func (p propagation) due(grace time.Duration, now time.Time) bool {
 // propagation finds out how the members follow the workload on the hub, where they are to. Mostly as many Pods as it asks for
 // tell; where there are others, Pods may not have been made yet, or cannot be, and the members say what they were told.
 func (m *Mode) propagation(ctx context.Context, in *situation, memory *Memory) propagation {
-	if in.Object.Spec.ReplicaDistribution != nil {
+	if in.inMembers {
 		return propagation{}
 	}
 	p, run := memory.propagation, in.podsIn()
@@ -105,8 +105,15 @@ func (m *Mode) toldIn(ctx context.Context, in *situation) *int32 {
 // reported last holds.
 func (in *situation) propagated(
 	conditions []autoscalingv2.HorizontalPodAutoscalerCondition) []autoscalingv2.HorizontalPodAutoscalerCondition {
-	if in.Object.Spec.ReplicaDistribution != nil {
+	switch {
+	case in.Object.Spec.ReplicaDistribution != nil:
 		return record.Unset(conditions, v1alpha1.Propagated)
+	case in.scale.Err != nil:
+		return conditions
+	case in.proportional():
+		return in.saysInMembers().Set(conditions, in.Now)
+	case wasInMembers(in.Object):
+		conditions = record.Unset(conditions, v1alpha1.Propagated)
 	}
 	p, now := in.propagation, record.Condition{
 		Type: v1alpha1.Propagated, Is: true, Quiet: true, Reason: reasonPropagated,

@@ -31,7 +31,7 @@ func (m *Mode) others(ctx context.Context, in *situation) others {
 // ignored.
 func (p *part) findOthers(ctx context.Context, in *situation, others others) {
 	local := claims.On(claims.InMember(in.Object, false), p.Autoscalers.Objects...)
-	if in.Object.Spec.ReplicaDistribution != nil && len(local) > 0 {
+	if in.inMembers && len(local) > 0 {
 		if p.state == v1alpha1.ClusterActive {
 			p.conflict(local)
 		}

@@ -22,9 +22,13 @@ import (
 // situation is the input of a decision.
 type situation struct {
 	sight.Sight
-	// hub is the scale on the hub, where the hub is told; scale is that of the workload as a whole.
-	hub   hubScale
-	scale replicas.Scale
+	// inMembers: each cluster is told its replicas, as spec.replicaDistribution has it, or because the hub lacks the workload.
+	inMembers bool
+	// hub is the scale on the hub, unless spec.replicaDistribution is there, and missing why there is none; scale is that of the
+	// workload as a whole.
+	hub     hubScale
+	missing error
+	scale   replicas.Scale
 	// parsed is the scale's selector, and nil where it is none; see selectorOf.
 	parsed labels.Selector
 	// parts are the clusters that the object selects; nil if that could not be read.
@@ -40,6 +44,13 @@ type situation struct {
 	// propagation is how members follow the hub, where the hub is told; grace is for how long they need not.
 	propagation propagation
 	grace       time.Duration
+	// absences are of the clusters that lack a workload which the hub lacks, too.
+	absences absences
+}
+
+// proportional reports whether the replicas are divided as they are now: the hub lacks the workload, and the spec says nothing.
+func (in *situation) proportional() bool {
+	return in.inMembers && in.Object.Spec.ReplicaDistribution == nil
 }
 
 // part is one cluster that the object selects, with what is remembered of it, and what follows.
@@ -65,17 +76,17 @@ type part struct {
 }
 
 // partsOf are the clusters that are selected, before anything was read of them.
-func partsOf(seen *sight.Sight, memory *Memory) []part {
-	if seen.Clusters == nil {
+func (in *situation) partsOf(memory *Memory) []part {
+	if in.Clusters == nil {
 		return nil
 	}
-	parts := make([]part, 0, len(seen.Clusters))
-	for c := range sight.Pointers(seen.Clusters) {
+	parts := make([]part, 0, len(in.Clusters))
+	for c := range sight.Pointers(in.Clusters) {
 		if !c.Selected {
 			continue
 		}
 		p := part{Cluster: c, state: v1alpha1.ClusterActive, assigned: c.Placed, moved: memory.Moved[c.Facts.Name]}
-		if seen.Object.Spec.ReplicaDistribution != nil {
+		if in.inMembers {
 			p.assigned = memory.told(c)
 			p.takenOver = p.drained() && p.assigned != nil && *p.assigned == 0
 		}

@@ -23,7 +23,7 @@ import (
 
 // gather collects what a step rests on. What is not available is noted as such: there is always a step.
 func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) situation {
-	seen, err := m.Fleet.Select(ctx, object)
+	seen, err := m.Fleet.Select(ctx, object, true)
 	in := situation{Sight: seen, options: &m.Options, fault: specFault(err)}
 	if in.Clusters == nil {
 		return in

@@ -11,14 +11,14 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
 
-// Select returns the clusters that the object selects, and those that its status names, of which nothing was read yet. An
-// error is a [selection.SpecError], or one of reading where the workload is placed; Clusters are nil if they are not known.
-func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA) (Sight, error) {
+// Select returns the clusters that the object selects, and those that its status names, of which nothing was read yet; inMembers: what
+// they run is written there. An error is a [selection.SpecError], or one of reading where the workload is placed; Clusters are nil if
+// they are not known.
+func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA, inMembers bool) (Sight, error) {
 	s := Sight{Object: object, Now: r.Clock.Now()}
 	clusters, byOthers, err := r.Reader.Select(ctx, selection.Workload{
 		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, Affinity: object.Spec.ClusterAffinity,
-		Tolerations: object.Spec.ClusterTolerations,
-		InMembers:   object.Distributed() || object.Spec.ReplicaDistribution != nil, Known: known(object),
+		Tolerations: object.Spec.ClusterTolerations, InMembers: inMembers, Known: known(object),
 	})
 	if err != nil {
 		return s, err

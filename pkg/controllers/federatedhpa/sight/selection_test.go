@@ -154,7 +154,7 @@ func TestSelect(t *testing.T) {
 			for _, change := range tc.change {
 				change(object)
 			}
-			s, err := r.Select(t.Context(), object)
+			s, err := r.Select(t.Context(), object, false)
 			said := ""
 			if err != nil {
 				said = err.Error()

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
+)
+
+// mostNamed is how many clusters a message names.
+const mostNamed = 5
+
+// clusterScale is the workload in one cluster, as it was read.
+type clusterScale struct {
+	selection.Candidate
+	// scale is nil where there is none: silence is why it cannot be read, and otherwise the cluster lacks the workload.
+	scale   *autoscalingv1.Scale
+	silence *fleet.Silence
+	// conflict is who else scales it there; "": nobody.
+	conflict string
+}
+
+// readClusters reads the workload in every cluster, side by side. It is an error if it is not known which there are.
+func (r *Reconciler) readClusters(ctx context.Context, object *v1alpha1.CronFederatedHPA) ([]clusterScale, error) {
+	if r.Fleet == nil {
+		return nil, nil
+	}
+	if err := r.Fleet.Fleet.Settled(); err != nil {
+		return nil, err
+	}
+	all, _, err := r.Fleet.Select(ctx, selection.Workload{
+		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, InMembers: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var clusters []clusterScale
+	for _, c := range all {
+		if c.Selected {
+			clusters = append(clusters, clusterScale{Candidate: c})
+		}
+	}
+	workload.Each(ctx, r.Fleet.Timeout, clusters, func(ctx context.Context, c *clusterScale) { c.read(ctx, object) })
+	return clusters, nil
+}
+
+func (c *clusterScale) read(ctx context.Context, object *v1alpha1.CronFederatedHPA) {
+	if c.silence = c.Member.Silence(); c.silence != nil {
+		return
+	}
+	scale, err := c.Member.Scale(ctx, object.Namespace, object.Spec.ScaleTargetRef)
+	if err != nil {
+		if silence, absent := fleet.Classify(err); !absent && !meta.IsNoMatchError(err) {
+			c.silence = silence
+		}
+		return
+	}
+	c.scale = scale
+	found := claims.On(claims.CronInMember(object), c.Member.Autoscalers(ctx, object.Namespace).Objects...)
+	if len(found) > 0 {
+		c.conflict = fmt.Sprintf("cluster %s: %s", c.Facts.Name, claims.InTheWay(found))
+	}
+}
+
+// followers are the clusters as those that follow the hub.
+func followers(clusters []clusterScale) cronplan.Followers {
+	f := cronplan.Followers{Selected: len(clusters)}
+	for _, c := range clusters {
+		switch {
+		case c.scale != nil:
+			f.Replicas = append(f.Replicas, c.scale.Spec.Replicas)
+		case c.silence != nil:
+			f.Silent = append(f.Silent, c.Facts.Name)
+		}
+	}
+	return f
+}
+
+// conflicts are the clusters where somebody else scales the workload; "": there are none.
+func conflicts(clusters []clusterScale) string {
+	var all []string
+	for _, c := range clusters {
+		if c.conflict != "" {
+			all = append(all, c.conflict)
+		}
+	}
+	return few(all, "; ")
+}
+
+// nowhere is why a workload that the hub lacks is not found in any cluster either, or nil: one has it.
+func nowhere(onHub error, clusters []clusterScale) error {
+	var each []string
+	for _, c := range clusters {
+		if c.scale != nil {
+			return nil
+		}
+		reason := fleet.Reason("TargetNotFound")
+		if c.silence != nil {
+			reason = c.silence.Reason
+		}
+		each = append(each, fmt.Sprintf("%s: %s", c.Facts.Name, reason))
+	}
+	if len(each) == 0 {
+		return onHub
+	}
+	return &cronplan.Nowhere{Asked: len(each), Each: few(each, ", ")}
+}
+
+// few joins the first of all that can be said.
+func few(all []string, separator string) string {
+	if more := len(all) - mostNamed; more > 0 {
+		all = append(all[:mostNamed:mostNamed], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, separator)
+}
+
+// faults are errors of several clusters, in one line.
+type faults []error
+
+func (f faults) Unwrap() []error { return f }
+
+func (f faults) Error() string {
+	var all []string
+	for _, err := range f {
+		all = append(all, err.Error())
+	}
+	return few(all, "; ")
+}

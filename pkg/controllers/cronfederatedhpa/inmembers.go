@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/taints"
+)
+
+// inMembers is a workload that the hub lacks, and clusters have. Its replicas are those of all of them together, and stay divided as
+// they are.
+type inMembers struct {
+	ref      autoscalingv2.CrossVersionObjectReference
+	clusters []clusterScale
+	memory   *fleetMemory
+	timeout  time.Duration
+}
+
+// fleetMemory is what is known of the clusters from one reconcile to the next. It is not stored.
+type fleetMemory struct {
+	// replicas are those that each cluster was told, or said, last. A silent one has them still.
+	replicas map[string]int32
+	// planned are what clusters are to run for a total, some of which could not be told yet: they keep their part.
+	planned map[string]int32
+	total   int32
+	// unplaced are those of the total that no cluster may get.
+	unplaced int32
+	// before is what the clusters specified in all before the hub was told; nil: not known.
+	before *int32
+	// absence is of a workload that was found nowhere, by the spec of a generation.
+	absence    workload.Absence
+	generation int64
+}
+
+// remembered is what is known of one object from one reconcile to the next.
+type remembered struct {
+	// delay is why runs that are due have not been done yet. It is not stored: a program that starts tries again.
+	delay *cronplan.Delay
+	fleet fleetMemory
+}
+
+func (t inMembers) state() cronplan.Target {
+	total, silent := int64(0), []string{}
+	has := 0
+	for _, c := range t.parts() {
+		total += int64(c.Current)
+	}
+	for _, c := range t.clusters {
+		switch {
+		case c.scale != nil:
+			has++
+		case c.silence != nil:
+			silent = append(silent, c.Facts.Name)
+		}
+	}
+	where := fmt.Sprintf(" in %d clusters", has)
+	if has == 1 {
+		where = " in 1 cluster"
+	}
+	if len(silent) > 0 {
+		where += fmt.Sprintf(" (%s did not answer)", few(silent, ", "))
+	}
+	return cronplan.Target{
+		Checked: true, Has: cronplan.Values{cronplan.Replicas: new(int32(min(total, math.MaxInt32)))},
+		ScaledThere: conflicts(t.clusters), Where: where,
+	}
+}
+
+// parts are the clusters that count: a silent one has what it had last, and otherwise nothing is known to run there.
+func (t inMembers) parts() []assignment.Cluster {
+	var parts []assignment.Cluster
+	for _, c := range t.clusters {
+		name := c.Facts.Name
+		switch {
+		case c.scale != nil:
+			parts = append(parts, assignment.Cluster{Name: name, Current: c.scale.Spec.Replicas, Cap: c.most()})
+		case c.silence != nil && c.Standing.Standing != taints.Drained: // others run what a silent one ran that is drained
+			parts = append(parts, assignment.Cluster{Name: name, Current: t.memory.replicas[name], Held: true})
+		}
+	}
+	return parts
+}
+
+// most is what the cluster may run at most; nil: as much as it can.
+func (c *clusterScale) most() *assignment.Bounds {
+	switch c.Standing.Standing {
+	case taints.Drained:
+		return &assignment.Bounds{}
+	case taints.Cordoned:
+		return &assignment.Bounds{Max: c.scale.Spec.Replicas}
+	}
+	return nil
+}
+
+// set tells each cluster its part: those that gain first. One that cannot be told is told when the run is retried; the others do not make
+// up for it, or both would run its replicas.
+func (t inMembers) set(ctx context.Context, v cronplan.Values) error {
+	total := *v[cronplan.Replicas]
+	if t.memory.planned == nil || t.memory.total != total || !t.fits() {
+		divided := assignment.InProportion(total, t.parts())
+		t.memory.planned, t.memory.total, t.memory.unplaced = divided.Replicas, total, divided.Unplaced
+	}
+	var gains, losses []write
+	for _, c := range t.clusters {
+		if c.scale == nil {
+			continue
+		}
+		switch w := (write{clusterScale: c, to: t.memory.planned[c.Facts.Name]}); {
+		case w.to > c.scale.Spec.Replicas:
+			gains = append(gains, w)
+		case w.to < c.scale.Spec.Replicas:
+			losses = append(losses, w)
+		}
+	}
+	var failed faults
+	for _, writes := range [][]write{gains, losses} {
+		workload.Each(ctx, t.timeout, writes, func(ctx context.Context, w *write) {
+			w.err = workload.SetReplicas(ctx, w.Member, t.ref, w.scale, w.to)
+		})
+		for _, w := range writes {
+			if w.err != nil {
+				failed = append(failed, fmt.Errorf("cluster %s: %w", w.Facts.Name, w.err))
+				continue
+			}
+			t.memory.replicas[w.Facts.Name] = w.to
+			klog.FromContext(ctx).Info("Set the replicas", "cluster", w.Facts.Name, "from", w.scale.Spec.Replicas, "to", w.to)
+		}
+	}
+	if n := t.memory.unplaced; n > 0 {
+		failed = append(failed, fmt.Errorf("%d of %d replicas have no cluster: all that have the workload are cordoned or drained", n, total))
+	}
+	if len(failed) > 0 {
+		return failed
+	}
+	t.memory.planned = nil
+	return nil
+}
+
+// write is what one cluster is to be told.
+type write struct {
+	clusterScale
+	to  int32
+	err error
+}
+
+// fits reports whether the plan is for the clusters that there are.
+func (t inMembers) fits() bool {
+	parts := t.parts()
+	for _, p := range parts {
+		n, planned := t.memory.planned[p.Name]
+		if !planned || p.Held && n != p.Current {
+			return false
+		}
+	}
+	return len(parts) == len(t.memory.planned)
+}
+
+// learn notes what clusters have.
+func (m *fleetMemory) learn(clusters []clusterScale) {
+	known := maps.Clone(m.replicas)
+	m.replicas = map[string]int32{}
+	for _, c := range clusters {
+		name := c.Facts.Name
+		if c.scale != nil {
+			m.replicas[name] = c.scale.Spec.Replicas
+		} else if n, before := known[name]; c.silence != nil && before {
+			m.replicas[name] = n
+		}
+	}
+}

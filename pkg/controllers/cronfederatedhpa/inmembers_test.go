@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronfederatedhpa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
+)
+
+// fakeFleet are the clusters by name, and what they run of the Deployment; -1: nothing.
+type fakeFleet struct {
+	clusters  map[string]*fakeCluster
+	unsettled error
+}
+
+// fakeCluster is one of them.
+type fakeCluster struct {
+	workload.Cluster // what rules do not ask for
+	name             string
+
+	mu       sync.Mutex
+	replicas int32
+	silence  *fleet.Silence
+	failSet  error
+	owners   []string // HorizontalPodAutoscalers of the Deployment
+	asked    int
+}
+
+func newFleet(runs map[string]int32) *fakeFleet {
+	f := &fakeFleet{clusters: map[string]*fakeCluster{}}
+	for name, n := range runs {
+		f.clusters[name] = &fakeCluster{name: name, replicas: n}
+	}
+	return f
+}
+
+func (f *fakeFleet) Settled() error { return f.unsettled }
+
+func (f *fakeFleet) Clusters() []workload.Cluster {
+	var all []workload.Cluster
+	for _, name := range slices.Sorted(maps.Keys(f.clusters)) {
+		all = append(all, f.clusters[name])
+	}
+	return all
+}
+
+// runs is what each cluster runs.
+func (f *fakeFleet) runs() map[string]int32 {
+	n := map[string]int32{}
+	for name, c := range f.clusters {
+		n[name] = c.replicas
+	}
+	return n
+}
+
+func (c *fakeCluster) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: c.name} }
+func (c *fakeCluster) Joining() bool                  { return false }
+func (c *fakeCluster) Silence() *fleet.Silence        { return c.silence }
+
+func (c *fakeCluster) Autoscalers(_ context.Context, namespace string) workload.Autoscalers {
+	found := workload.Autoscalers{Known: true}
+	for _, name := range c.owners {
+		own := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		own.Spec.ScaleTargetRef = deployment
+		found.Objects = append(found.Objects, own)
+	}
+	return found
+}
+
+func (c *fakeCluster) Scale(_ context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale,
+	error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked++
+	if c.replicas < 0 {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Group: "apps", Resource: "deployments"}, of.Name)
+	}
+	return &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: of.Name},
+		Spec: autoscalingv1.ScaleSpec{Replicas: c.replicas}}, nil
+}
+
+func (c *fakeCluster) SetScale(_ context.Context, _ autoscalingv2.CrossVersionObjectReference, to *autoscalingv1.Scale) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failSet != nil {
+		return c.failSet
+	}
+	c.replicas = to.Spec.Replicas
+	return nil
+}
+
+// programOf is a program that knows these clusters.
+func (s *sim) programOf(f *fakeFleet) *Reconciler {
+	program := s.program()
+	program.Fleet, program.PropagationGrace = &selection.Reader{Fleet: f, Timeout: time.Second}, 5*time.Minute
+	return program
+}
+
+// told is what the status says of the runs of the only rule, the newest last, and of the conditions that matter.
+func (s *sim) told() string {
+	object := s.cron()
+	history := object.Status.ExecutionHistories[0]
+	var words []string
+	for _, e := range history.SuccessfulExecutions {
+		words = append(words, fmt.Sprint("Succeeded ", *e.AppliedReplicas))
+	}
+	for _, e := range history.FailedExecutions {
+		words = append(words, "Failed: "+e.Message)
+	}
+	for _, c := range object.Status.Conditions {
+		if c.Type == v1alpha1.CronTargetFound && c.Status != metav1.ConditionTrue || c.Type == v1alpha1.CronConflicting &&
+			c.Status == metav1.ConditionTrue {
+			words = append(words, fmt.Sprintf("%s %s: %s", c.Type, c.Reason, c.Message))
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+var silent = &fleet.Silence{Reason: fleet.ReasonTimeout}
+
+// What a run does to a workload that the hub lacks.
+func TestRunInMembers(t *testing.T) {
+	const seven = "Succeeded 7"
+	tests := map[string]struct {
+		runs    map[string]int32
+		arrange func(*fakeFleet)
+		want    map[string]int32
+		told    string
+	}{
+		"out":             {map[string]int32{"a": 2, "b": 1}, nil, map[string]int32{"a": 5, "b": 2}, seven},
+		"in":              {map[string]int32{"a": 20, "b": 10}, nil, map[string]int32{"a": 5, "b": 2}, seven},
+		"it is so":        {map[string]int32{"a": 1, "b": 6}, nil, map[string]int32{"a": 1, "b": 6}, seven},
+		"from zero":       {map[string]int32{"a": 0, "b": 0}, nil, map[string]int32{"a": 4, "b": 3}, seven},
+		"a cluster lacks": {map[string]int32{"a": 2, "b": -1}, nil, map[string]int32{"a": 7, "b": -1}, seven},
+		"nobody has it": {map[string]int32{"a": -1, "b": -1}, nil, map[string]int32{"a": -1, "b": -1},
+			`TargetFound NotFound: there is no Deployment "shop" in the namespace on the hub, and none of the 2 clusters can scale it: ` +
+				"a: TargetNotFound, b: TargetNotFound"},
+		"one is silent, and was never seen": {map[string]int32{"a": 2, "b": 5}, func(f *fakeFleet) { f.clusters["b"].silence = silent },
+			map[string]int32{"a": 7, "b": 5}, seven},
+		"all are silent": {map[string]int32{"a": 2}, func(f *fakeFleet) { f.clusters["a"].silence = silent }, map[string]int32{"a": 2},
+			`TargetFound NotFound: there is no Deployment "shop" in the namespace on the hub, and none of the 1 clusters can scale it: a: Timeout`},
+		"one has an autoscaler": {map[string]int32{"a": 2, "b": 1}, func(f *fakeFleet) { f.clusters["b"].owners = []string{"own"} },
+			map[string]int32{"a": 2, "b": 1},
+			"Failed: cluster b: the workload is scaled there by HorizontalPodAutoscaler shop/own: delete that, or make a FederatedHPA of it and " +
+				"name that in scaleTargetRef; Conflicting AutoscaledInMember: cluster b: the workload is scaled there by HorizontalPodAutoscaler " +
+				"shop/own: delete that, or make a FederatedHPA of it and name that in scaleTargetRef"},
+		"one refuses": {map[string]int32{"a": 2, "b": 1}, func(f *fakeFleet) {
+			f.clusters["b"].failSet = apierrors.NewForbidden(schema.GroupResource{}, "shop", errors.New("no"))
+		}, map[string]int32{"a": 5, "b": 1}, `Failed: setting Deployment "shop": cluster b: forbidden: no`},
+		"not all clusters are known": {map[string]int32{"a": 2}, func(f *fakeFleet) { f.unsettled = errors.New("wait") },
+			map[string]int32{"a": 2}, `TargetFound Unreachable: reading Deployment "shop": wait`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)))
+			f := newFleet(tc.runs)
+			if tc.arrange != nil {
+				tc.arrange(f)
+			}
+			program := s.programOf(f)
+			s.reconcileAt(program, "08:00")
+			s.reconcileAt(program, "09:00")
+			if diff := cmp.Diff(tc.want, f.runs()); diff != "" {
+				t.Errorf("replicas (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.told, s.told()); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+			before := s.told()
+			s.reconcileAt(program, "09:00:01")
+			if tc.told == seven && s.told() != before {
+				t.Errorf("later: %s", s.told())
+			}
+		})
+	}
+}
+
+// Rules go up and down, while a cluster is silent and back: its part counts, and it keeps it.
+func TestSilentInMembers(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("up", "0 9 * * *", 30), sets("down", "0 10 * * *", 12)))
+	f := newFleet(map[string]int32{"a": 4, "b": 2})
+	program := s.programOf(f)
+	s.reconcileAt(program, "08:00")
+	s.reconcileAt(program, "09:00")
+	f.clusters["b"].silence = silent
+	s.reconcileAt(program, "10:00")
+	if diff := cmp.Diff(map[string]int32{"a": 2, "b": 10}, f.runs()); diff != "" {
+		t.Errorf("replicas (-want +got):\n%s", diff)
+	}
+}
+
+// A cluster that cannot be told has its part when it can: the others do not make up for it.
+func TestToldLaterInMembers(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 20)))
+	f := newFleet(map[string]int32{"a": 5, "b": 5})
+	program := s.programOf(f)
+	s.reconcileAt(program, "08:00")
+	f.clusters["b"].failSet = errors.New("503")
+	for _, at := range []string{"09:00", "09:00:02", "09:00:05"} {
+		s.reconcileAt(program, at)
+	}
+	if diff := cmp.Diff(map[string]int32{"a": 10, "b": 5}, f.runs()); diff != "" || s.told() != "" {
+		t.Errorf("while it refuses, replicas (-want +got):\n%s%s", diff, s.told())
+	}
+	f.clusters["b"].failSet = nil
+	s.reconcileAt(program, "09:00:10")
+	if diff := cmp.Diff(map[string]int32{"a": 10, "b": 10}, f.runs()); diff != "" || s.told() != "Succeeded 20" {
+		t.Errorf("later, replicas (-want +got):\n%s%s", diff, s.told())
+	}
+}
+
+// A workload on the hub is set there; the run has succeeded once clusters follow.
+func TestRunOnTheHub(t *testing.T) {
+	const nobody = `Failed: Deployment "shop" on the hub specifies 7 replicas, and those in the 2 selected clusters 3 in total: have it ` +
+		"propagated to them and its replicas divided, as Karmada does, or delete it on the hub, and the replicas are set in the clusters that have it"
+	tests := map[string]struct {
+		follow func(*fakeFleet)
+		told   string
+	}{
+		"nobody propagates":   {func(*fakeFleet) {}, nobody},
+		"somebody does":       {func(f *fakeFleet) { f.clusters["a"].replicas, f.clusters["b"].replicas = 4, 3 }, "Succeeded 7"},
+		"somebody duplicates": {func(f *fakeFleet) { f.clusters["a"].replicas, f.clusters["b"].replicas = 7, 7 }, "Succeeded 7"},
+		"somebody begins":     {func(f *fakeFleet) { f.clusters["a"].replicas = 3 }, "Succeeded 7"},
+		"a cluster is silent": {func(f *fakeFleet) { f.clusters["b"].silence = silent },
+			strings.Replace(nobody, "3 in total", "2 in total (b did not answer)", 1)},
+		"one gets an autoscaler": {func(f *fakeFleet) { f.clusters["a"].owners = []string{"own"} },
+			"Failed: cluster a: the workload is scaled there by HorizontalPodAutoscaler shop/own: delete that, or make a FederatedHPA of it and " +
+				"name that in scaleTargetRef; Conflicting AutoscaledInMember: cluster a: the workload is scaled there by HorizontalPodAutoscaler " +
+				"shop/own: delete that, or make a FederatedHPA of it and name that in scaleTargetRef"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3))
+			f := newFleet(map[string]int32{"a": 2, "b": 1})
+			program := s.programOf(f)
+			s.reconcileAt(program, "08:00")
+			s.reconcileAt(program, "09:00")
+			if s.replicas() != 7 || s.told() != "" {
+				t.Fatalf("at once: %d replicas, %q", s.replicas(), s.told())
+			}
+			tc.follow(f)
+			for at := moment(t, "09:00:05"); at.Before(moment(t, "09:05:30")); at = at.Add(5 * time.Second) {
+				s.reconcileAt(program, at.Format("15:04:05"))
+			}
+			if diff := cmp.Diff(tc.told, s.told()); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Clusters are asked with each run for what is nowhere, and between runs less and less often.
+func TestNowhereIsSeldomAsked(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)))
+	f := newFleet(map[string]int32{"a": -1})
+	program := s.programOf(f)
+	for at := moment(t, "08:00"); at.Before(moment(t, "09:00")); at = at.Add(30 * time.Second) {
+		s.reconcileAt(program, at.Format("15:04:05"))
+	}
+	if n := f.clusters["a"].asked; n < 12 || n > 18 {
+		t.Errorf("the cluster was asked %d times in an hour", n)
+	}
+	f.clusters["a"].replicas = 1
+	s.reconcileAt(program, "09:00")
+	if s.told() != "Succeeded 7" || f.clusters["a"].replicas != 7 {
+		t.Errorf("%s, and %d replicas", s.told(), f.clusters["a"].replicas)
+	}
+}
+
+// An autoscaler in a cluster is known until the target is read again.
+func TestConflictInMemberIsKept(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)))
+	f := newFleet(map[string]int32{"a": 1})
+	f.clusters["a"].owners = []string{"own"}
+	program := s.programOf(f)
+	conflicting := func(at string) bool {
+		s.reconcileAt(program, at)
+		return meta.IsStatusConditionTrue(s.cron().Status.Conditions, v1alpha1.CronConflicting)
+	}
+	if !conflicting("08:00") || !conflicting("08:01") {
+		t.Error("the autoscaler is not seen")
+	}
+	f.clusters["a"].owners = nil
+	if conflicting("09:00") || f.clusters["a"].replicas != 7 {
+		t.Errorf("%s, and %d replicas", s.told(), f.clusters["a"].replicas)
+	}
+}
