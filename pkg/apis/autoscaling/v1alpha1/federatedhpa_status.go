@@ -92,8 +92,14 @@ const (
 	CapacityUnknown autoscalingv2.HorizontalPodAutoscalerConditionType = "CapacityUnknown"
 	// MaxNotAssignable is True if the thresholds of the clusters leave a part of maxReplicas to nobody.
 	MaxNotAssignable autoscalingv2.HorizontalPodAutoscalerConditionType = "MaxNotAssignable"
+	// MinThresholdNotMet is True if a cluster gets less than its autoscalingMinThreshold: in distributed mode of maxReplicas, in
+	// central mode of the replicas that the fleet runs now.
+	MinThresholdNotMet autoscalingv2.HorizontalPodAutoscalerConditionType = "MinThresholdNotMet"
 	// AllClustersSaturated is True if no cluster can take what another one cannot host.
 	AllClustersSaturated autoscalingv2.HorizontalPodAutoscalerConditionType = "AllClustersSaturated"
+	// PendingNotMovable is True if Pods of a cluster have found no node for autoscaleMultiClusterDelay, and their replicas cannot go to
+	// other clusters, as the workload is a StatefulSet that would lose other Pods (podManagementPolicy: Parallel).
+	PendingNotMovable autoscalingv2.HorizontalPodAutoscalerConditionType = "PendingNotMovable"
 	// PreferenceUnmatched is True if an entry of clusterAutoscalingPreference selects none of the clusters, so that it has no
 	// effect.
 	PreferenceUnmatched autoscalingv2.HorizontalPodAutoscalerConditionType = "PreferenceUnmatched"

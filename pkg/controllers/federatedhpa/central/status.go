@@ -36,7 +36,7 @@ func (o *outcome) status() v1alpha1.FederatedHPAStatus {
 	if o.division != nil {
 		s.Conditions = o.division.saturated().Set(s.Conditions, o.Now)
 	}
-	s.Conditions = o.propagated(o.unmatched(s.Conditions))
+	s.Conditions = o.propagated(o.divided(s.Conditions))
 	s.Conditions = record.Acting(o.Object.Spec.Mode, o.would()).Set(s.Conditions, o.Now)
 	s.Clusters = o.clusterStatuses()
 	if o.scale.Err == nil {
@@ -193,17 +193,38 @@ func (v *division) saturated() record.Condition {
 	return c.Else(reasonRoom, "the clusters can take their replicas")
 }
 
-// unmatched reports whether an entry of the preferences has no effect, as it selects none of the clusters.
-func (in *situation) unmatched(
+// divided reports what a division among clusters lacks: of its preferences, and of what it may move.
+func (o *outcome) divided(
 	conditions []autoscalingv2.HorizontalPodAutoscalerCondition) []autoscalingv2.HorizontalPodAutoscalerCondition {
-	switch d := in.Object.Spec.ReplicaDistribution; {
+	switch d := o.Object.Spec.ReplicaDistribution; {
 	case d == nil:
-		return record.Unset(conditions, v1alpha1.PreferenceUnmatched)
-	case in.parts == nil:
+		for _, kind := range []autoscalingv2.HorizontalPodAutoscalerConditionType{
+			v1alpha1.PreferenceUnmatched, v1alpha1.PendingNotMovable, v1alpha1.MinThresholdNotMet,
+		} {
+			conditions = record.Unset(conditions, kind)
+		}
+		return conditions
+	case o.parts == nil:
 		return conditions // which clusters are selected could not be read
 	default:
-		return record.Unmatched(d.ClusterAutoscalingPreference, in.Facts()).Set(conditions, in.Now)
+		conditions = record.Unmatched(d.ClusterAutoscalingPreference, o.Facts()).Set(conditions, o.Now)
+		conditions = o.stuck().Set(conditions, o.Now)
+		if o.division == nil {
+			return conditions
+		}
+		return o.thresholds().Set(conditions, o.Now)
 	}
+}
+
+// thresholds: clusters get less of what the fleet is to run than was set. One that cannot be told keeps what it has.
+func (o *outcome) thresholds() record.Condition {
+	var shares []record.Share
+	for p := range sight.Pointers(o.parts) {
+		if p.writable() {
+			shares = append(shares, record.Share{Cluster: p.Facts.Name, Gets: o.division.Replicas[p.Facts.Name], Floor: p.Preference.Floor})
+		}
+	}
+	return record.Thresholds(shares, o.Replicas, "what the fleet runs")
 }
 
 // grownOld is by how many seconds the age of a metric changes to be worth a write.

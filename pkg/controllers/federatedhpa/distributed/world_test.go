@@ -410,6 +410,12 @@ func (w *world) clusters() []string {
 	return all
 }
 
+// message is that of a condition; empty: there is none.
+func (w *world) message(kind autoscalingv2.HorizontalPodAutoscalerConditionType) string {
+	_, message, _ := strings.Cut(w.condition(kind), ": ")
+	return message
+}
+
 // condition is one of the status: "True Reason: message"; empty: there is none.
 func (w *world) condition(kind autoscalingv2.HorizontalPodAutoscalerConditionType) string {
 	for _, c := range w.object().Status.Conditions {

@@ -4,6 +4,7 @@ package record
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -66,6 +67,13 @@ func Unmatched(preferences []v1alpha1.TargetClusterAutoscalingPreference, cluste
 	found := assignment.Unmatched(preferences, clusters)
 	return Condition{Type: v1alpha1.PreferenceUnmatched, Is: found != "", Reason: ReasonSelectsNoCluster, Message: found}.
 		Else("AllMatched", "every entry of clusterAutoscalingPreference selects a cluster")
+}
+
+// Stuck is whether replicas that find no node cannot go to other clusters; each says of one cluster why.
+func Stuck(each []string) Condition {
+	return Condition{Type: v1alpha1.PendingNotMovable, Is: len(each) > 0, Reason: "PodManagementPolicy",
+		Message: "Pods find no node, and their replicas cannot go to other clusters: " + strings.Join(each, "; ")}.
+		Else("Movable", "replicas that find no node can go to other clusters")
 }
 
 // Acting is whether decisions are carried out, by the mode of the object; would is what else would be done.

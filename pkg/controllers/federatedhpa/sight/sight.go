@@ -54,6 +54,8 @@ type Cluster struct {
 	Absent error
 	// Pods are the workload's.
 	Pods pods.Listing
+	// Stuck is why replicas that find no node cannot be taken from the workload there; empty: they can, or none wait.
+	Stuck string
 	// Additional is how many more replicas there is room for, beside the Pods that there are; nil: that is not known.
 	Additional *int32
 }
