@@ -36,7 +36,7 @@ func (o *outcome) status() v1alpha1.FederatedHPAStatus {
 	if o.division != nil {
 		s.Conditions = o.division.saturated().Set(s.Conditions, o.Now)
 	}
-	s.Conditions = o.propagated(o.divided(s.Conditions))
+	s.Conditions = o.Skewed().Set(o.propagated(o.divided(s.Conditions)), o.Now)
 	s.Conditions = record.Acting(o.Object.Spec.Mode, o.would()).Set(s.Conditions, o.Now)
 	s.Clusters = o.clusterStatuses()
 	if o.scale.Err == nil {
@@ -91,7 +91,7 @@ func (o *outcome) clusterStatus(p *part) v1alpha1.ClusterStatus {
 	s.SaturatedFirst = sight.Stored(assignment.SaturatedFirst(sight.Time(p.Before.SaturatedFirst), s.State == v1alpha1.ClusterSaturated,
 		s.Since.Time, o.Now))
 	p.count(&s)
-	s.MetricAgeSeconds = o.metricAge(p)
+	s.MetricAgeSeconds, s.UnmeasuredReplicas = o.metricAge(p), o.unmeasured(p.Facts.Name)
 	s.UnschedulableSince, s.SchedulableSince, s.AvailableReplicas = p.unschedulableSince, p.schedulableSince, p.capacity()
 	if d := o.Object.Spec.ReplicaDistribution; d != nil {
 		p.Rank(&s, assignment.Policy(d.Type))
@@ -135,6 +135,19 @@ func (in *situation) metricAge(p *part) *int32 {
 		return nil
 	}
 	return new(int32(max(0, in.Now.Add(p.ClockOffset).Sub(oldest)/time.Second)))
+}
+
+// unmeasured is how many Pods of a cluster had no sample, of the metric of Pods that lacks the most; nil: none of Pods was used.
+func (o *outcome) unmeasured(cluster string) *int32 {
+	var most *int32
+	for _, metric := range o.Explanation.Metrics {
+		for _, c := range metric.Pods {
+			if c.Cluster == cluster && (most == nil || int32(c.Missing) > *most) {
+				most = new(int32(c.Missing))
+			}
+		}
+	}
+	return most
 }
 
 // summarize is the status for those who have one line.
@@ -268,6 +281,6 @@ func sameNumbers(a, b *v1alpha1.ClusterStatus) bool {
 	return ptr.Equal(a.AssignedReplicas, b.AssignedReplicas) && ptr.Equal(a.AssignedMin, b.AssignedMin) &&
 		ptr.Equal(a.AssignedMax, b.AssignedMax) &&
 		ptr.Equal(a.CurrentReplicas, b.CurrentReplicas) && ptr.Equal(a.ReadyReplicas, b.ReadyReplicas) &&
-		ptr.Equal(a.UnschedulableReplicas, b.UnschedulableReplicas) && ptr.Equal(a.AvailableReplicas, b.AvailableReplicas) &&
+		ptr.Equal(a.UnschedulableReplicas, b.UnschedulableReplicas) && ptr.Equal(a.UnmeasuredReplicas, b.UnmeasuredReplicas) && ptr.Equal(a.AvailableReplicas, b.AvailableReplicas) &&
 		ptr.Equal(a.Weight, b.Weight) && ptr.Equal(a.Priority, b.Priority)
 }

@@ -405,3 +405,13 @@ func TestThresholdsThatCannotBeMet(t *testing.T) {
 	same(t, "said in the end", "every cluster gets its autoscalingMinThreshold",
 		w.message(v1alpha1.MinThresholdNotMet))
 }
+
+func TestClocksThatAreNotBelieved(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.settle(2)
+	same(t, "said", "", w.condition(v1alpha1.ClockSkewed))
+	w.member("b").offset = -time.Minute
+	w.mustReconcile(1)
+	same(t, "said", "True ClockSkewed: synchronize the clocks of these clusters with the hub's: they are off by 1m0s or more, of which 1m0s is"+
+		" taken into account: b (behind)", w.condition(v1alpha1.ClockSkewed))
+}

@@ -3,6 +3,7 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -74,6 +75,14 @@ func Stuck(each []string) Condition {
 	return Condition{Type: v1alpha1.PendingNotMovable, Is: len(each) > 0, Reason: "PodManagementPolicy",
 		Message: "Pods find no node, and their replicas cannot go to other clusters: " + strings.Join(each, "; ")}.
 		Else("Movable", "replicas that find no node can go to other clusters")
+}
+
+// Skewed is whether clocks of clusters are off by more than is believed; each names one.
+func Skewed(each []string, believed time.Duration) Condition {
+	return Condition{Type: v1alpha1.ClockSkewed, Is: len(each) > 0, Reason: "ClockSkewed",
+		Message: fmt.Sprintf("synchronize the clocks of these clusters with the hub's: they are off by %v or more, of which %v is taken into account: %s",
+			believed, believed, strings.Join(each, ", "))}.
+		Else("ClocksAgree", "the clock of every cluster is near enough to the hub's")
 }
 
 // Acting is whether decisions are carried out, by the mode of the object; would is what else would be done.
