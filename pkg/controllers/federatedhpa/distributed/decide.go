@@ -98,6 +98,8 @@ func (in *situation) snapshot() assignment.Snapshot {
 		Window:         in.window(),
 		Tolerance:      in.tolerance(),
 		Grace:          in.options.Grace,
+		Rest:           in.options.Rest,
+		WindowStep:     in.options.WindowStep,
 		Changed:        in.changed(),
 		Wanted:         in.wanted,
 		Now:            in.Now,

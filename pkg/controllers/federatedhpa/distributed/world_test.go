@@ -161,6 +161,7 @@ func (w *world) restart() {
 		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
 		Recorder: w.recorder,
 		Ask:      w, Grace: grace, CreateWorkloads: !w.createsNothing, DeletionGrace: deletionGrace, Window: 5 * time.Minute, Tolerance: 0.1,
+		Rest: 2 * time.Minute, WindowStep: 2 * time.Minute,
 		Metrics: NewMetrics(w.registry),
 	})
 }
