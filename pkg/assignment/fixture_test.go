@@ -17,7 +17,8 @@ import (
 // snapshot is of a fleet whose sites are present and content, at noon.
 func snapshot(policy Policy, least, most int32, sites ...Site) Snapshot {
 	s := Snapshot{Policy: policy, Min: least, Max: most, Sites: sites, Now: noon,
-		Delay: time.Minute, Window: 5 * time.Minute, Grace: 5 * time.Minute, Tolerance: 100}
+		Delay: time.Minute, Window: 5 * time.Minute, Grace: 5 * time.Minute, Tolerance: 100,
+		Rest: 2 * time.Minute, WindowStep: 2 * time.Minute}
 	s.Rebalance = (&v1alpha1.FederatedHPAAssignment{FederatedHPAAssignmentType: v1alpha1.FederatedHPAAssignmentType(
 		policy)}).RebalanceOrDefault()
 	return s

@@ -27,6 +27,10 @@ type Snapshot struct {
 	Tolerance int64
 	// Grace is how long a cluster is silent before the others take its place over.
 	Grace time.Duration
+	// Rest is how long the bounds of a site do not follow its demand after its autoscaler has scaled it.
+	Rest time.Duration
+	// WindowStep is how much longer a site waits before it shrinks, with BestEffort, for each priority below its own.
+	WindowStep time.Duration
 
 	// Changed: the spec is not the one that the bounds were split for, or they never were.
 	Changed bool

@@ -5,15 +5,11 @@ package assignment
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 	"k8s.io/utils/ptr"
 )
-
-// restAfterScaling is how long the bounds of a cluster stay after its autoscaler has scaled it.
-const restAfterScaling = 120 * time.Second
 
 // followDemand moves maxima from clusters that do not need theirs, or cannot use them, to clusters that want more; if
 // there are none, minima.
@@ -26,7 +22,7 @@ func (p *plan) followDemand() Action {
 
 // rested: the site has an autoscaler that has not scaled lately.
 func (p *plan) rested(s Site) bool {
-	return s.running() && (s.LastScale == nil || p.Now.Sub(*s.LastScale) >= restAfterScaling)
+	return s.running() && (s.LastScale == nil || p.Now.Sub(*s.LastScale) >= p.Rest)
 }
 
 func (p *plan) moveMaxima() bool {

@@ -52,10 +52,7 @@ func (p *plan) shrinking() (least int32) {
 	return least
 }
 
-const (
-	windowStep = 120 * time.Second
-	maxWindow  = time.Hour // what a HorizontalPodAutoscaler accepts
-)
+const maxWindow = time.Hour // what a HorizontalPodAutoscaler accepts
 
 // tiers are the priorities of the clusters with a part, each once. They do not change when one is out of sight for a while.
 func (p *plan) tiers() []int32 {
@@ -81,7 +78,7 @@ func (p *plan) window(s Site, tiers []int32) time.Duration {
 		return 0
 	}
 	below, _ := slices.BinarySearch(tiers, s.Priority)
-	return min(maxWindow, p.Window+time.Duration(below)*windowStep)
+	return min(maxWindow, p.Window+time.Duration(below)*p.WindowStep)
 }
 
 // drain empties the clusters of the lowest priority as far as the load allows. Their own autoscalers stop earlier: what

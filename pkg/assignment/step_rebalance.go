@@ -16,7 +16,7 @@ import (
 func (p *plan) rebalance() Action {
 	interval := time.Duration(ptr.Deref(p.Rebalance.IntervalSeconds, v1alpha1.DefaultRebalanceIntervalSeconds)) * time.Second
 	if p.strict() { // where one is drained, its autoscaler remembers for a window that it ran more, and would do so again
-		interval = max(interval, p.Window+restAfterScaling)
+		interval = max(interval, p.Window+p.Rest)
 	}
 	last := p.step.Memory.LastRebalanceTime
 	if last != nil && p.Now.Sub(last.Time) < interval || p.policy == Duplicated {

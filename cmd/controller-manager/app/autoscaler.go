@@ -44,6 +44,8 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 			Recorder:        recorder,
 			Ask:             p.metrics,
 			Grace:           o.Autoscale.FailoverGrace,
+			Rest:            o.Autoscale.RestAfterScaling,
+			WindowStep:      o.Autoscale.BestEffortStep,
 			DeletionGrace:   o.Autoscale.DeletionGrace,
 			Hub:             p.hub.get,
 			CreateWorkloads: o.Autoscale.CreateWorkloads,

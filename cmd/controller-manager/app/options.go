@@ -61,6 +61,8 @@ type AutoscaleOptions struct {
 	Decision   replicas.Options
 	// PropagationGrace is for central mode that writes to the hub, FailoverGrace for distributed mode.
 	PropagationGrace, FailoverGrace time.Duration
+	// RestAfterScaling and BestEffortStep are for distributed mode: strategy Demand, and scaleDownOrder BestEffort.
+	RestAfterScaling, BestEffortStep time.Duration
 	// DeletionGrace is for deletions that members do not let end, of MultidimPodAutoscalers too.
 	DeletionGrace time.Duration
 	// CreateWorkloads lets distributed mode create workloads in members that allow it.
@@ -92,7 +94,7 @@ func NewOptions() *Options {
 		Members: command.NewMemberOptions(), WriteNamespace: "fleetscale-clusters-write",
 		Autoscale: AutoscaleOptions{
 			Syncs: 10, SyncPeriod: 15 * time.Second, PropagationGrace: 5 * time.Minute, FailoverGrace: 5 * time.Minute,
-			DeletionGrace: time.Hour,
+			RestAfterScaling: 2 * time.Minute, BestEffortStep: 2 * time.Minute, DeletionGrace: time.Hour,
 			Decision: replicas.Options{
 				StabilizationWindow:     5 * time.Minute,
 				Tolerance:               0.1,
@@ -155,6 +157,10 @@ func (o *AutoscaleOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"none of them follow before a run of a CronFederatedHPA fails.")
 	fs.DurationVar(&o.FailoverGrace, "failover-grace", o.FailoverGrace,
 		"How long an unreachable cluster keeps its share of maxReplicas, in distributed mode, before other clusters get it.")
+	fs.DurationVar(&o.RestAfterScaling, "rest-after-scaling", o.RestAfterScaling, "How long the bounds of a cluster, in distributed mode, "+
+		"do not follow its demand after its HorizontalPodAutoscaler has scaled it.")
+	fs.DurationVar(&o.BestEffortStep, "best-effort-step", o.BestEffortStep, "How much longer a cluster waits before it scales down, in "+
+		"distributed mode with scaleDownOrder BestEffort, for each priority below its own. The wait is at most 1h.")
 	fs.DurationVar(&o.DeletionGrace, "deletion-grace", o.DeletionGrace, "How long the deletion of a FederatedHPA or MultidimPodAutoscaler "+
 		"waits for clusters that cannot be written. Then it ends, and what is left behind is removed once they are back.")
 	fs.BoolVar(&o.CreateWorkloads, "create-workloads", o.CreateWorkloads, "Create the workload of a FederatedHPA, in distributed mode, from "+
@@ -219,6 +225,9 @@ func (o *AutoscaleOptions) validate() error {
 			o.Decision.Tolerance),
 		notNegative("--propagation-grace", o.PropagationGrace),
 		notNegative("--failover-grace", o.FailoverGrace),
+		notNegative("--rest-after-scaling", o.RestAfterScaling),
+		command.When(o.BestEffortStep < time.Second || o.BestEffortStep > time.Hour, "--best-effort-step: must be from 1s to 1h, got %v",
+			o.BestEffortStep),
 		notNegative("--deletion-grace", o.DeletionGrace),
 		notNegative("--downscale-stabilization", o.Decision.StabilizationWindow),
 		notNegative("--cpu-initialization-period", o.Decision.CPUInitializationPeriod),

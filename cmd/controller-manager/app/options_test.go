@@ -56,6 +56,9 @@ func TestValidateNamesTheFlag(t *testing.T) {
 			"--leader-elect-lease-duration: must be above --leader-elect-renew-deadline (10s), got 10s"},
 		"no workers":              {[]string{"--concurrent-federatedhpa-syncs=0"}, "--concurrent-federatedhpa-syncs: must be 1 or more, got 0"},
 		"no sync period":          {[]string{"--sync-period=0"}, "--sync-period: must be above 0, got 0s"},
+		"rest below nothing":      {[]string{"--rest-after-scaling=-1s"}, "--rest-after-scaling: must be 0 or more, got -1s"},
+		"no step":                 {[]string{"--best-effort-step=0s"}, "--best-effort-step: must be from 1s to 1h, got 0s"},
+		"step too long":           {[]string{"--best-effort-step=61m"}, "--best-effort-step: must be from 1s to 1h, got 1h1m0s"},
 		"tolerance of no number":  {[]string{"--tolerance=NaN"}, "--tolerance: must be 0 or more, got NaN"},
 		"tolerance below nothing": {[]string{"--tolerance=-0.1"}, "--tolerance: must be 0 or more, got -0.1"},
 		"periods before now": {[]string{"--downscale-stabilization=-1s", "--cpu-initialization-period=-2s",
@@ -79,12 +82,13 @@ func TestAutoscaleFlags(t *testing.T) {
 		InitialReadinessDelay: 30 * time.Second}
 	fleettest.Same(t, "defaults",
 		AutoscaleOptions{Syncs: 10, SyncPeriod: 15 * time.Second, Decision: upstream, PropagationGrace: 5 * time.Minute,
-			FailoverGrace: 5 * time.Minute, DeletionGrace: time.Hour}, parsed(t).Autoscale)
+			FailoverGrace: 5 * time.Minute, DeletionGrace: time.Hour,
+			RestAfterScaling: 2 * time.Minute, BestEffortStep: 2 * time.Minute}, parsed(t).Autoscale)
 	o := parsed(t, "--concurrent-federatedhpa-syncs=3", "--sync-period=4s", "--downscale-stabilization=5s", "--tolerance=0.6",
 		"--cpu-initialization-period=7s", "--initial-readiness-delay=8s", "--failover-grace=9s", "--propagation-grace=10s",
-		"--deletion-grace=11s", "--create-workloads")
+		"--deletion-grace=11s", "--rest-after-scaling=12s", "--best-effort-step=13s", "--create-workloads")
 	want := AutoscaleOptions{Syncs: 3, SyncPeriod: 4 * time.Second, FailoverGrace: 9 * time.Second, DeletionGrace: 11 * time.Second,
-		CreateWorkloads: true, PropagationGrace: 10 * time.Second,
+		CreateWorkloads: true, PropagationGrace: 10 * time.Second, RestAfterScaling: 12 * time.Second, BestEffortStep: 13 * time.Second,
 		Decision: replicas.Options{
 			StabilizationWindow: 5 * time.Second, Tolerance: 0.6, CPUInitializationPeriod: 7 * time.Second, InitialReadinessDelay: 8 * time.Second,
 		}}

@@ -52,6 +52,7 @@ type fakeMember struct {
 	more        int32 // how many more Pods it says that it has room for, if roomKnown
 	roomKnown   bool
 	startup     time.Duration // until a Pod is Ready
+	parallel    bool          // its workloads are StatefulSets whose Pods are created at once
 	failGet     func() error  // before a scale is read
 	failSet     func() error  // before one is written
 	gets        int
@@ -113,6 +114,14 @@ func (m *fakeMember) Autoscalers(_ context.Context, namespace string) workload.A
 func (m *fakeMember) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32,
 	bool) {
 	return m.more, m.roomKnown
+}
+
+func (m *fakeMember) Get(context.Context, string, autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured, error) {
+	policy := "OrderedReady"
+	if m.parallel {
+		policy = "Parallel"
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"podManagementPolicy": policy}}}, nil
 }
 
 func (m *fakeMember) Pods(_ context.Context, _ string, selector labels.Selector) pods.Listing {

@@ -351,12 +351,41 @@ func TestARolloutInAFullCluster(t *testing.T) {
 	same(t, "replicas", map[string]int32{"a": 10, "b": 10}, w.runs())
 }
 
-// A StatefulSet stays as it is divided.
+// A StatefulSet loses its last Pods: where these are not those that wait, it stays as it is divided, and that is said.
 func TestAFullClusterOfAStatefulSet(t *testing.T) {
-	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, func(f *v1alpha1.FederatedHPA) { f.Spec.ScaleTargetRef.Kind = "StatefulSet" })
-	w.members["a"].room = 3
-	_ = w.reconcileN(20)
-	same(t, "replicas", map[string]int32{"a": 4, "b": 4}, w.runs())
+	tests := map[string]struct {
+		parallel bool
+		want     map[string]int32
+		said     string
+	}{
+		"OrderedReady": {false, map[string]int32{"a": 3, "b": 5}, ""},
+		"Parallel": {true, map[string]int32{"a": 4, "b": 4}, "Pods find no node, and their replicas cannot go to other clusters: a:" +
+			" spec.podManagementPolicy of StatefulSet \"web\" is Parallel, so it could lose a Pod that runs"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := inMembers(t, map[string]int32{"a": 4, "b": 4}, func(f *v1alpha1.FederatedHPA) { f.Spec.ScaleTargetRef.Kind = "StatefulSet" })
+			w.members["a"].room, w.members["a"].parallel = 3, tc.parallel
+			_ = w.reconcileN(20)
+			same(t, "replicas", tc.want, w.runs())
+			same(t, "said", tc.said, summary.Condition(&w.object().Status, v1alpha1.PendingNotMovable).Message)
+		})
+	}
+}
+
+// A threshold applies to each cluster that an entry selects: what that leaves to the last ones is said.
+func TestThresholdsThatCannotBeMet(t *testing.T) {
+	floors := func(f *v1alpha1.FederatedHPA) {
+		f.Spec.ReplicaDistribution.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{
+			{TargetCluster: &v1alpha1.ClusterAffinity{}, AutoscalingMinThreshold: new(int32(3))}}
+	}
+	w := inMembers(t, map[string]int32{"a": 3, "b": 3, "c": 3}, floors)
+	_ = w.reconcileN(2)
+	same(t, "said while all have it", "", summary.Condition(&w.object().Status, v1alpha1.MinThresholdNotMet).Message)
+	w = inMembers(t, map[string]int32{"a": 3, "b": 3, "c": 2}, floors)
+	_ = w.reconcileN(2)
+	same(t, "said", "autoscalingMinThreshold applies to each cluster that an entry selects, and adds up to 9, while what the fleet runs is 8:"+
+		" c gets 2 of 3", summary.Condition(&w.object().Status, v1alpha1.MinThresholdNotMet).Message)
 }
 
 // With rebalance, replicas move to where they belong, a few at a time, each taken away only once another is Ready.

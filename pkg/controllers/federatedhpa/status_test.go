@@ -14,7 +14,9 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -177,3 +179,44 @@ fleetscale_horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 2
 fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total{action="none",error="internal"} 1
 fleetscale_horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_up",error="internal"} 1
 `
+
+// Pods that run in a cluster and were not measured, as where there is no metrics-server, are counted.
+func TestUnmeasuredReplicas(t *testing.T) {
+	w := onHub(t)
+	w.use = func(cluster, pod string) int64 {
+		if cluster == "west" {
+			return -1
+		}
+		return 50
+	}
+	_ = w.reconcileN(1)
+	counts := map[string]int32{}
+	for _, c := range w.object().Status.Clusters {
+		counts[c.Name] = ptr.Deref(c.UnmeasuredReplicas, -1)
+	}
+	same(t, "unmeasured", map[string]int32{"east": 0, "west": 5}, counts)
+	w.use = func(string, string) int64 { return 50 }
+	_ = w.reconcileN(1)
+	same(t, "unmeasured once there are metrics", int32(0), ptr.Deref(w.object().Status.Clusters[1].UnmeasuredReplicas, -1))
+}
+
+func TestClocksThatAreNotBelieved(t *testing.T) {
+	for offset, want := range map[time.Duration]string{
+		0: "", 59 * time.Second: "", -59 * time.Second: "",
+		time.Minute: "synchronize the clocks of these clusters with the hub's: they are off by 1m0s or more, of which 1m0s is taken into account:" +
+			" east (ahead)",
+		-time.Minute: "synchronize the clocks of these clusters with the hub's: they are off by 1m0s or more, of which 1m0s is taken into account:" +
+			" east (behind)",
+	} {
+		w := onHub(t)
+		w.member("east").offset = offset
+		_ = w.reconcileN(1)
+		same(t, fmt.Sprintf("said of %v", offset), want, summary.Condition(&w.object().Status, v1alpha1.ClockSkewed).Message)
+		w.member("east").offset = 0
+		_ = w.reconcileN(1)
+		if want != "" {
+			same(t, "said then", "the clock of every cluster is near enough to the hub's",
+				summary.Condition(&w.object().Status, v1alpha1.ClockSkewed).Message)
+		}
+	}
+}

@@ -163,14 +163,13 @@ func (m *Metrics) forget(cluster string) {
 	m.dropped.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 }
 
-const (
-	// clockSamples are those that the offset is the median of. A sample is wrong
-	// by up to half a second and half its round trip, and probes are not in step
-	// with seconds, so that the median of some is better than any.
-	clockSamples = 9
-	// mostClockOffset is the farthest that a clock is believed to be off.
-	mostClockOffset = time.Minute
-)
+// clockSamples are those that the offset is the median of. A sample is wrong
+// by up to half a second and half its round trip, and probes are not in step
+// with seconds, so that the median of some is better than any.
+const clockSamples = 9
+
+// MostClockOffset is the farthest that a cluster's clock is believed to be off.
+const MostClockOffset = time.Minute
 
 // clock compares a member's clock with ours. The zero clock knows nothing.
 type clock struct {
@@ -215,7 +214,7 @@ func (c *clock) median() time.Duration {
 // within a minute. It is not known before the first contact.
 func (p *Peer) ClockOffset() (offset time.Duration, known bool) {
 	offset, known = p.meter.clock.offset()
-	return min(max(offset, -mostClockOffset), mostClockOffset), known
+	return min(max(offset, -MostClockOffset), MostClockOffset), known
 }
 
 // CheckClock says once that the cluster's clock is too far off to be believed.
@@ -223,7 +222,7 @@ func (p *Peer) CheckClock(ctx context.Context) {
 	if p.meter.clock.alarm() {
 		offset, _ := p.meter.clock.offset()
 		klog.FromContext(ctx).Info("Ignoring the cluster's clock, which is too far from ours", "cluster", p.meter.cluster, "offset", offset,
-			"believed", mostClockOffset)
+			"believed", MostClockOffset)
 	}
 }
 
@@ -233,6 +232,6 @@ func (c *clock) alarm() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	was := c.alarmed
-	c.alarmed = c.median().Abs() > mostClockOffset
+	c.alarmed = c.median().Abs() > MostClockOffset
 	return c.alarmed && !was
 }

@@ -18,7 +18,8 @@ type ClusterStatus struct {
 
 	// state describes how the cluster takes part.
 	// Active: fully. Saturated: it cannot host more than it runs. ScaledToZero: it was taken to 0 replicas. Excluded: not
-	// at all; reason explains why. Unreachable: it cannot be seen; its replicas stay counted. Conflict: another autoscaler
+	// at all; reason explains why. Unreachable: it cannot be seen. Central mode: its replicas stay counted. Distributed mode: it
+	// keeps its bounds, and the others get them after a grace. Conflict: another autoscaler
 	// governs the workload there, and nothing is written.
 	// Example: Active
 	// +optional
@@ -86,10 +87,17 @@ type ClusterStatus struct {
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
 	// metricAgeSeconds is the age, in seconds, of the oldest metric of the cluster that the last decision used, at the
-	// time of that decision. Absent: no metric of the cluster was used.
+	// time of that decision. Central mode. Absent: no metric of the cluster was used.
 	// Example: 15
 	// +optional
 	MetricAgeSeconds *int32 `json:"metricAgeSeconds,omitempty"`
+
+	// unmeasuredReplicas is the number of its Pods that run and that the last decision had no sample of, for the metric with the most
+	// such Pods. They count as idle when scaling up, and as busy when scaling down. Central mode. Absent: no metric of Pods was used.
+	// Example: 0
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	UnmeasuredReplicas *int32 `json:"unmeasuredReplicas,omitempty"`
 
 	// weight is the cluster's share in relation to the others, as used last. No unit.
 	// Example: 2

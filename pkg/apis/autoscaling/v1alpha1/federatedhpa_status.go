@@ -15,7 +15,8 @@ type FederatedHPAStatus struct {
 	// +optional
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// lastScaleTime is when the replicas of the fleet were last changed by this FederatedHPA. Absent: never.
+	// lastScaleTime is when the replicas were last changed by this FederatedHPA; distributed mode: by the HorizontalPodAutoscaler of a
+	// cluster. Absent: never.
 	// Example: "2027-03-01T09:30:00Z"
 	// +optional
 	LastScaleTime *metav1.Time `json:"lastScaleTime,omitempty"`
@@ -49,11 +50,14 @@ type FederatedHPAStatus struct {
 	CurrentMetrics []autoscalingv2.MetricStatus `json:"currentMetrics,omitempty"`
 
 	// conditions report whether the FederatedHPA can do its work, and if not, why. AbleToScale, ScalingActive, ScalingLimited
-	// and ScaledToZero mean what they mean in a HorizontalPodAutoscaler. FleetVisible is False while the Pods or metrics of
-	// a cluster cannot be seen; until then nothing is scaled down. PreferenceUnmatched is True while an entry of
-	// clusterAutoscalingPreference selects no cluster. Propagated is False while the members do not run what the workload
-	// on the hub asks for, since nobody propagates it to them; it is True, ScaledInMembers, while the hub has no such workload and
-	// each cluster that has it is scaled. Acting is False while spec.mode is Observe, and says what would
+	// and ScaledToZero mean what they mean in a HorizontalPodAutoscaler, and in distributed mode sum up those of the clusters.
+	// FleetVisible is False while a cluster cannot be seen. Central mode: meanwhile nothing is scaled down in any cluster.
+	// Distributed mode: meanwhile each cluster continues to scale, up and down, within the bounds that it has. PreferenceUnmatched is
+	// True while an entry of clusterAutoscalingPreference selects no cluster, MinThresholdNotMet while a cluster gets less than its
+	// autoscalingMinThreshold, PendingNotMovable while Pods of a StatefulSet find no node and cannot go to another cluster,
+	// ClockSkewed while the clock of a cluster is a minute or more from the hub's. Propagated, in central mode, is False while the
+	// members do not run what the workload on the hub asks for, since nobody propagates it to them; it is True, ScaledInMembers,
+	// while the hub has no such workload and each cluster that has it is scaled. Acting is False while spec.mode is Observe, and says what would
 	// be done, or Paused.
 	// Example: [{type: FleetVisible, status: "False", reason: ClusterUnreachable, message: "west: timeout"}]
 	// +kubebuilder:validation:MaxItems=32
@@ -86,18 +90,26 @@ type FederatedHPAStatus struct {
 
 // Conditions of a FederatedHPA, besides those of a HorizontalPodAutoscaler.
 const (
-	// FleetVisible is True if Pods and metrics of every cluster that takes part are known; while it is False, nothing is
-	// scaled down.
+	// FleetVisible is True if Pods and metrics of every cluster that takes part are known. While it is False, nothing is scaled
+	// down in central mode; in distributed mode clusters keep their bounds and continue to scale within them.
 	FleetVisible autoscalingv2.HorizontalPodAutoscalerConditionType = "FleetVisible"
 	// CapacityUnknown is True if no cluster's capacity is known, so that all count the same.
 	CapacityUnknown autoscalingv2.HorizontalPodAutoscalerConditionType = "CapacityUnknown"
 	// MaxNotAssignable is True if the thresholds of the clusters leave a part of maxReplicas to nobody.
 	MaxNotAssignable autoscalingv2.HorizontalPodAutoscalerConditionType = "MaxNotAssignable"
+	// MinThresholdNotMet is True if a cluster gets less than its autoscalingMinThreshold: in distributed mode of maxReplicas, in
+	// central mode of the replicas that the fleet runs now.
+	MinThresholdNotMet autoscalingv2.HorizontalPodAutoscalerConditionType = "MinThresholdNotMet"
 	// AllClustersSaturated is True if no cluster can take what another one cannot host.
 	AllClustersSaturated autoscalingv2.HorizontalPodAutoscalerConditionType = "AllClustersSaturated"
+	// PendingNotMovable is True if Pods of a cluster have found no node for autoscaleMultiClusterDelay, and their replicas cannot go to
+	// other clusters, as the workload is a StatefulSet that would lose other Pods (podManagementPolicy: Parallel).
+	PendingNotMovable autoscalingv2.HorizontalPodAutoscalerConditionType = "PendingNotMovable"
 	// PreferenceUnmatched is True if an entry of clusterAutoscalingPreference selects none of the clusters, so that it has no
 	// effect.
 	PreferenceUnmatched autoscalingv2.HorizontalPodAutoscalerConditionType = "PreferenceUnmatched"
+	// ClockSkewed is True if the clock of a cluster is so far from the hub's that it is not believed.
+	ClockSkewed autoscalingv2.HorizontalPodAutoscalerConditionType = "ClockSkewed"
 	// Propagated is False if, in central mode without replicaDistribution, the members do not run as many replicas as the
 	// workload on the hub asks for, and have not moved towards it for some minutes: nobody propagates it. It is True where the
 	// hub has no such workload, so that each cluster is told its replicas.
@@ -123,9 +135,10 @@ type FederatedHPASummary struct {
 	Clusters string `json:"clusters,omitempty"`
 
 	// state is what the FederatedHPA is doing.
-	// Active: it follows the metrics. Limited: it would go beyond minReplicas, maxReplicas or a scaling policy. Held: it
-	// would scale down, but cannot see a cluster. Observing: spec.mode is Observe. Paused: spec.mode is Paused, or the workload
-	// was set to 0 replicas, which switches scaling off.
+	// Active: it follows the metrics. Limited: it would go beyond minReplicas, maxReplicas or a scaling policy; distributed mode: a
+	// cluster would go beyond its bounds or a policy. Held: a cluster cannot be seen; central mode: and the fleet would otherwise be
+	// scaled down; distributed mode: so bounds do not move, while clusters scale within theirs. Observing: spec.mode is Observe.
+	// Paused: spec.mode is Paused, or nothing runs, which switches scaling off.
 	// Failing: it cannot scale, or nobody propagates what it scales; the conditions say why.
 	// Example: Active
 	// +optional

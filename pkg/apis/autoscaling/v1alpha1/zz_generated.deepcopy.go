@@ -147,6 +147,11 @@ func (in *ClusterStatus) DeepCopyInto(out *ClusterStatus) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.UnmeasuredReplicas != nil {
+		in, out := &in.UnmeasuredReplicas, &out.UnmeasuredReplicas
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Weight != nil {
 		in, out := &in.Weight, &out.Weight
 		*out = new(int64)

@@ -40,18 +40,17 @@ func decide(in situation) plan {
 }
 
 // saturate marks a cluster as full once Pods of the workload have found no node there for the delay. It then keeps what
-// runs, and others get the rest. It is full until its nodes have had room for the delay.
-//
-// A StatefulSet is skipped: it would delete its last Pods, which need not be the pending ones.
+// runs, and others get the rest. It is full until its nodes have had room for the delay. One whose waiting Pods would not be
+// those that go keeps them, and is not marked.
 func (p *part) saturate(in *situation) {
-	if !p.writable() || p.Pods.Silent != nil || in.Object.Spec.ScaleTargetRef.Kind == "StatefulSet" {
+	if !p.writable() || p.Pods.Silent != nil {
 		return
 	}
-	delay := time.Duration(*in.Object.Spec.AutoscaleMultiClusterDelay) * time.Second
+	delay := in.delay()
 	switch waiting := int32(p.Pods.Unschedulable); {
 	case waiting > 0:
 		p.unschedulableSince = p.UnschedulableSince(in.Now)
-		if in.Now.Sub(p.unschedulableSince.Time) >= delay {
+		if p.Stuck == "" && in.Now.Sub(p.unschedulableSince.Time) >= delay {
 			p.full(p.hosted(), record.ReasonUnschedulable, "Pods of the workload find no node")
 		} else if p.Before.State == v1alpha1.ClusterSaturated {
 			p.full(p.told(), p.Before.Reason, p.Before.Message)
@@ -66,6 +65,21 @@ func (p *part) saturate(in *situation) {
 			p.full(p.told(), p.Before.Reason, p.Before.Message)
 		}
 	}
+}
+
+func (in *situation) delay() time.Duration {
+	return time.Duration(*in.Object.Spec.AutoscaleMultiClusterDelay) * time.Second
+}
+
+// stuck: Pods have waited for the delay, and their replicas cannot go to other clusters.
+func (in *situation) stuck() record.Condition {
+	var each []string
+	for p := range sight.Pointers(in.parts) {
+		if since := p.unschedulableSince; p.Stuck != "" && since != nil && in.Now.Sub(since.Time) >= in.delay() {
+			each = append(each, p.Facts.Name+": "+p.Stuck)
+		}
+	}
+	return record.Stuck(each)
 }
 
 func timeOr(t *metav1.Time, otherwise time.Time) time.Time {

@@ -166,6 +166,9 @@ func (p *part) readPods(ctx context.Context, in *situation) {
 	if p.state == v1alpha1.ClusterActive && p.Pods.Silent != nil {
 		p.silent(p.Pods.Silent)
 	}
+	if in.Object.Spec.ReplicaDistribution != nil && p.writable() {
+		p.ReadStuck(ctx, in.Object)
+	}
 }
 
 // templateOf returns what a Pod of the workload requests, for Pods that count though they cannot be seen. Any Pod that can be

@@ -36,7 +36,7 @@ func (o *outcome) status() v1alpha1.FederatedHPAStatus {
 	if o.division != nil {
 		s.Conditions = o.saturated(o.division).Set(s.Conditions, o.Now)
 	}
-	s.Conditions = o.propagated(o.unmatched(s.Conditions))
+	s.Conditions = o.Skewed().Set(o.propagated(o.divided(s.Conditions)), o.Now)
 	s.Conditions = record.Acting(o.Object.Spec.Mode, o.would()).Set(s.Conditions, o.Now)
 	s.Clusters = o.clusterStatuses()
 	if o.scale.Err == nil {
@@ -98,7 +98,7 @@ func (o *outcome) clusterStatus(p *part) v1alpha1.ClusterStatus {
 	s.SaturatedFirst = sight.Stored(assignment.SaturatedFirst(sight.Time(p.Before.SaturatedFirst), s.State == v1alpha1.ClusterSaturated,
 		s.Since.Time, o.Now))
 	p.count(&s)
-	s.MetricAgeSeconds = o.metricAge(p)
+	s.MetricAgeSeconds, s.UnmeasuredReplicas = o.metricAge(p), o.unmeasured(p.Facts.Name)
 	s.UnschedulableSince, s.SchedulableSince, s.AvailableReplicas = p.unschedulableSince, p.schedulableSince, p.capacity()
 	if d := o.Object.Spec.ReplicaDistribution; d != nil {
 		p.Rank(&s, assignment.Policy(d.Type))
@@ -142,6 +142,19 @@ func (in *situation) metricAge(p *part) *int32 {
 		return nil
 	}
 	return new(int32(max(0, in.Now.Add(p.ClockOffset).Sub(oldest)/time.Second)))
+}
+
+// unmeasured is how many Pods of a cluster had no sample, of the metric of Pods that lacks the most; nil: none of Pods was used.
+func (o *outcome) unmeasured(cluster string) *int32 {
+	var most *int32
+	for _, metric := range o.Explanation.Metrics {
+		for _, c := range metric.Pods {
+			if c.Cluster == cluster && (most == nil || int32(c.Missing) > *most) {
+				most = new(int32(c.Missing))
+			}
+		}
+	}
+	return most
 }
 
 // summarize is the status for those who have one line.
@@ -200,17 +213,38 @@ func (in *situation) saturated(v *division) record.Condition {
 	return c.Else(reasonRoom, "the clusters can take their replicas")
 }
 
-// unmatched reports whether an entry of the preferences has no effect, as it selects none of the clusters.
-func (in *situation) unmatched(
+// divided reports what a division among clusters lacks: of its preferences, and of what it may move.
+func (o *outcome) divided(
 	conditions []autoscalingv2.HorizontalPodAutoscalerCondition) []autoscalingv2.HorizontalPodAutoscalerCondition {
-	switch d := in.Object.Spec.ReplicaDistribution; {
+	switch d := o.Object.Spec.ReplicaDistribution; {
 	case d == nil:
-		return record.Unset(conditions, v1alpha1.PreferenceUnmatched)
-	case in.parts == nil:
+		for _, kind := range []autoscalingv2.HorizontalPodAutoscalerConditionType{
+			v1alpha1.PreferenceUnmatched, v1alpha1.PendingNotMovable, v1alpha1.MinThresholdNotMet,
+		} {
+			conditions = record.Unset(conditions, kind)
+		}
+		return conditions
+	case o.parts == nil:
 		return conditions // which clusters are selected could not be read
 	default:
-		return record.Unmatched(d.ClusterAutoscalingPreference, in.Facts()).Set(conditions, in.Now)
+		conditions = record.Unmatched(d.ClusterAutoscalingPreference, o.Facts()).Set(conditions, o.Now)
+		conditions = o.stuck().Set(conditions, o.Now)
+		if o.division == nil {
+			return conditions
+		}
+		return o.thresholds().Set(conditions, o.Now)
 	}
+}
+
+// thresholds: clusters get less of what the fleet is to run than was set. One that cannot be told keeps what it has.
+func (o *outcome) thresholds() record.Condition {
+	var shares []record.Share
+	for p := range sight.Pointers(o.parts) {
+		if p.writable() {
+			shares = append(shares, record.Share{Cluster: p.Facts.Name, Gets: o.division.Replicas[p.Facts.Name], Floor: p.Preference.Floor})
+		}
+	}
+	return record.Thresholds(shares, o.Replicas, "what the fleet runs")
 }
 
 // grownOld is by how many seconds the age of a metric changes to be worth a write.
@@ -254,6 +288,6 @@ func sameNumbers(a, b *v1alpha1.ClusterStatus) bool {
 	return ptr.Equal(a.AssignedReplicas, b.AssignedReplicas) && ptr.Equal(a.AssignedMin, b.AssignedMin) &&
 		ptr.Equal(a.AssignedMax, b.AssignedMax) &&
 		ptr.Equal(a.CurrentReplicas, b.CurrentReplicas) && ptr.Equal(a.ReadyReplicas, b.ReadyReplicas) &&
-		ptr.Equal(a.UnschedulableReplicas, b.UnschedulableReplicas) && ptr.Equal(a.AvailableReplicas, b.AvailableReplicas) &&
+		ptr.Equal(a.UnschedulableReplicas, b.UnschedulableReplicas) && ptr.Equal(a.UnmeasuredReplicas, b.UnmeasuredReplicas) && ptr.Equal(a.AvailableReplicas, b.AvailableReplicas) &&
 		ptr.Equal(a.Weight, b.Weight) && ptr.Equal(a.Priority, b.Priority)
 }

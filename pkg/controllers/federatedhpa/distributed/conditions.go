@@ -32,8 +32,8 @@ func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.Horizo
 		all = append(all, record.Acting(p.Object.Spec.Mode, p.would(s)))
 	}
 	if p.fault == nil {
-		all = append(all, p.active(), p.limited(), p.visible(), p.supported(), p.unassigned(), p.saturated(), p.weighed(),
-			record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, p.Facts()))
+		all = append(all, p.active(), p.limited(), p.visible(), p.supported(), p.unassigned(), p.thresholds(), p.saturated(), p.stuck(),
+			p.weighed(), p.Skewed(), record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, p.Facts()))
 	}
 	for _, c := range all {
 		if before := summary.Condition(s, c.Type); before.Type != "" {
@@ -201,10 +201,32 @@ func (p *plan) unassigned() record.Condition {
 		Else("AllAssigned", "all of maxReplicas is assigned")
 }
 
+// thresholds: clusters that take part get less of maxReplicas than was set. A part that is silent keeps what it has.
+func (p *plan) thresholds() record.Condition {
+	var shares []record.Share
+	for s := range sight.Pointers(p.sites) {
+		if s.inSight() && assignment.Policy(p.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType) != assignment.Duplicated {
+			shares = append(shares, record.Share{Cluster: s.Facts.Name, Gets: p.step.Sites[s.Facts.Name].Max, Floor: s.Preference.Floor})
+		}
+	}
+	return record.Thresholds(shares, p.Object.Spec.MaxReplicas, "maxReplicas")
+}
+
 func (p *plan) saturated() record.Condition {
 	return record.Condition{Type: v1alpha1.AllClustersSaturated, Is: p.step.AllSaturated, Reason: "NoRoom",
 		Message: "Pods of a cluster are unschedulable, and no other cluster can take over their part of maxReplicas"}.
 		Else("Room", "replicas that one cluster cannot host fit into another")
+}
+
+// stuck: Pods have waited for the delay, and their replicas cannot go to other clusters.
+func (in *situation) stuck() record.Condition {
+	return record.Stuck(in.words(func(s *site) string {
+		since := s.unschedulableSince(in.Now)
+		if s.Stuck == "" || since == nil || in.Now.Sub(since.Time) < in.delay() {
+			return ""
+		}
+		return s.Facts.Name + ": " + s.Stuck
+	}))
 }
 
 func (p *plan) weighed() record.Condition {

@@ -95,10 +95,12 @@ func (in *situation) snapshot() assignment.Snapshot {
 		ScaleDownOrder: a.ScaleDownOrder,
 		Rebalance:      a.RebalanceOrDefault(),
 		ScalingToZero:  spec.ScalingToZero && !in.native(),
-		Delay:          time.Duration(*spec.AutoscaleMultiClusterDelay) * time.Second,
+		Delay:          in.delay(),
 		Window:         in.window(),
 		Tolerance:      in.tolerance(),
 		Grace:          in.options.Grace,
+		Rest:           in.options.Rest,
+		WindowStep:     in.options.WindowStep,
 		Changed:        in.changed(),
 		Wanted:         in.wanted,
 		Now:            in.Now,
@@ -133,8 +135,7 @@ func (s *site) snapshot(in *situation) assignment.Site {
 	if s.Before.Since != nil {
 		site.Since = s.Before.Since.Time
 	}
-	// A StatefulSet deletes its last Pods, which need not be those that wait: nothing is taken from it.
-	if in.Object.Spec.ScaleTargetRef.Kind != "StatefulSet" {
+	if s.Stuck == "" { // otherwise nothing is taken from it
 		site.UnschedulableSince = sight.Time(s.unschedulableSince(in.Now))
 	}
 	if s.own != nil {
@@ -178,6 +179,10 @@ func (s *site) unschedulable() int32 {
 // native: the members' autoscalers take their clusters to zero and back.
 func (in *situation) native() bool {
 	return in.Object.Spec.ScalingToZero && in.Object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
+}
+
+func (in *situation) delay() time.Duration {
+	return time.Duration(*in.Object.Spec.AutoscaleMultiClusterDelay) * time.Second
 }
 
 func (in *situation) window() time.Duration {

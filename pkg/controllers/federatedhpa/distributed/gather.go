@@ -94,6 +94,10 @@ func (s *site) readPods(ctx context.Context, object *v1alpha1.FederatedHPA) {
 	}
 	if s.ReadPods(ctx, object, selector); s.Pods.Silent != nil {
 		s.silent(s.Pods.Silent)
+		return
+	}
+	if assignment.Policy(object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType).ByCapacity() {
+		s.ReadStuck(ctx, object)
 	}
 }
 

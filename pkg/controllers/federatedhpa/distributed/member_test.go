@@ -69,6 +69,8 @@ type member struct {
 	deployment   *deployment // nil: it lacks the workload
 	made         *unstructured.Unstructured
 	gets         int   // of the workload
+	unreadable   error // instead of the workload
+	parallel     bool  // it is a StatefulSet whose Pods are created at once
 	room         int32 // for replicas
 	roomUnknown  bool
 	unready      int32 // of those that run
@@ -462,8 +464,8 @@ func (m *member) Get(_ context.Context, _ string, of autoscalingv2.CrossVersionO
 	if err := m.asked(); err != nil {
 		return nil, err
 	}
-	if m.mute != nil {
-		return nil, m.mute
+	if err := cmp.Or(m.mute, m.unreadable); err != nil {
+		return nil, err
 	}
 	if m.deployment == nil {
 		return nil, apierrors.NewNotFound(schema.GroupResource{}, of.Name)
@@ -473,6 +475,9 @@ func (m *member) Get(_ context.Context, _ string, of autoscalingv2.CrossVersionO
 	u.SetName(of.Name)
 	u.SetUID(m.deployment.uid)
 	u.SetLabels(m.deployment.labels)
+	if m.parallel {
+		u.Object["spec"] = map[string]any{"podManagementPolicy": "Parallel"}
+	}
 	return u, nil
 }
 

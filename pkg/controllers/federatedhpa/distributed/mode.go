@@ -33,6 +33,8 @@ type Options struct {
 	Grace time.Duration
 	// Hub is the one that removes autoscalers whose object is gone; see [v1alpha1.RemovedByAnnotation]. Nil: none does.
 	Hub func() string
+	// Rest and WindowStep are those of [assignment.Snapshot].
+	Rest, WindowStep time.Duration
 	// DeletionGrace is how long a deletion waits for clusters.
 	DeletionGrace time.Duration
 	// CreateWorkloads: a cluster that lacks the workload gets it from the hub, where its registration allows that too.

@@ -173,19 +173,57 @@ func stays(f *v1alpha1.FederatedHPA) {
 	f.Spec.FederatedHPAAssignment.Rebalance = &v1alpha1.Rebalance{Strategy: v1alpha1.RebalanceNone}
 }
 
-func TestPodsOfAStatefulSetAreNotSpilled(t *testing.T) {
-	for kind, want := range map[string]string{"Deployment": "web 2-2 held, runs 4", "StatefulSet": "web 2-7 held, runs 4"} {
-		t.Run(kind, func(t *testing.T) {
+// Of a StatefulSet whose Pods are created one after the other the last one waits, so it goes first; of others it need not be it.
+func TestPodsOfAStatefulSetAreSpilledIfTheLastOnesWait(t *testing.T) {
+	const stays4 = "web 2-7 held, runs 4"
+	tests := map[string]struct {
+		kind                string
+		parallel            bool
+		want, because, gone string
+	}{
+		"Deployment":               {kind: "Deployment", want: "web 2-2 held, runs 4"},
+		"Deployment, ill-informed": {kind: "Deployment", parallel: true, want: "web 2-2 held, runs 4"},
+		"OrderedReady":             {kind: "StatefulSet", want: "web 2-2 held, runs 4"},
+		"Parallel": {kind: "StatefulSet", parallel: true, want: stays4, because: "a: spec.podManagementPolicy of StatefulSet \"web\" is Parallel, so it" +
+			" could lose a Pod that runs", gone: "replicas that find no node can go to other clusters"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays,
-				func(f *v1alpha1.FederatedHPA) {
-					f.Spec.ScaleTargetRef.Kind = kind
-				})
+				func(f *v1alpha1.FederatedHPA) { f.Spec.ScaleTargetRef.Kind = tc.kind })
+			w.member("a").parallel = tc.parallel
 			w.settle(2)
 			w.member("a").room = 2
-			w.mustReconcile(8)
-			same(t, "a has", want, w.has()["a"])
+			w.mustReconcile(2)
+			same(t, "said before the delay", "", w.message(v1alpha1.PendingNotMovable))
+			w.mustReconcile(6)
+			same(t, "a has", tc.want, w.has()["a"])
+			said := w.message(v1alpha1.PendingNotMovable)
+			if tc.because == "" {
+				same(t, "said", "", said)
+				return
+			}
+			same(t, "said", "Pods find no node, and their replicas cannot go to other clusters: "+tc.because, said)
+			w.member("a").room = 10
+			w.mustReconcile(1)
+			same(t, "said once there is room", tc.gone, w.message(v1alpha1.PendingNotMovable))
 		})
 	}
+}
+
+// What cannot be read is not taken for safe, and said; it is asked for only while Pods wait.
+func TestPodsOfAStatefulSetThatCannotBeReadStay(t *testing.T) {
+	w := fleetOf(t, "Prioritized", map[string]int32{"a": 4, "b": 3}, ranks(map[string]int32{"a": 2, "b": 1}), stays,
+		func(f *v1alpha1.FederatedHPA) { f.Spec.ScaleTargetRef.Kind = "StatefulSet" })
+	w.settle(2)
+	before := w.member("a").gets
+	w.mustReconcile(4)
+	same(t, "asked while none waits", before, w.member("a").gets)
+	w.member("a").room, w.member("a").unreadable = 2, errRefused
+	w.mustReconcile(8)
+	same(t, "a has", "web 2-7 held, runs 4", w.has()["a"])
+	same(t, "said", "Pods find no node, and their replicas cannot go to other clusters: a: spec.podManagementPolicy of StatefulSet \"web\" cannot be"+
+		" read: "+errRefused.Error(), w.message(v1alpha1.PendingNotMovable))
 }
 
 func TestSpill(t *testing.T) {

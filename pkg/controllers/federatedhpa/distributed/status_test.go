@@ -384,3 +384,34 @@ func TestForgottenObjectIsLookedAtAnew(t *testing.T) {
 		t.Error("it is still known")
 	}
 }
+
+// A threshold applies to each cluster that an entry selects: what that leaves to the last ones is said.
+func TestThresholdsThatCannotBeMet(t *testing.T) {
+	floors := func(floor int32) func(f *v1alpha1.FederatedHPA) {
+		return func(f *v1alpha1.FederatedHPA) {
+			f.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{
+				{TargetCluster: &v1alpha1.ClusterAffinity{}, StaticWeight: new(int32(1)), AutoscalingMinThreshold: &floor}}
+		}
+	}
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2, "c": 2, "d": 2, "e": 2}, bounds(2, 10), floors(2))
+	w.settle(2)
+	same(t, "said while all have it", "", w.message(v1alpha1.MinThresholdNotMet))
+	w.edit(floors(3))
+	w.settle(2)
+	same(t, "said", "autoscalingMinThreshold applies to each cluster that an entry selects, and adds up to 15, while maxReplicas is 10:"+
+		" a gets 0 of 3, b gets 1 of 3", w.message(v1alpha1.MinThresholdNotMet))
+	w.edit(floors(2))
+	w.settle(2)
+	same(t, "said in the end", "every cluster gets its autoscalingMinThreshold",
+		w.message(v1alpha1.MinThresholdNotMet))
+}
+
+func TestClocksThatAreNotBelieved(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.settle(2)
+	same(t, "said", "", w.condition(v1alpha1.ClockSkewed))
+	w.member("b").offset = -time.Minute
+	w.mustReconcile(1)
+	same(t, "said", "True ClockSkewed: synchronize the clocks of these clusters with the hub's: they are off by 1m0s or more, of which 1m0s is"+
+		" taken into account: b (behind)", w.condition(v1alpha1.ClockSkewed))
+}

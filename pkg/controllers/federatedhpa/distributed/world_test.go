@@ -161,6 +161,7 @@ func (w *world) restart() {
 		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
 		Recorder: w.recorder,
 		Ask:      w, Grace: grace, CreateWorkloads: !w.createsNothing, DeletionGrace: deletionGrace, Window: 5 * time.Minute, Tolerance: 0.1,
+		Rest: 2 * time.Minute, WindowStep: 2 * time.Minute,
 		Metrics: NewMetrics(w.registry),
 	})
 }
@@ -408,6 +409,12 @@ func (w *world) clusters() []string {
 		all = append(all, strings.TrimSpace(line+" "+c.Reason))
 	}
 	return all
+}
+
+// message is that of a condition; empty: there is none.
+func (w *world) message(kind autoscalingv2.HorizontalPodAutoscalerConditionType) string {
+	_, message, _ := strings.Cut(w.condition(kind), ": ")
+	return message
 }
 
 // condition is one of the status: "True Reason: message"; empty: there is none.

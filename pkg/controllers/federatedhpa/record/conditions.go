@@ -3,7 +3,9 @@
 package record
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -66,6 +68,21 @@ func Unmatched(preferences []v1alpha1.TargetClusterAutoscalingPreference, cluste
 	found := assignment.Unmatched(preferences, clusters)
 	return Condition{Type: v1alpha1.PreferenceUnmatched, Is: found != "", Reason: ReasonSelectsNoCluster, Message: found}.
 		Else("AllMatched", "every entry of clusterAutoscalingPreference selects a cluster")
+}
+
+// Stuck is whether replicas that find no node cannot go to other clusters; each says of one cluster why.
+func Stuck(each []string) Condition {
+	return Condition{Type: v1alpha1.PendingNotMovable, Is: len(each) > 0, Reason: "PodManagementPolicy",
+		Message: "Pods find no node, and their replicas cannot go to other clusters: " + strings.Join(each, "; ")}.
+		Else("Movable", "replicas that find no node can go to other clusters")
+}
+
+// Skewed is whether clocks of clusters are off by more than is believed; each names one.
+func Skewed(each []string, believed time.Duration) Condition {
+	return Condition{Type: v1alpha1.ClockSkewed, Is: len(each) > 0, Reason: "ClockSkewed",
+		Message: fmt.Sprintf("synchronize the clocks of these clusters with the hub's: they are off by %v or more, of which %v is taken into account: %s",
+			believed, believed, strings.Join(each, ", "))}.
+		Else("ClocksAgree", "the clock of every cluster is near enough to the hub's")
 }
 
 // Acting is whether decisions are carried out, by the mode of the object; would is what else would be done.

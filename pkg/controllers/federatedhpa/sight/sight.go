@@ -15,7 +15,9 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -54,8 +56,25 @@ type Cluster struct {
 	Absent error
 	// Pods are the workload's.
 	Pods pods.Listing
+	// Stuck is why replicas that find no node cannot be taken from the workload there; empty: they can, or none wait.
+	Stuck string
 	// Additional is how many more replicas there is room for, beside the Pods that there are; nil: that is not known.
 	Additional *int32
+}
+
+// Skewed is whether the clock of a selected cluster is too far from ours to be believed.
+func (s *Sight) Skewed() record.Condition {
+	var each []string
+	for c := range Pointers(s.Clusters) {
+		switch {
+		case !c.Selected || c.ClockOffset.Abs() < connection.MostClockOffset:
+		case c.ClockOffset > 0:
+			each = append(each, c.Facts.Name+" (ahead)")
+		default:
+			each = append(each, c.Facts.Name+" (behind)")
+		}
+	}
+	return record.Skewed(each, connection.MostClockOffset)
 }
 
 // Facts returns those of the selected clusters.
