@@ -180,8 +180,7 @@ func newWitnessedHub(t *testing.T, namespaces ...string) (*hub, *genericapiserve
 	h := &hub{t: t, adapter: New(Options{
 		APIs: apiservice.Groups(), Usage: store, Relay: asking, MemberGrace: time.Minute,
 		Clusters: func() ([]string, string) { return []string{w.name}, "" }, Drained: func(string) bool { return false },
-		MaxAnswerBytes: 1 << 20,
-		Clusters:       func() ([]string, string) { return []string{w.name}, "" }, MaxAnswerBytes: 1 << 20, Scope: scope,
+		MaxAnswerBytes: 1 << 20, Scope: scope,
 	})}
 	server := h.serve(authorizer.AuthorizerFunc(n.authorize))
 	h.waitFor(func() bool {
