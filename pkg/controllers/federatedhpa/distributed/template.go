@@ -20,13 +20,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
-// retainReplicas, on a workload of a Karmada hub, makes Karmada retain the replicas in the clusters.
-const retainReplicas = "resourcetemplate.karmada.io/retain-replicas"
-
 // findTemplate finds what clusters that lack the workload get. Where others place workloads they get nothing from us, and
-// those others must not write the replicas.
+// those others must not undo what the clusters' autoscalers set.
 func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
-	byOthers := in.PlacedByOthers
+	byOthers := in.Rule.ByOthers()
 	lacking := slices.ContainsFunc(in.sites, func(s site) bool { return s.lacks() })
 	if !lacking && !byOthers {
 		return nil
@@ -36,13 +33,11 @@ func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
 	if apierrors.IsForbidden(err) && !byOthers { // it is not the other clusters' business
 		why, err = err.Error(), nil
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case byOthers && (onHub == nil || onHub.GetLabels()[retainReplicas] != "true"):
-		return &fault{reason: reasonRetainReplicas,
-			message: fmt.Sprintf("label %s on the hub with %s=true, otherwise Karmada reverts what the clusters' autoscalers set",
-				workload.Describe(in.Object.Spec.ScaleTargetRef), retainReplicas)}
+	}
+	if undone := in.Undone(onHub, true); undone.Reason != "" {
+		return &fault{reason: undone.Reason, message: undone.Message}
 	}
 	var template *unstructured.Unstructured
 	if !byOthers && onHub != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -28,8 +29,8 @@ type Sight struct {
 	Now    time.Time
 	// Clusters are those that the object selects, and those that its status names, in name order.
 	Clusters []Cluster
-	// PlacedByOthers: somebody else brings the workload to the clusters.
-	PlacedByOthers bool
+	// Rule is how somebody else brings the workload to the clusters.
+	Rule placement.Rule
 	// Deregistered are clusters that the status names, and that are no longer registered.
 	Deregistered []v1alpha1.ClusterStatus
 }
