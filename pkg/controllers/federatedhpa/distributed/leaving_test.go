@@ -297,7 +297,7 @@ func TestWorkloadThatWeMadeGoesTheSecondTime(t *testing.T) {
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "no workload"}, w.has())
 }
 
-// A policy that comes to divide the replicas ends nothing: what the clusters have stays, and nothing is written until it is mended.
+// A policy that comes to divide the replicas ends nothing: what the clusters have stays, and nothing is written until it is corrected.
 func TestDividedPlacementLeavesWhatThereIs(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.hub.workload = template(map[string]string{sight.RetainReplicas: "true"})

@@ -10,9 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
@@ -28,7 +26,7 @@ func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
 	if !lacking && !byOthers {
 		return nil
 	}
-	onHub, err := m.onHub(ctx, in.Object)
+	onHub, err := sight.OnHub(ctx, m.Live, in.Object)
 	why := "none on the hub to copy"
 	if apierrors.IsForbidden(err) && !byOthers { // it is not the other clusters' business
 		why, err = err.Error(), nil
@@ -65,22 +63,6 @@ func (s *site) offer(template *unstructured.Unstructured, byProgram bool, why st
 	if s.inSight() {
 		s.leaves(v1alpha1.ClusterExcluded, reason, why)
 	}
-}
-
-// onHub is the workload on the hub; nil if there is none.
-func (m *Mode) onHub(ctx context.Context, object *v1alpha1.FederatedHPA) (*unstructured.Unstructured, error) {
-	ref := object.Spec.ScaleTargetRef
-	found := &unstructured.Unstructured{}
-	found.SetAPIVersion(ref.APIVersion)
-	found.SetKind(ref.Kind)
-	err := m.Live.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: ref.Name}, found)
-	switch {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return nil, nil //nolint:nilnil // none is an answer
-	case err != nil:
-		return nil, fmt.Errorf("reading %s on the hub: %w", workload.Describe(ref), err)
-	}
-	return found, nil
 }
 
 // templateOf is the workload of the hub as a member gets it, but for the replicas.

@@ -3,10 +3,15 @@
 package sight
 
 import (
+	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
@@ -40,12 +45,28 @@ func (s *Sight) Undone(onHub *unstructured.Unstructured, inMembers bool) Undone 
 			"replicaSchedulingType: Duplicated in its PropagationPolicy, with the label %s=true on the workload, so that its clusters do not "+
 			"depend on its replicas", target, RetainReplicas)}
 	case inMembers && !retained && (onHub != nil || s.Rule.Names()):
-		return Undone{ReasonRetainReplicasMissing, fmt.Sprintf("label %s on the hub with %s=true, otherwise Karmada reverts the replicas that the "+
-			"clusters are given", target, RetainReplicas)}
+		return Undone{ReasonRetainReplicasMissing, fmt.Sprintf(
+			"label %s on the hub with %s=true, otherwise Karmada reverts the replicas that the clusters are given", target, RetainReplicas)}
 	case !inMembers && retained:
-		return Undone{ReasonRetainReplicasSet, fmt.Sprintf("remove the label %s from %s on the hub, otherwise Karmada keeps the replicas of the "+
-			"clusters, and reverts those on the hub; or keep it, and set spec.replicaDistribution to have each cluster scaled", RetainReplicas,
-			target)}
+		return Undone{ReasonRetainReplicasSet, fmt.Sprintf("remove the label %s from %s on the hub, otherwise Karmada keeps the replicas of "+
+			"the clusters, and reverts those on the hub; or keep it, and set spec.replicaDistribution to have each cluster scaled",
+			RetainReplicas, target)}
 	}
 	return Undone{}
+}
+
+// OnHub is the workload on the hub, as live reads it; nil if there is none.
+func OnHub(ctx context.Context, live client.Reader, object *v1alpha1.FederatedHPA) (*unstructured.Unstructured, error) {
+	ref := object.Spec.ScaleTargetRef
+	found := &unstructured.Unstructured{}
+	found.SetAPIVersion(ref.APIVersion)
+	found.SetKind(ref.Kind)
+	err := live.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: ref.Name}, found)
+	switch {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		return nil, nil //nolint:nilnil // none is an answer
+	case err != nil:
+		return nil, fmt.Errorf("reading %s on the hub: %w", workload.Describe(ref), err)
+	}
+	return found, nil
 }
