@@ -61,8 +61,10 @@ type karmadaSecretRef struct {
 	Name      string `json:"name"`
 }
 
-// pull is true when the cluster asks Karmada, which has no way to it.
-func (s karmadaSpec) pull() bool { return s.SyncMode == "Pull" }
+// noWay is true of a cluster in mode Pull, whose agent asks Karmada, unless the agent has reported how to reach it: as it does by default.
+func (s karmadaSpec) noWay() bool {
+	return s.SyncMode == "Pull" && (s.APIEndpoint == "" || !s.SecretRef.valid())
+}
 
 // valid is true when there may be a Secret of that name.
 func (r karmadaSecretRef) valid() bool {
@@ -70,7 +72,7 @@ func (r karmadaSecretRef) valid() bool {
 }
 
 func (c *karmadaCluster) Credentials() Reference {
-	if ref := c.Spec.SecretRef; ref.valid() && !c.Spec.pull() {
+	if ref := c.Spec.SecretRef; ref.valid() && !c.Spec.noWay() {
 		return Reference{Namespace: ref.Namespace, Name: ref.Name, By: "spec.secretRef names", Keys: [2]string{"token", "caBundle"}}
 	}
 	return Reference{}
@@ -109,10 +111,11 @@ func (s karmadaSpec) topology(t Topology) Topology {
 
 // faults returns those that need no credentials to be seen.
 func (s karmadaSpec) faults(policy Policy) []Fault {
-	if s.pull() {
+	if s.noWay() {
 		return []Fault{faultf(reasonPullMode,
-			"the Cluster's syncMode is Pull: the hub is given no way to its API server; if there is one, register the cluster with a Secret "+
-				"labelled %s=true as well", MemberLabel)}
+			"the Cluster's syncMode is Pull, and its agent reports no apiEndpoint with a secretRef; if the hub can reach its API server, run "+
+				"karmada-agent with --report-secrets=KubeCredentials,KubeImpersonator, or register the cluster with a Secret labelled %s=true as well",
+			MemberLabel)}
 	}
 	var faults []Fault
 	server, ok := parseServer(s.APIEndpoint)

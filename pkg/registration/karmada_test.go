@@ -33,15 +33,31 @@ func onSpec(edit func(*karmadaSpec)) *karmadaCluster {
 func TestRefusedClusters(t *testing.T) {
 	ca, _ := registrationtest.SelfSigned()
 	good := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
+	const noWay = "PullMode: the Cluster's syncMode is Pull, and its agent reports no apiEndpoint with a secretRef; if the hub can reach its " +
+		"API server, run karmada-agent with --report-secrets=KubeCredentials,KubeImpersonator, or register the cluster with a Secret labelled " +
+		"fleetscale.io/member=true as well"
 	tests := map[string]struct {
 		cluster *karmadaCluster
 		creds   Credentials
 		want    string
 	}{
-		"pull mode": {
+		"pull mode without credentials": {
+			onSpec(func(s *karmadaSpec) { s.SyncMode, s.SecretRef = "Pull", karmadaSecretRef{} }), Credentials{}, noWay,
+		},
+		"pull mode with half a reference": {
+			onSpec(func(s *karmadaSpec) { s.SyncMode, s.SecretRef.Name = "Pull", "" }), Credentials{}, noWay,
+		},
+		"pull mode without an address": {
+			onSpec(func(s *karmadaSpec) { s.SyncMode, s.APIEndpoint = "Pull", "" }), good, noWay,
+		},
+		"pull mode with credentials that are not there": {
 			onSpec(func(s *karmadaSpec) { s.SyncMode = "Pull" }), Credentials{},
-			"PullMode: the Cluster's syncMode is Pull: the hub is given no way to its API server; if there is one, register the cluster with a " +
-				"Secret labelled fleetscale.io/member=true as well",
+			"MissingCredentials: Secret karmada-cluster/east, which spec.secretRef names, does not exist",
+		},
+		"pull mode with an unverified server": {
+			onSpec(func(s *karmadaSpec) { s.SyncMode, s.InsecureSkipTLSVerification = "Pull", true }), good,
+			"InsecureNotAllowed: the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give " +
+				"its certificate authority as caBundle, or allow it with --allow-insecure-member-tls",
 		},
 		"a name with dots": {
 			karmadaWith(func(c *karmadaCluster) { c.Name = "a.b" }), good,
@@ -93,5 +109,47 @@ func TestRefusedClusters(t *testing.T) {
 				t.Error("a refused registration has an endpoint")
 			}
 		})
+	}
+}
+
+// TestClustersInModePullAreWithdrawn holds that a Cluster gives its identity up only if it leaves the hub no way to its API server.
+func TestClustersInModePullAreWithdrawn(t *testing.T) {
+	ca, _ := registrationtest.SelfSigned()
+	creds := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
+	tests := map[string]struct {
+		edit func(*karmadaSpec)
+		want bool
+	}{
+		"mode Push":                     {func(*karmadaSpec) {}, false},
+		"mode Push without credentials": {func(s *karmadaSpec) { s.SecretRef = karmadaSecretRef{} }, false},
+		"mode Pull":                     {func(s *karmadaSpec) { s.SyncMode = "Pull" }, false},
+		"mode Pull without credentials": {func(s *karmadaSpec) { s.SyncMode, s.SecretRef = "Pull", karmadaSecretRef{} }, true},
+		"mode Pull without an address":  {func(s *karmadaSpec) { s.SyncMode, s.APIEndpoint = "Pull", "" }, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := onSpec(tc.edit)
+			if got := c.Register(creds).Withdrawn(); got != tc.want {
+				t.Errorf("withdrawn = %t, want %t", got, tc.want)
+			}
+			if asks := c.Credentials() != (Reference{}); tc.want && asks {
+				t.Errorf("it asks for %v, which nobody needs", c.Credentials())
+			}
+		})
+	}
+}
+
+// TestPullIsReadLikePush holds that the mode makes no difference where the agent has reported the same.
+func TestPullIsReadLikePush(t *testing.T) {
+	ca, _ := registrationtest.SelfSigned()
+	creds := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
+	push, pull := onSpec(func(s *karmadaSpec) { s.ProxyURL = "http://proxy:3128" }), onSpec(func(s *karmadaSpec) {
+		s.SyncMode, s.ProxyURL = "Pull", "http://proxy:3128"
+	})
+	if push.Credentials() != pull.Credentials() {
+		t.Errorf("credentials of %v, want those of %v", pull.Credentials(), push.Credentials())
+	}
+	if p := pull.Register(creds); p.Refused() || !p.AsksSame(push.Register(creds)) {
+		t.Errorf("it is registered as %v, refused: %v", p.Endpoint, p.Faults)
 	}
 }

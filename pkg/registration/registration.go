@@ -27,7 +27,7 @@ const (
 	reasonInvalidTopology fleet.Reason = "InvalidTopology"
 	// ReasonMissingCredentials: the Secret that the registration refers to is not there, not readable or not complete.
 	ReasonMissingCredentials fleet.Reason = "MissingCredentials"
-	// reasonPullMode: a Karmada Cluster whose API server the hub cannot reach.
+	// reasonPullMode: a Karmada Cluster in mode Pull that says neither where its API server is nor how to be let in.
 	reasonPullMode fleet.Reason = "PullMode"
 	// reasonSkipReconcile: a cluster Secret of Argo CD that Argo CD is told to ignore.
 	reasonSkipReconcile fleet.Reason = "SkipReconcile"

@@ -49,6 +49,7 @@ type hub struct {
 	workloads    map[client.ObjectKey]*fakeWorkload
 	failGet      func() error // before a scale is read
 	failSet      func() error // before one is written
+	noTemplate   error        // of a workload itself
 }
 
 // workload is one that can be scaled.
@@ -57,6 +58,7 @@ type fakeWorkload struct {
 	selector                 string
 	version                  int
 	writes                   []int32
+	labels                   map[string]string
 }
 
 func newHub(t testing.TB, clock clock.PassiveClock) *hub {

@@ -51,6 +51,7 @@ func TestPartsOnKarmada(t *testing.T) {
 		"duplicated": {func(w *world) {
 			w.bind(2, at("a", 2), at("b", 2))
 			w.schedule("Duplicated")
+			w.hub.workloads[web] = &fakeWorkload{labels: retained}
 		}, "2/2"},
 	}
 	for name, tc := range tests {

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -123,8 +124,9 @@ func (w *world) restart() {
 		Hub: w.hub, Recorder: recorder, Distributed: &w.other, SyncPeriod: period, Clock: w.clock,
 		Hold: func() error { return cmp.Or(w.held, w.settled) },
 		Central: central.New(central.Options{
-			Hub: w.hub, Live: templates{}, Scales: scales{hub: w.hub}, Mapper: mapper, Recorder: recorder, Ask: w, PropagationGrace: 5 * time.Minute,
-			Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
+			Hub: w.hub, Live: templates{hub: w.hub}, Scales: scales{hub: w.hub}, Mapper: mapper, Recorder: recorder, Ask: w,
+			PropagationGrace: 5 * time.Minute,
+			Fleet:            &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
 			Decision: replicas.Options{
 				StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
 			},
@@ -218,12 +220,22 @@ func (r recorder) Eventf(_, _ runtime.Object, _, reason, _, note string, args ..
 }
 
 // templates are the workloads themselves; each requests a core for its Pods.
-type templates struct{ client.Reader }
+type templates struct {
+	client.Reader
+	hub *hub
+}
 
-func (templates) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	if key.Name == "gone" {
-		return errors.New("no such workload")
+func (t templates) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	t.hub.mu.Lock()
+	defer t.hub.mu.Unlock()
+	found := t.hub.workloads[key]
+	switch {
+	case t.hub.noTemplate != nil:
+		return t.hub.noTemplate
+	case found == nil:
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "deployments"}, key.Name)
 	}
+	into.SetLabels(found.labels)
 	into.(*unstructured.Unstructured).Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{
 		"containers": []any{map[string]any{"name": "app", "resources": map[string]any{"requests": map[string]any{"cpu": "1"}}}},
 	}}}

@@ -11,7 +11,29 @@ import (
 
 // Source knows where workloads are placed by others, as by Karmada.
 type Source interface {
-	// Of returns the clusters where a workload is placed, and how many replicas each is to run (nil: not said). It is false
-	// if nobody places workloads: then they are in every cluster. With a [TemplateFault] both are right all the same.
-	Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error)
+	// Of returns the clusters where a workload is placed, and how many replicas each is to run (nil: not said), and by what rule.
+	// With a [TemplateFault] both are right all the same.
+	Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, Rule, error)
 }
+
+// Rule is how the replicas of a workload on the hub come to clusters.
+type Rule string
+
+const (
+	// Nobody places workloads: they are in every cluster that has them.
+	Nobody Rule = ""
+	// Unplaced: somebody places workloads, and not this one.
+	Unplaced Rule = "Unplaced"
+	// Unsaid: somebody places the workload, and does not say how.
+	Unsaid Rule = "Unsaid"
+	// Divided: the clusters together run as many replicas as the hub says. Which of them have the workload may depend on that number.
+	Divided Rule = "Divided"
+	// Duplicated: each cluster runs as many replicas as the hub says.
+	Duplicated Rule = "Duplicated"
+)
+
+// ByOthers reports whether others bring workloads to the clusters.
+func (r Rule) ByOthers() bool { return r != Nobody }
+
+// Names reports whether it is known in which clusters the workload is placed.
+func (r Rule) Names() bool { return r != Nobody && r != Unplaced }

@@ -115,10 +115,10 @@ func NewKarmada(hub client.Reader, clock clock.PassiveClock) *Karmada {
 }
 
 // Of implements [Source].
-func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool,
+func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscalingv2.CrossVersionObjectReference) (map[string]*int32, Rule,
 	error) {
 	if k.isForeign() {
-		return nil, false, nil
+		return nil, Nobody, nil
 	}
 	binding := &ResourceBinding{}
 	name := strings.ToLower(workload.Name + "-" + workload.Kind)
@@ -126,14 +126,14 @@ func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscaling
 	switch {
 	case meta.IsNoMatchError(err):
 		k.setForeign()
-		return nil, false, nil
+		return nil, Nobody, nil
 	case apierrors.IsNotFound(err):
-		return nil, false, &TemplateFault{fmt.Sprintf(
+		return nil, Unplaced, &TemplateFault{fmt.Sprintf(
 			"karmada does not propagate it: there is no ResourceBinding %q; give it a PropagationPolicy", name)}
 	case err != nil:
-		return nil, false, err
+		return nil, Nobody, err
 	}
-	return binding.placement(), true, binding.duplicates()
+	return binding.placement(), binding.rule(), binding.duplicates()
 }
 
 // TemplateFault is why a workload's replicas cannot be told on the hub, although they can in each member.
@@ -141,11 +141,22 @@ type TemplateFault struct{ message string }
 
 func (f *TemplateFault) Error() string { return f.message }
 
+// rule is that of the placement, of which Duplicated is the default.
+func (b *ResourceBinding) rule() Rule {
+	switch p := b.Spec.Placement; {
+	case p == nil:
+		return Unsaid
+	case p.ReplicaScheduling != nil && p.ReplicaScheduling.ReplicaSchedulingType == string(Divided):
+		return Divided
+	default:
+		return Duplicated
+	}
+}
+
 // duplicates is of a workload that runs whole in each of several clusters: as many replicas as the hub is told, times the
 // clusters, so that no number told there is the fleet's.
 func (b *ResourceBinding) duplicates() error {
-	p := b.Spec.Placement
-	if p == nil || len(b.Spec.Clusters) < 2 || p.ReplicaScheduling != nil && p.ReplicaScheduling.ReplicaSchedulingType == "Divided" {
+	if b.rule() != Duplicated || len(b.Spec.Clusters) < 2 {
 		return nil
 	}
 	return &TemplateFault{fmt.Sprintf(

@@ -69,26 +69,26 @@ func TestOf(t *testing.T) {
 	tests := map[string]struct {
 		binding *ResourceBinding
 		want    map[string]*int32
-		places  bool
+		rule    Rule
 		fault   string
 	}{
-		"divided":                   {bound(5, "Divided", at("east", 3), at("west", 2)), both, true, ""},
-		"not said":                  {bound(5, "none", at("east", 3), at("west", 2)), both, true, ""},
-		"duplicated":                {bound(5, "Duplicated", at("east", 3), at("west", 2)), both, true, twice},
-		"duplicated by default":     {bound(5, "", at("east", 3), at("west", 2)), both, true, twice},
-		"whole in one cluster":      {bound(5, "Duplicated", at("east", 5)), map[string]*int32{"east": new(int32(5))}, true, ""},
-		"replicas are not known":    {bound(0, "Divided", at("east", 0)), map[string]*int32{"east": nil}, true, ""},
-		"a cluster that is emptied": {bound(5, "Divided", at("east", 0)), map[string]*int32{"east": new(int32(0))}, true, ""},
-		"nowhere yet":               {bound(5, "Divided"), map[string]*int32{}, true, ""},
-		"not propagated": {nil, nil, false,
+		"divided":                   {bound(5, "Divided", at("east", 3), at("west", 2)), both, Divided, ""},
+		"not said":                  {bound(5, "none", at("east", 3), at("west", 2)), both, Unsaid, ""},
+		"duplicated":                {bound(5, "Duplicated", at("east", 3), at("west", 2)), both, Duplicated, twice},
+		"duplicated by default":     {bound(5, "", at("east", 3), at("west", 2)), both, Duplicated, twice},
+		"whole in one cluster":      {bound(5, "Duplicated", at("east", 5)), map[string]*int32{"east": new(int32(5))}, Duplicated, ""},
+		"replicas are not known":    {bound(0, "Divided", at("east", 0)), map[string]*int32{"east": nil}, Divided, ""},
+		"a cluster that is emptied": {bound(5, "Divided", at("east", 0)), map[string]*int32{"east": new(int32(0))}, Divided, ""},
+		"nowhere yet":               {bound(5, "Divided"), map[string]*int32{}, Divided, ""},
+		"not propagated": {nil, nil, Unplaced,
 			`karmada does not propagate it: there is no ResourceBinding "web-deployment"; give it a PropagationPolicy`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			k := NewKarmada(&fakeHub{binding: tc.binding}, clocktesting.NewFakePassiveClock(start))
-			got, places, err := k.Of(t.Context(), "shop", web)
-			if diff := gocmp.Diff(tc.want, got); diff != "" || places != tc.places {
-				t.Errorf("places = %v, want %v; placement (-want +got):\n%s", places, tc.places, diff)
+			got, rule, err := k.Of(t.Context(), "shop", web)
+			if diff := gocmp.Diff(tc.want, got); diff != "" || rule != tc.rule {
+				t.Errorf("rule = %q, want %q; placement (-want +got):\n%s", rule, tc.rule, diff)
 			}
 			var fault *TemplateFault
 			if said := errors.As(err, &fault); said != (tc.fault != "") || said && fault.Error() != tc.fault || !said && err != nil {
@@ -115,11 +115,11 @@ func TestKarmadaComesLater(t *testing.T) {
 	k := NewKarmada(h, clock)
 	of := func() bool {
 		t.Helper()
-		_, places, err := k.Of(t.Context(), "shop", web)
+		_, rule, err := k.Of(t.Context(), "shop", web)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return places
+		return rule.ByOthers()
 	}
 	before := of()
 	h.fails, h.binding = nil, bound(1, "Divided", at("east", 1))

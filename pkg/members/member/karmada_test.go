@@ -120,7 +120,10 @@ func TestPullModeIsVisible(t *testing.T) {
 	t.Parallel()
 	hub, west := memberstest.NewHub(t), newFakeMember(t, "2")
 	hub.Karmada = true
-	pull := func(spec map[string]any) { spec["syncMode"], spec["id"] = "Pull", "2" }
+	pull := func(spec map[string]any) {
+		spec["syncMode"], spec["id"] = "Pull", "2"
+		delete(spec, "secretRef")
+	}
 	hub.Put(t, karmadaObject(west, "west", pull))
 	r := start(t, hub)
 	r.becomes("west=PullMode")
@@ -137,6 +140,43 @@ func TestPullModeIsVisible(t *testing.T) {
 	r.becomes("west=Ready")
 	hub.Remove(memberstest.FleetSecretsPath, "west")
 	r.becomes("west=PullMode")
+}
+
+// TestPullModeWithCredentials is of what karmada-agent reports by default: a member like any other, by the same rule of identity.
+func TestPullModeWithCredentials(t *testing.T) {
+	t.Parallel()
+	hub, west := memberstest.NewHub(t), newFakeMember(t, "2")
+	hub.Karmada = true
+	pull := func(spec map[string]any) { spec["syncMode"] = "Pull" }
+	unreported := func(spec map[string]any) { delete(spec, "secretRef") }
+	hub.Put(t, karmadaObject(west, "west", pull))
+	hub.Put(t, west.karmadaSecret("west"))
+	r := start(t, hub)
+	r.becomes("west=Ready")
+	r.asks("west", "2")
+	m := r.member("west")
+
+	hub.Put(t, west.secret(t, "zulu")) // the way out that was needed before
+	memberstest.Eventually(t, "map[karmada.west:Ready secret.zulu:Duplicate]", r.registered)
+	hub.Put(t, karmadaObject(west, "west")) // the mode changes, and nothing else
+	memberstest.Eventually(t, "map[karmada.west:Ready secret.zulu:Duplicate]", r.registered)
+	if r.member("west") != m {
+		t.Error("the other mode made another member")
+	}
+	hub.Put(t, karmadaObject(west, "west", pull, unreported)) // it gives the cluster up
+	r.becomes("west=PullMode zulu=Ready")
+	r.asks("zulu", "2")
+}
+
+// TestPullModeOutOfReach is of an agent that reports an address which the hub cannot reach.
+func TestPullModeOutOfReach(t *testing.T) {
+	t.Parallel()
+	hub, west := memberstest.NewHub(t), newFakeMember(t, "2")
+	hub.Karmada = true
+	hub.Put(t, karmadaObject(west, "west", func(spec map[string]any) { spec["syncMode"], spec["apiEndpoint"] = "Pull", "https://127.0.0.1:1" }))
+	hub.Put(t, west.karmadaSecret("west"))
+	r := start(t, hub)
+	r.becomes("west=Unreachable")
 }
 
 func TestOneClusterInTwoSourcesIsUsedOnce(t *testing.T) {

@@ -64,12 +64,12 @@ type SpecError struct{ Message string }
 
 func (e *SpecError) Error() string { return e.Message }
 
-// Select returns all clusters, in name order, and whether others bring the workload there. An error is a [SpecError], or one of
+// Select returns all clusters, in name order, and by what rule others bring the workload there. An error is a [SpecError], or one of
 // reading where the workload is placed: then that is not known.
-func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Candidate, placedByOthers bool, err error) {
+func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Candidate, rule placement.Rule, err error) {
 	placed, err := r.placements(ctx, w)
 	if err != nil {
-		return nil, false, err
+		return nil, placement.Nobody, err
 	}
 	members := map[string]workload.Cluster{}
 	for name := range placed.replicas {
@@ -83,21 +83,20 @@ func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Candidate, 
 		c := Candidate{Member: members[name], Facts: members[name].Facts()}
 		selected, err := assignment.Matches(w.Affinity, c.Facts)
 		if err != nil {
-			return nil, placed.byOthers, &SpecError{fmt.Sprintf("spec.clusterAffinity: %v", err)}
+			return nil, placed.rule, &SpecError{fmt.Sprintf("spec.clusterAffinity: %v", err)}
 		}
 		n, here := placed.replicas[name]
 		counts := !c.Member.Joining() || here || w.Known[name]
 		c.Standing = taints.Judge(c.Facts.Taints, w.Tolerations)
-		c.Placed, c.Selected = n, selected && (here || !placed.known) && counts
+		c.Placed, c.Selected = n, selected && (here || !placed.rule.Names()) && counts
 		clusters = append(clusters, c)
 	}
-	return clusters, placed.byOthers, nil
+	return clusters, placed.rule, nil
 }
 
 // places are where others place a workload.
 type places struct {
-	// byOthers: others place it; known: they say where.
-	byOthers, known bool
+	rule placement.Rule
 	// replicas are those of each such cluster, nil where they are not known.
 	replicas map[string]*int32
 }
@@ -110,14 +109,10 @@ func (r *Reader) placements(ctx context.Context, w Workload) (places, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout) // what may not be listed is waited for
 	defer cancel()
-	replicas, found, err := r.Placements.Of(ctx, w.Namespace, w.Target)
+	replicas, rule, err := r.Placements.Of(ctx, w.Namespace, w.Target)
 	var template *placement.TemplateFault
-	ignored := errors.As(err, &template) && w.InMembers
-	switch {
-	case err != nil && !ignored:
+	if ignored := errors.As(err, &template) && w.InMembers; err != nil && !ignored {
 		return places{}, fmt.Errorf("reading where %s is placed: %w", workload.Describe(w.Target), err)
-	case !found:
-		return places{byOthers: ignored}, nil
 	}
-	return places{true, true, replicas}, nil
+	return places{rule, replicas}, nil
 }

@@ -29,7 +29,10 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	seen, err := m.Fleet.Select(ctx, object, in.inMembers)
 	in.Sight = seen
 	in.parts = in.partsOf(memory)
-	if in.scale.Err = err; err != nil {
+	if err == nil {
+		in.undone, err = m.undone(ctx, &in)
+	}
+	if in.scale.Err = err; err != nil || in.undone.Reason != "" {
 		return in
 	}
 	in.absences = memory.absences.of(object.Generation)

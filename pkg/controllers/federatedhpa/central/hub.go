@@ -13,13 +13,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -104,17 +103,17 @@ func groupKindOf(ref autoscalingv2.CrossVersionObjectReference) (schema.GroupKin
 
 // templateOnHub returns what a Pod of the workload requests by its template; nil if that cannot be said.
 func (m *Mode) templateOnHub(ctx context.Context, object *v1alpha1.FederatedHPA) *replicas.Requests {
-	ref := object.Spec.ScaleTargetRef
-	found := &unstructured.Unstructured{}
-	found.SetAPIVersion(ref.APIVersion)
-	found.SetKind(ref.Kind)
-	err := m.Live.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: ref.Name}, found)
+	found, err := sight.OnHub(ctx, m.Live, object)
+	if found == nil && err == nil {
+		return nil
+	}
 	var template *corev1.PodTemplateSpec
 	if err == nil {
 		template, err = workload.TemplateOf(found)
 	}
 	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods", "workload", workload.Describe(ref), "err", err)
+		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods",
+			"workload", workload.Describe(object.Spec.ScaleTargetRef), "err", err)
 		return nil
 	}
 	return replicas.RequestsOf(&template.Spec)

@@ -56,11 +56,14 @@ func New(o Options) *Mode { return &Mode{o, newSelectors()} }
 func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) error {
 	started := m.Fleet.Clock.Now()
 	in := m.gather(ctx, object, memory)
-	if in.takesOver() {
+	if in.undone.Reason == "" && in.takesOver() {
 		if err := m.TellHub(ctx, object); err != nil {
 			return err
 		}
 		in = m.gather(ctx, object, memory)
+	}
+	if in.undone.Reason != "" {
+		return m.Recorder.Refuse(ctx, object, in.undone.Reason, in.undone.Message, action, in.Now)
 	}
 	outcome := m.apply(ctx, decide(in))
 	memory.keep(&outcome)

@@ -33,6 +33,8 @@ type situation struct {
 	parsed labels.Selector
 	// parts are the clusters that the object selects; nil if that could not be read.
 	parts []part
+	// undone says who would undo what is written, so that nothing is.
+	undone sight.Undone
 	// metrics are the answers to spec.metrics; none if the decision does not need them.
 	metrics []replicas.Metric
 	// took is how long each took.

@@ -122,8 +122,6 @@ const (
 	reasonFailedWrite = "FailedWrite"
 	// reasonNotSupported: the cluster is too old for a part of the spec.
 	reasonNotSupported = "MetricNotSupported"
-	// reasonRetainReplicas: Karmada would write the replicas, too.
-	reasonRetainReplicas = "RetainReplicasMissing"
 	// reasonNoClusters: no cluster takes part.
 	reasonNoClusters = "NoClusters"
 	// reasonFailedReadHub: the workload on the hub, or where it is placed, cannot be read.

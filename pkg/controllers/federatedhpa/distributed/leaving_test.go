@@ -13,6 +13,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
 var managed = map[string]string{v1alpha1.ManagedByLabel: "uid-of-web"}
@@ -188,13 +190,13 @@ func TestRemovalIsToldOnceThoughNothingCanBeDone(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.mustReconcile(2)
 	delete(w.members, "b")
-	w.placed = placedIn{places: true, names: []string{"a"}}
+	w.placed = placedIn{rule: placement.Duplicated, names: []string{"a"}}
 	w.restart()
 	w.heard()
 	_ = w.reconcileN(4)
 	same(t, "heard", []string{`!RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, ` +
-		`otherwise Karmada reverts what the clusters' autoscalers set`}, w.heard())
-	w.hub.workload = template(map[string]string{retainReplicas: "true"})
+		`otherwise Karmada reverts the replicas that the clusters are given`}, w.heard())
+	w.hub.workload = template(map[string]string{sight.RetainReplicas: "true"})
 	w.mustReconcile(2)
 	same(t, "heard", []string{"BoundsTakenOver: a: 1-5 to 2-10",
 		"!ClusterRemoved: no longer registered, so their HorizontalPodAutoscalers are left unchanged: b"}, w.heard())
@@ -293,4 +295,28 @@ func TestWorkloadThatWeMadeGoesTheSecondTime(t *testing.T) {
 	w.edit(weighs(map[string]int32{"a": 1}))
 	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "no workload"}, w.has())
+}
+
+// A policy that comes to divide the replicas ends nothing: what the clusters have stays, and nothing is written until it is corrected.
+func TestDividedPlacementLeavesWhatThereIs(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
+	w.hub.workload = template(map[string]string{sight.RetainReplicas: "true"})
+	w.placed = placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}
+	w.restart()
+	w.mustReconcile(2)
+	before := w.has()
+	w.writes()
+	w.placed = placedIn{rule: placement.Divided, names: []string{"a"}} // as Karmada does with few replicas
+	w.restart()
+	w.heard()
+	_ = w.reconcileN(4)
+	same(t, "written", nil, toMembers(w.writes()))
+	same(t, "there is", before, w.has())
+	if heard := w.heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], "!DividedPlacement: ") {
+		t.Errorf("heard %q", heard)
+	}
+	w.placed = placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}
+	w.restart()
+	w.mustReconcile(2)
+	same(t, "there is in the end", before, w.has())
 }

@@ -10,9 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
@@ -20,29 +18,24 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
-// retainReplicas, on a workload of a Karmada hub, makes Karmada retain the replicas in the clusters.
-const retainReplicas = "resourcetemplate.karmada.io/retain-replicas"
-
 // findTemplate finds what clusters that lack the workload get. Where others place workloads they get nothing from us, and
-// those others must not write the replicas.
+// those others must not undo what the clusters' autoscalers set.
 func (m *Mode) findTemplate(ctx context.Context, in *situation) error {
-	byOthers := in.PlacedByOthers
+	byOthers := in.Rule.ByOthers()
 	lacking := slices.ContainsFunc(in.sites, func(s site) bool { return s.lacks() })
 	if !lacking && !byOthers {
 		return nil
 	}
-	onHub, err := m.onHub(ctx, in.Object)
+	onHub, err := sight.OnHub(ctx, m.Live, in.Object)
 	why := "none on the hub to copy"
 	if apierrors.IsForbidden(err) && !byOthers { // it is not the other clusters' business
 		why, err = err.Error(), nil
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case byOthers && (onHub == nil || onHub.GetLabels()[retainReplicas] != "true"):
-		return &fault{reason: reasonRetainReplicas,
-			message: fmt.Sprintf("label %s on the hub with %s=true, otherwise Karmada reverts what the clusters' autoscalers set",
-				workload.Describe(in.Object.Spec.ScaleTargetRef), retainReplicas)}
+	}
+	if undone := in.Undone(onHub, true); undone.Reason != "" {
+		return &fault{reason: undone.Reason, message: undone.Message}
 	}
 	var template *unstructured.Unstructured
 	if !byOthers && onHub != nil {
@@ -70,22 +63,6 @@ func (s *site) offer(template *unstructured.Unstructured, byProgram bool, why st
 	if s.inSight() {
 		s.leaves(v1alpha1.ClusterExcluded, reason, why)
 	}
-}
-
-// onHub is the workload on the hub; nil if there is none.
-func (m *Mode) onHub(ctx context.Context, object *v1alpha1.FederatedHPA) (*unstructured.Unstructured, error) {
-	ref := object.Spec.ScaleTargetRef
-	found := &unstructured.Unstructured{}
-	found.SetAPIVersion(ref.APIVersion)
-	found.SetKind(ref.Kind)
-	err := m.Live.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: ref.Name}, found)
-	switch {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return nil, nil //nolint:nilnil // none is an answer
-	case err != nil:
-		return nil, fmt.Errorf("reading %s on the hub: %w", workload.Describe(ref), err)
-	}
-	return found, nil
 }
 
 // templateOf is the workload of the hub as a member gets it, but for the replicas.

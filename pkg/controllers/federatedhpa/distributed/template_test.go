@@ -12,12 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 func TestClusterWithoutTheWorkload(t *testing.T) {
-	retained := map[string]string{"app": "web", retainReplicas: "true"}
+	retained := map[string]string{"app": "web", sight.RetainReplicas: "true"}
 	none := func(*world) {}
 	tests := map[string]struct {
 		change []func(*v1alpha1.FederatedHPA)
@@ -74,33 +75,43 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 		"the hub cannot be asked": {nil, func(w *world) { w.hub.failGet = func() error { return errRefused } },
 			nil, "no workload", "", `False FailedReadHub: reading Deployment "web" on the hub: refused`},
 		"others place it, and retain the replicas": {nil, func(w *world) {
-			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "b"}}
+			w.hub.workload, w.placed = template(retained), placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}
 		}, []string{"a web 2-10"}, "no workload",
 			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
 		"others place it only there": {nil, func(w *world) {
-			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a"}}
+			w.hub.workload, w.placed = template(retained), placedIn{rule: placement.Duplicated, names: []string{"a"}}
 		}, []string{"a web 2-10"}, "no workload", "", "True ReadyForNewScale: the bounds are split among 1 clusters"},
 		"others place it in one that is not registered": {nil, func(w *world) {
-			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "dark"}}
+			w.hub.workload, w.placed = template(retained), placedIn{rule: placement.Duplicated, names: []string{"a", "dark"}}
 		}, []string{"a web 2-10"}, "no workload",
 			"dark Unreachable 0-0 current ? ready ? NotRegistered", "True ReadyForNewScale: the bounds are split among 2 clusters"},
 		"others place it, and take the replicas back": {nil, func(w *world) {
-			w.hub.workload, w.placed = template(nil), placedIn{places: true, names: []string{"a", "b"}}
+			w.hub.workload, w.placed = template(nil), placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts what the clusters' autoscalers set`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given`},
 		"others place it, and somebody says that they may": {nil, func(w *world) {
-			w.hub.workload, w.placed = template(map[string]string{retainReplicas: "false"}), placedIn{places: true, names: []string{"a", "b"}}
+			w.hub.workload, w.placed = template(map[string]string{sight.RetainReplicas: "false"}), placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts what the clusters' autoscalers set`},
-		"others place it, and the hub has none": {nil, func(w *world) { w.placed = placedIn{places: true, names: []string{"a"}} }, nil,
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given`},
+		"others place it, and the hub has none": {nil, func(w *world) { w.placed = placedIn{rule: placement.Duplicated, names: []string{"a"}} }, nil,
 			"no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts what the clusters' autoscalers set`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given`},
+		"others divide its replicas": {nil, func(w *world) {
+			w.hub.workload, w.placed = template(retained), placedIn{rule: placement.Divided, names: []string{"a", "b"}}
+		}, nil, "no workload", "",
+			`False DividedPlacement: Karmada divides the replicas of Deployment "web", and removes it from clusters that get none: set ` +
+				`replicaSchedulingType: Duplicated in its PropagationPolicy, with the label resourcetemplate.karmada.io/retain-replicas=true on ` +
+				`the workload, so that its clusters do not depend on its replicas`},
+		"others place no such workload, and the hub has none": {nil, func(w *world) {
+			w.placed = placedIn{rule: placement.Unplaced, err: &placement.TemplateFault{}}
+		}, []string{"a web 2-10"}, "no workload",
+			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
 		"others could not be told its replicas": {nil, func(w *world) {
-			w.hub.workload, w.placed = template(retained), placedIn{places: true, names: []string{"a", "b"}, err: &placement.TemplateFault{}}
+			w.hub.workload, w.placed = template(retained), placedIn{rule: placement.Duplicated, names: []string{"a", "b"}, err: &placement.TemplateFault{}}
 		}, []string{"a web 2-10"}, "no workload",
 			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
 		"others place it nowhere": {nil, func(w *world) {
-			w.hub.workload, w.placed = template(retained), placedIn{err: &placement.TemplateFault{}}
+			w.hub.workload, w.placed = template(retained), placedIn{rule: placement.Unplaced, err: &placement.TemplateFault{}}
 		}, []string{"a web 2-10"}, "no workload",
 			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
 		"it is not known where others place it": {nil, func(w *world) { w.placed = placedIn{err: errRefused} }, nil, "no workload", "",

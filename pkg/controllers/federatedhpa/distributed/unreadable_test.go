@@ -26,7 +26,7 @@ func TestTemplateThatMayNotBeRead(t *testing.T) {
 	}{
 		"we make it": {nil, "True ReadyForNewScale: the bounds are split among 1 clusters",
 			map[string]string{"a": "web 2-10, runs 2", "b": "no workload"}},
-		"others do": {placedIn{places: true, names: []string{"a", "b"}},
+		"others do": {placedIn{rule: placement.Duplicated, names: []string{"a", "b"}},
 			`False FailedReadHub: reading Deployment "web" on the hub: ` + forbidden.Error(), map[string]string{"a": "runs 2", "b": "no workload"}},
 	}
 	for name, tc := range tests {

@@ -434,17 +434,17 @@ func same[T any](t testing.TB, what string, want, got T) {
 
 // placedIn is somebody who places the workload in these clusters; nil: nowhere.
 type placedIn struct {
-	names  []string
-	places bool
-	err    error
+	names []string
+	rule  placement.Rule
+	err   error
 }
 
-func (p placedIn) Of(context.Context, string, autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
+func (p placedIn) Of(context.Context, string, autoscalingv2.CrossVersionObjectReference) (map[string]*int32, placement.Rule, error) {
 	placed := map[string]*int32{}
 	for _, name := range p.names {
 		placed[name] = nil
 	}
-	return placed, p.places, p.err
+	return placed, p.rule, p.err
 }
 
 var (

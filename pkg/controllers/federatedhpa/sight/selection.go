@@ -16,14 +16,14 @@ import (
 // they are not known.
 func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA, inMembers bool) (Sight, error) {
 	s := Sight{Object: object, Now: r.Clock.Now()}
-	clusters, byOthers, err := r.Reader.Select(ctx, selection.Workload{
+	clusters, rule, err := r.Reader.Select(ctx, selection.Workload{
 		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, Affinity: object.Spec.ClusterAffinity,
 		Tolerations: object.Spec.ClusterTolerations, InMembers: inMembers, Known: known(object),
 	})
 	if err != nil {
 		return s, err
 	}
-	s.PlacedByOthers, s.Clusters = byOthers, []Cluster{}
+	s.Rule, s.Clusters = rule, []Cluster{}
 	registered := map[string]bool{}
 	for _, found := range clusters {
 		registered[found.Facts.Name] = true

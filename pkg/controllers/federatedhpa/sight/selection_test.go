@@ -20,6 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -61,8 +62,11 @@ type placed struct {
 	err   error
 }
 
-func (p placed) Of(context.Context, string, autoscalingv2.CrossVersionObjectReference) (map[string]*int32, bool, error) {
-	return p.on, p.known, p.err
+func (p placed) Of(context.Context, string, autoscalingv2.CrossVersionObjectReference) (map[string]*int32, placement.Rule, error) {
+	if !p.known {
+		return p.on, placement.Nobody, p.err
+	}
+	return p.on, placement.Unsaid, p.err
 }
 
 // words are the clusters of a sight: in brackets those that are not selected, with a star those that are silent, with a

@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
@@ -30,8 +31,8 @@ type Sight struct {
 	Now    time.Time
 	// Clusters are those that the object selects, and those that its status names, in name order.
 	Clusters []Cluster
-	// PlacedByOthers: somebody else brings the workload to the clusters.
-	PlacedByOthers bool
+	// Rule is how somebody else brings the workload to the clusters.
+	Rule placement.Rule
 	// Deregistered are clusters that the status names, and that are no longer registered.
 	Deregistered []v1alpha1.ClusterStatus
 }
