@@ -55,6 +55,8 @@ type Registration struct {
 	Labels   map[string]string
 	Topology Topology
 	Prices   Prices
+	// Headroom is how many replicas of each workload the cluster adds nodes for.
+	Headroom int32
 	Creation Creation
 	// SameAs is the name of the cluster that this one is, and to which it yields; empty: it does not say.
 	SameAs string
@@ -84,6 +86,7 @@ func faultf(reason fleet.Reason, format string, args ...any) Fault {
 func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, invalid fleet.Reason) Registration {
 	topology, faults := topologyOf(object)
 	prices, warnings := pricesOf(object)
+	headroom, unread := headroomOf(object)
 	creation, ignored := creationOf(object)
 	version, kindName := kind.ToAPIVersionAndKind()
 	return Registration{
@@ -91,8 +94,8 @@ func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, inv
 			APIVersion: version, Kind: kindName, Namespace: object.Namespace, Name: object.Name, UID: object.UID,
 		},
 		Name: object.Name, SameAs: object.Annotations[SameAsAnnotation],
-		Labels: object.Labels, Topology: topology, Prices: prices, Creation: creation, Invalid: invalid,
-		Faults: faults, Warnings: append(warnings, ignored...),
+		Labels: object.Labels, Topology: topology, Prices: prices, Headroom: headroom, Creation: creation, Invalid: invalid,
+		Faults: faults, Warnings: slices.Concat(warnings, unread, ignored),
 	}
 }
 

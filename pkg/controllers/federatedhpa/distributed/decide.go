@@ -128,7 +128,7 @@ func (s *site) snapshot(in *situation) assignment.Site {
 		Name: s.Facts.Name, Preference: s.Preference, Presence: s.presence,
 		State: s.Before.State, Min: lower, Max: upper, Current: s.current(),
 		Stands: stands, Ordered: s.order(), Asleep: s.asleep(), Balks: s.balks, Recovered: s.recovered,
-		Unschedulable: s.unschedulable(), Additional: s.Room(s.current()),
+		Unschedulable: s.unschedulable(), Additional: s.Room(s.current()), Promised: s.Promised,
 		SchedulableSince: sight.Time(s.Before.SchedulableSince), SaturatedFirst: sight.Time(s.Before.SaturatedFirst),
 	}
 	if s.Before.Since != nil {

@@ -58,8 +58,10 @@ type Cluster struct {
 	Pods pods.Listing
 	// Stuck is why replicas that find no node cannot be taken from the workload there; empty: they can, or none wait.
 	Stuck string
-	// Additional is how many more replicas there is room for, beside the Pods that there are; nil: that is not known.
+	// Additional is how many more replicas there is room for, beside the Pods that there are; nil: that is not known. Promised are those
+	// of them for which the cluster would have to add nodes.
 	Additional *int32
+	Promised   int32
 }
 
 // Skewed is whether the clock of a selected cluster is too far from ours to be believed.
