@@ -15,7 +15,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
@@ -64,8 +63,8 @@ type Cluster struct {
 	Promised   int32
 }
 
-// Skewed is whether the clock of a selected cluster is too far from ours to be believed.
-func (s *Sight) Skewed() record.Condition {
+// Skewed are the selected clusters whose clocks are too far from ours to be believed, and which way.
+func (s *Sight) Skewed() []string {
 	var each []string
 	for c := range Pointers(s.Clusters) {
 		switch {
@@ -76,7 +75,7 @@ func (s *Sight) Skewed() record.Condition {
 			each = append(each, c.Facts.Name+" (behind)")
 		}
 	}
-	return record.Skewed(each, connection.MostClockOffset)
+	return each
 }
 
 // Facts returns those of the selected clusters.
