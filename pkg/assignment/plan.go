@@ -165,7 +165,7 @@ func (p *plan) observe() {
 // recovered: a saturated site is that no more.
 func (p *plan) recovered(s *Site) (ended bool) {
 	s.SchedulableSince, ended = Saturation{
-		Waiting: s.Unschedulable, Room: s.Additional, Since: s.SchedulableSince,
+		Waiting: s.Unschedulable, Room: s.Additional, Promised: s.Promised, Since: s.SchedulableSince,
 		First: ptr.Deref(s.SaturatedFirst, s.Since), Entered: s.Since, Delay: p.Delay, Now: p.Now,
 	}.Ends()
 	return ended

@@ -14,9 +14,11 @@ const (
 
 // Saturation is what is known of a saturated cluster, in either mode.
 type Saturation struct {
-	Waiting int32      // replicas that no node takes
-	Room    *int32     // how many more it can host; nil: not known
-	Since   *time.Time // since when it has had room, as noted last; nil: it had none
+	Waiting int32  // replicas that no node takes
+	Room    *int32 // how many more it can host; nil: not known
+	// Promised are those of them for which it would have to add nodes: whether it does is not known before.
+	Promised int32
+	Since    *time.Time // since when it has had room, as noted last; nil: it had none
 	// First is when it became saturated for the first time of late, and Entered for the last time.
 	First, Entered time.Time
 	Delay          time.Duration // how long it must have had room
@@ -24,7 +26,7 @@ type Saturation struct {
 }
 
 // Ends says since when the cluster has had room, nil if it has none, and whether that is long enough for it to be
-// saturated no more. Where the room is not known, that no Pod waits is taken for room, but for longer: each time that this
+// saturated no more. Where the room is not known, or only promised, that no Pod waits is taken for room, but for longer: each time that this
 // turns out to be wrong for as long again as the trouble has lasted. So Pods are not moved back and forth forever among
 // clusters that are full.
 func (s Saturation) Ends() (since *time.Time, ended bool) {
@@ -35,7 +37,7 @@ func (s Saturation) Ends() (since *time.Time, ended bool) {
 		since = &s.Now
 	}
 	delay := s.Delay
-	if s.Room == nil {
+	if s.Room == nil || *s.Room <= s.Promised {
 		delay = max(delay, doubt(s.First, s.Entered))
 	}
 	return since, s.Now.Sub(*since) >= delay

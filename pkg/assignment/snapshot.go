@@ -86,6 +86,8 @@ type Site struct {
 	UnschedulableSince *time.Time
 	// Additional is how many more replicas the cluster can host. Nil: not known.
 	Additional *int32
+	// Promised are those of them for which the cluster would have to add nodes.
+	Promised int32
 	// SchedulableSince and SaturatedFirst are what the last step said of them.
 	SchedulableSince, SaturatedFirst *time.Time
 	Autoscaler

@@ -55,6 +55,8 @@ type Registration struct {
 	Labels   map[string]string
 	Topology Topology
 	Prices   Prices
+	// Headroom is how many replicas of each workload the cluster adds nodes for.
+	Headroom int32
 	Creation Creation
 	// Taints are those that count, of the object itself and as which its annotations act. They are shared: do not write to them.
 	Taints []corev1.Taint
@@ -86,6 +88,7 @@ func faultf(reason fleet.Reason, format string, args ...any) Fault {
 func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, invalid fleet.Reason) Registration {
 	topology, faults := topologyOf(object)
 	prices, warnings := pricesOf(object)
+	headroom, unread := headroomOf(object)
 	creation, ignored := creationOf(object)
 	tainted, wrong := annotatedTaints(object)
 	version, kindName := kind.ToAPIVersionAndKind()
@@ -94,8 +97,8 @@ func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, inv
 			APIVersion: version, Kind: kindName, Namespace: object.Namespace, Name: object.Name, UID: object.UID,
 		},
 		Name: object.Name, SameAs: object.Annotations[SameAsAnnotation],
-		Labels: object.Labels, Topology: topology, Prices: prices, Creation: creation, Taints: tainted, Invalid: invalid,
-		Faults: faults, Warnings: slices.Concat(warnings, ignored, wrong),
+		Labels: object.Labels, Topology: topology, Prices: prices, Headroom: headroom, Creation: creation, Taints: tainted,
+		Invalid: invalid, Faults: faults, Warnings: slices.Concat(warnings, unread, ignored, wrong),
 	}
 }
 

@@ -54,6 +54,8 @@ func (a api) Facts() assignment.ClusterFacts {
 	return assignment.ClusterFacts{Name: a.m.name, Labels: a.m.labels}
 }
 
+func (a api) Headroom() int32 { return 0 }
+
 func (a api) ClockOffset() time.Duration { return 0 }
 
 func (a api) Joining() bool { return false }

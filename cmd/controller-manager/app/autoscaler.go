@@ -61,7 +61,8 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 		return err
 	}
 	sweeper := leftovers.New(leftovers.Options{
-		Hub: manager.GetClient(), Live: manager.GetAPIReader(), ID: p.hub.get, Fleet: p.fleet.Fleet, Hold: p.holdSweeps,
+		Hub: manager.GetClient(), Live: manager.GetAPIReader(), ID: p.hub.get, Fleet: p.fleet.Fleet, Selection: &fleet.Reader,
+		Hold:    p.holdSweeps,
 		Timeout: sweepTimeouts * o.Members.Timeout, Clock: clock.RealClock{},
 	})
 	if err := manager.Add(ctrlmanager.RunnableFunc(sweeper.Run)); err != nil {

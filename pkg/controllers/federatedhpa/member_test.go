@@ -51,6 +51,7 @@ type fakeMember struct {
 	room        int   // for Pods; the youngest find none
 	more        int32 // how many more Pods it says that it has room for, if roomKnown
 	roomKnown   bool
+	headroom    int32
 	startup     time.Duration // until a Pod is Ready
 	parallel    bool          // its workloads are StatefulSets whose Pods are created at once
 	failGet     func() error  // before a scale is read
@@ -94,6 +95,7 @@ func (m *fakeMember) aged() {
 }
 
 func (m *fakeMember) Facts() assignment.ClusterFacts { return m.facts }
+func (m *fakeMember) Headroom() int32                { return m.headroom }
 func (m *fakeMember) Joining() bool                  { return m.joining }
 func (m *fakeMember) ClockOffset() time.Duration     { return m.offset }
 func (m *fakeMember) Silence() *fleet.Silence        { return m.silence }

@@ -538,3 +538,42 @@ func TestAllClustersSaturated(t *testing.T) {
 		t.Errorf("before %q, after %q", before, said())
 	}
 }
+
+// A cluster that adds nodes does not count as full, though those that it has are.
+func TestAClusterThatAddsNodes(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("DynamicWeighted"))
+	for _, m := range w.members {
+		m.roomKnown = true
+	}
+	w.members["b"].headroom = 20
+	w.wants(16)
+	_ = w.reconcileN(20)
+	same(t, "replicas", map[string]int32{"a": 4, "b": 12}, w.runs())
+	same(t, "a can host", int32(4), *w.object().Status.Clusters[0].AvailableReplicas)
+	same(t, "b can host", int32(32), *w.object().Status.Clusters[1].AvailableReplicas)
+}
+
+// What it promises and does not keep is found out, and it is doubted for longer each time.
+func TestAClusterThatPromisesNodesAndAddsNone(t *testing.T) {
+	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("DynamicWeighted"))
+	w.members["a"].roomKnown, w.members["b"].roomKnown = true, true
+	w.members["b"].headroom, w.members["b"].room, w.members["a"].more = 20, 4, 20
+	w.wants(16)
+	_ = w.reconcileN(3)
+	if runs := w.runs(); runs["b"] <= 4 {
+		t.Fatalf("b gets nothing, though it promises to add nodes: %v", runs)
+	}
+	_ = w.reconcileN(20)
+	same(t, "replicas", map[string]int32{"a": 12, "b": 4}, w.runs())
+	entered := 0
+	for range 12 * 4 * 15 { // three hours
+		before := w.object().Status.Clusters[1].State
+		_ = w.reconcileN(1)
+		if after := w.object().Status.Clusters[1].State; after == v1alpha1.ClusterSaturated && before != after {
+			entered++
+		}
+	}
+	if entered > 8 {
+		t.Errorf("in three hours b was taken for one with room %d times", entered)
+	}
+}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leftovers removes from members what deletions could not wait for: HorizontalPodAutoscalers of this hub whose FederatedHPA is
-// no more. A deletion ends after a grace, also if a cluster is silent; once that is back, nobody else knows of what is there.
+// Package leftovers removes from members what nobody else knows of: HorizontalPodAutoscalers of this hub whose FederatedHPA is no more,
+// as a deletion ends after a grace, also if a cluster is silent; and those of a FederatedHPA that has forgotten the cluster, as it was not
+// registered when it was taken out of the selection.
 //
 // An autoscaler is removed only if it names this hub as the one to do so, and the hub itself, asked after the member was, does not
-// have the owner that its label names. So no other hub's is touched, and no cache that lags decides.
+// have the owner that its label names, or its owner neither selects the cluster nor names it in its status. So no other hub's is
+// touched, and no cache that lags decides.
 package leftovers
 
 import (
@@ -21,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -42,6 +45,8 @@ type Options struct {
 	// ID is the hub's, as autoscalers name it.
 	ID    func() string
 	Fleet workload.Fleet
+	// Selection says which clusters FederatedHPAs select.
+	Selection *selection.Reader
 	// Hold is why nothing may be done now; nil: something may.
 	Hold func() error
 	// Timeout bounds the pass over one cluster.
@@ -109,7 +114,7 @@ func (s *Sweeper) pass(ctx context.Context) {
 
 var errMore = errors.New("there is more than is done in one pass")
 
-// sweep removes what nobody owns from a cluster.
+// sweep removes what nobody sees to from a cluster.
 func (s *Sweeper) sweep(ctx context.Context, v *visit) error {
 	made, err := v.MadeBy(ctx, s.ID())
 	if err != nil {
@@ -121,12 +126,12 @@ func (s *Sweeper) sweep(ctx context.Context, v *visit) error {
 	}
 	removed, asked := 0, 0
 	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
-		lost, err := ownerless(ctx, s.Hub, namespace, byNamespace[namespace])
+		lost, err := s.lost(ctx, v, s.Hub, namespace, byNamespace[namespace])
 		if err == nil && len(lost) > 0 { // the cache may lag
 			if asked++; asked > mostAsked {
 				return errMore
 			}
-			lost, err = ownerless(ctx, s.Live, namespace, lost)
+			lost, err = s.lost(ctx, v, s.Live, namespace, lost)
 		}
 		if err != nil {
 			return err
@@ -138,27 +143,15 @@ func (s *Sweeper) sweep(ctx context.Context, v *visit) error {
 			if err := v.Delete(ctx, hpa); err != nil {
 				return err
 			}
-			klog.FromContext(ctx).Info("Removed what a deletion left behind", "cluster", v.name, "hpa", klog.KObj(hpa),
+			klog.FromContext(ctx).Info("Removed an autoscaler that nobody sees to", "cluster", v.name, "hpa", klog.KObj(hpa),
 				"owner", hpa.Labels[v1alpha1.ManagedByLabel])
 		}
 	}
 	return nil
 }
 
-// ownerless are those of a namespace whose owner a hub does not have.
-func ownerless(ctx context.Context, hub client.Reader, namespace string,
-	made []*autoscalingv2.HorizontalPodAutoscaler) ([]*autoscalingv2.HorizontalPodAutoscaler, error) {
-	owners, err := ownersIn(ctx, hub, namespace)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(made, func(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
-		return owners[hpa.Labels[v1alpha1.ManagedByLabel]]
-	}), nil
-}
-
-// ownersIn are the uids of the FederatedHPAs of a namespace.
-func ownersIn(ctx context.Context, hub client.Reader, namespace string) (map[string]bool, error) {
+// ownersIn are the FederatedHPAs of a namespace, by uid.
+func ownersIn(ctx context.Context, hub client.Reader, namespace string) (map[string]*v1alpha1.FederatedHPA, error) {
 	list := &v1alpha1.FederatedHPAList{}
 	if err := hub.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("listing FederatedHPAs of namespace %s: %w", namespace, err)
@@ -166,9 +159,9 @@ func ownersIn(ctx context.Context, hub client.Reader, namespace string) (map[str
 	if list.Continue != "" { // one that lacks there may be among the rest
 		return nil, fmt.Errorf("listing FederatedHPAs of namespace %s: the hub told a part of them", namespace)
 	}
-	owners := map[string]bool{}
+	owners := map[string]*v1alpha1.FederatedHPA{}
 	for i := range list.Items {
-		owners[string(list.Items[i].UID)] = true
+		owners[string(list.Items[i].UID)] = &list.Items[i]
 	}
 	return owners, nil
 }

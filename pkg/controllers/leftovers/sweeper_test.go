@@ -21,6 +21,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -41,6 +42,8 @@ type reader struct {
 	err    error
 	more   string
 	asked  *int
+	// objects say more of those with that uid.
+	objects map[string]func(*v1alpha1.FederatedHPA)
 }
 
 func (r *reader) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
@@ -53,7 +56,10 @@ func (r *reader) List(_ context.Context, list client.ObjectList, opts ...client.
 		namespace, uid, _ := strings.Cut(owner, "/")
 		if namespace == o.Namespace {
 			into.Items = append(into.Items, v1alpha1.FederatedHPA{})
-			into.Items[len(into.Items)-1].UID = types.UID(uid)
+			f := &into.Items[len(into.Items)-1]
+			if f.UID = types.UID(uid); r.objects[uid] != nil {
+				r.objects[uid](f)
+			}
 		}
 	}
 	return r.err
@@ -64,6 +70,7 @@ type member struct {
 	workload.Cluster // what is not asked for
 	name             string
 	silence          *fleet.Silence
+	joining          bool
 	made             map[string]string
 	lists            int
 	refuses          error
@@ -73,6 +80,7 @@ type member struct {
 
 func (m *member) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: m.name} }
 func (m *member) Silence() *fleet.Silence        { return m.silence }
+func (m *member) Joining() bool                  { return m.joining }
 
 func (m *member) MadeBy(_ context.Context, hub string) (all []*autoscalingv2.HorizontalPodAutoscaler, err error) {
 	m.lists++
@@ -116,8 +124,8 @@ func newWorld() *world {
 	w.cached = reader{owners: maps.Clone(w.hub.owners), asked: new(int)}
 	w.all["east"] = &member{name: "east", made: map[string]string{"shop/web": "a", "shop/old": "b", "bank/web": "c"}}
 	w.Sweeper = New(Options{Hub: &w.cached, Live: &w.hub, ID: func() string { return "us" }, Fleet: w, Hold: func() error { return w.held },
-		Timeout: time.Second,
-		Clock:   w.clock})
+		Timeout: time.Second, Selection: &selection.Reader{Fleet: w, Timeout: time.Second},
+		Clock: w.clock})
 	return w
 }
 

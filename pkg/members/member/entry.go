@@ -69,8 +69,8 @@ func newEntry(k registration.Key, name string, reg registration.Registration, o 
 func (e *entry) adopt(reg registration.Registration) (fx effects) {
 	old := e.reg
 	e.reg = reg
-	e.relabelled = !reflect.DeepEqual([]any{old.Labels, old.Topology, old.Prices, old.Creation, old.Taints},
-		[]any{reg.Labels, reg.Topology, reg.Prices, reg.Creation, reg.Taints})
+	e.relabelled = !reflect.DeepEqual([]any{old.Labels, old.Topology, old.Prices, old.Headroom, old.Creation, old.Taints},
+		[]any{reg.Labels, reg.Topology, reg.Prices, reg.Headroom, reg.Creation, reg.Taints})
 	if old.AsksSame(reg) {
 		return fx
 	}

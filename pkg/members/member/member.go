@@ -61,6 +61,7 @@ type view struct {
 	labels   map[string]string
 	topology registration.Topology
 	prices   registration.Prices
+	headroom int32
 	creation registration.Creation
 	taints   []corev1.Taint
 	hub      bool
@@ -102,6 +103,9 @@ func (m *Member) Topology() registration.Topology { return m.view.Load().topolog
 
 // Prices returns what the registration says of the cluster's cost. What they point to is shared: do not write to it.
 func (m *Member) Prices() registration.Prices { return m.view.Load().prices }
+
+// Headroom returns how many replicas of each workload the cluster adds nodes for, by its registration.
+func (m *Member) Headroom() int32 { return m.view.Load().headroom }
 
 // Creation returns what the registration allows to be created in the cluster. What it points to is shared: do not write to it.
 func (m *Member) Creation() registration.Creation { return m.view.Load().creation }
@@ -205,7 +209,7 @@ func (e *entry) usable(silence *fleet.Silence) bool {
 
 func (e *entry) build(s shown) *view {
 	v := &view{
-		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices,
+		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices, headroom: e.reg.Headroom,
 		creation: e.reg.Creation, taints: e.reg.Taints, hub: s.hub,
 		state: State{
 			Ready: s.ready, Joining: s.joining, Reason: s.silence.Reason, Message: s.silence.Detail, Since: e.since(s.ready),

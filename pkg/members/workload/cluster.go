@@ -42,6 +42,8 @@ type Cluster interface {
 	ClockOffset() time.Duration
 	// Prices are what the cluster costs, as far as its registration says it. They are shared: do not write to them.
 	Prices() registration.Prices
+	// Headroom is how many replicas of each workload the cluster adds nodes for, by its registration.
+	Headroom() int32
 	// Creation is which workloads may be created in the cluster, by its registration. It is shared: do not write to it.
 	Creation() registration.Creation
 	// Pods are those of the namespace that the selector matches, as they are, or as they were when last seen.

@@ -45,6 +45,8 @@ func (u unregistered) ClockOffset() time.Duration { return 0 }
 
 func (u unregistered) Prices() registration.Prices { return registration.Prices{} }
 
+func (u unregistered) Headroom() int32 { return 0 }
+
 func (u unregistered) Creation() registration.Creation { return registration.Creation{} }
 
 func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listing {

@@ -57,7 +57,7 @@ func (p *part) saturate(in *situation) {
 		}
 	case p.Before.State == v1alpha1.ClusterSaturated:
 		since, ended := assignment.Saturation{
-			Room: p.free(), Since: sight.Time(p.Before.SchedulableSince), First: timeOr(p.Before.SaturatedFirst, in.Now),
+			Room: p.free(), Promised: p.Promised, Since: sight.Time(p.Before.SchedulableSince), First: timeOr(p.Before.SaturatedFirst, in.Now),
 			Entered: timeOr(p.Before.Since, in.Now), Delay: delay, Now: in.Now,
 		}.Ends()
 		if !ended {

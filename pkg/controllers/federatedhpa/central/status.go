@@ -36,7 +36,7 @@ func (o *outcome) status() v1alpha1.FederatedHPAStatus {
 	if o.division != nil {
 		s.Conditions = o.saturated(o.division).Set(s.Conditions, o.Now)
 	}
-	s.Conditions = o.Skewed().Set(o.propagated(o.divided(s.Conditions)), o.Now)
+	s.Conditions = record.Skewed(o.Skewed()).Set(o.propagated(o.divided(s.Conditions)), o.Now)
 	s.Conditions = record.Acting(o.Object.Spec.Mode, o.would()).Set(s.Conditions, o.Now)
 	s.Clusters = o.clusterStatuses()
 	if o.scale.Err == nil {

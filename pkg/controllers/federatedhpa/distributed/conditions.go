@@ -33,7 +33,7 @@ func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.Horizo
 	}
 	if p.fault == nil {
 		all = append(all, p.active(), p.limited(), p.visible(), p.supported(), p.unassigned(), p.thresholds(), p.saturated(), p.stuck(),
-			p.weighed(), p.Skewed(), record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, p.Facts()))
+			p.weighed(), record.Skewed(p.Skewed()), record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, p.Facts()))
 	}
 	for _, c := range all {
 		if before := summary.Condition(s, c.Type); before.Type != "" {

@@ -129,7 +129,7 @@ func (s *site) snapshot(in *situation) assignment.Site {
 		Name: s.Facts.Name, Preference: s.Preference, Presence: s.presence, Standing: s.Standing.Standing,
 		State: s.Before.State, Min: lower, Max: upper, Current: s.current(),
 		Stands: stands, Ordered: s.order(), Asleep: s.asleep(), Balks: s.balks, Recovered: s.recovered,
-		Ready: int32(s.Pods.Ready()), Unschedulable: s.unschedulable(), Additional: s.Room(s.current()),
+		Ready: int32(s.Pods.Ready()), Unschedulable: s.unschedulable(), Additional: s.Room(s.current()), Promised: s.Promised,
 		SchedulableSince: sight.Time(s.Before.SchedulableSince), SaturatedFirst: sight.Time(s.Before.SaturatedFirst),
 	}
 	if s.Before.Since != nil {

@@ -73,6 +73,7 @@ type member struct {
 	parallel     bool  // it is a StatefulSet whose Pods are created at once
 	room         int32 // for replicas
 	roomUnknown  bool
+	headroom     int32
 	unready      int32 // of those that run
 	beyond       int   // Pods more than replicas, as in a rollout
 	pendingSince time.Time
@@ -156,6 +157,7 @@ func trimmings(hpa *autoscalingv2.HorizontalPodAutoscaler) (text string) {
 
 func (m *member) Facts() assignment.ClusterFacts { return m.facts }
 func (m *member) ClockOffset() time.Duration     { return m.offset }
+func (m *member) Headroom() int32                { return m.headroom }
 func (m *member) Joining() bool                  { return m.joining }
 func (m *member) Prices() registration.Prices    { return registration.Prices{} }
 

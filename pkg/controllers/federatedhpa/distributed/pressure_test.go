@@ -95,3 +95,12 @@ func TestRoomIsNotCountedTwice(t *testing.T) {
 	w.mustReconcile(1)
 	same(t, "available", int32(9), ptr.Deref(w.object().Status.Clusters[0].AvailableReplicas, 0))
 }
+
+// A cluster that adds nodes gets what the others cannot host, though its own nodes are full.
+func TestAClusterThatAddsNodes(t *testing.T) {
+	w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 4, "b": 4}, bounds(2, 24))
+	w.member("a").room, w.member("b").room, w.member("b").headroom = 4, 4, 16
+	w.settle(3)
+	same(t, "maxima", map[string]string{"a": "web 1-4, runs 4", "b": "web 2-20, runs 4"}, w.has())
+	same(t, "b can host", int32(20), ptr.Deref(w.object().Status.Clusters[1].AvailableReplicas, 0))
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -78,7 +79,8 @@ func Stuck(each []string) Condition {
 }
 
 // Skewed is whether clocks of clusters are off by more than is believed; each names one.
-func Skewed(each []string, believed time.Duration) Condition {
+func Skewed(each []string) Condition {
+	const believed = connection.MostClockOffset
 	return Condition{Type: v1alpha1.ClockSkewed, Is: len(each) > 0, Reason: "ClockSkewed",
 		Message: fmt.Sprintf("synchronize the clocks of these clusters with the hub's: they are off by %v or more, of which %v is taken into account: %s",
 			believed, believed, strings.Join(each, ", "))}.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
@@ -59,12 +58,14 @@ type Cluster struct {
 	Pods pods.Listing
 	// Stuck is why replicas that find no node cannot be taken from the workload there; empty: they can, or none wait.
 	Stuck string
-	// Additional is how many more replicas there is room for, beside the Pods that there are; nil: that is not known.
+	// Additional is how many more replicas there is room for, beside the Pods that there are; nil: that is not known. Promised are those
+	// of them for which the cluster would have to add nodes.
 	Additional *int32
+	Promised   int32
 }
 
-// Skewed is whether the clock of a selected cluster is too far from ours to be believed.
-func (s *Sight) Skewed() record.Condition {
+// Skewed are the selected clusters whose clocks are too far from ours to be believed, and which way.
+func (s *Sight) Skewed() []string {
 	var each []string
 	for c := range Pointers(s.Clusters) {
 		switch {
@@ -75,7 +76,7 @@ func (s *Sight) Skewed() record.Condition {
 			each = append(each, c.Facts.Name+" (behind)")
 		}
 	}
-	return record.Skewed(each, connection.MostClockOffset)
+	return each
 }
 
 // Facts returns those of the selected clusters.
