@@ -84,12 +84,12 @@ func TestUndoneIsNotKnown(t *testing.T) {
 		arrange   func(*world)
 		want      string
 	}{
-		"it may not be read, on the hub":  {false, func(w *world) { w.hub.noTemplate = forbidden }, "Active 2/2 10->15"},
-		"it may not be read, in members":  {true, func(w *world) { w.hub.noTemplate = forbidden }, "Active 2/2 10->15"},
-		"it cannot be read":               {false, func(w *world) { w.hub.noTemplate = errors.New("no") }, "Failing 2/2 0->0 FailedGetScale"},
-		"it is not on the hub":            {true, func(w *world) { delete(w.hub.workloads, web); clear(w.hub.bindings) }, "Active 2/2 10->15"},
-		"it is no longer there":        {true, func(w *world) { delete(w.hub.workloads, web) }, "Failing  0->0 RetainReplicasMissing"},
-		"nobody places workloads":         {true, func(w *world) { w.placed = nil; w.restart() }, "Active 2/2 10->15"},
+		"it may not be read, on the hub": {false, func(w *world) { w.hub.noTemplate = forbidden }, "Active 2/2 10->15"},
+		"it may not be read, in members": {true, func(w *world) { w.hub.noTemplate = forbidden }, "Active 2/2 10->15"},
+		"it cannot be read":              {false, func(w *world) { w.hub.noTemplate = errors.New("no") }, "Failing 2/2 0->0 FailedGetScale"},
+		"it is not on the hub":           {true, func(w *world) { delete(w.hub.workloads, web); clear(w.hub.bindings) }, "Active 2/2 10->15"},
+		"it is no longer there":          {true, func(w *world) { delete(w.hub.workloads, web) }, "Failing  0->0 RetainReplicasMissing"},
+		"nobody places workloads":        {true, func(w *world) { w.placed = nil; w.restart() }, "Active 2/2 10->15"},
 		"nobody places it, but it is set": {false, func(w *world) {
 			w.placed, w.hub.workloads[web].labels = nil, retained
 			w.restart()

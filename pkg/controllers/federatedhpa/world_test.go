@@ -126,7 +126,7 @@ func (w *world) restart() {
 		Central: central.New(central.Options{
 			Hub: w.hub, Live: templates{hub: w.hub}, Scales: scales{hub: w.hub}, Mapper: mapper, Recorder: recorder, Ask: w,
 			PropagationGrace: 5 * time.Minute,
-			Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
+			Fleet:            &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
 			Decision: replicas.Options{
 				StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
 			},
