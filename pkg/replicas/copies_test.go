@@ -61,6 +61,12 @@ func TestCopies(t *testing.T) {
 			Policies: []autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PodsScalingPolicy, Value: 1, PeriodSeconds: 60}}},
 			ScaleDown: &autoscalingv2.HPAScalingRules{SelectPolicy: new(autoscalingv2.DisabledPolicySelect)}}
 	}
+	lagging := func(q *Question) {
+		for i := range q.Clusters {
+			q.Clusters[i].Replicas, q.Clusters[i].Lagging = new(int32(4)), true
+		}
+		*q = q.with(externalOf(share("1")), 8_000)
+	}
 	queue := func(milli int64, target autoscalingv2.MetricTarget) func(*Question) {
 		return func(q *Question) { *q = q.with(externalOf(target), milli) }
 	}
@@ -87,7 +93,8 @@ func TestCopies(t *testing.T) {
 		"a queue at its target":             {copied(5, 0, queue(1_050, value("1"))), "5"},
 		"one is silent, the other busy": {copied(5, 90, func(q *Question) { silent(&q.Clusters[1]); q.Clusters[1].Pods = nil }).use("west", 0),
 			"5 ClusterUnreachable"}, // 9 of all
-		"one is silent, the other idle": {copied(5, 10, func(q *Question) { silent(&q.Clusters[1]) }), "5 ClusterUnreachable"},
+		"one is silent, the other idle":                          {copied(5, 10, func(q *Question) { silent(&q.Clusters[1]) }), "5 ClusterUnreachable"},
+		"a share of a queue, at the target of what is there yet": {copied(5, 0, lagging), "5"},
 		"one has not followed yet": {copied(5, 90, func(q *Question) { q.Clusters[1] = cluster("west", 2, assigned(5)) }),
 			"7"}, // 13 of all: the three that are to come count as idle
 	}
@@ -108,6 +115,9 @@ func FuzzCopies(f *testing.F) {
 		q := randomQuestion(r)
 		q.Scale.Replicas = r.Int32N(12) + 1
 		q.Spec.MaxReplicas = 1 << 20
+		if seed%2 == 0 {
+			q = hidden(r, q)
+		}
 		fleet := q
 		q.Copies = len(q.Clusters)
 		fleet.Scale.Replicas *= int32(q.Copies)
@@ -121,6 +131,9 @@ func FuzzCopies(f *testing.F) {
 		each := int32(math.Ceil(float64(want.Explanation.Recommended) / float64(q.Copies)))
 		if got.Explanation.Recommended != each {
 			t.Errorf("%d recommended for each of %d, and %d for all", got.Explanation.Recommended, q.Copies, want.Explanation.Recommended)
+		}
+		if got.Explanation.Held && !want.Explanation.Held {
+			t.Error("held, and of a fleet that divides not")
 		}
 		if least := q.minReplicas(); got.Replicas < least || got.Replicas > q.Spec.MaxReplicas {
 			t.Errorf("%d replicas, outside %d-%d", got.Replicas, least, q.Spec.MaxReplicas)

@@ -107,14 +107,15 @@ func TestDuplicatedIsNotPropagated(t *testing.T) {
 	w.usesPercent(75)
 	_ = w.reconcileN(grace + 8)
 	c := summary.Condition(&w.object().Status, v1alpha1.Propagated)
-	same(t, "Propagated", "the workload on the hub specifies 8 replicas in each of 2 clusters, and those in the 2 selected clusters 10 in total: "+
-		"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution to have each cluster scaled",
-		c.Message)
+	same(t, "Propagated", "the workload on the hub specifies 8 replicas in each of 2 clusters, and those in the 2 selected clusters 10 in "+
+		"total: have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution to have each "+
+		"cluster scaled", c.Message)
 	w.edit(in(v1alpha1.ModeObserve))
 	w.duplicates()
 	w.aged()
 	_ = w.reconcileN(1)
-	same(t, "Acting", "Observing False Observe: spec.mode is Observe: the workload would go from 8 to 12 replicas in each of 2 clusters", acting(w))
+	same(t, "Acting", "Observing False Observe: spec.mode is Observe: the workload would go from 8 to 12 replicas in each of 2 clusters",
+		acting(w))
 }
 
 // Back from distributed mode the hub learns what each cluster is to run, so that together they run no fewer than they did.
@@ -123,7 +124,9 @@ func TestDuplicatedAfterDistributed(t *testing.T) {
 	object := w.object()
 	object.Finalizers = []string{v1alpha1.MemberAutoscalersFinalizer}
 	object.Status.CurrentReplicas = 9
-	object.Status.Clusters = []v1alpha1.ClusterStatus{{Name: "east", CurrentReplicas: new(int32(6))}, {Name: "west", CurrentReplicas: new(int32(3))}}
+	object.Status.Clusters = []v1alpha1.ClusterStatus{
+		{Name: "east", CurrentReplicas: new(int32(6))}, {Name: "west", CurrentReplicas: new(int32(3))},
+	}
 	w.hub.put(object)
 	_ = w.reconcileN(1)
 	same(t, "on the hub", []int32{5}, w.hub.workloads[web].writes)
