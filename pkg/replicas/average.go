@@ -22,7 +22,7 @@ func (v *view) average(target int64, n need, m *Metric) (measured, error) {
 		return measured{groups: a.groups}, err
 	}
 	a.used.addSum(a.groups.strangersUsed)
-	replicas, err := balance{a.groups, v.tolerance(), v.Scale.Replicas, a.ratio}.replicas()
+	replicas, err := balance{a.groups, v.tolerance(), v.told(), a.ratio}.replicas()
 	return measured{replicas: replicas, value: a.mean(filled{}), groups: a.groups}, err
 }
 

@@ -30,6 +30,7 @@ func (v *view) combine(d *Decision) (combined, error) {
 	c := combined{statuses: make([]autoscalingv2.MetricStatus, len(v.Spec.Metrics))}
 	for i := range v.Spec.Metrics {
 		p := v.propose(i)
+		p.replicas = Each(p.replicas, v.Copies)
 		d.Explanation.Metrics = append(d.Explanation.Metrics, p.explain())
 		if p.fault != nil {
 			d.warn(p.fault.reason, p.fault.inner.Error())

@@ -14,8 +14,8 @@ import (
 type Decision struct {
 	// Rescale says that the workload is to be told a new number of replicas.
 	Rescale bool
-	// Replicas are what the fleet should run: as many as it was told if that cannot be decided, and as many as were tried
-	// if they are refused. Means nothing if there is no scale.
+	// Replicas are what the fleet, or each of the Copies, should run: as many as it was told if that cannot be decided, and as many as
+	// were tried if they are refused. Means nothing if there is no scale.
 	Replicas int32
 	// Status is to be stored if it differs from the question's.
 	Status autoscalingv2.HorizontalPodAutoscalerStatus

@@ -22,6 +22,9 @@ type Question struct {
 	Scale Scale
 	// Clusters are those where the workload is placed, each once, in any order. None is as one without Pods.
 	Clusters []Cluster
+	// Copies is in how many clusters the workload runs whole: each runs Scale.Replicas, and the decision, with its bounds, policies and
+	// windows, is of that number, as everywhere in Karmada. One at most: the clusters divide Scale.Replicas.
+	Copies int
 	// Template is what a Pod of the workload requests. It stands in for Pods that are counted though never seen, and is
 	// not needed where there are none.
 	Template *Requests
@@ -37,9 +40,9 @@ type Question struct {
 
 // Scale is the scale subresource of the workload.
 type Scale struct {
-	// Replicas is spec.replicas: what the fleet was told to run. Never a sum of what clusters say.
+	// Replicas is spec.replicas: what the fleet, or each of the Copies, was told to run. Never a sum of what clusters say.
 	Replicas int32
-	// StatusReplicas is status.replicas. Not used where clusters say theirs.
+	// StatusReplicas is status.replicas, of all clusters together. Not used where clusters say theirs.
 	StatusReplicas int32
 	// Selector is status.selector, in the text form of a label selector.
 	Selector string

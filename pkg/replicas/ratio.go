@@ -18,7 +18,7 @@ func (v *view) scaled(value, target int64) (measured, error) {
 	case v.Scale.Replicas == 0:
 		return measured{replicas: ceil32(ratio), value: value}, nil
 	case v.tolerance().within(ratio):
-		return measured{replicas: v.Scale.Replicas, value: value}, nil
+		return measured{replicas: v.told(), value: value}, nil
 	}
 	ready, err := v.readyPods()
 	if err != nil {
@@ -26,7 +26,7 @@ func (v *view) scaled(value, target int64) (measured, error) {
 	}
 	replicas := ceil32(ratio * float64(ready))
 	if ratio < 1 && len(v.dark) > 0 { // more Pods than replicas prove nothing if the value may be incomplete
-		replicas = min(replicas, v.Scale.Replicas)
+		replicas = min(replicas, v.told())
 	}
 	return measured{replicas: replicas, value: value}, nil
 }

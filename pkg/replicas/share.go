@@ -12,7 +12,7 @@ func (v *view) shared(value, target int64) measured {
 	if ratio := float64(value) / (float64(target) * float64(running)); !v.tolerance().within(ratio) {
 		m.replicas = ceil32(float64(value) / float64(target))
 	} else if v.lagging() {
-		m.replicas = v.Scale.Replicas
+		m.replicas = v.told()
 	}
 	if running != 0 {
 		m.value = ceil64(float64(value) / float64(running))

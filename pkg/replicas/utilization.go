@@ -24,7 +24,7 @@ func (v *view) utilize(target int32, n need, m *Metric) (measured, error) {
 	if u.fault != nil {
 		return measured{groups: u.groups}, u.fault
 	}
-	replicas, err := balance{u.groups, v.tolerance(), v.Scale.Replicas, u.ratio}.replicas()
+	replicas, err := balance{u.groups, v.tolerance(), v.told(), u.ratio}.replicas()
 	if err != nil {
 		return measured{groups: u.groups}, err
 	}

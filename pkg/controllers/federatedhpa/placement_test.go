@@ -100,13 +100,15 @@ func TestPlacement(t *testing.T) {
 		"all replicas in one cluster": {func(w *world) { w.bind(5, at("east", 5)); w.schedule("") },
 			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
 		"all replicas in each of two": {func(w *world) {
+			w.hub.workloads[web].replicas = 5
 			w.bind(5, at("east", 5), at("west", 5))
 			w.schedule("Duplicated")
-		}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
+		}, "Active 2/2 5->8", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 8},
 		"all replicas in each of two, by default": {func(w *world) {
+			w.hub.workloads[web].replicas = 5
 			w.bind(5, at("east", 5), at("west", 5))
 			w.schedule("")
-		}, "Failing 0/0 0->0 FailedGetScale", nil, 10},
+		}, "Active 2/2 5->8", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 8},
 		"divided, and said so": {func(w *world) {
 			w.bind(10, at("east", 5), at("west", 5))
 			w.schedule("Divided")

@@ -133,10 +133,10 @@ func (k *Karmada) Of(ctx context.Context, namespace string, workload autoscaling
 	case err != nil:
 		return nil, Nobody, err
 	}
-	return binding.placement(), binding.rule(), binding.duplicates()
+	return binding.placement(), binding.rule(), nil
 }
 
-// TemplateFault is why a workload's replicas cannot be told on the hub, although they can in each member.
+// TemplateFault is why a workload's replicas cannot be told on the hub, although they can in each member: nobody brings them there.
 type TemplateFault struct{ message string }
 
 func (f *TemplateFault) Error() string { return f.message }
@@ -153,18 +153,7 @@ func (b *ResourceBinding) rule() Rule {
 	}
 }
 
-// duplicates is of a workload that runs whole in each of several clusters: as many replicas as the hub is told, times the
-// clusters, so that no number told there is the fleet's.
-func (b *ResourceBinding) duplicates() error {
-	if b.rule() != Duplicated || len(b.Spec.Clusters) < 2 {
-		return nil
-	}
-	return &TemplateFault{fmt.Sprintf(
-		"karmada runs all of its replicas in each of %d clusters; set replicaSchedulingType: Divided in its PropagationPolicy",
-		len(b.Spec.Clusters))}
-}
-
-// placement is the number of replicas by cluster; not known if Karmada does not divide them.
+// placement is the number of replicas by cluster; not known if Karmada knows of none.
 func (b *ResourceBinding) placement() map[string]*int32 {
 	placed := map[string]*int32{}
 	for _, c := range b.Spec.Clusters {

@@ -64,8 +64,8 @@ func at(cluster string, replicas int32) ResourceBindingCluster {
 }
 
 func TestOf(t *testing.T) {
-	const twice = "karmada runs all of its replicas in each of 2 clusters; set replicaSchedulingType: Divided in its PropagationPolicy"
 	both := map[string]*int32{"east": new(int32(3)), "west": new(int32(2))}
+	whole := map[string]*int32{"east": new(int32(5)), "west": new(int32(5))}
 	tests := map[string]struct {
 		binding *ResourceBinding
 		want    map[string]*int32
@@ -74,8 +74,8 @@ func TestOf(t *testing.T) {
 	}{
 		"divided":                   {bound(5, "Divided", at("east", 3), at("west", 2)), both, Divided, ""},
 		"not said":                  {bound(5, "none", at("east", 3), at("west", 2)), both, Unsaid, ""},
-		"duplicated":                {bound(5, "Duplicated", at("east", 3), at("west", 2)), both, Duplicated, twice},
-		"duplicated by default":     {bound(5, "", at("east", 3), at("west", 2)), both, Duplicated, twice},
+		"duplicated":                {bound(5, "Duplicated", at("east", 5), at("west", 5)), whole, Duplicated, ""},
+		"duplicated by default":     {bound(5, "", at("east", 5), at("west", 5)), whole, Duplicated, ""},
 		"whole in one cluster":      {bound(5, "Duplicated", at("east", 5)), map[string]*int32{"east": new(int32(5))}, Duplicated, ""},
 		"replicas are not known":    {bound(0, "Divided", at("east", 0)), map[string]*int32{"east": nil}, Divided, ""},
 		"a cluster that is emptied": {bound(5, "Divided", at("east", 0)), map[string]*int32{"east": new(int32(0))}, Divided, ""},

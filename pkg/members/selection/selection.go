@@ -39,8 +39,8 @@ type Workload struct {
 	Affinity  *v1alpha1.ClusterAffinity // nil: every cluster
 	// Tolerations are for taints of clusters that the autoscaler does not mind.
 	Tolerations []corev1.Toleration
-	// InMembers: the autoscaler writes the replicas of each cluster there. So it is no fault if whoever places the workload
-	// cannot divide them.
+	// InMembers: the autoscaler writes the replicas of each cluster there. So it is no fault if whoever places workloads does not place
+	// this one.
 	InMembers bool
 	// Known are the clusters that the autoscaler's status names.
 	Known map[string]bool
@@ -101,8 +101,8 @@ type places struct {
 	replicas map[string]*int32
 }
 
-// placements reads where others place the workload. That they cannot place its replicas is a fault only where the hub's
-// number is what they follow.
+// placements reads where others place the workload. That they do not place it is a fault only where the hub's number is what
+// clusters are to follow.
 func (r *Reader) placements(ctx context.Context, w Workload) (places, error) {
 	if r.Placements == nil {
 		return places{}, nil

@@ -59,13 +59,23 @@ func (m *Mode) setHub(ctx context.Context, object *v1alpha1.FederatedHPA, scale 
 	return err
 }
 
-// TellHub sets the replicas of the workload on the hub, if it has one there, to those that the fleet runs.
+// TellHub sets the replicas of the workload on the hub, if it has one there, to those that the fleet runs, where it ran them by numbers
+// of the clusters. If each cluster is to run as many as the hub specifies, they come to run no fewer.
 func (m *Mode) TellHub(ctx context.Context, object *v1alpha1.FederatedHPA) error {
 	scale, err := m.readHub(ctx, object)
-	if err != nil || scale.Spec.Replicas == object.Status.CurrentReplicas {
+	if err != nil {
 		return nil //nolint:nilerr // the next reconcile reports what is wrong
 	}
-	if err := m.setHub(ctx, object, scale, object.Status.CurrentReplicas); err != nil {
+	in := situation{}
+	if in.Sight, err = m.Fleet.Select(ctx, object, true); err != nil {
+		return fmt.Errorf("telling %s on the hub what the fleet runs: %w", workload.Describe(object.Spec.ScaleTargetRef), err)
+	}
+	in.parts = in.partsOf(&Memory{})
+	runs := replicas.Each(object.Status.CurrentReplicas, in.copies())
+	if scale.Spec.Replicas == runs {
+		return nil
+	}
+	if err := m.setHub(ctx, object, scale, runs); err != nil {
 		return fmt.Errorf("telling %s on the hub what the fleet runs: %w", workload.Describe(object.Spec.ScaleTargetRef), err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -27,7 +28,7 @@ func wasInMembers(object *v1alpha1.FederatedHPA) bool {
 // so that nothing is scaled by the change.
 func (in *situation) takesOver() bool {
 	return in.scale.Err == nil && !in.inMembers && wasInMembers(in.Object) && in.Object.Spec.Mode != v1alpha1.ModeObserve &&
-		in.hub.Spec.Replicas != in.Object.Status.CurrentReplicas
+		in.hub.Spec.Replicas != replicas.Each(in.Object.Status.CurrentReplicas, in.copies())
 }
 
 // saysInMembers says that, and how, the clusters are told their replicas.

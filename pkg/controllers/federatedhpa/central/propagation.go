@@ -19,7 +19,7 @@ import (
 // propagation is how the members follow the workload on the hub. Its zero value is that this is not known.
 type propagation struct {
 	known bool
-	// told is how many replicas the workload on the hub asks for, run how many the members do together.
+	// told is how many replicas the workload on the hub asks the members for, run how many they run together.
 	told, run int32
 	// stuck is since when the members have run another number, and always the same.
 	stuck time.Time
@@ -61,13 +61,13 @@ func (m *Mode) propagation(ctx context.Context, in *situation, memory *Memory) p
 		return propagation{}
 	}
 	p, run := memory.propagation, in.podsIn()
-	if run != nil && *run != in.scale.Replicas {
+	if run != nil && *run != in.told() {
 		if !p.due(in.grace, in.Now) {
 			return p
 		}
 		run, p.asked = m.toldIn(ctx, in), in.Now
 	}
-	return p.next(in.scale.Replicas, run, in.Now)
+	return p.next(in.told(), run, in.Now)
 }
 
 // podsIn returns how many Pods of the workload the members have, whatever they do; nil if not all can be seen.
@@ -122,10 +122,10 @@ func (in *situation) propagated(
 	switch {
 	case p.after(in.grace):
 		now.Is, now.Quiet, now.Reason = false, false, reasonNotPropagated
-		now.Message = fmt.Sprintf("the workload on the hub specifies %d replicas, and those in the %d selected clusters %d in total: "+
+		now.Message = fmt.Sprintf("the workload on the hub specifies %s, and those in the %d selected clusters %d in total: "+
 			"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution to have "+
 			"each cluster scaled",
-			p.told, len(in.parts), p.run)
+			in.number(in.scale.Replicas), len(in.parts), p.run)
 	case !p.known || p.failing():
 		return conditions
 	}

@@ -164,6 +164,7 @@ func (in *situation) question() replicas.Question {
 		Spec:       in.Object.Spec.HorizontalPodAutoscalerSpec,
 		Status:     upstreamStatus(&in.Object.Status),
 		Scale:      in.scale,
+		Copies:     in.copies(),
 		Template:   in.template,
 		Metrics:    in.metrics,
 		State:      in.state,

@@ -154,7 +154,7 @@ func TestQuestion(t *testing.T) {
 		Status: autoscalingv2.HorizontalPodAutoscalerStatus{ObservedGeneration: new(int64(6)), LastScaleTime: &scaled, CurrentReplicas: 3,
 			DesiredReplicas: 4,
 			CurrentMetrics:  object.Status.CurrentMetrics, Conditions: object.Status.Conditions},
-		Scale: in.scale, Template: federatedhpatest.Full, Metrics: in.metrics, State: in.state, Options: in.options, Now: start,
+		Scale: in.scale, Copies: 1, Template: federatedhpatest.Full, Metrics: in.metrics, State: in.state, Options: in.options, Now: start,
 		Clusters: []replicas.Cluster{{Name: "east", Replicas: new(int32)}, {Name: "west", Replicas: new(int32)}},
 	}
 	for i := range in.parts {

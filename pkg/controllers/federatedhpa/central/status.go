@@ -168,9 +168,9 @@ func (o *outcome) summarize(s *v1alpha1.FederatedHPAStatus) *v1alpha1.FederatedH
 
 // would returns what is not carried out.
 func (o *outcome) would() string {
-	moves := []string{fmt.Sprintf("the workload would go on with its %d replicas", o.scale.Replicas)}
+	moves := []string{"the workload would go on with its " + o.number(o.scale.Replicas)}
 	if o.Rescale {
-		moves[0] = fmt.Sprintf("the workload would go from %d to %d replicas", o.scale.Replicas, o.Replicas)
+		moves[0] = fmt.Sprintf("the workload would go from %d to %s", o.scale.Replicas, o.number(o.Replicas))
 	}
 	if o.division != nil {
 		for _, c := range o.division.changes {
