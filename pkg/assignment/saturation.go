@@ -26,8 +26,8 @@ type Saturation struct {
 }
 
 // Ends says since when the cluster has had room, nil if it has none, and whether that is long enough for it to be
-// saturated no more. Where the room is not known, or only promised, that no Pod waits is taken for room, but for longer: each time that this
-// turns out to be wrong for as long again as the trouble has lasted. So Pods are not moved back and forth forever among
+// saturated no more. Where the room is not known, or only promised, that no Pod waits is taken for room, but for longer: each
+// time that this turns out to be wrong for as long again as the trouble has lasted. So Pods are not moved back and forth forever among
 // clusters that are full.
 func (s Saturation) Ends() (since *time.Time, ended bool) {
 	if s.Waiting > 0 || s.Room != nil && *s.Room <= 0 {

@@ -28,9 +28,11 @@ func TestSaturationEnds(t *testing.T) {
 		"and at last":                        {func(s *Saturation) { s.Since, s.First = ago(600), *ago(1200) }, ago(600), true},
 		"promised, for the delay":            {func(s *Saturation) { s.Room, s.Promised, s.Since = new(int32(5)), 5, ago(60) }, ago(60), false},
 		"promised, for 5 minutes":            {func(s *Saturation) { s.Room, s.Promised, s.Since = new(int32(5)), 5, ago(300) }, ago(300), true},
-		"promised, and in trouble for long":  {func(s *Saturation) { s.Room, s.Promised, s.Since, s.First = new(int32(5)), 5, ago(599), *ago(1200) }, ago(599), false},
-		"promised, and used up":              {func(s *Saturation) { s.Room, s.Promised = new(int32(0)), 5 }, nil, false},
-		"promised beside what there is":      {func(s *Saturation) { s.Room, s.Promised, s.Since = new(int32(6)), 5, ago(60) }, ago(60), true},
+		"promised, and in trouble for long": {func(s *Saturation) {
+			s.Room, s.Promised, s.Since, s.First = new(int32(5)), 5, ago(599), *ago(1200)
+		}, ago(599), false},
+		"promised, and used up":         {func(s *Saturation) { s.Room, s.Promised = new(int32(0)), 5 }, nil, false},
+		"promised beside what there is": {func(s *Saturation) { s.Room, s.Promised, s.Since = new(int32(6)), 5, ago(60) }, ago(60), true},
 		"known, and in trouble for long": {func(s *Saturation) { s.Room, s.Since, s.First = new(int32(1)), ago(60), *ago(1200) }, ago(60),
 			true},
 	}

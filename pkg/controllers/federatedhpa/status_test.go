@@ -203,9 +203,9 @@ func TestUnmeasuredReplicas(t *testing.T) {
 func TestClocksThatAreNotBelieved(t *testing.T) {
 	for offset, want := range map[time.Duration]string{
 		0: "", 59 * time.Second: "", -59 * time.Second: "",
-		time.Minute: "synchronize the clocks of these clusters with the hub's: they are off by 1m0s or more, of which 1m0s is taken into account:" +
+		time.Minute: "clocks are off by 1m0s or more, of which 1m0s is taken into account; synchronize them with the hub's:" +
 			" east (ahead)",
-		-time.Minute: "synchronize the clocks of these clusters with the hub's: they are off by 1m0s or more, of which 1m0s is taken into account:" +
+		-time.Minute: "clocks are off by 1m0s or more, of which 1m0s is taken into account; synchronize them with the hub's:" +
 			" east (behind)",
 	} {
 		w := onHub(t)

@@ -288,6 +288,7 @@ func sameNumbers(a, b *v1alpha1.ClusterStatus) bool {
 	return ptr.Equal(a.AssignedReplicas, b.AssignedReplicas) && ptr.Equal(a.AssignedMin, b.AssignedMin) &&
 		ptr.Equal(a.AssignedMax, b.AssignedMax) &&
 		ptr.Equal(a.CurrentReplicas, b.CurrentReplicas) && ptr.Equal(a.ReadyReplicas, b.ReadyReplicas) &&
-		ptr.Equal(a.UnschedulableReplicas, b.UnschedulableReplicas) && ptr.Equal(a.UnmeasuredReplicas, b.UnmeasuredReplicas) && ptr.Equal(a.AvailableReplicas, b.AvailableReplicas) &&
+		ptr.Equal(a.UnschedulableReplicas, b.UnschedulableReplicas) &&
+		ptr.Equal(a.UnmeasuredReplicas, b.UnmeasuredReplicas) && ptr.Equal(a.AvailableReplicas, b.AvailableReplicas) &&
 		ptr.Equal(a.Weight, b.Weight) && ptr.Equal(a.Priority, b.Priority)
 }

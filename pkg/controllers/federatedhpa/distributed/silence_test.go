@@ -184,8 +184,9 @@ func TestPodsOfAStatefulSetAreSpilledIfTheLastOnesWait(t *testing.T) {
 		"Deployment":               {kind: "Deployment", want: "web 2-2 held, runs 4"},
 		"Deployment, ill-informed": {kind: "Deployment", parallel: true, want: "web 2-2 held, runs 4"},
 		"OrderedReady":             {kind: "StatefulSet", want: "web 2-2 held, runs 4"},
-		"Parallel": {kind: "StatefulSet", parallel: true, want: stays4, because: "a: spec.podManagementPolicy of StatefulSet \"web\" is Parallel, so it" +
-			" could lose a Pod that runs", gone: "replicas that find no node can go to other clusters"},
+		"Parallel": {kind: "StatefulSet", parallel: true, want: stays4,
+			because: "a: spec.podManagementPolicy of StatefulSet \"web\" is Parallel," +
+				" so it could lose a Pod that runs", gone: "replicas that find no node can go to other clusters"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -222,8 +223,8 @@ func TestPodsOfAStatefulSetThatCannotBeReadStay(t *testing.T) {
 	w.member("a").room, w.member("a").unreadable = 2, errRefused
 	w.mustReconcile(8)
 	same(t, "a has", "web 2-7 held, runs 4", w.has()["a"])
-	same(t, "said", "Pods find no node, and their replicas cannot go to other clusters: a: spec.podManagementPolicy of StatefulSet \"web\" cannot be"+
-		" read: "+errRefused.Error(), w.message(v1alpha1.PendingNotMovable))
+	same(t, "said", "Pods find no node, and their replicas cannot go to other clusters: a: spec.podManagementPolicy of StatefulSet \"web\""+
+		" cannot be read: "+errRefused.Error(), w.message(v1alpha1.PendingNotMovable))
 }
 
 func TestSpill(t *testing.T) {

@@ -412,6 +412,6 @@ func TestClocksThatAreNotBelieved(t *testing.T) {
 	same(t, "said", "", w.condition(v1alpha1.ClockSkewed))
 	w.member("b").offset = -time.Minute
 	w.mustReconcile(1)
-	same(t, "said", "True ClockSkewed: synchronize the clocks of these clusters with the hub's: they are off by 1m0s or more, of which 1m0s is"+
-		" taken into account: b (behind)", w.condition(v1alpha1.ClockSkewed))
+	same(t, "said", "True ClockSkewed: clocks are off by 1m0s or more, of which 1m0s is taken into account; synchronize them with the"+
+		" hub's: b (behind)", w.condition(v1alpha1.ClockSkewed))
 }

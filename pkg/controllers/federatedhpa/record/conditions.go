@@ -82,7 +82,7 @@ func Stuck(each []string) Condition {
 func Skewed(each []string) Condition {
 	const believed = connection.MostClockOffset
 	return Condition{Type: v1alpha1.ClockSkewed, Is: len(each) > 0, Reason: "ClockSkewed",
-		Message: fmt.Sprintf("synchronize the clocks of these clusters with the hub's: they are off by %v or more, of which %v is taken into account: %s",
+		Message: fmt.Sprintf("clocks are off by %v or more, of which %v is taken into account; synchronize them with the hub's: %s",
 			believed, believed, strings.Join(each, ", "))}.
 		Else("ClocksAgree", "the clock of every cluster is near enough to the hub's")
 }

@@ -18,8 +18,9 @@ func TestThresholds(t *testing.T) {
 		"no cluster":   {nil, 0, "false ThresholdsMet: every cluster gets its autoscalingMinThreshold"},
 		"no threshold": {[]Share{{"a", 0, 0}}, 10, "false ThresholdsMet: every cluster gets its autoscalingMinThreshold"},
 		"met exactly":  {[]Share{{"a", 3, 3}, {"b", 7, 3}}, 10, "false ThresholdsMet: every cluster gets its autoscalingMinThreshold"},
-		"more than can be": {[]Share{{"a", 3, 3}, {"b", 3, 3}, {"c", 3, 3}, {"d", 1, 3}, {"e", 0, 3}}, 10, "true TotalTooSmall: autoscalingMinThreshold" +
-			" applies to each cluster that an entry selects, and adds up to 15, while maxReplicas is 10: d gets 1 of 3, e gets 0 of 3"},
+		"more than can be": {[]Share{{"a", 3, 3}, {"b", 3, 3}, {"c", 3, 3}, {"d", 1, 3}, {"e", 0, 3}}, 10, "true TotalTooSmall:" +
+			" autoscalingMinThreshold applies to each cluster that an entry selects, and adds up to 15, while maxReplicas is 10:" +
+			" d gets 1 of 3, e gets 0 of 3"},
 		"one cluster": {[]Share{{"a", 2, 3}}, 2,
 			"true TotalTooSmall: autoscalingMinThreshold applies to each cluster that an entry selects, and adds up to 3, while maxReplicas is 2:" +
 				" a gets 2 of 3"},

@@ -50,8 +50,8 @@ func (c *Cluster) ReadPods(ctx context.Context, object *v1alpha1.FederatedHPA, s
 	c.Pods = c.Member.Pods(ctx, object.Namespace, selector)
 }
 
-// ReadRoom reads how many more replicas there is room for, with the nodes that there are and that the registration promises; the template is the workload as it would be made where there is
-// none.
+// ReadRoom reads how many more replicas there is room for, with the nodes that there are and that the registration promises; the
+// template is the workload as it would be made where there is none.
 func (c *Cluster) ReadRoom(ctx context.Context, object *v1alpha1.FederatedHPA, template *unstructured.Unstructured) {
 	if n, known := c.Member.Additional(ctx, object.Namespace, object.Spec.ScaleTargetRef, template); known {
 		c.Promised = min(c.Member.Headroom(), math.MaxInt32-n)
