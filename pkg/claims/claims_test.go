@@ -122,7 +122,8 @@ func TestPairs(t *testing.T) {
 			`Deployment "web" is scaled by FederatedHPA "a": name that FederatedHPA in scaleTargetRef, and set its bounds`, ""},
 		{cron("a"), local("a"), `Deployment "web" is scaled by HorizontalPodAutoscaler "a", and the rules will fail: delete that, or use a FederatedHPA and name it here`,
 			`Deployment "web" is scaled by HorizontalPodAutoscaler "a": delete that, or make a FederatedHPA of it and name that in scaleTargetRef`,
-			"the workload is scaled there by HorizontalPodAutoscaler shop/a: delete that, or make a FederatedHPA of it and name that in scaleTargetRef"},
+			"the workload is scaled there by HorizontalPodAutoscaler shop/a: delete that, or make a FederatedHPA of it and name that " +
+				"in scaleTargetRef"},
 		{cron("a"), cron("b"), `CronFederatedHPA "b" sets Deployment "web" too, and whichever rule runs last wins: put all rules into one`, "", ""},
 		{federated("a"), multidim("b"),
 			`Deployment "web" belongs to MultidimPodAutoscaler "b" already: write the metrics into its goals, or name another workload`, "", ""},

@@ -15,10 +15,11 @@ func TestFollowersMissing(t *testing.T) {
 		f    Followers
 		want string // of the message; empty: none are missing
 	}{
-		"there are no clusters":          {10, Followers{}, ""},
-		"they run it together":           {10, Followers{Selected: 3, Replicas: []int32{6, 4}}, ""},
-		"each runs all of it":            {10, Followers{Selected: 2, Replicas: []int32{10, 10}}, ""},
-		"nobody has it":                  {10, Followers{Selected: 2}, "specifies 10 replicas, and those in the 2 selected clusters 0 in total: have"},
+		"there are no clusters": {10, Followers{}, ""},
+		"they run it together":  {10, Followers{Selected: 3, Replicas: []int32{6, 4}}, ""},
+		"each runs all of it":   {10, Followers{Selected: 2, Replicas: []int32{10, 10}}, ""},
+		"nobody has it": {10, Followers{Selected: 2},
+			"specifies 10 replicas, and those in the 2 selected clusters 0 in total: have"},
 		"they run another number":        {10, Followers{Selected: 2, Replicas: []int32{5}}, "those in the 2 selected clusters 5 in total: have"},
 		"the same as before":             {10, Followers{Selected: 2, Replicas: []int32{5}, Before: new(int32(5))}, "5 in total: have"},
 		"they are on their way":          {10, Followers{Selected: 2, Replicas: []int32{7}, Before: new(int32(5))}, ""},
@@ -27,7 +28,8 @@ func TestFollowersMissing(t *testing.T) {
 		"to zero":                        {0, Followers{Selected: 2, Replicas: []int32{0, 0}}, ""},
 		"to zero, and nobody goes there": {0, Followers{Selected: 2, Replicas: []int32{5}}, "5 in total: have"},
 		"to zero, and nobody has it":     {0, Followers{Selected: 2}, ""},
-		"one is silent":                  {10, Followers{Selected: 2, Silent: []string{"b"}, Replicas: []int32{5}}, "5 in total (b did not answer): have"},
+		"one is silent": {10, Followers{Selected: 2, Silent: []string{"b"}, Replicas: []int32{5}},
+			"5 in total (b did not answer): have"},
 		"one is silent, and others moved": {10, Followers{Selected: 2, Silent: []string{"b"}, Replicas: []int32{7}, Before: new(int32(5))},
 			"7 in total (b did not answer): have"},
 		"one is silent, and the others run all": {10, Followers{Selected: 2, Silent: []string{"b"}, Replicas: []int32{10}}, ""},

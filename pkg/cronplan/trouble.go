@@ -61,8 +61,8 @@ func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Troub
 	var nowhere *Nowhere
 	switch {
 	case errors.As(err, &nowhere):
-		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("there is no %s %q in the namespace on the hub, and none of the %d clusters "+
-			"can scale it: %s", ref.Kind, ref.Name, nowhere.Asked, nowhere.Each)}
+		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("there is no %s %q in the namespace on the hub, and none of "+
+			"the %d clusters can scale it: %s", ref.Kind, ref.Name, nowhere.Asked, nowhere.Each)}
 	case meta.IsNoMatchError(err):
 		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("the hub does not serve kind %s of %s", ref.Kind, ref.APIVersion)}
 	case apierrors.IsNotFound(err):

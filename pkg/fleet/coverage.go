@@ -65,13 +65,13 @@ func (c Coverage) Warning() string {
 			len(c.Silent), clusters(len(c.Silent)+len(c.Answered)), c.silentNames()))
 	}
 	if len(c.Drained) > 0 {
-		parts = append(parts, fmt.Sprintf("drained, and did not answer: %s", atMost(c.Drained, namesInWarning)))
+		parts = append(parts, fmt.Sprintf("drained, and did not answer: %s", fewOf(c.Drained)))
 	}
 	if len(c.Covered) > 0 {
-		parts = append(parts, fmt.Sprintf("known from the others: all of %s", atMost(c.Covered, namesInWarning)))
+		parts = append(parts, fmt.Sprintf("known from the others: all of %s", fewOf(c.Covered)))
 	}
 	if len(c.Absent) > 0 {
-		parts = append(parts, fmt.Sprintf("not served by: %s", atMost(c.Absent, namesInWarning)))
+		parts = append(parts, fmt.Sprintf("not served by: %s", fewOf(c.Absent)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -82,7 +82,7 @@ func (c Coverage) silentNames() string {
 		silence := Silence{Reason: s.Reason, Detail: shorten(s.Detail, detailInWarning)}
 		names = append(names, fmt.Sprintf("%s (%s)", s.Cluster, silence.Error()))
 	}
-	return atMost(names, namesInWarning)
+	return fewOf(names)
 }
 
 func clusters(n int) string {
@@ -92,11 +92,12 @@ func clusters(n int) string {
 	return fmt.Sprintf("%d clusters", n)
 }
 
-func atMost(names []string, n int) string {
-	if len(names) <= n {
+// fewOf joins as many names as a warning has room for.
+func fewOf(names []string) string {
+	if len(names) <= namesInWarning {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:namesInWarning], ", "), len(names)-namesInWarning)
 }
 
 func shorten(s string, n int) string {

@@ -98,9 +98,10 @@ func (w *scale) message(s *shape, message []byte, depth int) error {
 // field weighs one of the values of a field. Those of a list and the entries of a map come one by one.
 func (w *scale) field(s *shape, content []byte, kind protowire.Type, seen *slice, depth int) error {
 	if kind != protowire.BytesType { // a number; many of them may be pointed to
-		if s.form == pointer {
+		switch s.form {
+		case pointer:
 			w.bytes += 16
-		} else if s.form == sequence {
+		case sequence:
 			w.bytes += seen.append(s.elem.size)
 		}
 		return nil

@@ -49,9 +49,10 @@ func (w *jsonText) value(s *shape, depth int) bool {
 		begin := w.at
 		odd, ok := w.quoted()
 		w.bytes += textOf(w.at-begin, odd)
-		if s.form == anything {
+		switch s.form {
+		case anything:
 			w.bytes += s.size
-		} else if s.form == octets {
+		case octets:
 			w.bytes += textOf(w.at-begin, odd)
 		}
 		return ok

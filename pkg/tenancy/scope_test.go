@@ -4,6 +4,7 @@ package tenancy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,11 +22,12 @@ func TestScope(t *testing.T) {
 		want  string // the scope for people; or
 		fault string
 	}{
-		"none":                      {nil, "all namespaces", ""},
-		"one":                       {[]string{"shop"}, "namespace shop", ""},
-		"several, in order":         {[]string{"shop", "pay"}, "namespaces pay, shop", ""},
-		"as many as are allowed":    {many, "namespaces shop-00, shop-01, shop-02, shop-03, shop-04 and 59 more", ""},
-		"too many":                  {append(many, "z"), "", "names 65 namespaces, of which each is watched by itself: at most 64"},
+		"none":                   {nil, "all namespaces", ""},
+		"one":                    {[]string{"shop"}, "namespace shop", ""},
+		"several, in order":      {[]string{"shop", "pay"}, "namespaces pay, shop", ""},
+		"as many as are allowed": {many, "namespaces shop-00, shop-01, shop-02, shop-03, shop-04 and 59 more", ""},
+		"too many": {slices.Concat(many, []string{"z"}), "",
+			"names 65 namespaces, of which each is watched by itself: at most 64"},
 		"the same twice":            {[]string{"shop", "pay", "shop"}, "", `names "shop" more than once`},
 		"one without a name":        {[]string{"shop", ""}, "", `"" is no name of a namespace: a lowercase RFC 1123 label must`},
 		"no label":                  {[]string{"Shop"}, "", `"Shop" is no name of a namespace: a lowercase RFC 1123 label must`},

@@ -233,7 +233,8 @@ func TestToldLaterInMembers(t *testing.T) {
 // A workload on the hub is set there; the run has succeeded once clusters follow.
 func TestRunOnTheHub(t *testing.T) {
 	const nobody = `Failed: Deployment "shop" on the hub specifies 7 replicas, and those in the 2 selected clusters 3 in total: have it ` +
-		"propagated to them and its replicas divided, as Karmada does, or delete it on the hub, and the replicas are set in the clusters that have it"
+		"propagated to them and its replicas divided, as Karmada does, or delete it on the hub, and the replicas are set in the " +
+		"clusters that have it"
 	tests := map[string]struct {
 		follow func(*fakeFleet)
 		told   string

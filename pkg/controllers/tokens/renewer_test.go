@@ -231,8 +231,8 @@ func newStage(t *testing.T) *stage {
 
 // register puts both credentials, issued now.
 func (s *stage) register(t *testing.T) {
-	s.hub.put(here, "east", data(s.kubeconfig(t, token(reader, s.time.Now(), life))))
-	s.hub.put(there, "east", data(s.kubeconfig(t, token(writer, s.time.Now(), life))))
+	s.put(here, "east", data(s.kubeconfig(t, token(reader, s.time.Now(), life))))
+	s.put(there, "east", data(s.kubeconfig(t, token(writer, s.time.Now(), life))))
 }
 
 func data(kubeconfig []byte) map[string][]byte { return map[string][]byte{"kubeconfig": kubeconfig} }
@@ -251,7 +251,7 @@ func (s *stage) expiries(t *testing.T) string {
 	t.Helper()
 	var all []string
 	for _, namespace := range []string{here, there} {
-		secret, _ := s.hub.Get(t.Context(), namespace, "east")
+		secret, _ := s.Get(t.Context(), namespace, "east")
 		if secret == nil {
 			continue
 		}
@@ -325,7 +325,7 @@ fleetscale_cluster_token_renewals_total{cluster="east",credential="write",result
 `, noon.Add(5*time.Hour+period).Unix(), noon.Add(5*time.Hour).Unix()))); err != nil {
 		t.Error(err)
 	}
-	s.hub.remove(here, "east")
+	s.remove(here, "east")
 	s.at(t, 3*time.Hour)
 	if n, err := testutil.GatherAndCount(s.registry); n != 0 || err != nil {
 		t.Errorf("%d series are left of a registration that is gone, %v", n, err)
@@ -399,8 +399,8 @@ func TestHostileAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
 			s.register(t)
-			s.hub.put(here, "east", data(s.kubeconfig(t, token(reader, noon.Add(time.Hour), life)))) // is not due
-			s.cluster.set(func() { tc.set(s) })
+			s.put(here, "east", data(s.kubeconfig(t, token(reader, noon.Add(time.Hour), life)))) // is not due
+			s.set(func() { tc.set(s) })
 			s.at(t, 2*time.Hour)
 			s.expect(t, "on the hub", "fleetscale-read 4h0m0s, fleetscale-write 3h0m0s", s.expiries(t))
 			told := s.told()
@@ -424,7 +424,7 @@ func TestHostileAnswers(t *testing.T) {
 			if attempts() != 2 {
 				t.Errorf("%v attempts within a minute, want 2", attempts())
 			}
-			s.cluster.set(func() { s.issue, s.answer = nil, nil })
+			s.set(func() { s.issue, s.answer = nil, nil })
 			s.at(t, 2*time.Hour+5*time.Minute)
 			s.expect(t, "once it answers", "fleetscale-read 4h0m0s, fleetscale-write 5h5m0s", s.expiries(t))
 		})
@@ -445,32 +445,32 @@ func TestLeftAlone(t *testing.T) {
 		want []string // Events, of each a part
 	}{
 		"opted out": {func(t *testing.T, s *stage) {
-			s.hub.put(here, "east", data(s.kubeconfig(t, token(reader, noon, life))), RenewAnnotation+"=false")
+			s.put(here, "east", data(s.kubeconfig(t, token(reader, noon, life))), RenewAnnotation+"=false")
 		}, nil},
-		"nobody writes there": {func(_ *testing.T, s *stage) { s.hub.remove(there, "east") },
+		"nobody writes there": {func(_ *testing.T, s *stage) { s.remove(there, "east") },
 			[]string{"TokenNotRenewed the token that reads expires at 2026-06-01T15:00:00Z and nobody renews it: " +
 				"the registration has no credential of deploy/member-write"}},
 		"they never expire": {func(t *testing.T, s *stage) {
-			s.hub.put(here, "east", data(s.kubeconfig(t, token(reader, noon, life, without("exp")))))
-			s.hub.put(there, "east", data(s.kubeconfig(t, token(writer, noon, life, without("exp")))))
+			s.put(here, "east", data(s.kubeconfig(t, token(reader, noon, life, without("exp")))))
+			s.put(there, "east", data(s.kubeconfig(t, token(writer, noon, life, without("exp")))))
 		}, []string{"TokenNeverExpires the token that writes", "TokenNeverExpires the token that reads"}},
 		"the one that reads leads elsewhere": {func(t *testing.T, s *stage) {
-			s.hub.put(here, "east", data(s.kubeconfig(t, token(reader, noon, life), registrationtest.OnCluster(other))))
-			s.hub.put(there, "east", data(s.kubeconfig(t, token(writer, noon.Add(time.Hour), life))))
+			s.put(here, "east", data(s.kubeconfig(t, token(reader, noon, life), registrationtest.OnCluster(other))))
+			s.put(there, "east", data(s.kubeconfig(t, token(writer, noon.Add(time.Hour), life))))
 		}, []string{"the credential that writes leads to another server"}},
 		"the one that reads claims to be the one that writes": {func(t *testing.T, s *stage) {
-			s.hub.put(here, "east", data(s.unaccepted(t, token(writer, noon, life))))
-			s.hub.put(there, "east", data(s.kubeconfig(t, token(writer, noon.Add(time.Hour), life))))
+			s.put(here, "east", data(s.unaccepted(t, token(writer, noon, life))))
+			s.put(there, "east", data(s.kubeconfig(t, token(writer, noon.Add(time.Hour), life))))
 		}, []string{"not one of the ServiceAccount fleetscale-member/fleetscale-read"}},
 		"both have expired": {func(_ *testing.T, s *stage) { s.time.SetTime(noon.Add(life)) },
 			[]string{"the token that writes expired at 2026-06-01T15:00:00Z", "the token that reads expired at"}},
 		"no tokens": {func(t *testing.T, s *stage) {
-			s.hub.put(here, "east", data(s.kubeconfig(t, "s3cret")))
-			s.hub.put(there, "east", data(s.kubeconfig(t, "s3cret")))
+			s.put(here, "east", data(s.kubeconfig(t, "s3cret")))
+			s.put(there, "east", data(s.kubeconfig(t, "s3cret")))
 		}, nil},
 		"no kubeconfigs": {func(_ *testing.T, s *stage) {
-			s.hub.put(here, "east", data([]byte("{")))
-			s.hub.put(there, "east", nil)
+			s.put(here, "east", data([]byte("{")))
+			s.put(there, "east", nil)
 		}, nil},
 		"not registered": {func(_ *testing.T, s *stage) { s.Listed = func(string) (string, error) { return "", nil } }, nil},
 		"silent":         {func(_ *testing.T, s *stage) { s.silence = fleet.Silencef(fleet.ReasonTimeout, "no answer") }, nil},
@@ -507,15 +507,15 @@ func TestLeftAlone(t *testing.T) {
 func (s *stage) secretsNow() map[string]*corev1.Secret {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	return maps.Clone(s.hub.secrets)
+	return maps.Clone(s.secrets)
 }
 
 // Who makes up a token, with claims as they should be, is given none.
 func TestTokenThatNobodyIssued(t *testing.T) {
 	s := newStage(t)
 	s.register(t)
-	s.hub.put(here, "east", data(s.unaccepted(t, token(reader, noon.Add(-time.Minute), life))))
-	s.hub.put(there, "east", data(s.kubeconfig(t, token(writer, noon.Add(time.Hour), life))))
+	s.put(here, "east", data(s.unaccepted(t, token(reader, noon.Add(-time.Minute), life))))
+	s.put(there, "east", data(s.kubeconfig(t, token(writer, noon.Add(time.Hour), life))))
 	s.at(t, 2*time.Hour)
 	if diff := cmp.Diff([]string{"GET as fleetscale-read"}, s.takeAsked()); diff != "" {
 		t.Errorf("the member was asked (-want +got):\n%s", diff)
@@ -530,9 +530,9 @@ func TestSecretThatChangesMeanwhile(t *testing.T) {
 	s := newStage(t)
 	s.register(t)
 	theirs := s.kubeconfig(t, token(writer, noon.Add(time.Hour), life))
-	s.hub.before = func() {
-		s.hub.before = nil
-		s.hub.put(there, "east", data(theirs))
+	s.before = func() {
+		s.before = nil
+		s.put(there, "east", data(theirs))
 	}
 	s.at(t, 2*time.Hour)
 	s.expect(t, "on the hub", "fleetscale-read 3h0m0s, fleetscale-write 4h0m0s", s.expiries(t))
@@ -546,7 +546,7 @@ func TestSecretThatChangesMeanwhile(t *testing.T) {
 func TestHubThatRefuses(t *testing.T) {
 	s := newStage(t)
 	s.register(t)
-	s.hub.failing = apierrors.NewForbidden(corev1.Resource("secrets"), "east", errors.New("no"))
+	s.failing = apierrors.NewForbidden(corev1.Resource("secrets"), "east", errors.New("no"))
 	s.at(t, 2*time.Hour)
 	s.expect(t, "on the hub", bothOld, s.expiries(t))
 	told := s.told()
@@ -558,8 +558,8 @@ func TestHubThatRefuses(t *testing.T) {
 // Where both flags name one namespace, the one credential is that which writes.
 func TestOneCredentialForBoth(t *testing.T) {
 	s := newStage(t)
-	s.Renewer.Registrations.WriteNamespace = here
-	s.hub.put(here, "east", data(s.kubeconfig(t, token(writer, noon, life))))
+	s.Registrations.WriteNamespace = here
+	s.put(here, "east", data(s.kubeconfig(t, token(writer, noon, life))))
 	s.at(t, 2*time.Hour)
 	s.expect(t, "on the hub", "fleetscale-write 5h0m0s", s.expiries(t))
 }
@@ -580,8 +580,8 @@ func TestMemberThatIsBackIsAskedAtOnce(t *testing.T) {
 func TestCredentialsDoNotDisturbEachOther(t *testing.T) {
 	s := newStage(t)
 	s.register(t)
-	s.hub.put(here, "east", data(s.kubeconfig(t, token(reader, noon.Add(10*time.Second), life))))
-	s.cluster.set(func() {
+	s.put(here, "east", data(s.kubeconfig(t, token(reader, noon.Add(10*time.Second), life))))
+	s.set(func() {
 		s.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }
 	})
 	s.at(t, 2*time.Hour)
@@ -594,7 +594,7 @@ func TestCredentialsDoNotDisturbEachOther(t *testing.T) {
 
 	s = newStage(t)
 	s.register(t)
-	s.hub.put(here, "east", data(s.kubeconfig(t, token(reader, noon.Add(time.Hour), life),
+	s.put(here, "east", data(s.kubeconfig(t, token(reader, noon.Add(time.Hour), life),
 		registrationtest.OnCluster(func(k *clientcmdapi.Cluster) { k.Server += "/elsewhere" }))))
 	for _, after := range []time.Duration{0, 2 * time.Hour, 2*time.Hour + period} {
 		s.at(t, after)

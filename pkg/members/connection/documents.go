@@ -52,13 +52,13 @@ func (d documents) ServerGroupsWithContext(ctx context.Context) (*metav1.APIGrou
 
 // ServerGroups is as discovery.ServerGroupsInterface has it.
 func (d documents) ServerGroups() (*metav1.APIGroupList, error) {
-	return d.ServerGroupsWithContext(context.Background())
+	return d.ServerGroupsWithContext(context.Background()) //nolint:forbidigo // the interface gives none
 }
 
 // GroupsAndMaybeResources is as discovery.AggregatedDiscoveryInterface has it.
 func (d documents) GroupsAndMaybeResources() (*metav1.APIGroupList, map[schema.GroupVersion]*metav1.APIResourceList,
 	map[schema.GroupVersion]error, error) {
-	return d.GroupsAndMaybeResourcesWithContext(context.Background())
+	return d.GroupsAndMaybeResourcesWithContext(context.Background()) //nolint:forbidigo // nor does this one
 }
 
 // GroupsAndMaybeResourcesWithContext is as discovery.AggregatedDiscoveryInterfaceWithContext has it: resources are nil unless

@@ -63,13 +63,14 @@ func watched(w watch.Interface, err error) error {
 		return err
 	}
 	defer w.Stop()
-	for event := range w.ResultChan() {
-		if status, isStatus := event.Object.(*metav1.Status); isStatus && event.Type == watch.Error {
-			return fmt.Errorf("%s", status.Message)
-		}
-		return fmt.Errorf("an event %s of %T was decoded", event.Type, event.Object)
+	event, open := <-w.ResultChan()
+	if !open {
+		return io.EOF
 	}
-	return io.EOF
+	if status, isStatus := event.Object.(*metav1.Status); isStatus && event.Type == watch.Error {
+		return fmt.Errorf("%s", status.Message)
+	}
+	return fmt.Errorf("an event %s of %T was decoded", event.Type, event.Object)
 }
 
 // answerEvil sends the evil Pod on every route, as what the first part of the content type says.

@@ -92,7 +92,8 @@ type TargetClusterAutoscalingPreference struct {
 
 	// autoscalingMinThreshold is the number of replicas that each selected cluster gets before the rest is split: of maxReplicas with
 	// federatedHPAAssignment, of what the fleet runs with replicaDistribution. A cluster that gets less, as there are not enough, is
-	// named by the condition MinThresholdNotMet. Without effect with type Duplicated. The sum over all entries may not exceed maxReplicas. Absent: 0.
+	// named by the condition MinThresholdNotMet. Without effect with type Duplicated. The sum over all entries may not exceed
+	// maxReplicas. Absent: 0.
 	// Example: 1
 	// +kubebuilder:validation:Minimum=0
 	// +optional

@@ -57,8 +57,8 @@ type FederatedHPAStatus struct {
 	// autoscalingMinThreshold, PendingNotMovable while Pods of a StatefulSet find no node and cannot go to another cluster,
 	// ClockSkewed while the clock of a cluster is a minute or more from the hub's. Propagated, in central mode, is False while the
 	// members do not run what the workload on the hub asks for, since nobody propagates it to them; it is True, ScaledInMembers,
-	// while the hub has no such workload and each cluster that has it is scaled. Acting is False while spec.mode is Observe, and says what would
-	// be done, or Paused.
+	// while the hub has no such workload and each cluster that has it is scaled. Acting is False while spec.mode is Observe, and
+	// says what would be done, or Paused.
 	// Example: [{type: FleetVisible, status: "False", reason: ClusterUnreachable, message: "west: timeout"}]
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map

@@ -54,7 +54,8 @@ func (o *outcome) news(status *v1alpha1.FederatedHPAStatus) (news record.Events)
 		news.Add(corev1.EventTypeNormal, reasonInMembers, now.Message)
 	case was && !is && !o.inMembers:
 		news.Add(corev1.EventTypeNormal, eventOnHub, fmt.Sprintf(
-			"%s is on the hub now: its replicas are set there, for whoever propagates it to the clusters", workload.Describe(o.Object.Spec.ScaleTargetRef)))
+			"%s is on the hub now: its replicas are set there, for whoever propagates it to the clusters",
+			workload.Describe(o.Object.Spec.ScaleTargetRef)))
 	}
 	return news
 }

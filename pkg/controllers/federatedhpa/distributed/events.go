@@ -53,7 +53,17 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 		news.Add(corev1.EventTypeWarning, eventClusterRemoved, "no longer registered, so their HorizontalPodAutoscalers are left unchanged: "+
 			strings.Join(gone, ", "))
 	}
-	var better, worse []string
+	better, worse := p.changed(status)
+	if len(worse) > 0 {
+		news.Add(corev1.EventTypeWarning, record.EventClusterChanged, strings.Join(slices.Concat(worse, better), "; "))
+	} else if len(better) > 0 {
+		news.Add(corev1.EventTypeNormal, record.EventClusterChanged, strings.Join(better, "; "))
+	}
+	return news
+}
+
+// changed says which clusters have changed since the last reconcile, for the better and for the worse.
+func (p *plan) changed(status *v1alpha1.FederatedHPAStatus) (better, worse []string) {
 	for i := range status.Clusters {
 		c, was := &status.Clusters[i], sight.Before(p.Object, status.Clusters[i].Name)
 		refuses, refused := c.Reason == reasonFailedWrite, was.Reason == reasonFailedWrite
@@ -71,12 +81,7 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 			worse = append(worse, fmt.Sprintf("cluster %s is %s: %s", c.Name, c.State, c.Message))
 		}
 	}
-	if len(worse) > 0 {
-		news.Add(corev1.EventTypeWarning, record.EventClusterChanged, strings.Join(slices.Concat(worse, better), "; "))
-	} else if len(better) > 0 {
-		news.Add(corev1.EventTypeNormal, record.EventClusterChanged, strings.Join(better, "; "))
-	}
-	return news
+	return better, worse
 }
 
 // deregistered are the clusters that have an autoscaler of ours, and are no longer registered: what we made there cannot

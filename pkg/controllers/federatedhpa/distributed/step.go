@@ -45,9 +45,14 @@ func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignm
 	case s.lacks() && next.State != v1alpha1.ClusterScaledToZero:
 		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
 	}
-	if s.Standing.Standing != taints.Free && s.current() == 0 && next.Scale != nil && *next.Scale > 0 {
-		next.Scale = nil // nothing begins there
+	if s.beginsUnwanted(next.Scale) {
+		next.Scale = nil
 	}
+}
+
+// beginsUnwanted: a cluster that is cordoned or drained, and runs nothing, would begin.
+func (s *site) beginsUnwanted(scale *int32) bool {
+	return s.Standing.Standing != taints.Free && s.current() == 0 && scale != nil && *scale > 0
 }
 
 // begins is with how many replicas the cluster is still to begin, of at most so many that it may run by now. An order to

@@ -90,10 +90,13 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 		}, nil, "no workload", "",
 			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given`},
 		"others place it, and somebody says that they may": {nil, func(w *world) {
-			w.hub.workload, w.placed = template(map[string]string{sight.RetainReplicas: "false"}), placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}
+			w.hub.workload = template(map[string]string{sight.RetainReplicas: "false"})
+			w.placed = placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
 			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given`},
-		"others place it, and the hub has none": {nil, func(w *world) { w.placed = placedIn{rule: placement.Duplicated, names: []string{"a"}} }, nil,
+		"others place it, and the hub has none": {nil, func(w *world) {
+			w.placed = placedIn{rule: placement.Duplicated, names: []string{"a"}}
+		}, nil,
 			"no workload", "",
 			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given`},
 		"others divide its replicas": {nil, func(w *world) {
@@ -107,7 +110,8 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 		}, []string{"a web 2-10"}, "no workload",
 			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
 		"others could not be told its replicas": {nil, func(w *world) {
-			w.hub.workload, w.placed = template(retained), placedIn{rule: placement.Duplicated, names: []string{"a", "b"}, err: &placement.TemplateFault{}}
+			w.hub.workload = template(retained)
+			w.placed = placedIn{rule: placement.Duplicated, names: []string{"a", "b"}, err: &placement.TemplateFault{}}
 		}, []string{"a web 2-10"}, "no workload",
 			"b Excluded 0-0 current 0 ready ? TargetNotFound", "True ReadyForNewScale: the bounds are split among 1 clusters"},
 		"others place it nowhere": {nil, func(w *world) {
