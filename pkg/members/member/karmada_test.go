@@ -173,7 +173,9 @@ func TestPullModeOutOfReach(t *testing.T) {
 	t.Parallel()
 	hub, west := memberstest.NewHub(t), newFakeMember(t, "2")
 	hub.Karmada = true
-	hub.Put(t, karmadaObject(west, "west", func(spec map[string]any) { spec["syncMode"], spec["apiEndpoint"] = "Pull", "https://127.0.0.1:1" }))
+	hub.Put(t, karmadaObject(west, "west", func(spec map[string]any) {
+		spec["syncMode"], spec["apiEndpoint"] = "Pull", "https://127.0.0.1:1"
+	}))
 	hub.Put(t, west.karmadaSecret("west"))
 	r := start(t, hub)
 	r.becomes("west=Unreachable")
