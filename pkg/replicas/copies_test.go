@@ -93,8 +93,8 @@ func TestCopies(t *testing.T) {
 		"a queue at its target":             {copied(5, 0, queue(1_050, value("1"))), "5"},
 		"one is silent, the other busy": {copied(5, 90, func(q *Question) { silent(&q.Clusters[1]); q.Clusters[1].Pods = nil }).use("west", 0),
 			"5 ClusterUnreachable"}, // 9 of all
-		"one is silent, the other idle": {
-			copied(5, 10, func(q *Question) { silent(&q.Clusters[1]) }), "5 ClusterUnreachable"},
+		"one is silent, the other idle": {copied(5, 10, func(q *Question) { silent(&q.Clusters[1]) }),
+			"5 ClusterUnreachable"},
 		"a share of a queue, at the target of what is there yet": {copied(5, 0, lagging), "5"},
 		"one has not followed yet": {copied(5, 90, func(q *Question) { q.Clusters[1] = cluster("west", 2, assigned(5)) }),
 			"7"}, // 13 of all: the three that are to come count as idle

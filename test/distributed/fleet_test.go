@@ -111,7 +111,8 @@ func (f *fleet) restart() {
 	f.program = distributed.New(distributed.Options{
 		Live: f.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: f, Timeout: 5 * time.Second}, Clock: realClock{}}, Recorder: f.recorder,
 		Ask:   f,
-		Grace: grace, Rest: 2 * time.Minute, WindowStep: 2 * time.Minute, CreateWorkloads: true, Window: window, Tolerance: tolerance, Metrics: distributed.NewMetrics(prometheus.NewRegistry()),
+		Grace: grace, Rest: 2 * time.Minute, WindowStep: 2 * time.Minute, CreateWorkloads: true, Window: window,
+		Tolerance: tolerance, Metrics: distributed.NewMetrics(prometheus.NewRegistry()),
 	})
 	f.judge.restarted()
 }
