@@ -34,8 +34,8 @@ func TestRefusedClusters(t *testing.T) {
 	ca, _ := registrationtest.SelfSigned()
 	good := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
 	const noWay = "PullMode: the Cluster's syncMode is Pull, and its agent reports no apiEndpoint with a secretRef; if the hub can reach " +
-		"its API server, run karmada-agent with --report-secrets=KubeCredentials,KubeImpersonator, or register the cluster with a Secret labelled " +
-		"fleetscale.io/member=true as well"
+		"its API server, run karmada-agent with --report-secrets=KubeCredentials,KubeImpersonator, or register the cluster with a Secret " +
+		"labelled fleetscale.io/member=true as well"
 	tests := map[string]struct {
 		cluster *karmadaCluster
 		creds   Credentials
