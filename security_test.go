@@ -33,6 +33,23 @@ func TestSecurityPageNamesTests(t *testing.T) {
 	}
 }
 
+// A tag can be moved to another image, a digest cannot.
+func TestBaseImagesArePinned(t *testing.T) {
+	text, err := os.ReadFile("deploy/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := regexp.MustCompile(`(?m)^FROM .*$`).FindAllString(string(text), -1)
+	if len(from) < 2 {
+		t.Fatalf("%d base images: is the file read as it is written?", len(from))
+	}
+	for _, line := range from {
+		if !regexp.MustCompile(`@sha256:[0-9a-f]{64}( |$)`).MatchString(line) {
+			t.Errorf("not pinned by a digest: %s", line)
+		}
+	}
+}
+
 // holder is a test, and the folder of its package.
 type holder struct{ test, folder string }
 
