@@ -24,6 +24,9 @@ var (
 // light is so little that what is wrong with it the decoder may say.
 const light = 16 << 10
 
+// perByteOfYAML is generous: what is read as YAML is an error page, or at most so light.
+const perByteOfYAML = 128
+
 // Scheme knows where the types of a scheme have quantities.
 type Scheme struct {
 	scheme *runtime.Scheme
@@ -69,10 +72,14 @@ func (d decoder) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 // at most, in bytes, beside the data. Defaults and into are as runtime.Decoder has them, and may be nil.
 func (s *Scheme) Check(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (int64, error) {
 	enveloped, isProtobuf := bytes.CutPrefix(data, []byte(wire.Magic))
-	if !isProtobuf && !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
-		return 0, errNeither
-	}
 	harmless := !suspicious(data, !isProtobuf)
+	if !isProtobuf && !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		// YAML has more ways to write a digit, and may repeat what it has named.
+		if !harmless || len(data) > light || bytes.ContainsAny(data, `\&*`) {
+			return 0, errNeither
+		}
+		return aDecoder + perByteOfYAML*int64(len(data)), nil
+	}
 	bytes, err := s.check(data, enveloped, isProtobuf, harmless, defaults, into)
 	var heavy *TooHeavyError
 	if harmless && len(data) <= light && !errors.As(err, &heavy) {
