@@ -330,8 +330,8 @@ func (c *crons) noTarget(t *testing.T) string {
 
 // The object is there before its target: the run is tried until it comes.
 func (c *crons) awaitsTarget(t *testing.T, ns string) {
-	c.has(t, c.Hub(), ns, "cronfhpa/cron", `{.status.conditions[?(@.type=="TargetFound")].message}`,
-		`there is no Deployment "shop" in the namespace, or it cannot be scaled`)
+	c.has(t, c.Hub(), ns, "cronfhpa/cron",
+		`{.status.conditions[?(@.type=="TargetFound")].status}/{.status.conditions[?(@.type=="TargetFound")].reason}`, "False/NotFound")
 	eventually(t, "an Event tells that the run is delayed", func(ctx context.Context) error {
 		said, err := c.Ask(ctx, "-n", ns, "events", "--for=cronfederatedhpa/cron")
 		if err == nil && !strings.Contains(said.Stdout, "RunDelayed") {
