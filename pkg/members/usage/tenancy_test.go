@@ -264,9 +264,10 @@ func TestBytesOfABatch(t *testing.T) {
 	for i := range distinct.Items {
 		distinct.Items[i].Labels = map[string]string{"its-own": fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", i%200))}
 	}
-	for name, list := range map[string]*metricsv1beta1.PodMetricsList{
+	lists := map[string]*metricsv1beta1.PodMetricsList{
 		"of one container": singlePods(n), "of two containers": statefulPods(n), "with labels of their own": distinct,
-	} {
+	}
+	for name, list := range lists {
 		body := protobufOf(list)
 		before := liveHeap()
 		batch, err := allPods.decodePods(body, contentTypeProtobuf)
@@ -280,4 +281,5 @@ func TestBytesOfABatch(t *testing.T) {
 		runtime.KeepAlive(batch)
 		runtime.KeepAlive(body)
 	}
+	runtime.KeepAlive(lists) // or the heap shrinks meanwhile
 }
