@@ -137,13 +137,13 @@ func (t inMembers) set(ctx context.Context, v cronplan.Values) error {
 			klog.FromContext(ctx).Info("Set the replicas", "cluster", w.Facts.Name, "from", w.scale.Spec.Replicas, "to", w.to)
 		}
 	}
-	if n := t.memory.unplaced; n > 0 {
-		failed = append(failed, fmt.Errorf("%d of %d replicas have no cluster: all that have the workload are cordoned or drained", n, total))
-	}
 	if len(failed) > 0 {
 		return failed
 	}
-	t.memory.planned = nil
+	t.memory.planned = nil // a retry for want of clusters divides again: one may no longer be cordoned
+	if n := t.memory.unplaced; n > 0 {
+		return fmt.Errorf("%d of %d replicas have no cluster: all that have the workload are cordoned or drained", n, total)
+	}
 	return nil
 }
 
