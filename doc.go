@@ -36,7 +36,9 @@
 //	             pkg/registration/watcher  its objects that register members, kept by watches
 //	             pkg/claims/index  its autoscalers by what they scale
 //	             pkg/certs         how certificates come to be
-//	             pkg/command       what all command lines have in common
+//	             pkg/command       what the command lines of servers have in common
+//	             pkg/plugin        what the commands of kubectl-fleetscale have in common; each has a
+//	                               package below it, in ring 3
 //	             pkg/controllers/fairqueue  whose object is reconciled next
 //	             pkg/controllers/perobject  what a controller knows of each object
 //	1 decisions  pkg/replicas      how many replicas

@@ -54,6 +54,7 @@ var rings = map[string]int{
 	"pkg/members/selection":    2,
 	"pkg/members/usage":        2,
 	"pkg/members/workload":     2,
+	"pkg/plugin":               2,
 	"pkg/registration/watcher": 2,
 
 	"pkg/controllers/fairqueue":                     2,
@@ -73,10 +74,12 @@ var rings = map[string]int{
 	"pkg/webhook":                              3,
 
 	"cmd/controller-manager/app": 4,
+	"cmd/kubectl-fleetscale/app": 4,
 	"cmd/metrics-adapter/app":    4,
 	"cmd/webhook/app":            4,
 
 	"cmd/controller-manager": 5,
+	"cmd/kubectl-fleetscale": 5,
 	"cmd/metrics-adapter":    5,
 	"cmd/webhook":            5,
 }
