@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fit"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 )
@@ -16,6 +17,8 @@ type nodeRecord struct{ node fit.Node }
 var _ mirror.Object = (*nodeRecord)(nil)
 
 func (r *nodeRecord) Key() mirror.Key { return mirror.Key{Name: r.node.Name.Value()} }
+
+func (r *nodeRecord) Bytes() int64 { return compact.Bytes(*r) }
 
 // quotaRecord is what is kept of a ResourceQuota.
 type quotaRecord struct{ quota corev1.ResourceQuota }
@@ -34,6 +37,8 @@ func (r *quotaRecord) Key() mirror.Key {
 	return mirror.Key{Namespace: r.quota.Namespace, Name: r.quota.Name}
 }
 
+func (r *quotaRecord) Bytes() int64 { return compact.Bytes(*r) }
+
 // limitRecord is what is kept of a LimitRange.
 type limitRecord struct {
 	key   mirror.Key
@@ -47,3 +52,5 @@ func newLimitRecord(l *corev1.LimitRange) *limitRecord {
 }
 
 func (r *limitRecord) Key() mirror.Key { return r.key }
+
+func (r *limitRecord) Bytes() int64 { return compact.Bytes(*r) }

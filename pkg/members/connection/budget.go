@@ -27,13 +27,16 @@ type budget struct {
 // answersInMemory is how many of the largest answers there may be where nothing tells how much memory there is.
 const answersInMemory = 8
 
-// newBudget is for a process with that limit of memory, which is math.MaxInt64 for none. A part
-// of the limit is left to what is made of answers, and to all else.
+// newBudget is for the answers that are being read by a process with that limit of memory, which is math.MaxInt64 for
+// none. A part of the limit is left to what is made of answers, and to all else.
 func newBudget(memory, mostAnswer int64) *budget {
-	most := memory / 4 * 3
 	if memory == math.MaxInt64 {
-		most = answersInMemory * mostAnswer
+		return budgetOf(answersInMemory * mostAnswer)
 	}
+	return budgetOf(memory / 4 * 3)
+}
+
+func budgetOf(most int64) *budget {
 	return &budget{most: most, each: most / 2, accounts: map[*account]struct{}{}}
 }
 

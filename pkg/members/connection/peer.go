@@ -33,6 +33,9 @@ type Options struct {
 	// those of each event of a watch, which are 16 MiB at most. Of little memory
 	// (debug.SetMemoryLimit) less is available.
 	MaxAnswer int64
+	// MaxKept bounds what is kept of all clusters between their answers, as [Reading.Keep] counts it, in bytes (a third of
+	// debug.SetMemoryLimit, or 1 GiB without one). Of one cluster, half of that is.
+	MaxKept int64
 	// Timeout bounds every request (5 s), and then the time in which its answer is decoded.
 	Timeout time.Duration
 	// AllowLocal lets members, and their proxies, be at addresses of this machine and of its link.
@@ -40,6 +43,7 @@ type Options struct {
 
 	kinds  kinds
 	budget *budget // of all that have these options
+	kept   *budget // the same, for what is kept
 }
 
 // DefaultMaxAnswer is that of [Options.MaxAnswer]: a list of 200 000 PodMetrics, and more.
@@ -51,9 +55,13 @@ func (o Options) WithDefaults() Options {
 	o.QPS = cmp.Or(o.QPS, 50)
 	o.Burst = cmp.Or(o.Burst, 100)
 	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
+	o.MaxKept = cmp.Or(o.MaxKept, keptOf(debug.SetMemoryLimit(-1)))
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	if o.budget == nil {
 		o.budget = newBudget(debug.SetMemoryLimit(-1), o.MaxAnswer)
+	}
+	if o.kept == nil {
+		o.kept = budgetOf(o.MaxKept)
 	}
 	known := answers()
 	o.kinds = kinds{guard.SchemeOf(known), serializer.NewCodecFactory(known).WithoutConversion()}
@@ -92,6 +100,7 @@ func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)
 		onFail:  onFail,
 	}
 	p.reading.intake = &intake{meter: &p.meter, account: o.budget.account(), onMisconduct: onMisconduct}
+	p.reading.kept = o.kept.account()
 	return p
 }
 

@@ -33,6 +33,7 @@ type Reading struct {
 	places chan struct{} // holds a token for each decoder
 	stuck  atomic.Int32
 	intake *intake
+	kept   *account // nil: without bounds
 }
 
 // NewReading returns one for one cluster that has no [Peer].

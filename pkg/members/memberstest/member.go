@@ -80,6 +80,11 @@ func (m *Member) Counted(reg prometheus.Registerer) {
 	m.reading = peer.Reading()
 }
 
+// Of has it share the bounds of those options, of connection.Options.WithDefaults, with others.
+func (m *Member) Of(o connection.Options) {
+	m.reading = connection.NewPeer(m.name, o, nil, func(fleet.Reason) {}, nil).Reading()
+}
+
 // Dropped is how many items of a kind were not asked of it, as Counted had them counted.
 func Dropped(t testing.TB, reg prometheus.Gatherer, kind string) (n float64) {
 	t.Helper()

@@ -40,12 +40,63 @@ type asker[O runtime.Object, T Object] struct {
 	*feed[O, T]
 
 	logger klog.Logger
-	length *Length // of the list under way; one at a time
+	list   *listing[T] // the one under way; one at a time
+}
+
+// listing is a list that is being read. Its lock is for the end: the reflector does not wait for who reads then.
+type listing[T Object] struct {
+	length Length
+
+	mu    sync.Mutex
+	held  *holding[T] // by its pages so far; nil: nothing
+	ended bool        // nothing is read any more
+}
+
+// begin is for the first page of a list.
+func (l *listing[T]) begin(held *holding[T]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.giveBack()
+	l.held = held
+}
+
+// add counts a page. After an error the list is not to be gone on with.
+func (l *listing[T]) add(objects []T) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return context.Canceled
+	}
+	return l.held.add(objects...)
+}
+
+// complete returns what the list holds, which is somebody else's from now on.
+func (l *listing[T]) complete() *holding[T] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	held := l.held
+	l.held = nil
+	return held
+}
+
+// giveUp is for a list that is not gone on with; last, for that no other follows.
+func (l *listing[T]) giveUp(last bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.giveBack()
+	l.ended = l.ended || last
+}
+
+func (l *listing[T]) giveBack() {
+	if l.held != nil {
+		l.held.kept.GiveBack()
+		l.held = nil
+	}
 }
 
 func (a asker[O, T]) listerWatcher() cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: a.list, WatchFuncWithContext: a.watch,
+		ListWithContextFunc: a.read, WatchFuncWithContext: a.watch,
 	}, wholeLists{})
 }
 
@@ -56,10 +107,15 @@ type wholeLists struct{}
 // IsWatchListSemanticsUnSupported returns what client-go checks for.
 func (wholeLists) IsWatchListSemanticsUnSupported() bool { return true }
 
-// list reads one page, sooner or later: only a page that is no longer to be had
+// read reads one page, sooner or later: only a page that is no longer to be had
 // is an error, and one of a list that is too long, or no longer served, after which
 // none of it is kept.
-func (a asker[O, T]) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (a asker[O, T]) read(ctx context.Context, o metav1.ListOptions) (list runtime.Object, err error) {
+	defer func() {
+		if err != nil {
+			a.list.giveUp(false)
+		}
+	}()
 	ctx = klog.NewContext(ctx, a.logger)
 	// Not from any version on: a server's memory ignores the limit then.
 	o.ResourceVersion, o.ResourceVersionMatch = "", ""
@@ -99,12 +155,30 @@ func (a asker[O, T]) page(ctx context.Context, o *metav1.ListOptions) (runtime.O
 	if err != nil {
 		return nil, err
 	}
+	if o.Continue == "" {
+		a.list.begin(a.holding())
+	}
 	var kept *metainternalversion.List
 	if err := a.member.Reading().Guard(func() (err error) { kept, err = a.keep(list); return err }); err != nil {
 		return nil, err
 	}
 	body, _ := result.Raw() // it was read without an error
-	return kept, a.member.Reading().Endless(a.length.Add(o.Continue, kept.Continue, meta.LenList(list), len(body)))
+	if err := a.list.length.Add(o.Continue, kept.Continue, meta.LenList(list), len(body)); err != nil {
+		return nil, a.member.Reading().Endless(err)
+	}
+	return kept, a.list.add(kept.Items[0].(*page[T]).objects)
+}
+
+// ends frees what is held when the feed is no longer kept.
+func (a asker[O, T]) ends() {
+	a.list.giveUp(true)
+	a.feed.ends()
+}
+
+// holding is for a new list, and then what the feed has of it.
+func (a asker[O, T]) holding() (held *holding[T]) {
+	held = newHolding[T](a.member.Reading(), func() { go a.giveUp(held, time.Now()) }) // whoever needs the room may hold a lock
+	return held
 }
 
 // watch begins a watch. One that cannot be is as one that ended at once, after

@@ -35,6 +35,8 @@ type thing struct {
 
 func (t *thing) Key() Key { return t.key }
 
+func (t *thing) Bytes() int64 { return int64(len(t.value)) }
+
 func keepThing(c *corev1.ConfigMap) *thing {
 	return &thing{Key{c.Namespace, c.Name}, c.Data["value"]}
 }

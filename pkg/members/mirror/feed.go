@@ -33,6 +33,7 @@ type feed[O runtime.Object, T Object] struct {
 	// mu guards the rest. It is never held while anything is waited for.
 	mu       sync.Mutex
 	shelves  shelves[T]
+	held     *holding[T] // of what the shelves hold; nil before the first list
 	known    bool
 	watching bool
 	lacking  bool           // the resource was not served when last asked for, so that there are no objects
@@ -189,36 +190,91 @@ func (f *feed[O, T]) asksFor(object T) bool {
 	return key.Name != "" && (f.namespace == all || key.Namespace == f.namespace)
 }
 
-// listed puts these objects in place of all, and returns how many of them had the name of another one.
-func (f *feed[O, T]) listed(objects []T, now time.Time) (repeated int) {
-	return f.replace(objects, false, now)
+// listed puts these objects in place of all, and returns how many of them had the name of another one. There may be none for
+// which there is no room by now.
+func (f *feed[O, T]) listed(objects []T, held *holding[T], now time.Time) (repeated int) {
+	shelves, again := shelve(objects)
+	held.drop(again...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.replace(shelves, held, now)
+	if err := held.kept.Add(0); err != nil {
+		f.clear(err, now)
+	}
+	return len(again)
 }
 
 // lacks notes that the member does not serve the resource.
-func (f *feed[O, T]) lacks(now time.Time) { f.replace(nil, true, now) }
-
-func (f *feed[O, T]) replace(objects []T, lacking bool, now time.Time) (repeated int) {
-	shelves, repeated := shelve(objects)
+func (f *feed[O, T]) lacks(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.shelves, f.lacking = shelves, lacking
-	f.known, f.failure, f.heard = true, nil, now
+	f.replace(shelves[T]{of: map[string]*shelf[T]{}}, nil, now)
+	f.lacking = true
+}
+
+func (f *feed[O, T]) replace(shelves shelves[T], held *holding[T], now time.Time) {
+	f.giveBack()
+	f.shelves, f.held = shelves, held
+	f.lacking, f.known, f.failure, f.heard = false, true, nil, now
 	f.attempt()
-	return repeated
+}
+
+func (f *feed[O, T]) giveBack() {
+	if f.held != nil {
+		f.held.kept.GiveBack()
+	}
+}
+
+// giveUp forgets what was listed, if it is still what the feed has, because others need the room.
+func (f *feed[O, T]) giveUp(held *holding[T], now time.Time) {
+	f.mu.Lock()
+	stop := func() {}
+	if f.held == held {
+		stop = f.clear(held.kept.Add(0), now)
+	}
+	f.mu.Unlock()
+	stop()
+}
+
+// clear forgets all objects, and has them listed again. What it returns ends the watch, without the lock.
+func (f *feed[O, T]) clear(why error, now time.Time) (stop func()) {
+	f.giveBack()
+	f.shelves, f.held = shelves[T]{of: map[string]*shelf[T]{}}, nil
+	f.failure, _ = fleet.Classify(why)
+	f.known, f.watching, f.heard, f.missed = false, false, now, true
+	if f.stopsNow == nil {
+		return func() {}
+	}
+	return f.stopsNow
+}
+
+// ends frees what is held, when the feed is no longer kept.
+func (f *feed[O, T]) ends() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.giveBack()
 }
 
 // put adds an object, or replaces its former state.
 func (f *feed[O, T]) put(object T, now time.Time) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.shelves.put(object)
-	f.heard = now
+	stop := func() {}
+	if f.held != nil { // as after clear, until the watch has ended
+		f.heard = now
+		if err := f.held.replace(f.shelves.put(object), object); err != nil {
+			stop = f.clear(err, now)
+		}
+	}
+	f.mu.Unlock()
+	stop()
 }
 
 // remove takes an object away.
 func (f *feed[O, T]) remove(key Key, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.shelves.remove(key)
-	f.heard = now
+	if f.held != nil {
+		f.held.drop(f.shelves.remove(key)...)
+		f.heard = now
+	}
 }

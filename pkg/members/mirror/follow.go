@@ -26,8 +26,9 @@ func waits() *wait.Backoff {
 // once.
 func (f *feed[O, T]) run(ctx context.Context) {
 	defer f.attempt()
-	ask := asker[O, T]{f, klog.FromContext(ctx), &Length{}}
-	r := cache.NewReflectorWithOptions(ask.listerWatcher(), nil, store[O, T]{f}, cache.ReflectorOptions{
+	ask := asker[O, T]{f, klog.FromContext(ctx), &listing[T]{}}
+	defer ask.ends()
+	r := cache.NewReflectorWithOptions(ask.listerWatcher(), nil, store[O, T]{f, ask.list}, cache.ReflectorOptions{
 		Name: "mirror", TypeDescription: f.o.Resource.Resource,
 		Backoff: waits(),
 	})
@@ -36,7 +37,10 @@ func (f *feed[O, T]) run(ctx context.Context) {
 }
 
 // store is where the reflector puts objects.
-type store[O runtime.Object, T Object] struct{ feed *feed[O, T] }
+type store[O runtime.Object, T Object] struct {
+	feed *feed[O, T]
+	list *listing[T]
+}
 
 var _ cache.ReflectorStore = store[runtime.Object, Object]{}
 
@@ -81,7 +85,7 @@ func (s store[O, T]) Replace(pages []any, _ string) error {
 	for _, p := range pages {
 		objects = append(objects, p.(*page[T]).objects...)
 	}
-	s.feed.member.Reading().Dropped(s.feed.o.Resource.Resource, s.feed.listed(objects, time.Now()))
+	s.feed.member.Reading().Dropped(s.feed.o.Resource.Resource, s.feed.listed(objects, s.list.complete(), time.Now()))
 	return nil
 }
 

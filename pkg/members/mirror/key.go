@@ -13,7 +13,21 @@ type Key struct{ Namespace, Name string }
 
 // Object is what is kept of an object. Its key never changes, and it is not
 // written to once it is kept: it is replaced.
-type Object interface{ Key() Key }
+type Object interface {
+	Key() Key
+	// Bytes estimates what it takes in memory, but for what it shares.
+	Bytes() int64
+}
+
+// Sharing is an Object with a part that others may have as well.
+type Sharing interface {
+	Object
+	// Shared is comparable: the same for all that share it, and counts once.
+	Shared() Shared
+}
+
+// Shared is what objects share.
+type Shared interface{ Bytes() int64 }
 
 func keyOf(o metav1.Object) Key { return Key{o.GetNamespace(), o.GetName()} }
 

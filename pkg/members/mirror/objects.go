@@ -19,13 +19,17 @@ type shelf[T Object] struct {
 	shared  bool
 }
 
-// shelve puts objects away, which may be in any order; of those with one name, one. The slice is not
-// held on to.
-func shelve[T Object](objects []T) (s shelves[T], repeated int) {
+// shelve puts objects away, which may be in any order; of those with one name, one, and the others are returned. The slice
+// is not held on to.
+func shelve[T Object](objects []T) (s shelves[T], repeated []T) {
 	slices.SortFunc(objects, inOrder[T]) // members give them in this order already
-	repeated = len(objects)
-	objects = slices.CompactFunc(objects, func(o, next T) bool { return o.Key() == next.Key() })
-	repeated -= len(objects)
+	objects = slices.CompactFunc(objects, func(o, next T) bool {
+		same := o.Key() == next.Key()
+		if same {
+			repeated = append(repeated, next)
+		}
+		return same
+	})
 	s = shelves[T]{of: map[string]*shelf[T]{}}
 	for len(objects) > 0 {
 		namespace := objects[0].Key().Namespace
@@ -61,7 +65,8 @@ func (s *shelves[T]) lendAll() []T {
 	return s.whole
 }
 
-func (s *shelves[T]) put(object T) {
+// put returns the object in whose place it comes, if there is one.
+func (s *shelves[T]) put(object T) (former []T) {
 	key := object.Key()
 	one := s.of[key.Namespace]
 	if one == nil {
@@ -71,28 +76,33 @@ func (s *shelves[T]) put(object T) {
 	one.own()
 	at, found := slices.BinarySearchFunc(one.objects, key, compareTo[T])
 	if found {
+		former = []T{one.objects[at]}
 		one.objects[at] = object
 	} else {
 		one.objects = slices.Insert(one.objects, at, object)
 	}
 	s.whole = nil
+	return former
 }
 
-func (s *shelves[T]) remove(key Key) {
+// remove returns the object, if there is one.
+func (s *shelves[T]) remove(key Key) (former []T) {
 	one := s.of[key.Namespace]
 	if one == nil {
-		return
+		return nil
 	}
 	at, found := slices.BinarySearchFunc(one.objects, key, compareTo[T])
 	if !found {
-		return
+		return nil
 	}
+	former = []T{one.objects[at]}
 	one.own()
 	one.objects = slices.Delete(one.objects, at, at+1)
 	if len(one.objects) == 0 {
 		delete(s.of, key.Namespace)
 	}
 	s.whole = nil
+	return former
 }
 
 // own makes the slice one that no answer holds.

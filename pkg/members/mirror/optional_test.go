@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -148,7 +149,7 @@ func TestOptionalResourceIsSilentLikeAnyOther(t *testing.T) {
 	if later := f.silence(now.Add(time.Minute)); later != nil {
 		t.Errorf("silent while it is not served: %v", later)
 	}
-	f.listed(nil, now)
+	f.listed(nil, newHolding[*thing](connection.NewReading(), func() {}), now)
 	if later := f.silence(now.Add(time.Minute)); later == nil || later.Reason != fleet.ReasonStale {
 		t.Errorf("silent: %v, want Stale", later)
 	}

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"time"
 	"unique"
+	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fit"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -47,12 +49,24 @@ func (r *rare) empty() bool {
 	return r.waiting == nil && r.unschedulableSince == 0 && r.oomKills == nil && r.resize == resize{} && r.actual == actual{}
 }
 
-var _ mirror.Object = (*Record)(nil)
+var _ mirror.Sharing = (*Record)(nil)
 
 // Key is the Pod's namespace and name.
 func (r *Record) Key() mirror.Key {
 	return mirror.Key{Namespace: r.template.Value().room.Namespace.Value(), Name: r.name}
 }
+
+// Bytes is what the Pod takes by itself.
+func (r *Record) Bytes() int64 {
+	bytes := int64(unsafe.Sizeof(*r)) + int64(len(r.name))
+	if r.rare != nil {
+		bytes += compact.Bytes(*r.rare)
+	}
+	return bytes
+}
+
+// Shared is the Pod's template.
+func (r *Record) Shared() mirror.Shared { return sharedTemplate{r.template} }
 
 // pod returns what a decision must know of it. The requests are the template's, which many share.
 func (r *Record) pod(requests *replicas.Requests) replicas.Pod {

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fit"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -17,6 +18,12 @@ type template struct {
 	sizes    sizes
 	room     fit.Pod // but for its name, its node, and what it waits for
 }
+
+// sharedTemplate is a template, as the mirror counts it.
+type sharedTemplate struct{ unique.Handle[template] }
+
+// Bytes is what it takes, however many Pods have it.
+func (s sharedTemplate) Bytes() int64 { return compact.Bytes(s.Value()) }
 
 // templateOf is the same for all Pods that have the same. Room is the Pod's.
 func templateOf(p *corev1.Pod, room fit.Pod) unique.Handle[template] {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -28,6 +29,8 @@ type record struct {
 }
 
 func (r record) Key() mirror.Key { return mirror.Key{Namespace: r.Namespace, Name: r.Name} }
+
+func (r record) Bytes() int64 { return compact.Bytes(r.HorizontalPodAutoscaler) }
 
 func recordOf(hpa *autoscalingv2.HorizontalPodAutoscaler) record {
 	if hpa.Labels[v1alpha1.ManagedByLabel] == "" {

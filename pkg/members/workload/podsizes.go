@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -53,6 +54,8 @@ type podSizesRecord struct{ *v1alpha1.PodSizes }
 var _ mirror.Object = podSizesRecord{}
 
 func (r podSizesRecord) Key() mirror.Key { return mirror.Key{Namespace: r.Namespace, Name: r.Name} }
+
+func (r podSizesRecord) Bytes() int64 { return compact.Bytes(r.PodSizes) }
 
 // podSizesRecordOf keeps nothing but the name of one that has no effect, and of others no more than their kind allows.
 func podSizesRecordOf(s *v1alpha1.PodSizes) podSizesRecord {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
+	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -39,6 +40,8 @@ type vpaRecord struct{ *vpa.VerticalPodAutoscaler }
 var _ mirror.Object = vpaRecord{}
 
 func (r vpaRecord) Key() mirror.Key { return mirror.Key{Namespace: r.Namespace, Name: r.Name} }
+
+func (r vpaRecord) Bytes() int64 { return compact.Bytes(r.VerticalPodAutoscaler) }
 
 func vpaRecordOf(v *vpa.VerticalPodAutoscaler) vpaRecord {
 	return vpaRecord{&vpa.VerticalPodAutoscaler{
