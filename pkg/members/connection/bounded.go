@@ -10,6 +10,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
+// copies is how often an answer is in memory when the last of it has been read: in the pieces that io.ReadAll put it in, and
+// in the whole that it makes of them.
+const copies = 2
+
 // bounded is a body that fails once it was longer than most, after decompression, or
 // when it gives way to other answers. Until it is closed it holds what was read of it.
 type bounded struct {
@@ -37,7 +41,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		return n - 1, b.intake.offended(offenceTooLarge, b.tooLarge())
 	}
-	if crowded := b.loan.take(int64(n)); crowded != nil { // then err is that we ended it
+	if crowded := b.loan.take(copies * int64(n)); crowded != nil { // then err is that we ended it
 		return 0, crowded
 	}
 	return n, err
