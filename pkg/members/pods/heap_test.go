@@ -5,12 +5,15 @@ package pods
 import (
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 )
 
 const (
@@ -45,6 +48,43 @@ func heapPerPod(t testing.TB, n int) float64 {
 func TestHeapPerPod(t *testing.T) {
 	if got := heapPerPod(t, 20_000); got > mostPerPod {
 		t.Errorf("a Pod costs %.0f bytes, want %d at most", got, mostPerPod)
+	}
+}
+
+// What a record says that it takes is what the heap grows by, nearly.
+func TestBytesOfARecord(t *testing.T) {
+	const n = 20_000
+	tests := map[string]func(i int) *corev1.Pod{
+		"of a template": func(i int) *corev1.Pod { return deployed(i/(n/templates), i) },
+		"each its own":  func(i int) *corev1.Pod { return deployed(i, i) },
+		"waiting": func(i int) *corev1.Pod {
+			p := deployed(i, i)
+			p.Spec.NodeName = ""
+			p.Spec.NodeSelector = map[string]string{"example.com/of": strings.Repeat("x", 200) + p.Name}
+			return p
+		},
+	}
+	for name, pod := range tests {
+		t.Run(name, func(t *testing.T) {
+			kept, before := make([]*Record, n), inUse()
+			for i := range kept {
+				kept[i] = recordOf(pod(i))
+			}
+			grown := int64(inUse() - before)
+			var bytes int64
+			shared := map[mirror.Shared]bool{}
+			for _, r := range kept {
+				bytes += r.Bytes()
+				if s := r.Shared(); !shared[s] {
+					shared[s] = true
+					bytes += s.Bytes()
+				}
+			}
+			if bytes < grown*2/3 || bytes > grown*2 {
+				t.Errorf("%d bytes a Pod by its record, and %d of the heap", bytes/n, grown/n)
+			}
+			runtime.KeepAlive(kept)
+		})
 	}
 }
 

@@ -22,8 +22,11 @@ type template struct {
 // sharedTemplate is a template, as the mirror counts it.
 type sharedTemplate struct{ unique.Handle[template] }
 
-// Bytes is what it takes, however many Pods have it.
-func (s sharedTemplate) Bytes() int64 { return compact.Bytes(s.Value()) }
+// uniqueBytes is about what package unique takes to find a value.
+const uniqueBytes = 128
+
+// Bytes is what it takes, however many Pods have it: by itself, and its labels.
+func (s sharedTemplate) Bytes() int64 { return compact.Bytes(s.Value()) + 2*uniqueBytes }
 
 // templateOf is the same for all Pods that have the same. Room is the Pod's.
 func templateOf(p *corev1.Pod, room fit.Pod) unique.Handle[template] {
