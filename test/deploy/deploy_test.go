@@ -221,12 +221,12 @@ func checkRestricted(t *testing.T, d *appsv1.Deployment) {
 	}
 }
 
-// checkMemory holds the limit by which Go collects garbage to nine tenths of the limit at which the kernel kills. (The
+// checkMemory holds the limit by which Go collects garbage to three quarters of the limit at which the kernel kills. (The
 // downward API knows the whole limit only.)
 func checkMemory(t *testing.T, d *appsv1.Deployment) {
 	t.Helper()
 	c := d.Spec.Template.Spec.Containers[0]
-	want := fmt.Sprintf("%dMiB", c.Resources.Limits.Memory().Value()*9/10>>20)
+	want := fmt.Sprintf("%dMiB", c.Resources.Limits.Memory().Value()*3/4>>20)
 	at := slices.IndexFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "GOMEMLIMIT" })
 	if at < 0 || c.Env[at].Value != want {
 		t.Errorf("environment of %s = %v, want GOMEMLIMIT %s with a limit of %s", d.Name, c.Env, want, c.Resources.Limits.Memory())
