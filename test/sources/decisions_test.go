@@ -73,8 +73,8 @@ func TestPlacementDecisions(t *testing.T) {
 	memberstest.Eventually(t, `there is no PlacementDecision "web" in the namespace, and none has the label `+
 		`multicluster.x-k8s.io/decision-key=web`, decided)
 	e.feed(t, fmt.Sprintf(placementDecision, "web-1", 1)+fmt.Sprintf(decidedCluster, "north"))
-	memberstest.Eventually(t, `the decision "web" is not whole: PlacementDecision "web-1" has multicluster.x-k8s.io/decision-index=1, and there are 1`,
-		decided)
+	memberstest.Eventually(t, `the decision "web" is not whole: PlacementDecision "web-1" has `+
+		`multicluster.x-k8s.io/decision-index=1, and there are 1`, decided)
 	e.feed(t, fmt.Sprintf(placementDecision, "web-0", 0)+fmt.Sprintf(decidedCluster, "east"))
 	memberstest.Eventually(t, "east unknown inventory/north", decided)
 

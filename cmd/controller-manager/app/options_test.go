@@ -75,7 +75,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 // Every flag that the manifests pass is one of ours, with a value that it takes.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
 	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None,
-		"../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host")
+		"../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host",
+		"../../../deploy/components/placement-decisions")
 }
 
 // What is not said is as in Kubernetes' HorizontalPodAutoscaler controller; what is, arrives.

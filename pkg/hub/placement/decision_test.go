@@ -77,10 +77,12 @@ func TestClustersOfDecisions(t *testing.T) {
 		want string
 		err  string
 	}{
-		"one, by its name":             {[]PlacementDecision{slice("web", "", "", "fleet/east", "west")}, "fleet/east shop/west", ""},
-		"one, by its key":              {[]PlacementDecision{slice("a", "web", "", "fleet/east")}, "fleet/east", ""},
-		"several slices":               {[]PlacementDecision{slice("a", "web", "", "east"), slice("b", "web", "", "west", "east")}, "shop/east shop/west", ""},
-		"several slices in order":      {[]PlacementDecision{slice("a", "web", "1", "east"), slice("b", "web", "0", "west")}, "shop/east shop/west", ""},
+		"one, by its name": {[]PlacementDecision{slice("web", "", "", "fleet/east", "west")}, "fleet/east shop/west", ""},
+		"one, by its key":  {[]PlacementDecision{slice("a", "web", "", "fleet/east")}, "fleet/east", ""},
+		"several slices": {[]PlacementDecision{slice("a", "web", "", "east"), slice("b", "web", "", "west", "east")},
+			"shop/east shop/west", ""},
+		"several slices in order": {[]PlacementDecision{slice("a", "web", "1", "east"), slice("b", "web", "0", "west")},
+			"shop/east shop/west", ""},
 		"the key goes before the name": {[]PlacementDecision{slice("a", "web", "", "east"), slice("web", "", "", "west")}, "shop/east", ""},
 		"none are chosen":              {[]PlacementDecision{slice("web", "", "")}, "", ""},
 		"nothing is decided": {nil, "",

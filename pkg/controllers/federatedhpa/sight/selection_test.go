@@ -129,7 +129,8 @@ func TestSelectWithoutDecisions(t *testing.T) {
 	object := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{placement.DecisionAnnotation: "web"}}}
 	s, err := r.Select(t.Context(), object, false)
 	var fault *selection.SpecError
-	if !errors.As(err, &fault) || !strings.Contains(err.Error(), "start the controller-manager with --placement-decisions") || s.Clusters != nil {
+	told := errors.As(err, &fault) && strings.Contains(fault.Message, "start the controller-manager with --placement-decisions")
+	if !told || s.Clusters != nil {
 		t.Errorf("clusters %v with error %v", s.Clusters, err)
 	}
 }
