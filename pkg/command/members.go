@@ -24,6 +24,7 @@ type MemberOptions struct {
 	ClusterNamespace         string
 	ClusterProfileNamespaces []string
 	ClusterAPINamespaces     []string
+	RancherNamespaces        []string
 	ArgoCDNamespace          string
 	IdentitiesNamespace      string
 	Timeout, ProbePeriod     time.Duration
@@ -60,6 +61,8 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 		"Namespaces of the ClusterProfiles that register members, for the source clusterprofile.")
 	fs.StringSliceVar(&o.ClusterAPINamespaces, "capi-namespaces", nil,
 		"Namespaces of the Clusters of Cluster API that register members, for the source capi.")
+	fs.StringSliceVar(&o.RancherNamespaces, "rancher-namespaces", nil,
+		"Namespaces of the Clusters of Rancher's Fleet that register members, such as fleet-default, for the source rancher.")
 	fs.StringVar(&o.ArgoCDNamespace, "argocd-namespace", o.ArgoCDNamespace,
 		"Namespace of the Secrets by which Argo CD knows clusters, for the source argocd.")
 	fs.StringVar(&o.IdentitiesNamespace, "identities-namespace", o.IdentitiesNamespace, "Namespace of the ConfigMap "+
@@ -108,6 +111,7 @@ func (o *MemberOptions) validateSources() error {
 		When(len(unknown) > 0, "--sources: %s is not one of %s", strings.Join(unknown, ", "), strings.Join(known, ", ")),
 		o.validateNamespaces("clusterprofile", "--clusterprofile-namespaces", o.ClusterProfileNamespaces),
 		o.validateNamespaces("capi", "--capi-namespaces", o.ClusterAPINamespaces),
+		o.validateNamespaces("rancher", "--rancher-namespaces", o.RancherNamespaces),
 		o.validateNamespaces("argocd", "--argocd-namespace", []string{o.ArgoCDNamespace}),
 	)
 }
@@ -122,7 +126,7 @@ func (o *MemberOptions) Registry(r member.Options) member.Options {
 	r.Registrations.Namespace, r.Registrations.Policy = o.ClusterNamespace, o.Policy
 	r.Registrations.Sources, r.Registrations.ClusterProfileNamespaces = o.Sources, o.ClusterProfileNamespaces
 	r.Registrations.ClusterAPINamespaces, r.Registrations.ArgoCDNamespace = o.ClusterAPINamespaces, o.ArgoCDNamespace
-	r.Namespace = o.IdentitiesNamespace
+	r.Registrations.RancherNamespaces, r.Namespace = o.RancherNamespaces, o.IdentitiesNamespace
 	r.Connections.QPS, r.Connections.Burst = o.QPS, o.Burst
 	r.Connections.MaxAnswer, r.Connections.AllowLocal = o.MaxAnswer.Value(), o.AllowLocal
 	r.Connections.Timeout, r.ProbePeriod = o.Timeout, o.ProbePeriod

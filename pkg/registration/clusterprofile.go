@@ -15,6 +15,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
+// ClusterProfileSource is the name of the source that is the ClusterProfiles of a cluster inventory.
+const ClusterProfileSource = "clusterprofile"
+
 // The providers of access whose credentials are in a Secret. Upstream each is a command that reads it; here it is read in process.
 const (
 	openClusterManagement  = "open-cluster-management"
@@ -27,7 +30,7 @@ var clusterProfileVersion = schema.GroupVersion{Group: "multicluster.x-k8s.io", 
 // clusterProfiles are the ClusterProfiles of a cluster inventory, in the namespaces that are named.
 type clusterProfiles struct{ options Options }
 
-func (p clusterProfiles) Name() string { return "clusterprofile" }
+func (p clusterProfiles) Name() string { return ClusterProfileSource }
 
 func (p clusterProfiles) Watch() Watch {
 	return Watch{

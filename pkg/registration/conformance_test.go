@@ -45,6 +45,7 @@ var stances = []stance{
 func withAll(o Options) Options {
 	o.Sources, o.Namespace, o.ArgoCDNamespace = SourceNames(), "fleet", "argocd"
 	o.ClusterAPINamespaces, o.ClusterProfileNamespaces = []string{"prod"}, []string{"inventory"}
+	o.RancherNamespaces = []string{"fleet-default"}
 	return o
 }
 

@@ -12,6 +12,7 @@
 //	Secret          the same namespace, label sigs.k8s.io/multicluster-runtime-kubeconfig=true
 //	ClusterProfile  multicluster.x-k8s.io/v1alpha1, of some namespaces, with a Secret beside it
 //	Cluster         cluster.x-k8s.io, v1beta2 or v1beta1, of some namespaces, with the Secret that Cluster API writes for it
+//	Cluster         fleet.cattle.io/v1alpha1 of Rancher, of some namespaces, with the Secret that it refers to beside it
 //	Secret          of Argo CD, label argocd.argoproj.io/secret-type=cluster, with JSON of its own in it
 //
 // Each kind is a [Source]: which objects, and how one is read. What comes of any

@@ -33,7 +33,7 @@ func Sources(o Options) []Source {
 func all(o Options) []Source {
 	return []Source{
 		secrets{o, SecretSource, MemberLabel}, secrets{o, "multicluster-runtime", multiclusterRuntimeLabel}, karmada{o},
-		clusterProfiles{o}, clusterAPI{o}, argoCD{o},
+		clusterProfiles{o}, clusterAPI{o}, rancher{o}, argoCD{o},
 	}
 }
 
@@ -116,6 +116,8 @@ type Options struct {
 	ClusterProfileNamespaces []string
 	// ClusterAPINamespaces have the Clusters of Cluster API that register members.
 	ClusterAPINamespaces []string
+	// RancherNamespaces have the Clusters of Rancher's Fleet that register members.
+	RancherNamespaces []string
 	// ArgoCDNamespace has the Secrets by which Argo CD knows clusters.
 	ArgoCDNamespace string
 	// Access chooses among the credentials.

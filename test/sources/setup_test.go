@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/record"
 
@@ -173,6 +174,7 @@ type program struct {
 
 	pods    *pods.Store
 	metrics *prometheus.Registry
+	hub     *rest.Config // as its account
 }
 
 // start has a program know the members, by its flags, as its account.
@@ -201,7 +203,7 @@ func (e *env) start(t *testing.T, account string, access registration.Access, ar
 	events := record.NewBroadcaster(record.WithContext(t.Context()))
 	t.Cleanup(events.Shutdown)
 	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: hub.CoreV1().Events("")})
-	p := &program{pods: pods.New(pods.Options{}), metrics: prometheus.NewRegistry()}
+	p := &program{pods: pods.New(pods.Options{}), metrics: prometheus.NewRegistry(), hub: config}
 	p.Registry = member.New(options.Registry(member.Options{
 		Hub: hub, HubDynamic: dynamic.NewForConfigOrDie(config),
 		Registrations:   registration.Options{Access: access, WriteNamespace: fixture.RegistrationNamespace},

@@ -26,11 +26,7 @@ import (
 )
 
 // addMembers adds what sees the members.
-func addMembers(manager ctrl.Manager, o *Options) (*workload.Members, error) {
-	registry, err := addRegistry(manager, o)
-	if err != nil {
-		return nil, err
-	}
+func addMembers(manager ctrl.Manager, o *Options, registry *member.Registry) (*workload.Members, error) {
 	hub, err := dynamic.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read Karmada's summaries: %w", err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	cliflag "k8s.io/component-base/cli/flag"
@@ -14,6 +15,8 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
@@ -28,11 +31,13 @@ type Options struct {
 	Namespaces command.NamespaceOptions
 	// WriteNamespace has the credentials that write in members.
 	WriteNamespace string
-	Autoscale      AutoscaleOptions
-	Cron           CronOptions
-	Multidim       MultidimOptions
-	Serving        ServingOptions
-	Logging        *logs.Options
+	// PlacementDecisions lets autoscalers name the decision of a scheduler.
+	PlacementDecisions bool
+	Autoscale          AutoscaleOptions
+	Cron               CronOptions
+	Multidim           MultidimOptions
+	Serving            ServingOptions
+	Logging            *logs.Options
 }
 
 // memberTimeoutsPerReconcile is how many member timeouts one reconcile of a FederatedHPA may take: for reading scales,
@@ -119,6 +124,9 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	sets.FlagSet("members").StringVar(&o.WriteNamespace, "write-namespace", o.WriteNamespace,
 		"Namespace of the Secrets, each of the same name "+
 			"as one in --cluster-namespace, with the credentials that write in members. If it is the same namespace, one Secret does for both.")
+	sets.FlagSet("members").BoolVar(&o.PlacementDecisions, "placement-decisions", o.PlacementDecisions,
+		"Read PlacementDecisions of multicluster.x-k8s.io, by which autoscalers with the annotation "+placement.DecisionAnnotation+
+			" select clusters. Needs the source "+registration.ClusterProfileSource+".")
 	o.Autoscale.addFlags(&sets)
 	o.Cron.addFlags(&sets)
 	o.Multidim.addFlags(&sets)
@@ -212,6 +220,8 @@ func (o *Options) Validate() error {
 		o.Members.Validate(),
 		o.Namespaces.Validate(),
 		command.When(o.WriteNamespace == "", "--write-namespace: must be set"),
+		command.When(o.PlacementDecisions && !slices.Contains(o.Members.Sources, registration.ClusterProfileSource),
+			"--placement-decisions: needs %s in --sources, which tells which clusters are meant", registration.ClusterProfileSource),
 		o.Autoscale.validate(),
 		o.Multidim.validate(),
 	)

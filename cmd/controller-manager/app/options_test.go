@@ -64,6 +64,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"periods before now": {[]string{"--downscale-stabilization=-1s", "--cpu-initialization-period=-2s",
 			"--initial-readiness-delay=-3s"}, "--downscale-stabilization: must be 0 or more, got -1s\n--cpu-initialization-period: must be 0 or " +
 			"more, got -2s\n--initial-readiness-delay: must be 0 or more, got -3s"},
+		"decisions on clusters that nobody knows": {[]string{"--placement-decisions"},
+			"--placement-decisions: needs clusterprofile in --sources, which tells which clusters are meant"},
 		"several faults, all told": {[]string{"--hub-timeout=0", "--time-zone="},
 			"--hub-timeout: must be above 0, got 0s\n--time-zone: \"\" must not be empty: write a zone such as \"Etc/UTC\", or leave the field out"},
 	})
@@ -73,7 +75,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 // Every flag that the manifests pass is one of ours, with a value that it takes.
 func TestManifestsPassFlagsThatExist(t *testing.T) {
 	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None,
-		"../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host")
+		"../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host",
+		"../../../deploy/components/placement-decisions")
 }
 
 // What is not said is as in Kubernetes' HorizontalPodAutoscaler controller; what is, arrives.

@@ -16,7 +16,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 // parts are what the controllers share.
@@ -55,7 +57,11 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read autoscalers of the hub, whose CRDs are in deploy/crds: %w", err)
 	}
-	members, err := addMembers(manager, o)
+	registry, err := addRegistry(manager, o)
+	if err != nil {
+		return nil, err
+	}
+	members, err := addMembers(manager, o, registry)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +72,21 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 	fleet := &selection.Reader{
 		Fleet: members, Placements: placement.NewKarmada(manager.GetClient(), clock.RealClock{}), Timeout: o.Members.Timeout,
 	}
+	if o.PlacementDecisions {
+		fleet.Decisions = &placement.Decisions{Hub: manager.GetClient(), ClusterOf: clusterOf(registry)}
+	}
 	hub, err := addHubIdentity(manager)
 	if err != nil {
 		return nil, err
 	}
 	return &parts{scales: scales, fleet: fleet, metrics: metrics, hold: hold, hub: hub, synced: synced}, nil
+}
+
+// clusterOf tells which cluster a ClusterProfile stands for. One that registers none is called as if it were refused.
+func clusterOf(registry *member.Registry) func(namespace, name string) string {
+	return func(namespace, name string) string {
+		object := namespace + "/" + name
+		unregistered := registration.Key{Source: registration.ClusterProfileSource, Object: object}.String()
+		return cmp.Or(registry.ClusterOf(registration.ClusterProfileSource, object), unregistered)
+	}
 }

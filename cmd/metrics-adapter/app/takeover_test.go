@@ -286,5 +286,5 @@ func TestManifestsPassFlagsThatExist(t *testing.T) {
 }
 
 func ofOthers(file string) bool {
-	return strings.Contains(file, "webhook") || strings.Contains(file, "controller-manager")
+	return strings.Contains(file, "webhook") || strings.Contains(file, "controller-manager") || strings.Contains(file, "placement-decisions")
 }

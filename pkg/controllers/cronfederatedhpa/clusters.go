@@ -40,7 +40,7 @@ func (r *Reconciler) readClusters(ctx context.Context, object *v1alpha1.CronFede
 		return nil, err
 	}
 	all, _, err := r.Fleet.Select(ctx, selection.Workload{
-		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, InMembers: true,
+		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, InMembers: true, Decision: selection.DecisionOf(object),
 	})
 	if err != nil {
 		return nil, err

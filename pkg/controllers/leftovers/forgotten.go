@@ -54,6 +54,7 @@ func (s *Sweeper) forgot(ctx context.Context, v *visit, owner *v1alpha1.Federate
 	}
 	all, _, err := s.Selection.Select(ctx, selection.Workload{
 		Namespace: owner.Namespace, Target: owner.Spec.ScaleTargetRef, Affinity: owner.Spec.ClusterAffinity, InMembers: true, Known: known,
+		Decision: selection.DecisionOf(owner),
 	})
 	if err != nil {
 		klog.FromContext(ctx).V(2).Info("Could not tell whether the cluster is selected", "cluster", v.name, "federatedHPA", klog.KObj(owner),

@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
 
 // FieldManager owns in managedFields what is written on the hub.
@@ -30,9 +32,10 @@ func (r *Reconciler) apply(ctx context.Context, p *plan) error {
 	}
 	before, after := p.child.DeepCopy(), p.child.DeepCopy()
 	after.Spec = *p.wants
+	decideAlike(after, p.Object)
 	v1alpha1.DefaultFederatedHPA(before)
 	v1alpha1.DefaultFederatedHPA(after)
-	if equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+	if equality.Semantic.DeepEqual(before.Spec, after.Spec) && equality.Semantic.DeepEqual(before.Annotations, after.Annotations) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(p.child, client.MergeFromWithOptimisticLock{})
@@ -55,6 +58,7 @@ func (r *Reconciler) create(ctx context.Context, p *plan) error {
 		},
 		Spec: *p.wants,
 	}
+	decideAlike(child, p.Object)
 	v1alpha1.DefaultFederatedHPA(child)
 	err := r.Hub.Create(ctx, child, client.FieldOwner(FieldManager))
 	if apierrors.IsAlreadyExists(err) {
@@ -66,6 +70,15 @@ func (r *Reconciler) create(ctx context.Context, p *plan) error {
 	}
 	klog.FromContext(ctx).Info("Created the FederatedHPA for the goals", "federatedhpa", klog.KObj(child))
 	return nil
+}
+
+// decideAlike has the FederatedHPA select its clusters by the same decision of a scheduler as the object does, or by none.
+func decideAlike(child *v1alpha1.FederatedHPA, object *v1alpha1.MultidimPodAutoscaler) {
+	if decision := selection.DecisionOf(object); decision != nil {
+		metav1.SetMetaDataAnnotation(&child.ObjectMeta, placement.DecisionAnnotation, *decision)
+		return
+	}
+	delete(child.Annotations, placement.DecisionAnnotation)
 }
 
 // remove deletes the FederatedHPA of an object that has no goals, or not the workload. That keeps its replicas.

@@ -5,6 +5,7 @@ package multidim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
 // What becomes of a FederatedHPA that is there: it follows the mode whatever else is the matter, and goes with the goals.
@@ -97,6 +99,26 @@ func TestYoungerYields(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "requests once the older is gone", []string{"create FederatedHPA"}, withoutStatus(w.pass(1)))
+}
+
+// The FederatedHPA selects its clusters by the decision that the MultidimPodAutoscaler names, for as long as it does.
+func TestChildIsPlacedAlike(t *testing.T) {
+	w := newWorld(t, object(withGoal))
+	decision := func(names ...string) string {
+		w.edit(func(m *v1alpha1.MultidimPodAutoscaler) {
+			m.Annotations = nil
+			for _, name := range names {
+				m.Annotations = map[string]string{placement.DecisionAnnotation: name, "theirs": "too"}
+			}
+		})
+		w.pass(2)
+		named, found := w.child().Annotations[placement.DecisionAnnotation]
+		return fmt.Sprint(named, found, len(w.child().Annotations))
+	}
+	w.Fleet.Decisions = &placement.Decisions{Hub: w.hub, ClusterOf: func(_, name string) string { return name }}
+	got := []string{decision(), decision("web"), decision("other"), decision()}
+	same(t, "decisions", []string{"false 0", "webtrue 1", "othertrue 1", "false 0"}, got)
+	same(t, "what is written once more", 0, len(withoutStatus(w.pass(1))))
 }
 
 // A FederatedHPA of somebody else says nothing of this workload's replicas.

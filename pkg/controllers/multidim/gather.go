@@ -70,6 +70,7 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 	all, _, err := r.Fleet.Select(ctx, selection.Workload{
 		Namespace: in.Object.Namespace, Target: in.Object.Spec.ScaleTargetRef, Affinity: in.Object.Spec.ClusterAffinity, InMembers: true,
 		Tolerations: in.Object.Spec.ClusterTolerations, Known: known(in.Object),
+		Decision: selection.DecisionOf(in.Object),
 	})
 	if in.unselected = err; err != nil {
 		return

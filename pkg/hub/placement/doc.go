@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package placement says in which clusters others have placed a workload.
+// Package placement says in which clusters others have placed a workload: Karmada by its ResourceBindings, and schedulers of a cluster
+// inventory by PlacementDecisions, one of which an autoscaler names.
 package placement
 
 import (
@@ -30,10 +31,12 @@ const (
 	Divided Rule = "Divided"
 	// Duplicated: each cluster runs as many replicas as the hub says.
 	Duplicated Rule = "Duplicated"
+	// Decided: a scheduler chose the clusters, and brings nothing there.
+	Decided Rule = "Decided"
 )
 
 // ByOthers reports whether others bring workloads to the clusters.
-func (r Rule) ByOthers() bool { return r != Nobody }
+func (r Rule) ByOthers() bool { return r != Nobody && r != Decided }
 
 // Names reports whether it is known in which clusters the workload is placed.
 func (r Rule) Names() bool { return r != Nobody && r != Unplaced }

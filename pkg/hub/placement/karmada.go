@@ -93,10 +93,13 @@ func (l *ResourceBindingList) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// AddToScheme makes scheme know the kinds that Karmada's placements are read from.
+// AddToScheme makes scheme know the kinds that placements are read from.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(bindings, &ResourceBinding{}, &ResourceBindingList{})
-	metav1.AddToGroupVersion(scheme, bindings) // without it they can be read, but not listed
+	scheme.AddKnownTypes(inventory, &PlacementDecision{}, &PlacementDecisionList{})
+	for _, version := range []schema.GroupVersion{bindings, inventory} {
+		metav1.AddToGroupVersion(scheme, version) // without it they can be read, but not listed
+	}
 	return nil
 }
 

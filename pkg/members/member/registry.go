@@ -3,6 +3,7 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -81,15 +82,39 @@ func (r *Registry) Counted() []*Member { return slices.DeleteFunc(r.Members(), (
 func (r *Registry) Registered(source, object string) (cluster string, silence error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rank := slices.IndexFunc(registration.Sources(r.options.Registrations), func(s registration.Source) bool { return s.Name() == source })
-	e := r.entries[registration.Key{Rank: rank, Source: source, Object: object}]
+	e := r.entryOf(source, object)
 	switch {
-	case e == nil || e.member.view.Load() == nil:
+	case e == nil:
 		return "", nil
 	case isDuplicate(&e.shown.silence):
 		return e.member.name, nil
 	}
 	return e.member.name, e.member.Silence()
+}
+
+// ClusterOf returns the name of the cluster that an object of a source stands for: of a spare, that of the registration which is in use;
+// empty: the object registers none.
+func (r *Registry) ClusterOf(source, object string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.entryOf(source, object)
+	if e == nil {
+		return ""
+	}
+	if isDuplicate(&e.shown.silence) {
+		return cmp.Or(r.established[e.uid].Name, e.member.name)
+	}
+	return e.member.name
+}
+
+// entryOf is that of an object of a source, nil: it registers nothing, or nothing was said of it yet.
+func (r *Registry) entryOf(source, object string) *entry {
+	rank := slices.IndexFunc(registration.Sources(r.options.Registrations), func(s registration.Source) bool { return s.Name() == source })
+	e := r.entries[registration.Key{Rank: rank, Source: source, Object: object}]
+	if e == nil || e.member.view.Load() == nil {
+		return nil
+	}
+	return e
 }
 
 // OnChange has f called after membership, readiness, identity, labels or a

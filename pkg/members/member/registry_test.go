@@ -249,6 +249,13 @@ func TestRegistered(t *testing.T) {
 	}
 	hub.Put(t, east.secret(t, "spare"))
 	memberstest.Eventually(t, "spare <nil>", func() string { return registered("secret", "spare") })
+	memberstest.Eventually(t, "east", func() string { return r.ClusterOf("secret", "spare") }) // it is a spare of that one
+	for object, want := range map[string]string{"secret/east": "east", "secret/west": "", "karmada/east": "", "none/east": ""} {
+		source, name, _ := strings.Cut(object, "/")
+		if got := r.ClusterOf(source, name); got != want {
+			t.Errorf("%s stands for %q, want %q", object, got, want)
+		}
+	}
 	for object, want := range map[string]string{
 		"secret/east": "east <nil>", "secret/west": " <nil>", "karmada/east": " <nil>", "none/east": " <nil>",
 	} {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package selection says which member clusters an autoscaler selects for its workload: of those that are registered, those
-// where others placed the workload, if somebody does, and that the autoscaler's affinity names. FederatedHPAs (package sight) and
-// MultidimPodAutoscalers (package multidim) select in the same way.
+// where others placed the workload, if somebody does or the autoscaler names a decision, and that its affinity names. FederatedHPAs
+// (package sight), MultidimPodAutoscalers (package multidim) and CronFederatedHPAs select in the same way.
 package selection
 
 import (
@@ -15,6 +15,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -28,6 +29,8 @@ type Reader struct {
 	Fleet workload.Fleet
 	// Placements says where workloads are placed by others. Nil: nobody places them.
 	Placements placement.Source
+	// Decisions are those of schedulers, which autoscalers name. Nil: they are not read.
+	Decisions *placement.Decisions
 	// Timeout bounds what is asked of, and what is written to, all members, side by side, for one object.
 	Timeout time.Duration
 }
@@ -42,6 +45,8 @@ type Workload struct {
 	// InMembers: the autoscaler writes the replicas of each cluster there. So it is no fault if whoever places workloads does not place
 	// this one.
 	InMembers bool
+	// Decision is the value of the autoscaler's [placement.DecisionAnnotation]; nil: it has none.
+	Decision *string
 	// Known are the clusters that the autoscaler's status names.
 	Known map[string]bool
 }
@@ -104,15 +109,53 @@ type places struct {
 // placements reads where others place the workload. That they do not place it is a fault only where the hub's number is what
 // clusters are to follow.
 func (r *Reader) placements(ctx context.Context, w Workload) (places, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout) // what may not be listed is waited for
+	defer cancel()
+	placed, err := r.placed(ctx, w)
+	if err != nil || w.Decision == nil {
+		return placed, err
+	}
+	return r.decided(ctx, w, placed.rule)
+}
+
+// placed is where whoever brings workloads to the clusters places this one.
+func (r *Reader) placed(ctx context.Context, w Workload) (places, error) {
 	if r.Placements == nil {
 		return places{}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.Timeout) // what may not be listed is waited for
-	defer cancel()
 	replicas, rule, err := r.Placements.Of(ctx, w.Namespace, w.Target)
 	var template *placement.TemplateFault
 	if ignored := errors.As(err, &template) && w.InMembers; err != nil && !ignored {
 		return places{}, fmt.Errorf("reading where %s is placed: %w", workload.Describe(w.Target), err)
 	}
 	return places{rule, replicas}, nil
+}
+
+// decided is where the scheduler that the autoscaler names decided that the workload is to be, unless somebody else places it.
+func (r *Reader) decided(ctx context.Context, w Workload, others placement.Rule) (places, error) {
+	fault := placement.CheckDecision(*w.Decision)
+	switch {
+	case fault != "":
+	case others.ByOthers():
+		fault = "must not be set where Karmada places workloads"
+	case r.Decisions == nil:
+		fault = "has no effect, as no PlacementDecisions are read: start the controller-manager with --placement-decisions"
+	}
+	if fault != "" {
+		return places{}, &SpecError{fmt.Sprintf("metadata.annotations[%s]: %s", placement.DecisionAnnotation, fault)}
+	}
+	clusters, err := r.Decisions.Clusters(ctx, w.Namespace, *w.Decision)
+	if err != nil {
+		return places{}, fmt.Errorf("reading where %s is placed, by the annotation %s: %w", workload.Describe(w.Target),
+			placement.DecisionAnnotation, err)
+	}
+	return places{placement.Decided, clusters}, nil
+}
+
+// DecisionOf returns the value of an autoscaler's annotation; nil: it has none.
+func DecisionOf(autoscaler metav1.Object) *string {
+	if name, found := autoscaler.GetAnnotations()[placement.DecisionAnnotation]; found {
+		return &name
+	}
+	return nil
 }

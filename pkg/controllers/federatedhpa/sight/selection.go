@@ -19,6 +19,7 @@ func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA, inMe
 	clusters, rule, err := r.Reader.Select(ctx, selection.Workload{
 		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, Affinity: object.Spec.ClusterAffinity,
 		Tolerations: object.Spec.ClusterTolerations, InMembers: inMembers, Known: known(object),
+		Decision: selection.DecisionOf(object),
 	})
 	if err != nil {
 		return s, err

@@ -15,13 +15,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -95,6 +98,43 @@ func words(s Sight) string {
 	return strings.Join(all, " ")
 }
 
+// scheduled are the decision web, of the clusters b and z, of which nobody has registered z, and none.
+func scheduled(t *testing.T) *placement.Decisions {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := placement.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	web := &placement.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	for _, name := range []string{"b", "z"} {
+		ref := placement.ClusterProfile{Namespace: "fleet", Name: name}
+		web.Decisions = append(web.Decisions, placement.ClusterDecision{ClusterProfileRef: ref})
+	}
+	none := &placement.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "none"}}
+	return &placement.Decisions{
+		Hub: fake.NewClientBuilder().WithScheme(scheme).WithObjects(web, none).Build(),
+		ClusterOf: func(namespace, name string) string {
+			if name == "z" {
+				return "clusterprofile." + namespace + "." + name
+			}
+			return name
+		},
+	}
+}
+
+// Whoever names a decision where none are read is told so, and nothing is concluded.
+func TestSelectWithoutDecisions(t *testing.T) {
+	r := &Reader{Clock: clocktesting.NewFakePassiveClock(noon)}
+	r.Fleet, r.Timeout = members{"a": nil}, time.Second
+	object := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{placement.DecisionAnnotation: "web"}}}
+	s, err := r.Select(t.Context(), object, false)
+	var fault *selection.SpecError
+	told := errors.As(err, &fault) && strings.Contains(fault.Message, "start the controller-manager with --placement-decisions")
+	if !told || s.Clusters != nil {
+		t.Errorf("clusters %v with error %v", s.Clusters, err)
+	}
+}
+
 func TestSelect(t *testing.T) {
 	three := members{"a": nil, "b": &fleet.Silence{Reason: fleet.ReasonTimeout}, "c": nil}
 	only := func(names ...string) func(*v1alpha1.FederatedHPA) {
@@ -120,6 +160,11 @@ func TestSelect(t *testing.T) {
 		odd := []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Odd"}}
 		f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchExpressions: odd}}
 	}
+	decided := func(name string) func(*v1alpha1.FederatedHPA) {
+		return func(f *v1alpha1.FederatedHPA) {
+			f.Annotations = map[string]string{placement.DecisionAnnotation: name}
+		}
+	}
 	two := placed{on: map[string]*int32{"a": new(int32(3)), "z": nil}, known: true}
 	tests := map[string]struct {
 		members members
@@ -142,6 +187,19 @@ func TestSelect(t *testing.T) {
 		"unless the workload is placed there": {members{"a": dead, "b": dead}, &two, nil, "a=3* z*", ""},
 		"or the status names them": {members{"a": nil, "b": dead, "c": dead},
 			nil, []func(*v1alpha1.FederatedHPA){knows("b")}, "a b*", ""},
+		"those that a scheduler chose":           {three, nil, []func(*v1alpha1.FederatedHPA){decided("web")}, "b* clusterprofile.fleet.z*", ""},
+		"of them, those that the affinity names": {three, nil, []func(*v1alpha1.FederatedHPA){decided("web"), only("a", "b")}, "b*", ""},
+		"a scheduler chose none":                 {three, nil, []func(*v1alpha1.FederatedHPA){decided("none")}, "", ""},
+		"a scheduler has not chosen yet": {three, nil, []func(*v1alpha1.FederatedHPA){decided("later")}, "",
+			`reading where Deployment "web" is placed, by the annotation fleetscale.io/placement-decision: there is no PlacementDecision ` +
+				`"later" in the namespace, and none has the label multicluster.x-k8s.io/decision-key=later`},
+		"a scheduler and others place it": {three, &two, []func(*v1alpha1.FederatedHPA){decided("web")}, "",
+			"metadata.annotations[fleetscale.io/placement-decision]: must not be set where Karmada places workloads"},
+		"a decision without a name": {three, nil, []func(*v1alpha1.FederatedHPA){decided("")}, "",
+			"metadata.annotations[fleetscale.io/placement-decision]: must name a PlacementDecision"},
+		"a decision that can have no such name": {three, nil, []func(*v1alpha1.FederatedHPA){decided("a,b=c")}, "",
+			"metadata.annotations[fleetscale.io/placement-decision]: must be the name or the multicluster.x-k8s.io/decision-key of a " +
+				"PlacementDecision, of at most 63 characters"},
 		"one is not preferred": {three, nil, []func(*v1alpha1.FederatedHPA){prefers("a", "b")}, "a b* c?", ""},
 		"an unreadable affinity": {three, nil, []func(*v1alpha1.FederatedHPA){unreadable}, "",
 			`spec.clusterAffinity: reading labelSelector: "Odd" is not a valid label selector operator`},
@@ -153,6 +211,7 @@ func TestSelect(t *testing.T) {
 			if tc.placed != nil {
 				r.Placements = tc.placed
 			}
+			r.Decisions = scheduled(t)
 			object := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
 			object.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
 			for _, change := range tc.change {
