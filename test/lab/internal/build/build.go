@@ -18,6 +18,7 @@ import (
 
 // Group is programs that are built together, and kept in a folder of their own.
 type Group struct {
+	module  string // folder of the module below test/ whose versions are built; empty for test/ itself
 	steps   []step
 	sources []string // folders below lab/ that the programs are made of, beside modules of others
 }
@@ -79,23 +80,14 @@ func Nodes() Group {
 // builds; an interrupted build leaves nothing behind but what Go's own cache
 // kept of it.
 func Programs(ctx context.Context, g Group, log io.Writer) (string, error) {
-	module, err := moduleDir()
+	dir, module, err := g.locate()
 	if err != nil {
 		return "", err
 	}
-	key, err := cacheKey(module, g)
-	if err != nil {
-		return "", err
-	}
-	root, err := cacheRoot()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(root, key)
 	if complete(dir) {
 		return dir, nil
 	}
-	unlock, err := waitForTurn(ctx, filepath.Join(root, key+".lock"), log)
+	unlock, err := waitForTurn(ctx, dir+".lock", log)
 	if err != nil {
 		return "", err
 	}
@@ -104,6 +96,27 @@ func Programs(ctx context.Context, g Group, log io.Writer) (string, error) {
 		return dir, nil
 	}
 	return dir, into(ctx, dir, g.steps, builder{module: module, log: log})
+}
+
+// Built says whether this version of the programs of a group is there.
+func Built(g Group) bool {
+	dir, _, err := g.locate()
+	return err == nil && complete(dir)
+}
+
+// locate returns the folder for the programs of a group, and that of the module they are built in.
+func (g Group) locate() (dir, module string, err error) {
+	tests, err := moduleDir()
+	if err != nil {
+		return "", "", err
+	}
+	module = filepath.Join(tests, g.module)
+	key, err := cacheKey(tests, module, g)
+	if err != nil {
+		return "", "", err
+	}
+	root, err := cacheRoot()
+	return filepath.Join(root, key), module, err
 }
 
 // cacheRoot is $XDG_CACHE_HOME/fleetscale/lab, or the platform's equivalent.
