@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make help` lists what there is. The repository holds four Go modules: the product (here), test/ (real control
-# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library) and tools/ (pinned tools, built once into a cache).
+# `make help` lists what there is. The repository holds five Go modules: the product (here), test/ (real control
+# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library), test/karmada/ (the programs of Karmada) and tools/
+# (pinned tools, built once into a cache).
 
 GO      ?= go
 MEMBERS ?= 2

@@ -47,7 +47,7 @@ func BuildKarmada(ctx context.Context, log io.Writer) (dir string, err error) {
 	return build.Programs(ctx, build.Karmada(), log)
 }
 
-// KarmadaIsBuilt says whether BuildKarmada has nothing to do.
+// KarmadaIsBuilt reports whether BuildKarmada has nothing to do.
 func KarmadaIsBuilt() bool { return build.Built(build.Karmada()) }
 
 // startKarmada makes the hub a control plane that all members have joined.

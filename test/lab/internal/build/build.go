@@ -98,7 +98,7 @@ func Programs(ctx context.Context, g Group, log io.Writer) (string, error) {
 	return dir, into(ctx, dir, g.steps, builder{module: module, log: log})
 }
 
-// Built says whether this version of the programs of a group is there.
+// Built reports whether this version of the programs of a group is there.
 func Built(g Group) bool {
 	dir, _, err := g.locate()
 	return err == nil && complete(dir)
