@@ -47,6 +47,14 @@ func BuildKarmada(ctx context.Context, log io.Writer) (dir string, err error) {
 	return build.Programs(ctx, build.Karmada(), log)
 }
 
+// BuildKarmadaTests is Build for Karmada's own end-to-end tests, base.test, and for karmadactl, which they run.
+func BuildKarmadaTests(ctx context.Context, log io.Writer) (dir string, err error) {
+	if log == nil {
+		log = io.Discard
+	}
+	return build.Programs(ctx, build.KarmadaTests(), log)
+}
+
 // KarmadaIsBuilt reports whether BuildKarmada has nothing to do.
 func KarmadaIsBuilt() bool { return build.Built(build.Karmada()) }
 
@@ -71,6 +79,9 @@ func (l *Lab) startKarmada(ctx context.Context, o Options) error {
 		return err
 	}
 	if err := l.installKarmadaKinds(ctx); err != nil {
+		return err
+	}
+	if err := l.letProxy(ctx); err != nil {
 		return err
 	}
 	if err := l.startKarmadaPrograms(ctx, o.Karmada.ControllerManagerArgs); err != nil {

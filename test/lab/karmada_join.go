@@ -106,23 +106,23 @@ spec:
 `, member.Name, system.UID, member.URL, karmadaClusters))
 }
 
-func createKarmadaAccounts(ctx context.Context, client kubernetes.Interface, administrator string, others ...string) error {
+func createKarmadaAccounts(ctx context.Context, client kubernetes.Interface, adminAccount string, others ...string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: karmadaClusters, Labels: map[string]string{"karmada.io/system": "true"},
 	}}
 	if _, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	for _, name := range append([]string{administrator}, others...) {
+	for _, name := range append([]string{adminAccount}, others...) {
 		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if _, err := client.CoreV1().ServiceAccounts(karmadaClusters).Create(ctx, account, metav1.CreateOptions{}); err != nil {
 			return err
 		}
 	}
 	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: administrator},
+		ObjectMeta: metav1.ObjectMeta{Name: adminAccount},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: karmadaClusters, Name: administrator}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: karmadaClusters, Name: adminAccount}},
 	}
 	_, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
 	return err

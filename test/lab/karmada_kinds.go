@@ -37,6 +37,15 @@ func (l *Lab) installKarmadaWebhooks(ctx context.Context) error {
 	return l.applyKarmada(ctx, string(manifests))
 }
 
+// letProxy lets the lab's administrator reach members through the control plane, as "karmadactl top" does.
+func (l *Lab) letProxy(ctx context.Context) error {
+	manifests, err := os.ReadFile(filepath.Join(l.state.Karmada.Files, "artifacts/deploy/cluster-proxy-admin-rbac.yaml"))
+	if err != nil {
+		return fmt.Errorf("reading the rights of Karmada's administrator: %w", err)
+	}
+	return l.applyKarmada(ctx, strings.ReplaceAll(string(manifests), "system:admin", administrator))
+}
+
 // applyKarmada fills in what Karmada's scripts fill in, and applies it. The webhook is on this machine.
 func (l *Lab) applyKarmada(ctx context.Context, manifests string) error {
 	ca, err := l.Hub().CA()

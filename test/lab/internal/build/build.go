@@ -20,6 +20,7 @@ import (
 type Group struct {
 	module  string // folder of the module below test/ whose versions are built; empty for test/ itself
 	steps   []step
+	tests   []step   // of packages whose tests become a program each
 	sources []string // folders below lab/ that the programs are made of, beside modules of others
 }
 
@@ -95,7 +96,7 @@ func Programs(ctx context.Context, g Group, log io.Writer) (string, error) {
 	if complete(dir) {
 		return dir, nil
 	}
-	return dir, into(ctx, dir, g.steps, builder{module: module, log: log})
+	return dir, into(ctx, dir, g, builder{module: module, log: log})
 }
 
 // Built reports whether this version of the programs of a group is there.
@@ -157,7 +158,7 @@ func waitForTurn(ctx context.Context, lock string, log io.Writer) (unlock func()
 
 // into builds beside dir and moves the result there in one step. The caller
 // holds the lock, so whatever an earlier builder left half done is nobody's.
-func into(ctx context.Context, dir string, steps []step, b builder) error {
+func into(ctx context.Context, dir string, g Group, b builder) error {
 	partial := dir + ".partial"
 	if err := os.RemoveAll(partial); err != nil {
 		return fmt.Errorf("clearing an unfinished build: %w", err)
@@ -165,10 +166,12 @@ func into(ctx context.Context, dir string, steps []step, b builder) error {
 	if err := os.MkdirAll(partial, 0o755); err != nil {
 		return fmt.Errorf("creating the cache for the lab's programs: %w", err)
 	}
-	for _, s := range steps {
-		if err := b.run(ctx, s, partial); err != nil {
-			return errors.Join(err, os.RemoveAll(partial))
-		}
+	err := b.runAll(ctx, g.steps, partial, ofPrograms)
+	if err == nil {
+		err = b.runAll(ctx, g.tests, partial, ofTests)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(partial))
 	}
 	if err := os.Rename(partial, dir); err != nil {
 		return fmt.Errorf("storing the lab's programs: %w", err)

@@ -121,7 +121,7 @@ func TestAFailedBuildLeavesNothing(t *testing.T) {
 	if err := os.MkdirAll(leftover, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	err := into(t.Context(), dir, Clusters().steps, builder{module: t.TempDir(), log: io.Discard})
+	err := into(t.Context(), dir, Clusters(), builder{module: t.TempDir(), log: io.Discard})
 	if err == nil || !strings.Contains(err.Error(), "go.mod file not found") {
 		t.Errorf("building outside of a module: error = %v", err)
 	}

@@ -27,6 +27,18 @@ func Karmada() Group {
 	return Group{module: karmadaFolder, steps: []step{{programs: programs, packages: packages, flags: []string{"-ldflags", "-s -w"}}}}
 }
 
+// KarmadaTests are Karmada's own end-to-end tests, base.test, and what they run.
+func KarmadaTests() Group {
+	flags := []string{"-ldflags", "-s -w"}
+	return Group{
+		module: karmadaFolder,
+		steps:  []step{{programs: []string{"karmadactl"}, packages: []string{karmadaModule + "/cmd/karmadactl"}, flags: flags}},
+		tests: []step{{
+			programs: []string{"the end-to-end tests of Karmada"}, packages: []string{karmadaModule + "/test/e2e/suites/base"}, flags: flags,
+		}},
+	}
+}
+
 // KarmadaFiles returns the folder of the files of Karmada: its kinds and manifests are in it.
 func KarmadaFiles(ctx context.Context) (string, error) {
 	tests, err := moduleDir()

@@ -48,6 +48,9 @@ func isModule(dir string) bool {
 func cacheKey(tests, module string, g Group) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, g.steps)
+	if len(g.tests) > 0 {
+		fmt.Fprintln(sum, g.tests)
+	}
 	if err := hashVersions(sum, filepath.Join(module, "go.mod")); err != nil {
 		return "", fmt.Errorf("reading the versions of the lab's programs: %w", err)
 	}
