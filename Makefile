@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make help` lists what there is. The repository holds four Go modules: the product (here), test/ (real control
-# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library) and tools/ (pinned tools, built once into a cache).
+# `make help` lists what there is. The repository holds five Go modules: the product (here), test/ (real control
+# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library), test/karmada/ (the programs of Karmada) and tools/
+# (pinned tools, built once into a cache).
 
 GO      ?= go
 MEMBERS ?= 2
@@ -100,15 +101,20 @@ test-node: need-go ## Run the tests that need a real node, with a kubelet: as ro
 	$(GO) -C test run ./cmd/lab build --real-nodes
 	$(GO) -C test test -count 1 -v -timeout 10m ./node/...
 
+.PHONY: test-karmada
+test-karmada: need-go ## Run our programs on a real Karmada control plane; builds Karmada's programs, for six minutes, the first time
+	$(GO) -C test run ./cmd/lab build --karmada
+	$(GO) -C test test -short -count 1 -v -timeout 20m ./karmadahub
+
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit reproducible oracle differential multidim distributed sim bench cmd api deploy admission sources restricted podsizes capacity lab node e2e hostile fuzz
+PARTS  ?= unit reproducible oracle differential multidim distributed sim bench cmd api deploy admission sources restricted podsizes capacity lab node karmadahub e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full
 test-full: need-go ## Run everything in its long form, part by part; PARTS="unit e2e" are these two
 	@$(SAY_RACE)
-	$(GO) -C test run ./cmd/lab build --real-nodes
+	$(GO) -C test run ./cmd/lab build --real-nodes --karmada
 	@failed=; for part in $(PARTS); do began=$$(date +%s); echo "=== $$part"; \
 	    if $(MAKE) full-$$part; then result=ok; else result=FAILED; failed="$$failed $$part"; fi; \
 	    echo "=== $$part: $$result after $$(( $$(date +%s) - began )) s"; done; \
@@ -192,5 +198,5 @@ verify: need-go ## Check that files are formatted, generated ones current, and g
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call GENERATE,$$fresh); \
 	    for file in $(GENERATED); do diff -u $$file $$fresh/$$file || { echo "Not current; run make generate."; exit 1; }; done
 	@$(GO) -C tools test ./...
-	@for module in . test test/oracle tools; do echo "Checking $$module/go.mod ..."; \
+	@for module in . test test/oracle test/karmada tools; do echo "Checking $$module/go.mod ..."; \
 	    $(GO) -C $$module mod tidy -diff || { echo "Not tidy; run go -C $$module mod tidy."; exit 1; }; done

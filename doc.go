@@ -69,6 +69,7 @@
 // import them, and nothing else.
 //
 // Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
-// (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes; tools/ is one more, with pinned
-// tools and our own; deploy/ holds manifests; docs/ explains, and docs/architecture.md is where to begin.
+// (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes, and test/karmada, for the programs
+// of Karmada; tools/ is one more, with pinned tools and our own; deploy/ holds manifests; docs/ explains, and
+// docs/architecture.md is where to begin.
 package fleetscale

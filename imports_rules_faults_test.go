@@ -154,6 +154,11 @@ func TestImportFaults(t *testing.T) {
 		"but what it judges is compared with it": {
 			"test/oracle/a_test.go", imports("k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model", module+"/pkg/sizes"), nil,
 		},
+		"nor Karmada, not even by other tests": {
+			"test/lab/a.go", imports("github.com/karmada-io/karmada/pkg/util"),
+			[]string{"test/lab/a.go imports github.com/karmada-io/karmada/pkg/util: only the module test/karmada may; its versions of " +
+				"Kubernetes' modules are Karmada's"},
+		},
 		"what is for tests is imported by tests of every ring": {
 			"pkg/registration/a_test.go", imports(module + "/pkg/members/memberstest"), nil,
 		},

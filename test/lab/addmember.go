@@ -5,18 +5,22 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
 
 // AddMember starts one more member in a lab that is up. It may be asked of a
-// lab that another process started.
+// lab that another process started. It does not join Karmada.
 func (l *Lab) AddMember(ctx context.Context, m Member, log io.Writer) (*Cluster, error) {
 	if log == nil {
 		log = io.Discard
 	}
 	if err := m.validate(l.names()); err != nil {
 		return nil, err
+	}
+	if m.Pull {
+		return nil, fmt.Errorf("member %q: a member that is added does not join Karmada; leave Pull out", m.Name)
 	}
 	c, err := l.bringUp(ctx, m.plan(), log)
 	if err != nil {

@@ -21,6 +21,7 @@ type Pair = pki.Pair
 const (
 	authorityName         = "ca"
 	serviceAccountKeyName = "service-account.key"
+	administrator         = "admin"
 	admins                = "system:masters"
 )
 
@@ -119,7 +120,7 @@ func (c *Cluster) createCredentials() error {
 	if err := os.WriteFile(filepath.Join(c.pkiDir(), serviceAccountKeyName), serviceAccountKey, 0o600); err != nil {
 		return fmt.Errorf("writing the key of service accounts: %w", err)
 	}
-	return c.writeKubeconfig(c.Kubeconfig, "admin", admins)
+	return c.writeKubeconfig(c.Kubeconfig, administrator, admins)
 }
 
 func (c *Cluster) writeKubeconfig(path, user string, groups ...string) error {

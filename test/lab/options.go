@@ -30,6 +30,8 @@ type Options struct {
 	Hub Hub
 	// Members are the clusters that they ask. None is allowed.
 	Members []Member
+	// Karmada makes the hub a Karmada control plane. Nil is none.
+	Karmada *Karmada
 	// MetricResolution is the period of every metrics-server: 15s by default,
 	// 10s or more.
 	MetricResolution time.Duration
@@ -74,6 +76,9 @@ type Member struct {
 	ControllerManagerArgs []string
 	// Recorded is as in the Hub.
 	Recorded []string
+	// Pull has the member join Karmada in Pull mode: an agent there does what the hub says. Otherwise, and by default, Karmada
+	// reaches into the member.
+	Pull bool
 }
 
 // Members returns n members, called member1 and so on.
@@ -121,6 +126,9 @@ func (o Options) validate() error {
 	taken := map[string]bool{hubName: true}
 	for _, member := range o.Members {
 		errs = append(errs, member.validate(taken))
+		if member.Pull && o.Karmada == nil {
+			errs = append(errs, fmt.Errorf("member %q: there is no Karmada to join in Pull mode; set Karmada", member.Name))
+		}
 		taken[member.Name] = true
 	}
 	return errors.Join(errs...)

@@ -44,6 +44,10 @@ func TestOptionsAreRefusedWithAllTheirFaults(t *testing.T) {
 			Options{Dir: "d", Hub: Hub{Workloads: true, RealNodes: -1}},
 			"hub: its real nodes must be 0 or more, and 0 without workloads; got -1",
 		},
+		"a member in Pull mode, without Karmada": {
+			Options{Dir: "d", Members: []Member{{Name: "a", Pull: true}}},
+			`member "a": there is no Karmada to join in Pull mode; set Karmada`,
+		},
 		"a name that is no label": {
 			Options{Dir: "d", Members: []Member{{Name: "a.b"}}},
 			`member "a.b": its name must be a DNS label: must not contain dots`,

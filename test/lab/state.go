@@ -21,6 +21,7 @@ type state struct {
 	EtcdURL          string
 	MetricResolution time.Duration
 	Clusters         []Cluster // the hub first
+	Karmada          *karmada  `json:",omitempty"`
 }
 
 func statePath(dir string) string { return filepath.Join(dir, "lab.json") }

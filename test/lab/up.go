@@ -153,6 +153,11 @@ func (l *Lab) up(ctx context.Context, o Options) error {
 		l.adopt(c)
 		l.state.Clusters = append(l.state.Clusters, *c)
 	}
+	if o.Karmada != nil {
+		if err := l.startKarmada(ctx, o); err != nil {
+			return err
+		}
+	}
 	if err := l.save(l.state); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 func newUpCommand(dir *string) *cobra.Command {
 	var members int
-	var realNodes bool
+	var realNodes, karmada bool
 	options := lab.Options{}
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -32,6 +32,12 @@ Ctrl-C meanwhile ends what was started.`,
 					options.Members[i].RealNodes = 1
 				}
 			}
+			if karmada {
+				options.Karmada = &lab.Karmada{}
+				if last := members - 1; last > 0 {
+					options.Members[last].Pull = true
+				}
+			}
 			return up(cmd, options)
 		},
 	}
@@ -39,6 +45,8 @@ Ctrl-C meanwhile ends what was started.`,
 	flags.IntVar(&members, "members", 2, "Member clusters to start: member1, member2, ...")
 	flags.BoolVar(&realNodes, "real-nodes", false,
 		"Give each member, in place of fake nodes, one with a kubelet and containerd, in namespaces of its own. Needs root and containerd.")
+	flags.BoolVar(&karmada, "karmada", false,
+		"Make the hub a Karmada control plane that all members join: the last of several in Pull mode, the others in Push mode.")
 	flags.BoolVar(&options.Hub.Workloads, "hub-workloads", false,
 		"Give the hub nodes, pods, all controllers and a metrics-server of its own. Without it the hub holds templates only.")
 	flags.StringArrayVar(&options.Hub.ControllerManagerArgs, "hub-controller-manager-arg", nil,
@@ -84,7 +92,7 @@ func newAddCommand(dir *string) *cobra.Command {
 }
 
 func newBuildCommand() *cobra.Command {
-	var realNodes bool
+	var realNodes, karmada bool
 	cmd := &cobra.Command{
 		Use:   "build",
 		Short: "Build the lab's programs, if they are not in the cache yet, and print their folder",
@@ -95,6 +103,12 @@ func newBuildCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), programs)
+			if karmada {
+				if programs, err = lab.BuildKarmada(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), programs)
+			}
 			if !realNodes {
 				return nil
 			}
@@ -109,6 +123,7 @@ func newBuildCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&karmada, "karmada", false, "Build those of a Karmada control plane too.")
 	cmd.Flags().BoolVar(&realNodes, "real-nodes", false, "Build those of real nodes too, where this machine can have some.")
 	return cmd
 }

@@ -18,7 +18,9 @@ import (
 
 // Group is programs that are built together, and kept in a folder of their own.
 type Group struct {
+	module  string // folder of the module below test/ whose versions are built; empty for test/ itself
 	steps   []step
+	tests   []step   // of packages whose tests become a program each
 	sources []string // folders below lab/ that the programs are made of, beside modules of others
 }
 
@@ -79,23 +81,14 @@ func Nodes() Group {
 // builds; an interrupted build leaves nothing behind but what Go's own cache
 // kept of it.
 func Programs(ctx context.Context, g Group, log io.Writer) (string, error) {
-	module, err := moduleDir()
+	dir, module, err := g.locate()
 	if err != nil {
 		return "", err
 	}
-	key, err := cacheKey(module, g)
-	if err != nil {
-		return "", err
-	}
-	root, err := cacheRoot()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(root, key)
 	if complete(dir) {
 		return dir, nil
 	}
-	unlock, err := waitForTurn(ctx, filepath.Join(root, key+".lock"), log)
+	unlock, err := waitForTurn(ctx, dir+".lock", log)
 	if err != nil {
 		return "", err
 	}
@@ -103,7 +96,28 @@ func Programs(ctx context.Context, g Group, log io.Writer) (string, error) {
 	if complete(dir) {
 		return dir, nil
 	}
-	return dir, into(ctx, dir, g.steps, builder{module: module, log: log})
+	return dir, into(ctx, dir, g, builder{module: module, log: log})
+}
+
+// Built reports whether this version of the programs of a group is there.
+func Built(g Group) bool {
+	dir, _, err := g.locate()
+	return err == nil && complete(dir)
+}
+
+// locate returns the folder for the programs of a group, and that of the module they are built in.
+func (g Group) locate() (dir, module string, err error) {
+	tests, err := moduleDir()
+	if err != nil {
+		return "", "", err
+	}
+	module = filepath.Join(tests, g.module)
+	key, err := cacheKey(tests, module, g)
+	if err != nil {
+		return "", "", err
+	}
+	root, err := cacheRoot()
+	return filepath.Join(root, key), module, err
 }
 
 // cacheRoot is $XDG_CACHE_HOME/fleetscale/lab, or the platform's equivalent.
@@ -144,7 +158,7 @@ func waitForTurn(ctx context.Context, lock string, log io.Writer) (unlock func()
 
 // into builds beside dir and moves the result there in one step. The caller
 // holds the lock, so whatever an earlier builder left half done is nobody's.
-func into(ctx context.Context, dir string, steps []step, b builder) error {
+func into(ctx context.Context, dir string, g Group, b builder) error {
 	partial := dir + ".partial"
 	if err := os.RemoveAll(partial); err != nil {
 		return fmt.Errorf("clearing an unfinished build: %w", err)
@@ -152,10 +166,12 @@ func into(ctx context.Context, dir string, steps []step, b builder) error {
 	if err := os.MkdirAll(partial, 0o755); err != nil {
 		return fmt.Errorf("creating the cache for the lab's programs: %w", err)
 	}
-	for _, s := range steps {
-		if err := b.run(ctx, s, partial); err != nil {
-			return errors.Join(err, os.RemoveAll(partial))
-		}
+	err := b.runAll(ctx, g.steps, partial, ofPrograms)
+	if err == nil {
+		err = b.runAll(ctx, g.tests, partial, ofTests)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(partial))
 	}
 	if err := os.Rename(partial, dir); err != nil {
 		return fmt.Errorf("storing the lab's programs: %w", err)

@@ -78,20 +78,40 @@ func TestTheCacheKeyChangesWithWhatIsBuilt(t *testing.T) {
 		"another test":            {"lab/internal/filelock/filelock_test.go", "package filelock // new", false},
 	}
 	g := Group{steps: Clusters().steps, sources: []string{"bin/kube", "internal/process", "internal/filelock"}}
-	before, err := cacheKey(module(t, nil), g)
+	first := module(t, nil)
+	before, err := cacheKey(first, first, g)
 	if err != nil {
 		t.Fatalf("cacheKey: %v", err)
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			after, err := cacheKey(module(t, map[string]string{tc.file: tc.content}), g)
+			changed := module(t, map[string]string{tc.file: tc.content})
+			after, err := cacheKey(changed, changed, g)
 			if err != nil {
 				t.Fatalf("cacheKey: %v", err)
 			}
-			if changed := after != before; changed != tc.want {
-				t.Errorf("key %s became %s: changed = %v, want %v", before, after, changed, tc.want)
+			if got := after != before; got != tc.want {
+				t.Errorf("key %s became %s: changed = %v, want %v", before, after, got, tc.want)
 			}
 		})
+	}
+}
+
+func TestTheCacheKeyIsOfTheModuleThatIsBuilt(t *testing.T) {
+	const other = "go.mod"
+	first, second := module(t, map[string]string{other: "module " + modulePath + "/other\nrequire example.com/a v1.0.0\n"}),
+		module(t, map[string]string{other: "module " + modulePath + "/other\nrequire example.com/a v1.0.1\n"})
+	g := Group{steps: Karmada().steps}
+	one, err := cacheKey(t.TempDir(), first, g)
+	if err != nil {
+		t.Fatalf("cacheKey: %v", err)
+	}
+	two, err := cacheKey(t.TempDir(), second, g)
+	if err != nil {
+		t.Fatalf("cacheKey: %v", err)
+	}
+	if one == two {
+		t.Errorf("two versions of a module have one key, %s", one)
 	}
 }
 
@@ -101,7 +121,7 @@ func TestAFailedBuildLeavesNothing(t *testing.T) {
 	if err := os.MkdirAll(leftover, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	err := into(t.Context(), dir, Clusters().steps, builder{module: t.TempDir(), log: io.Discard})
+	err := into(t.Context(), dir, Clusters(), builder{module: t.TempDir(), log: io.Discard})
 	if err == nil || !strings.Contains(err.Error(), "go.mod file not found") {
 		t.Errorf("building outside of a module: error = %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,13 +22,33 @@ type builder struct {
 	log    io.Writer
 }
 
+// product is what comes of packages.
+type product struct {
+	command []string // of go, that makes it
+	list    []string // command of go that lists what is compiled for it
+}
+
+var (
+	ofPrograms = product{command: []string{"build", "-v"}, list: []string{"list", "-deps"}}
+	ofTests    = product{command: []string{"test", "-c"}, list: []string{"list", "-deps", "-test"}}
+)
+
+func (b builder) runAll(ctx context.Context, steps []step, dir string, p product) error {
+	for _, s := range steps {
+		if err := b.run(ctx, s, dir, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // run builds one step into dir.
-func (b builder) run(ctx context.Context, s step, dir string) error {
-	total, err := b.count(ctx, s)
+func (b builder) run(ctx context.Context, s step, dir string, of product) error {
+	total, err := b.count(ctx, s, of)
 	if err != nil {
 		return err
 	}
-	args := append([]string{"build", "-v", "-o", dir + "/"}, s.flags...)
+	args := slices.Concat(of.command, []string{"-o", dir + "/"}, s.flags)
 	cmd := b.command(ctx, append(args, s.packages...)...)
 	output, err := cmd.StderrPipe()
 	if err != nil {
@@ -50,8 +71,8 @@ func (b builder) run(ctx context.Context, s step, dir string) error {
 }
 
 // count returns of how many packages a step is made.
-func (b builder) count(ctx context.Context, s step) (int, error) {
-	args := append([]string{"list", "-deps"}, s.flags...) // their tags decide
+func (b builder) count(ctx context.Context, s step, of product) (int, error) {
+	args := slices.Concat(of.list, s.flags) // their tags decide
 	cmd := b.command(ctx, append(args, s.packages...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -45,14 +45,17 @@ func isModule(dir string) bool {
 
 // cacheKey names what comes out of a build by all that goes into it: compiler,
 // platform, flags, versions of the modules and our own sources.
-func cacheKey(module string, g Group) (string, error) {
+func cacheKey(tests, module string, g Group) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, g.steps)
+	if len(g.tests) > 0 {
+		fmt.Fprintln(sum, g.tests)
+	}
 	if err := hashVersions(sum, filepath.Join(module, "go.mod")); err != nil {
 		return "", fmt.Errorf("reading the versions of the lab's programs: %w", err)
 	}
 	for _, dir := range g.sources {
-		if err := hashSources(sum, filepath.Join(module, "lab", dir)); err != nil {
+		if err := hashSources(sum, filepath.Join(tests, "lab", dir)); err != nil {
 			return "", fmt.Errorf("reading the sources of the lab's programs: %w", err)
 		}
 	}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package karmadahub_test runs the built programs on a hub that is a real Karmada control plane: Karmada's own kinds, webhooks,
+// scheduler and controllers propagate what the programs scale. Two members joined in Push mode and one in Pull mode; nothing
+// else registers them. The hub gets what docs/install.md has people apply to it.
+//
+// Without Karmada's programs the tests are skipped: building them takes minutes.
+package karmadahub_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+const (
+	// patience is ours, with anything: Karmada repeats some of its work once a minute, and machines may be busy.
+	patience = 3 * time.Minute
+	// syncPeriod is the interval of reconciles of a FederatedHPA.
+	syncPeriod = 2 * time.Second
+	// doubted is for how long an object that has lost fields is not reconciled before anything is said of it.
+	doubted = time.Minute
+)
+
+// pullMember is the member that an agent serves.
+const pullMember = "member3"
+
+// env is a Karmada control plane that our programs serve.
+type env struct {
+	*fixture.Fleet
+	front       *fixture.Front // of the webhook
+	controllers *fixture.Controllers
+	clients     map[string]kubernetes.Interface // by cluster
+	hub         dynamic.Interface
+}
+
+// shared is one env for all tests.
+var shared = fixture.Shared[*env]{Name: "karmadahub", Start: setUp}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	shared.End(code != 0, os.Stderr)
+}
+
+func started(t *testing.T) *env {
+	t.Helper()
+	if !lab.KarmadaIsBuilt() {
+		t.Skip("Karmada's programs are not built: make test-karmada builds them, and runs this")
+	}
+	e, err := shared.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func setUp(ctx context.Context, dir string) (*env, error) {
+	programs := map[string]string{}
+	for _, name := range []string{"metrics-adapter", "webhook", "controller-manager"} {
+		program, err := fixture.Build(ctx, name, dir, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		programs[name] = program
+	}
+	members := lab.Members(3)
+	for i := range members {
+		members[i].Nodes, members[i].Pull = 1, members[i].Name == pullMember
+		members[i].ControllerManagerArgs = []string{"--horizontal-pod-autoscaler-sync-period=2s"}
+	}
+	l, err := lab.Up(ctx, lab.Options{
+		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second, Members: members,
+		Karmada: &lab.Karmada{ControllerManagerArgs: []string{
+			"--controllers=-federatedHorizontalPodAutoscaler,-cronFederatedHorizontalPodAutoscaler", // docs/install.md, step 4
+		}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	e := &env{}
+	if err := e.raise(ctx, l, programs); err != nil {
+		return nil, errors.Join(err, l.Down())
+	}
+	return e, nil
+}
+
+// raise installs the programs as docs/install.md has people do it.
+func (e *env) raise(ctx context.Context, l *lab.Lab, programs map[string]string) (err error) {
+	if e.Fleet, err = fixture.New(l, programs["metrics-adapter"]); err != nil {
+		return err
+	}
+	if e.front, err = fixture.NewFront(ctx); err != nil {
+		return err
+	}
+	if err := e.connect(); err != nil {
+		return err
+	}
+	if err := e.takeKinds(ctx); err != nil {
+		return err
+	}
+	webhook, err := e.StartWebhook(ctx, e.Hub(), programs["webhook"], "webhook")
+	if err != nil {
+		return err
+	}
+	e.front.LeadTo(webhook.Port)
+	if err := e.startAdapter(ctx); err != nil {
+		return err
+	}
+	if _, err := e.Ask(ctx, "apply", "-k", e.Deploy("overlays/karmada/controller-manager")); err != nil {
+		return err
+	}
+	e.controllers, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controller-manager",
+		"--sync-period="+syncPeriod.String(), "--downscale-stabilization=5s", "--cpu-initialization-period=1s", "--initial-readiness-delay=1s",
+		"--member-probe-period=2s", "--leader-elect-lease-duration=8s", "--leader-elect-renew-deadline=6s", "--leader-elect-retry-period=1s",
+		"-v=2")
+	return err
+}
+
+// takeKinds takes FederatedHPA and CronFederatedHPA from Karmada: steps 1 and 2 of docs/install.md, "On Karmada". It is what
+// people do again after an upgrade of Karmada.
+func (e *env) takeKinds(ctx context.Context) error {
+	for configuration, entries := range map[string][]string{
+		"mutatingwebhookconfiguration/mutating-config":     {"autoscaling.karmada.io"},
+		"validatingwebhookconfiguration/validating-config": {"federatedhpa.karmada.io", "cronfederatedhpa.karmada.io"},
+	} {
+		var deletions []string
+		for _, name := range entries {
+			deletions = append(deletions, fmt.Sprintf(`{"$patch": "delete", "name": %q}`, name))
+		}
+		patch := `{"webhooks": [` + strings.Join(deletions, ", ") + `]}`
+		if _, err := e.Ask(ctx, "patch", configuration, "--type", "strategic", "-p", patch); err != nil {
+			return err
+		}
+	}
+	if err := e.InstallKinds(ctx, e.Hub()); err != nil {
+		return err
+	}
+	return e.InstallWebhook(ctx, e.Hub(), e.front.Port())
+}
+
+// startAdapter has the adapter serve all metrics of the hub. Its Service leads to a port of this machine.
+func (e *env) startAdapter(ctx context.Context) error {
+	said, err := e.Ask(ctx, "kustomize", e.Deploy("overlays/karmada/beside-metrics-adapter"))
+	if err != nil {
+		return err
+	}
+	const there, here = "externalName: metrics-adapter.fleetscale-system.svc", "externalName: localhost"
+	if _, err := e.Feed(ctx, strings.ReplaceAll(said.Stdout, there, here), "apply", "-f", "-"); err != nil {
+		return err
+	}
+	adapter, err := e.StartAdapter(ctx, e.Hub(), "metrics-adapter", "--member-probe-period=2s")
+	if err != nil {
+		return err
+	}
+	_, err = e.TakeOver(ctx, adapter)
+	return err
+}
+
+// Down stops everything.
+func (e *env) Down() error { return errors.Join(e.front.Close(), e.Fleet.Down()) }
+
+// connect makes clients of all clusters.
+func (e *env) connect() error {
+	e.clients = map[string]kubernetes.Interface{}
+	for _, cluster := range append(e.Members(), e.Hub()) {
+		config, err := cluster.RESTConfig()
+		if err != nil {
+			return err
+		}
+		if e.clients[cluster.Name], err = kubernetes.NewForConfig(config); err != nil {
+			return err
+		}
+		if cluster == e.Hub() {
+			if e.hub, err = dynamic.NewForConfig(config); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
