@@ -38,6 +38,7 @@ var rings = map[string]int{
 	"pkg/certs":                2,
 	"pkg/claims/index":         2,
 	"pkg/command":              2,
+	"pkg/hub/apiservice":       2,
 	"pkg/hub/history":          2,
 	"pkg/hub/hubmetrics":       2,
 	"pkg/hub/hubstatus":        2,
@@ -71,6 +72,7 @@ var rings = map[string]int{
 	"pkg/controllers/multidim":                 3,
 	"pkg/controllers/tokens":                   3,
 	"pkg/metricsadapter":                       3,
+	"pkg/plugin/takeover":                      3,
 	"pkg/webhook":                              3,
 
 	"cmd/controller-manager/app": 4,

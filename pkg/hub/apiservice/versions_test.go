@@ -30,13 +30,13 @@ func TestVersionsOfGroups(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			all, err := versions(tc.groups)
+			all, err := Versions(tc.groups)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
 			for _, v := range all {
-				got = append(got, v.apiService())
+				got = append(got, v.APIService())
 			}
 			fleettest.Same(t, "APIServices", tc.want, got)
 		})

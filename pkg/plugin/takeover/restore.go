@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apiservice
+package takeover
 
 import (
 	"context"
@@ -12,14 +12,16 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	typed "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/typed/apiregistration/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
-// Restore undoes [Takeover] for the groups, of [Groups], at least one: it restores the former APIServices, and
+// Restore undoes [Takeover] for the groups, of [apiservice.Groups], at least one: it restores the former APIServices, and
 // deletes those that did not exist before. An APIService that was not taken over is left unchanged; one that has been
 // pointed elsewhere since is an error. The steps are those that succeeded, and the restore may be repeated.
 func Restore(ctx context.Context, client aggregator.Interface, groups []string) ([]Step, error) {
-	return each("restoring", groups, func(v version) (string, error) {
-		return restore(ctx, client.ApiregistrationV1().APIServices(), v.apiService())
+	return each("restoring", groups, func(v apiservice.Version) (string, error) {
+		return restore(ctx, client.ApiregistrationV1().APIServices(), v.APIService())
 	})
 }
 
@@ -36,15 +38,15 @@ func restore(ctx context.Context, apis typed.APIServiceInterface, name string) (
 	case err != nil:
 		return "", err
 	case record == nil:
-		return fmt.Sprintf("unchanged: it points at %s and was not taken over", describe(target(api))), nil
+		return fmt.Sprintf("unchanged: it points at %s and was not taken over", apiservice.Describe(apiservice.Target(api))), nil
 	case !record.holds(api):
 		return "", fmt.Errorf("since the takeover by %s it has been pointed at %s; if that is intended, remove the annotation: "+
 			"kubectl annotate apiservice %s %s-",
-			describe(types.NamespacedName(record.By)), describe(target(api)), name, FormerAnnotation)
+			apiservice.Describe(types.NamespacedName(record.By)), apiservice.Describe(apiservice.Target(api)), name, FormerAnnotation)
 	case record.Former == nil:
 		return "deleted: it did not exist before the takeover", remove(ctx, apis, api)
 	}
-	return "restored to " + describe(record.Former.target()), put(ctx, apis, api, record.Former)
+	return "restored to " + apiservice.Describe(record.Former.target()), put(ctx, apis, api, record.Former)
 }
 
 // remove deletes what was read, not what may have replaced it since.
@@ -61,5 +63,5 @@ func put(ctx context.Context, apis typed.APIServiceInterface, api *apiregistrati
 }
 
 func (f *former) target() types.NamespacedName {
-	return target(&apiregistrationv1.APIService{Spec: f.Spec})
+	return apiservice.Target(&apiregistrationv1.APIService{Spec: f.Spec})
 }

@@ -6,29 +6,25 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/util/cert"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	"k8s.io/metrics/pkg/apis/metrics"
 
-	"github.com/fleetscale/fleetscale/pkg/certs"
-	"github.com/fleetscale/fleetscale/pkg/command"
-	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
+	"github.com/fleetscale/fleetscale/pkg/plugin"
+	"github.com/fleetscale/fleetscale/pkg/plugin/takeover"
 )
 
 const takeoverHelp = `Point the hub's metrics APIs at the metrics adapter, and save the former APIServices.
 
 For a hub that has a metrics-server (or another server of these APIs) already: its APIService is rewritten to
-point at our Service, and its former content is saved in the annotation ` + apiservice.FormerAnnotation + `.
-` + "`metrics-adapter restore`" + ` restores it. Where there is no APIService, one is created. What is already as it
+point at our Service, and its former content is saved in the annotation ` + takeover.FormerAnnotation + `.
+` + "`kubectl fleetscale restore`" + ` restores it. Where there is no APIService, one is created. What is already as it
 should be is left unchanged, so the command is idempotent.
 
 Only metrics.k8s.io is taken over unless --apis names others. After a takeover of custom.metrics.k8s.io or
@@ -40,29 +36,29 @@ the adapter itself may only keep the authority current in APIServices that lead 
 Run it once the adapter is ready and serves these APIs: from then on it gets all requests for their metrics on this hub.`
 
 const takeoverExample = `  # The adapter signs its own certificate: the authority is read from its Secret.
-  metrics-adapter takeover --kubeconfig hub.kubeconfig
+  kubectl fleetscale takeover
 
   # All three APIs, on a hub that has no other server of custom and external metrics.
-  metrics-adapter takeover --apis=metrics.k8s.io,custom.metrics.k8s.io,external.metrics.k8s.io --kubeconfig hub.kubeconfig
+  kubectl fleetscale takeover --apis=metrics.k8s.io,custom.metrics.k8s.io,external.metrics.k8s.io
 
   # The adapter's certificate is signed by the authority in ca.crt, for example that of cert-manager.
-  metrics-adapter takeover --kubeconfig hub.kubeconfig --ca-file ca.crt`
+  kubectl fleetscale takeover --ca-file ca.crt`
 
-const restoreHelp = `Undo ` + "`metrics-adapter takeover`" +
+const restoreHelp = `Undo ` + "`kubectl fleetscale takeover`" +
 	`: restore the former APIServices, and delete those that it created.
 
 APIServices that were not taken over are left unchanged. So are those that have been pointed elsewhere since, which is an error.
 Run it as an administrator of the hub (get, update and delete apiservices). It needs no running adapter.`
 
-const restoreExample = `  metrics-adapter restore --kubeconfig hub.kubeconfig
+const restoreExample = `  kubectl fleetscale restore
 
   # Give external.metrics.k8s.io back to KEDA, and keep the others.
-  metrics-adapter restore --apis=external.metrics.k8s.io --kubeconfig hub.kubeconfig`
+  kubectl fleetscale restore --apis=external.metrics.k8s.io`
 
-func newTakeoverCommand() *cobra.Command {
-	var kubeconfig, caFile string
-	secret := selfSignedSecret
-	o := apiservice.Options{APIs: []string{metrics.GroupName}, Port: 443}
+func newTakeoverCommand(caller *plugin.Caller) *cobra.Command {
+	var caFile string
+	secret := takeover.SelfSignedSecret
+	o := takeover.Options{APIs: []string{metrics.GroupName}, Port: 443}
 	o.Service.Namespace, o.Service.Name = "fleetscale-system", "metrics-adapter"
 	cmd := &cobra.Command{
 		Use:     "takeover",
@@ -71,32 +67,20 @@ func newTakeoverCommand() *cobra.Command {
 		Example: takeoverExample,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if err := checkAPIs(o.APIs); err != nil {
-				return err
-			}
-			config, err := administratorConfig(kubeconfig)
+			config, client, err := apiServices(caller, o.APIs)
 			if err != nil {
 				return err
 			}
-			client, err := aggregator.NewForConfig(config)
+			o.CABundle, err = authorities(cmd.Context(), config, caFile, types.NamespacedName{Namespace: o.Service.Namespace, Name: secret})
 			if err != nil {
 				return err
 			}
-			if caFile != "" {
-				o.CABundle, err = readAuthorities(caFile)
-			} else {
-				o.CABundle, err = selfSignedAuthorities(cmd.Context(), config, types.NamespacedName{Namespace: o.Service.Namespace, Name: secret})
-			}
-			if err != nil {
-				return err
-			}
-			steps, err := apiservice.Takeover(cmd.Context(), client, o)
-			printSteps(cmd.OutOrStdout(), steps)
+			steps, err := takeover.Takeover(cmd.Context(), client, o)
+			printSteps(caller.Out, steps)
 			return err
 		},
 	}
 	fs := cmd.Flags()
-	addKubeconfigFlag(fs, &kubeconfig)
 	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups to take over, of "+strings.Join(apiservice.Groups(), ", ")+
 		". The adapter must serve them.")
 	fs.StringVar(&o.Service.Namespace, "service-namespace", o.Service.Namespace, "Namespace of the adapter's Service on the hub.")
@@ -106,11 +90,11 @@ func newTakeoverCommand() *cobra.Command {
 		"Empty: those of the certificate that the adapter signs itself.")
 	fs.StringVar(&secret, "self-signed-secret", secret, "Secret in --service-namespace of the hub that holds that certificate.")
 	cmd.MarkFlagsMutuallyExclusive("ca-file", "self-signed-secret")
+	completeAPIs(cmd)
 	return cmd
 }
 
-func newRestoreCommand() *cobra.Command {
-	var kubeconfig string
+func newRestoreCommand(caller *plugin.Caller) *cobra.Command {
 	apis := apiservice.Groups()
 	cmd := &cobra.Command{
 		Use:     "restore",
@@ -119,75 +103,49 @@ func newRestoreCommand() *cobra.Command {
 		Example: restoreExample,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkAPIs(apis); err != nil {
-				return err
-			}
-			config, err := administratorConfig(kubeconfig)
+			_, client, err := apiServices(caller, apis)
 			if err != nil {
 				return err
 			}
-			client, err := aggregator.NewForConfig(config)
-			if err != nil {
-				return err
-			}
-			steps, err := apiservice.Restore(cmd.Context(), client, apis)
-			printSteps(cmd.OutOrStdout(), steps)
+			steps, err := takeover.Restore(cmd.Context(), client, apis)
+			printSteps(caller.Out, steps)
 			return err
 		},
 	}
-	addKubeconfigFlag(cmd.Flags(), &kubeconfig)
 	cmd.Flags().StringSliceVar(&apis, "apis", apis, "API groups to restore. Those that were not taken over are left unchanged.")
+	completeAPIs(cmd)
 	return cmd
 }
 
-func checkAPIs(groups []string) error {
+func completeAPIs(cmd *cobra.Command) {
+	_ = cmd.RegisterFlagCompletionFunc("apis", cobra.FixedCompletions(apiservice.Groups(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// apiServices returns how the hub's APIServices are reached, after a check of --apis.
+func apiServices(caller *plugin.Caller, groups []string) (*rest.Config, aggregator.Interface, error) {
 	if err := apiservice.CheckGroups(groups); err != nil {
-		return fmt.Errorf("--apis: %w", err)
+		return nil, nil, fmt.Errorf("--apis: %w", err)
 	}
-	return nil
-}
-
-func addKubeconfigFlag(fs *pflag.FlagSet, kubeconfig *string) {
-	fs.StringVar(kubeconfig, "kubeconfig", *kubeconfig, "Kubeconfig of an administrator of the hub. Empty: the one that kubectl would use.")
-}
-
-func administratorConfig(kubeconfig string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	config, err := caller.Hub()
 	if err != nil {
-		return nil, fmt.Errorf("--kubeconfig: %w", err)
+		return nil, nil, err
 	}
-	config.UserAgent = command.UserAgent(program)
-	return config, nil
+	client, err := aggregator.NewForConfig(config)
+	return config, client, err
 }
 
-// selfSignedAuthorities returns those of the certificate that the adapter signs itself.
-func selfSignedAuthorities(ctx context.Context, config *rest.Config, secret types.NamespacedName) ([]byte, error) {
-	core, err := kubernetes.NewForConfig(config)
+func authorities(ctx context.Context, hub *rest.Config, caFile string, secret types.NamespacedName) ([]byte, error) {
+	if caFile != "" {
+		return takeover.ReadAuthorities(caFile)
+	}
+	core, err := kubernetes.NewForConfig(hub)
 	if err != nil {
 		return nil, err
 	}
-	pem, err := certs.Authorities(ctx, core, secret)
-	if err != nil {
-		return nil, fmt.Errorf("finding out how the hub verifies the adapter's certificate: %w; where it comes from elsewhere, set --ca-file",
-			err)
-	}
-	return pem, nil
+	return takeover.SelfSignedAuthorities(ctx, core, secret)
 }
 
-func readAuthorities(file string) ([]byte, error) {
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("--ca-file: %w", err)
-	}
-	if _, err := cert.ParseCertsPEM(pem); err != nil {
-		return nil, fmt.Errorf("--ca-file: reading %s: %w", file, err)
-	}
-	return pem, nil
-}
-
-func printSteps(w io.Writer, steps []apiservice.Step) {
+func printSteps(w io.Writer, steps []takeover.Step) {
 	for _, step := range steps {
 		fmt.Fprintf(w, "%s: %s\n", step.APIService, step.Done)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apiservice
+package takeover
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
 const (
@@ -254,7 +255,7 @@ func TestTakeoverTriesAgainWhenItCameSecond(t *testing.T) {
 			failOnce(client, tc.verb, tc.err)
 			takeOverAll(t, client, ourOptions())
 			for _, name := range []string{beta, stable} {
-				if api := get(t, client, name); api == nil || target(api) != ourOptions().Service {
+				if api := get(t, client, name); api == nil || apiservice.Target(api) != ourOptions().Service {
 					t.Errorf("%s does not point at us: %v", name, api)
 				}
 			}

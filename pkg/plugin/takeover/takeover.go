@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apiservice
+package takeover
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	typed "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/typed/apiregistration/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
 // groupPriority is what the APIServices of metrics-server, prometheus-adapter and
@@ -24,7 +26,7 @@ const groupPriority = 100
 // Options say where the APIServices should point, and how the hub verifies the
 // server there.
 type Options struct {
-	// APIs are the groups to take over, of [Groups]. It must not be empty.
+	// APIs are the groups to take over, of [apiservice.Groups]. It must not be empty.
 	APIs    []string
 	Service types.NamespacedName
 	Port    int32
@@ -44,14 +46,14 @@ type Step struct {
 // The steps are those that succeeded; the error names all that did not, and
 // the takeover may be repeated.
 func Takeover(ctx context.Context, client aggregator.Interface, o Options) ([]Step, error) {
-	return each("taking over", o.APIs, func(v version) (string, error) {
+	return each("taking over", o.APIs, func(v apiservice.Version) (string, error) {
 		return takeOver(ctx, client.ApiregistrationV1().APIServices(), v, o)
 	})
 }
 
 // each acts on every APIService of the groups, so that one that fails does not block the others.
-func each(gerund string, groups []string, act func(version) (string, error)) ([]Step, error) {
-	all, err := versions(groups)
+func each(gerund string, groups []string, act func(apiservice.Version) (string, error)) ([]Step, error) {
+	all, err := apiservice.Versions(groups)
 	if err != nil {
 		return nil, fmt.Errorf("%s APIServices: %w", gerund, err)
 	}
@@ -64,10 +66,10 @@ func each(gerund string, groups []string, act func(version) (string, error)) ([]
 			return err
 		})
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s APIService %s: %w", gerund, v.apiService(), err))
+			errs = append(errs, fmt.Errorf("%s APIService %s: %w", gerund, v.APIService(), err))
 			continue
 		}
-		steps = append(steps, Step{v.apiService(), done})
+		steps = append(steps, Step{v.APIService(), done})
 	}
 	return steps, errors.Join(errs...)
 }
@@ -77,8 +79,8 @@ func raced(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
 }
 
-func takeOver(ctx context.Context, apis typed.APIServiceInterface, v version, o Options) (done string, err error) {
-	before, err := apis.Get(ctx, v.apiService(), metav1.GetOptions{})
+func takeOver(ctx context.Context, apis typed.APIServiceInterface, v apiservice.Version, o Options) (done string, err error) {
+	before, err := apis.Get(ctx, v.APIService(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return create(ctx, apis, v, o)
 	}
@@ -91,9 +93,9 @@ func takeOver(ctx context.Context, apis typed.APIServiceInterface, v version, o 
 	}
 	after, done := before.DeepCopy(), "updated: it was ours already"
 	after.Spec = o.spec(v)
-	switch ours := record.holds(before) || target(before) == o.Service; {
+	switch ours := record.holds(before) || apiservice.Target(before) == o.Service; {
 	case !ours:
-		done = "taken over from " + describe(target(before))
+		done = "taken over from " + apiservice.Describe(apiservice.Target(before))
 		err = o.claim(&after.ObjectMeta, formerOf(before))
 	case record != nil:
 		record.By = serviceName(o.Service)
@@ -109,8 +111,8 @@ func takeOver(ctx context.Context, apis typed.APIServiceInterface, v version, o 
 	return done, err
 }
 
-func create(ctx context.Context, apis typed.APIServiceInterface, v version, o Options) (done string, err error) {
-	api := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: v.apiService()}, Spec: o.spec(v)}
+func create(ctx context.Context, apis typed.APIServiceInterface, v apiservice.Version, o Options) (done string, err error) {
+	api := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: v.APIService()}, Spec: o.spec(v)}
 	if err := o.claim(&api.ObjectMeta, nil); err != nil {
 		return "", err
 	}
@@ -129,13 +131,13 @@ func (o Options) claim(meta *metav1.ObjectMeta, was *former) error {
 	return (&takeoverRecord{By: serviceName(o.Service), Former: was}).annotate(meta)
 }
 
-func (o Options) spec(v version) apiregistrationv1.APIServiceSpec {
+func (o Options) spec(v apiservice.Version) apiregistrationv1.APIServiceSpec {
 	return apiregistrationv1.APIServiceSpec{
 		Group:                v.Group,
 		Version:              v.Version,
 		Service:              &apiregistrationv1.ServiceReference{Namespace: o.Service.Namespace, Name: o.Service.Name, Port: new(o.Port)},
 		CABundle:             o.CABundle,
 		GroupPriorityMinimum: groupPriority,
-		VersionPriority:      v.priority,
+		VersionPriority:      v.Priority,
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apiservice
+package apiguard
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
@@ -34,17 +35,13 @@ func watch(t *testing.T, client *fake.Clientset, metrics *Metrics, recorder reco
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
 	ctx := logr.NewContext(t.Context(), logger)
 	guard := NewGuard(GuardOptions{
-		Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: 30 * time.Second, Metrics: metrics, Recorder: recorder,
+		Client: client, APIs: resourceOnly(), Service: ourService(), Period: 30 * time.Second, Metrics: metrics, Recorder: recorder,
 	})
 	return func() []string {
 		lines = nil
 		guard.check(ctx)
 		return lines
 	}
-}
-
-func held() *fake.Clientset {
-	return fake.NewClientset(ours("v1beta1", nothingBefore()), ours("v1", nothingBefore()))
 }
 
 func checkOurs(t *testing.T, metrics *Metrics, beta, stable int) {
@@ -79,24 +76,24 @@ func TestGuardRaisesOneAlarmPerChange(t *testing.T) {
 	checkLines(t, "ours", check())
 	checkOurs(t, metrics, 1, 1)
 
-	pointAt(t, client, "kube-system", "metrics-server")
+	pointAt(t, client, types.NamespacedName{Namespace: "kube-system", Name: "metrics-server"})
 	checkLines(t, "rewritten", check(), `"apiservice"="v1beta1.metrics.k8s.io" "pointsTo"="Service kube-system/metrics-server"`+
 		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `)
 	checkOurs(t, metrics, 0, 1)
 	checkLines(t, "still rewritten", check())
 
-	pointAt(t, client, "monitoring", "prometheus-adapter")
+	pointAt(t, client, types.NamespacedName{Namespace: "monitoring", Name: "prometheus-adapter"})
 	checkLines(t, "rewritten by another", check(), `"pointsTo"="Service monitoring/prometheus-adapter"`)
 	checkOurs(t, metrics, 0, 1)
 
-	takeOverAll(t, client, ourOptions())
+	pointAt(t, client, ourService())
 	checkLines(t, "taken back", check(), `"msg"="APIService is ours" "apiservice"="v1beta1.metrics.k8s.io"`)
 	checkOurs(t, metrics, 1, 1)
 }
 
 func TestGuardMissesWhatDoesNotExist(t *testing.T) {
 	metrics, recorder := NewMetrics(prometheus.NewRegistry()), record.NewFakeRecorder(10)
-	check := watch(t, fake.NewClientset(metricsServers()), metrics, recorder)
+	check := watch(t, metricsServers(), metrics, recorder)
 	checkLines(t, "first check", check(),
 		`"pointsTo"="Service kube-system/metrics-server"`, `"pointsTo"="nowhere: it does not exist"`)
 	checkOurs(t, metrics, 0, 0)
@@ -140,22 +137,24 @@ func TestGuardEndsInSilence(t *testing.T) {
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
 	ctx, stop := context.WithCancel(logr.NewContext(t.Context(), logger))
 	stop()
-	NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: time.Second,
+	NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourService(), Period: time.Second,
 		Metrics: NewMetrics(prometheus.NewRegistry())}).check(ctx)
 	checkLines(t, "stopped", lines)
 }
 
 func TestGuardOnlyReadsAndOncePerPeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset(metricsServers())
+		client := metricsServers()
 		ctx, cancel := context.WithTimeout(t.Context(), 75*time.Second)
 		defer cancel()
 		NewGuard(GuardOptions{
-			Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: 30 * time.Second,
+			Client: client, APIs: resourceOnly(), Service: ourService(), Period: 30 * time.Second,
 			Metrics: NewMetrics(prometheus.NewRegistry()),
 		}).Run(ctx)
-		if got := writes(client); len(got) > 0 {
-			t.Errorf("the guard wrote: %v", got)
+		for _, action := range client.Actions() {
+			if action.GetVerb() != "get" {
+				t.Errorf("the guard did %s", action.GetVerb())
+			}
 		}
 		if got, want := len(client.Actions()), 3*2; got != want {
 			t.Errorf("asked %d times, want two APIServices at 0 s, 30 s and 60 s", got)
@@ -173,7 +172,7 @@ func TestGuardGivesEachCheckADeadline(t *testing.T) {
 	}
 	var lines []string
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
-	guard := NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourOptions().Service, Period: 50 * time.Millisecond,
+	guard := NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourService(), Period: 50 * time.Millisecond,
 		Metrics: NewMetrics(prometheus.NewRegistry())})
 	guard.check(logr.NewContext(t.Context(), logger))
 	checkLines(t, "hanging", lines, "Could not read our APIServices")
@@ -196,12 +195,12 @@ func TestGuardWatchesWhatIsServedOnly(t *testing.T) {
 	var lines []string
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
 	NewGuard(GuardOptions{
-		Client: fake.NewClientset(), APIs: []string{"external.metrics.k8s.io"}, Service: ourOptions().Service,
+		Client: fake.NewClientset(), APIs: []string{"external.metrics.k8s.io"}, Service: ourService(),
 		Period: 30 * time.Second, Metrics: metrics,
 	}).check(logr.NewContext(t.Context(), logger))
 	checkLines(t, "first check", lines, `"apiservice"="v1beta1.external.metrics.k8s.io" "pointsTo"="nowhere: it does not exist"`+
 		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `+
-		"`metrics-adapter takeover --apis=external.metrics.k8s.io`")
+		"`kubectl fleetscale takeover --apis=external.metrics.k8s.io`")
 	if got := testutil.CollectAndCount(metrics.ours); got != 1 {
 		t.Errorf("%d APIServices are counted, want 1", got)
 	}
@@ -213,5 +212,5 @@ func TestGuardOfNothingIsABrokenInvariant(t *testing.T) {
 			t.Error("a guard was made that watches nothing")
 		}
 	}()
-	NewGuard(GuardOptions{Client: fake.NewClientset(), Service: ourOptions().Service})
+	NewGuard(GuardOptions{Client: fake.NewClientset(), Service: ourService()})
 }

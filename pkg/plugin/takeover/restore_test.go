@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apiservice
+package takeover
 
 import (
 	"strings"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
 func TestRestorePutsBackWhatStoodThere(t *testing.T) {
@@ -130,7 +131,7 @@ func TestRestoreOfWhatWasOnlyApplied(t *testing.T) {
 func TestRestoreOfOneAPILeavesTheOthers(t *testing.T) {
 	client := fake.NewClientset(metricsServers())
 	o := ourOptions()
-	o.APIs = Groups()
+	o.APIs = apiservice.Groups()
 	takeOverAll(t, client, o)
 	client.ClearActions()
 	steps, err := Restore(t.Context(), client, []string{"external.metrics.k8s.io"})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apiservice
+package takeover
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
 // FormerAnnotation holds what stood there before the takeover, as JSON.
@@ -52,7 +54,7 @@ func recordOf(api *apiregistrationv1.APIService) (*takeoverRecord, error) {
 
 // holds reports whether api is still as that takeover left it.
 func (r *takeoverRecord) holds(api *apiregistrationv1.APIService) bool {
-	return r != nil && target(api) == types.NamespacedName(r.By)
+	return r != nil && apiservice.Target(api) == types.NamespacedName(r.By)
 }
 
 func (r *takeoverRecord) annotate(meta *metav1.ObjectMeta) error {

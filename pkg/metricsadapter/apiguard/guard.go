@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apiservice
+package apiguard
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"k8s.io/klog/v2"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
 // ReasonPointsElsewhere is the reason of the Event on an APIService that points
@@ -25,14 +27,14 @@ const ReasonPointsElsewhere = "PointsElsewhere"
 
 // advice returns what to do about an APIService that is not ours.
 func advice(group string) string {
-	return fmt.Sprintf("to take it over, run `metrics-adapter takeover --apis=%[1]s` and keep others from applying it;"+
-		" to leave it to them, run `metrics-adapter restore --apis=%[1]s` and remove %[1]s from the adapter's --apis", group)
+	return fmt.Sprintf("to take it over, run `kubectl fleetscale takeover --apis=%[1]s` and keep others from applying it;"+
+		" to leave it to them, run `kubectl fleetscale restore --apis=%[1]s` and remove %[1]s from the adapter's --apis", group)
 }
 
 // GuardOptions say what a Guard watches over.
 type GuardOptions struct {
 	Client aggregator.Interface
-	// APIs are the groups that the adapter serves, of [Groups].
+	// APIs are the groups that the adapter serves, of [apiservice.Groups].
 	APIs []string
 	// Service is ours: where the APIServices should point.
 	Service types.NamespacedName
@@ -48,17 +50,17 @@ type GuardOptions struct {
 // to get them, and never writes.
 type Guard struct {
 	options GuardOptions
-	watched []version
+	watched []apiservice.Version
 	last    map[string]finding // by APIService
 	silent  bool               // the hub did not answer the last time
 }
 
 // NewGuard returns a guard that knows nothing until it runs. It panics where
-// [CheckGroups] refuses the groups.
+// [apiservice.CheckGroups] refuses the groups.
 func NewGuard(o GuardOptions) *Guard {
-	watched, err := versions(o.APIs)
+	watched, err := apiservice.Versions(o.APIs)
 	if err != nil {
-		panic("apiservice: GuardOptions.APIs: " + err.Error())
+		panic("apiguard: GuardOptions.APIs: " + err.Error())
 	}
 	return &Guard{options: o, watched: watched, last: map[string]finding{}}
 }
@@ -81,7 +83,7 @@ func (g *Guard) check(ctx context.Context) {
 	defer cancel()
 	var errs []error
 	for _, v := range g.watched {
-		now, err := g.find(limited, v.apiService())
+		now, err := g.find(limited, v.APIService())
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -101,12 +103,12 @@ func (g *Guard) find(ctx context.Context, name string) (finding, error) {
 	if err != nil {
 		return finding{}, fmt.Errorf("getting APIService %s: %w", name, err)
 	}
-	return finding{exists: true, target: target(api), uid: api.UID}, nil
+	return finding{exists: true, target: apiservice.Target(api), uid: api.UID}, nil
 }
 
 // judge reports each change once.
-func (g *Guard) judge(ctx context.Context, v version, now finding) {
-	name := v.apiService()
+func (g *Guard) judge(ctx context.Context, v apiservice.Version, now finding) {
+	name := v.APIService()
 	before, known := g.last[name]
 	g.last[name] = now
 	g.options.Metrics.set(name, g.ours(now))
@@ -115,7 +117,7 @@ func (g *Guard) judge(ctx context.Context, v version, now finding) {
 	case known && before.describe() == now.describe():
 	case !g.ours(now):
 		logger.Error(nil, "APIService is not ours, so requests for metrics do not reach this adapter",
-			"pointsTo", now.describe(), "want", describe(g.options.Service), "advice", advice(v.Group))
+			"pointsTo", now.describe(), "want", apiservice.Describe(g.options.Service), "advice", advice(v.Group))
 		g.record(v, now)
 	case known:
 		logger.Info("APIService is ours")
@@ -137,17 +139,17 @@ func (f finding) describe() string {
 	if !f.exists {
 		return "nowhere: it does not exist"
 	}
-	return describe(f.target)
+	return apiservice.Describe(f.target)
 }
 
 // record writes an Event if there is an object to attach it to.
-func (g *Guard) record(v version, now finding) {
+func (g *Guard) record(v apiservice.Version, now finding) {
 	if g.options.Recorder == nil || !now.exists {
 		return
 	}
 	ref := &corev1.ObjectReference{
-		APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService", Name: v.apiService(), UID: now.uid,
+		APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService", Name: v.APIService(), UID: now.uid,
 	}
 	g.options.Recorder.Eventf(ref, corev1.EventTypeWarning, ReasonPointsElsewhere,
-		"It points at %s and not at %s; %s", describe(now.target), describe(g.options.Service), advice(v.Group))
+		"It points at %s and not at %s; %s", apiservice.Describe(now.target), apiservice.Describe(g.options.Service), advice(v.Group))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apiservice
+package takeover
 
 import (
 	"bytes"
@@ -9,12 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
 	"sigs.k8s.io/yaml"
 
-	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
 const deploy = "../../../deploy"
@@ -36,7 +35,7 @@ func TestManifestsSayWhatTakeoverDoes(t *testing.T) {
 		"custom.metrics.k8s.io":   "apiservice-custom",
 		"external.metrics.k8s.io": "apiservice-external",
 	}
-	for _, group := range Groups() {
+	for _, group := range apiservice.Groups() {
 		t.Run(group, func(t *testing.T) {
 			o, client := ourOptions(), fake.NewClientset()
 			o.APIs = []string{group}
@@ -60,20 +59,4 @@ func TestManifestsSayWhatTakeoverDoes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The adapter may read all APIServices that it may have to watch, and at no others.
-func TestManifestsGrantWhatTheGuardGets(t *testing.T) {
-	var role rbacv1.ClusterRole
-	if err := yaml.UnmarshalStrict(documents(t, "base/hub/hub.yaml")[0], &role); err != nil {
-		t.Fatal(err)
-	}
-	var watched []string
-	for _, v := range known() {
-		watched = append(watched, v.apiService())
-	}
-	want := rbacv1.PolicyRule{
-		APIGroups: []string{"apiregistration.k8s.io"}, Resources: []string{"apiservices"}, ResourceNames: watched, Verbs: []string{"get"},
-	}
-	fleettest.Same(t, "last rule of ClusterRole "+role.Name, want, role.Rules[len(role.Rules)-1])
 }

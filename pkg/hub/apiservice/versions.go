@@ -11,19 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// version is a group version that we can answer for.
-type version struct {
+// Version is a group version that we can answer for.
+type Version struct {
 	schema.GroupVersion
-	// priority orders the versions of a group: discovery names the highest first.
-	priority int32
+	// Priority orders the versions of a group: discovery names the highest first.
+	Priority int32
 }
 
-// known is all that we can answer for. The priorities are those that
+// Known is all that we can answer for. The priorities are those that
 // metrics-server, prometheus-adapter and KEDA give the same versions, so that
 // clients prefer the same ones before and after a takeover.
-func known() []version {
+func Known() []Version {
 	const metrics, custom, external = "metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"
-	return []version{
+	return []Version{
 		{schema.GroupVersion{Group: metrics, Version: "v1beta1"}, 100},
 		{schema.GroupVersion{Group: metrics, Version: "v1"}, 100},
 		{schema.GroupVersion{Group: custom, Version: "v1beta2"}, 200},
@@ -36,7 +36,7 @@ func known() []version {
 // are acted on and told of.
 func Groups() []string {
 	var groups []string
-	for _, v := range known() {
+	for _, v := range Known() {
 		groups = append(groups, v.Group)
 	}
 	return slices.Compact(groups)
@@ -61,25 +61,25 @@ func choice() string {
 	return "name one or more of " + strings.Join(Groups(), ", ")
 }
 
-// versions returns those of the groups, in the order of [Groups].
-func versions(groups []string) ([]version, error) {
+// Versions returns those of the groups, in the order of [Groups].
+func Versions(groups []string) ([]Version, error) {
 	if err := CheckGroups(groups); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(known(), func(v version) bool { return !slices.Contains(groups, v.Group) }), nil
+	return slices.DeleteFunc(Known(), func(v Version) bool { return !slices.Contains(groups, v.Group) }), nil
 }
 
 // Names are the APIServices of the groups, of which those that are not among
 // [Groups] have none.
 func Names(groups []string) []string {
 	var names []string
-	for _, v := range known() {
+	for _, v := range Known() {
 		if slices.Contains(groups, v.Group) {
-			names = append(names, v.apiService())
+			names = append(names, v.APIService())
 		}
 	}
 	return names
 }
 
-// apiService is the name that the API prescribes for the APIService of v.
-func (v version) apiService() string { return v.Version + "." + v.Group }
+// APIService is the name that the API prescribes for the APIService of v.
+func (v Version) APIService() string { return v.Version + "." + v.Group }
