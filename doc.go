@@ -16,6 +16,7 @@
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each
 //	             pkg/plugin/       the commands of kubectl-fleetscale
+//	               lint            what the webhook would say of manifests, without a cluster
 //	               takeover        the hub's metrics APIs lead to the adapter, and back
 //	2 I/O        pkg/members/      what is asked of members, and kept of them
 //	               member          which clusters there are, their health and identity

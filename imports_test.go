@@ -72,6 +72,7 @@ var rings = map[string]int{
 	"pkg/controllers/multidim":                 3,
 	"pkg/controllers/tokens":                   3,
 	"pkg/metricsadapter":                       3,
+	"pkg/plugin/lint":                          3,
 	"pkg/plugin/takeover":                      3,
 	"pkg/webhook":                              3,
 
