@@ -16,8 +16,12 @@
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each
 //	             pkg/plugin/       the commands of kubectl-fleetscale
+//	               cordon          no more for a member, or nothing at all
+//	               crontab         when rules run next
 //	               lint            what the webhook would say of manifests, without a cluster
+//	               pause           an autoscaler stops for a while, or does not scale in
 //	               takeover        the hub's metrics APIs lead to the adapter, and back
+//	               top             what Pods and nodes use, by clusters
 //	2 I/O        pkg/members/      what is asked of members, and kept of them
 //	               member          which clusters there are, their health and identity
 //	               connection      how one cluster is asked: bounded in time, bytes and requests
