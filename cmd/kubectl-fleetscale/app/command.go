@@ -32,6 +32,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	caller.AddFlags(root.PersistentFlags())
-	root.AddCommand(newTakeoverCommand(caller), newRestoreCommand(caller), newVersionCommand(caller), newLintCommand(caller), newCronCommand(caller))
+	root.AddCommand(newTakeoverCommand(caller), newRestoreCommand(caller), newVersionCommand(caller), newLintCommand(caller), newCronCommand(caller),
+		newPauseCommand(caller), newResumeCommand(caller))
 	return root
 }
