@@ -33,6 +33,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetErr(streams.ErrOut)
 	caller.AddFlags(root.PersistentFlags())
 	root.AddCommand(newTakeoverCommand(caller), newRestoreCommand(caller), newVersionCommand(caller), newLintCommand(caller), newCronCommand(caller),
-		newPauseCommand(caller), newResumeCommand(caller))
+		newPauseCommand(caller), newResumeCommand(caller),
+		newCordonCommand(caller), newUncordonCommand(caller), newDrainCommand(caller))
 	return root
 }

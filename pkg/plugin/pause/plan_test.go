@@ -144,8 +144,8 @@ func TestWhatStays(t *testing.T) {
 		act       Act
 		said, err string
 	}{
-		"nothing to resume":     {"{kind: FederatedHPA, metadata: {}, spec: {}}", Resume, "unchanged: it is not paused", ""},
-		"paused by hand":        {"{kind: FederatedHPA, metadata: {}, spec: {mode: Paused}}", Resume, "resumed", ""},
+		"nothing to resume": {"{kind: FederatedHPA, metadata: {}, spec: {}}", Resume, "unchanged: it is not paused", ""},
+		"paused by hand":    {"{kind: FederatedHPA, metadata: {}, spec: {mode: Paused}}", Resume, "resumed", ""},
 		"paused without a mode": {`{kind: FederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: '{"mode":""}'}}, spec: {mode: Paused}}`,
 			Resume, "resumed", ""},
 		"an observer": {"{kind: FederatedHPA, metadata: {}, spec: {mode: Observe}}", Resume,
