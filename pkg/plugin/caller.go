@@ -40,7 +40,7 @@ func (c *Caller) Hub() (*rest.Config, error) {
 	if err := c.chosen(config); err != nil {
 		return nil, err
 	}
-	return named(config, nil)
+	return c.named(config, nil)
 }
 
 // chosen returns an error where nobody named a cluster, for which the library takes one on this machine.
@@ -71,7 +71,7 @@ func (c *Caller) Context(name string) (*rest.Config, error) {
 	if _, known := raw.Contexts[name]; !known {
 		return nil, fmt.Errorf("the kubeconfig has no context %q; `kubectl config get-contexts` lists them", name)
 	}
-	return named(clientcmd.NewNonInteractiveClientConfig(raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig())
+	return c.named(clientcmd.NewNonInteractiveClientConfig(raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig())
 }
 
 // Namespace returns the one that flags or the context name, or "default".
@@ -80,10 +80,12 @@ func (c *Caller) Namespace() (string, error) {
 	return namespace, explained(err)
 }
 
-func named(config *rest.Config, err error) (*rest.Config, error) {
+// named has a cluster told who asks, and the person what it warns of.
+func (c *Caller) named(config *rest.Config, err error) (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.WarningHandler = rest.NewWarningWriter(c.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	config.UserAgent = "kubectl-fleetscale/" + version.Get().Version
 	return config, nil
 }

@@ -34,6 +34,6 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	caller.AddFlags(root.PersistentFlags())
 	root.AddCommand(newTakeoverCommand(caller), newRestoreCommand(caller), newVersionCommand(caller), newLintCommand(caller), newCronCommand(caller),
 		newPauseCommand(caller), newResumeCommand(caller),
-		newCordonCommand(caller), newUncordonCommand(caller), newDrainCommand(caller))
+		newCordonCommand(caller), newUncordonCommand(caller), newDrainCommand(caller), newTopCommand(caller))
 	return root
 }
