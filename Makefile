@@ -33,7 +33,7 @@ CRDS = $(addprefix deploy/crds/autoscaling.karmada.io_,federatedhpas.yaml cronfe
     multidimpodautoscalers.yaml multidimpodautoscalerhistories.yaml) deploy/member-sizes/fleetscale.io_podsizes.yaml
 
 # All of it, in the order in which it is made, and how; $(1) is the root directory to write below.
-GENERATED = $(OPENAPI)/zz_generated.openapi.go $(addsuffix /zz_generated.deepcopy.go,$(APIS)) $(CRDS) docs/api.md
+GENERATED = $(OPENAPI)/zz_generated.openapi.go $(addsuffix /zz_generated.deepcopy.go,$(APIS)) $(CRDS) docs/api.md docs/cli.md
 GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERATED))); \
     $(TOOLS)/openapi-gen --go-header-file hack/boilerplate.go.txt --report-filename /dev/null \
         --output-pkg github.com/fleetscale/fleetscale/$(OPENAPI) --output-file zz_generated.openapi.go --output-dir $(1)/$(OPENAPI) $(OPENAPI_INPUTS); \
@@ -41,7 +41,8 @@ GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERAT
         output:object:dir=$(1)/$(api) output:crd:dir=$$raw;) \
     $(GO) -C tools run ./crds $$raw $$raw; $(foreach crd,$(CRDS),cp $$raw/$(notdir $(crd)) $(1)/$(crd);) \
     $(GO) -C tools run ./apidoc $(CURDIR)/deploy/crds/kustomization.yaml $(1)/deploy/crds $(CURDIR)/docs/examples $(1)/docs/api.md \
-        $(1)/deploy/member-sizes/fleetscale.io_podsizes.yaml; rm -r $$raw
+        $(1)/deploy/member-sizes/fleetscale.io_podsizes.yaml; rm -r $$raw; \
+    $(GO) test ./cmd/kubectl-fleetscale/app -count 1 -run '^TestReferenceIsCurrent$$$$' -args -reference $(1)/docs/cli.md
 
 .PHONY: help
 help: ## List the targets
@@ -183,7 +184,7 @@ vulns: need-go ## Search what the programs call for known vulnerabilities, where
 	$(GO) -C tools run ./vulns $(TOOLS)/govulncheck $(CURDIR)
 
 .PHONY: generate
-generate: need-go ## Write the generated files again: code, CustomResourceDefinitions, docs/api.md
+generate: need-go ## Write the generated files again: code, CustomResourceDefinitions, docs/api.md, docs/cli.md
 	@$(OPENAPI_GEN)
 	@$(CONTROLLER_GEN)
 	@$(call GENERATE,$(CURDIR))

@@ -15,6 +15,13 @@
 //	             pkg/webhook
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each
+//	             pkg/plugin/       the commands of kubectl-fleetscale
+//	               cordon          no more for a member, or nothing at all
+//	               crontab         when rules run next
+//	               lint            what the webhook would say of manifests, without a cluster
+//	               pause           an autoscaler stops for a while, or does not scale in
+//	               takeover        the hub's metrics APIs lead to the adapter, and back
+//	               top             what Pods and nodes use, by clusters
 //	2 I/O        pkg/members/      what is asked of members, and kept of them
 //	               member          which clusters there are, their health and identity
 //	               connection      how one cluster is asked: bounded in time, bytes and requests
@@ -28,6 +35,7 @@
 //	                               how its Pods are resized, evicted and born
 //	               selection       which of them an autoscaler selects
 //	             pkg/hub/          what is asked of the hub
+//	               apiservice      which APIServices lead its metrics APIs to the adapter, and where one points
 //	               history         what containers used, kept and saved there
 //	               hubmetrics      what its metrics APIs say of a workload
 //	               hubstatus       statuses, written without their answers being read

@@ -15,14 +15,16 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/fleetscale/fleetscale/cmd/kubectl-fleetscale/app"
+	"github.com/fleetscale/fleetscale/pkg/plugin"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	if err := app.NewCommand(streams).ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(1) //nolint:gocritic // stop only restores signals, and the program ends
+	code, said := plugin.ExitCode(app.NewCommand(streams).ExecuteContext(ctx))
+	if said != "" {
+		fmt.Fprintln(os.Stderr, "error:", said)
 	}
+	stop()
+	os.Exit(code)
 }

@@ -29,10 +29,10 @@ import (
 	restfake "k8s.io/client-go/rest/fake"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
-	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 )
 
 // fakeMember is a cluster with the given pods and one node, or a silent one.

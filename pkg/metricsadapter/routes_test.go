@@ -27,11 +27,11 @@ import (
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
-	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 

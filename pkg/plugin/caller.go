@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/fleetscale/fleetscale/pkg/version"
 )
@@ -33,8 +34,33 @@ func (c *Caller) AddFlags(fs *pflag.FlagSet) { c.flags.AddFlags(fs) }
 // Hub returns how the hub is reached: the current context, unless flags choose another.
 func (c *Caller) Hub() (*rest.Config, error) {
 	config, err := c.flags.ToRESTConfig()
-	return named(config, explained(err))
+	if err != nil {
+		return nil, explained(err)
+	}
+	if err := c.chosen(config); err != nil {
+		return nil, err
+	}
+	return c.named(config, nil)
 }
+
+// chosen returns an error where nobody named a cluster, for which the library takes one on this machine.
+func (c *Caller) chosen(config *rest.Config) error {
+	if config.Host != "http://localhost:8080" || *c.flags.APIServer != "" {
+		return nil
+	}
+	raw, err := c.flags.ToRawKubeConfigLoader().RawConfig()
+	switch {
+	case err != nil:
+		return explained(err)
+	case clientcmdapi.IsConfigEmpty(&raw):
+		return errNoKubeconfig
+	case raw.CurrentContext == "" && *c.flags.Context == "" && *c.flags.ClusterName == "":
+		return errors.New("the kubeconfig has no current context: give --context; `kubectl config get-contexts` lists them")
+	}
+	return nil
+}
+
+var errNoKubeconfig = errors.New("no kubeconfig found: give --kubeconfig FILE, or set KUBECONFIG")
 
 // Context returns how the cluster of another context of the same kubeconfig is reached.
 func (c *Caller) Context(name string) (*rest.Config, error) {
@@ -45,7 +71,7 @@ func (c *Caller) Context(name string) (*rest.Config, error) {
 	if _, known := raw.Contexts[name]; !known {
 		return nil, fmt.Errorf("the kubeconfig has no context %q; `kubectl config get-contexts` lists them", name)
 	}
-	return named(clientcmd.NewNonInteractiveClientConfig(raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig())
+	return c.named(clientcmd.NewNonInteractiveClientConfig(raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig())
 }
 
 // Namespace returns the one that flags or the context name, or "default".
@@ -54,10 +80,12 @@ func (c *Caller) Namespace() (string, error) {
 	return namespace, explained(err)
 }
 
-func named(config *rest.Config, err error) (*rest.Config, error) {
+// named has a cluster told who asks, and the person what it warns of.
+func (c *Caller) named(config *rest.Config, err error) (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.WarningHandler = rest.NewWarningWriter(c.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	config.UserAgent = "kubectl-fleetscale/" + version.Get().Version
 	return config, nil
 }
@@ -65,7 +93,7 @@ func named(config *rest.Config, err error) (*rest.Config, error) {
 // explained says what to give where the library names a variable of long ago.
 func explained(err error) error {
 	if clientcmd.IsEmptyConfig(err) || errors.Is(err, clientcmd.ErrEmptyCluster) {
-		return errors.New("no kubeconfig found: give --kubeconfig FILE, or set KUBECONFIG")
+		return errNoKubeconfig
 	}
 	return err
 }

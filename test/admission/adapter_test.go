@@ -31,7 +31,11 @@ func TestAdapterSignsItsOwnCertificate(t *testing.T) {
 		e.kubectl(t, "apply", "-f", e.Deploy("../certs/self-signed/adapter/"+file))
 	}
 	port := e.runAdapter(t, program)
-	takeover := exec.CommandContext(t.Context(), program, "takeover", "--kubeconfig="+e.Hub().Kubeconfig, "--apis=metrics.k8s.io",
+	plugin, err := e.Plugin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	takeover := exec.CommandContext(t.Context(), plugin, "takeover", "--kubeconfig="+e.Hub().Kubeconfig, "--apis=metrics.k8s.io",
 		fmt.Sprintf("--service-port=%d", port))
 	if out, err := takeover.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -31,7 +31,7 @@ func TestRewrittenAPIServiceIsAnAlarm(t *testing.T) {
 	t.Cleanup(func() { _, _ = e.TakeOver(afterwards(t), e.adapter) })
 	point("somebody-else")
 	isOurs(0)
-	logged(t, e.adapter, skip, "APIService is not ours", name, "Service fleetscale-system/somebody-else", "metrics-adapter takeover")
+	logged(t, e.adapter, skip, "APIService is not ours", name, "Service fleetscale-system/somebody-else", "kubectl fleetscale takeover")
 	eventually(t, "an Event tells it", func(ctx context.Context) error {
 		said, err := e.Ask(ctx, "-n", "default", "get", "events", "--field-selector", "reason=PointsElsewhere,involvedObject.name="+name, "-o",
 			"name")

@@ -62,7 +62,7 @@ func TestHubThatRunsWorkloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("metrics-adapter restore:\n%s", said)
+	t.Logf("kubectl fleetscale restore:\n%s", said)
 	e.metricsServerAnswers(t)
 
 	e.loadHub(t, "50m")
@@ -77,7 +77,7 @@ func TestHubThatRunsWorkloads(t *testing.T) {
 	if said, err = e.TakeOver(t.Context(), e.adapter); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("metrics-adapter takeover:\n%s", said)
+	t.Logf("kubectl fleetscale takeover:\n%s", said)
 	e.sees(t, "the hub is one of its members", shopPath, func(v view) error { return seesHub(v, allMembers()...) })
 	e.peopleSeeAll(t)
 	e.controllersSeeTheHub(t)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	"github.com/fleetscale/fleetscale/pkg/certs"
-	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
 // selfSignedSecret is what deploy/ calls it.

@@ -18,13 +18,12 @@ const help = `The metrics adapter serves the metrics APIs on the hub of a fleet,
   external.metrics.k8s.io  metrics of anything else, merged from the members' own external metrics APIs
 
 It is an aggregated API server, and needs APIServices that point at it;
-` + "`metrics-adapter takeover`" + ` sets one where another server has the API already.`
+` + "`kubectl fleetscale takeover`" + ` sets one where another server has the API already.`
 
 // NewCommand is the program. ctx ends it.
 func NewCommand(ctx context.Context) *cobra.Command {
 	o := NewOptions()
 	cmd := &cobra.Command{Use: "metrics-adapter", Short: "Serve the metrics APIs for a whole fleet", Long: help}
 	command.Complete(cmd, o, o.Logging, func() error { return run(ctx, o) })
-	cmd.AddCommand(newTakeoverCommand(), newRestoreCommand())
 	return cmd
 }

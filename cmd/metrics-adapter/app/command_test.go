@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -28,4 +29,14 @@ func TestItSaysItsVersion(t *testing.T) {
 	commandtest.SaysVersion(t, program, "https://127.0.0.1:"+port+"/metrics",
 		"--bind-address=127.0.0.1", "--secure-port="+port, "--authorization-always-allow-paths=/metrics",
 		"--authentication-tolerate-lookup-failure", "--tls-cert-file="+certFile, "--tls-private-key-file="+keyFile)
+}
+
+// Every flag that deploy/ and certs/ pass is one of ours, with a value that it
+// takes; but for those that are for other programs, whose tests check them.
+func TestManifestsPassFlagsThatExist(t *testing.T) {
+	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, ofOthers, "../../../deploy", "../../../certs")
+}
+
+func ofOthers(file string) bool {
+	return strings.Contains(file, "webhook") || strings.Contains(file, "controller-manager") || strings.Contains(file, "placement-decisions")
 }

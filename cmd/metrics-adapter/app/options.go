@@ -16,7 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/command"
-	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
 // Options are the program's command-line options.

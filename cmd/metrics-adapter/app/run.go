@@ -38,7 +38,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
-	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiservice"
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiguard"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
@@ -82,12 +82,12 @@ func run(ctx context.Context, o *Options) error {
 			return fmt.Errorf("adding the readiness checks: %w", err)
 		}
 	}
-	guard := apiservice.NewGuard(apiservice.GuardOptions{
+	guard := apiguard.NewGuard(apiguard.GuardOptions{
 		Client:   h.aggregator,
 		APIs:     o.Hub.APIs,
 		Service:  types.NamespacedName{Namespace: o.Hub.ServiceNamespace, Name: o.Hub.ServiceName},
 		Period:   o.Hub.APIServiceCheckPeriod,
-		Metrics:  apiservice.NewMetrics(legacyregistry.Registerer()),
+		Metrics:  apiguard.NewMetrics(legacyregistry.Registerer()),
 		Recorder: recorder,
 	})
 

@@ -33,17 +33,27 @@ func Help(t *testing.T, program *cobra.Command, args ...string) string {
 // and not shown.
 func HelpShowsFlags(t *testing.T, program func() *cobra.Command) {
 	t.Helper()
-	root := program()
-	helpShowsFlags(t, root, Help(t, root))
-	for _, sub := range root.Commands() {
+	for _, path := range append([][]string{{}}, paths(program())...) {
 		root := program()
-		text := Help(t, root, sub.Name())
-		cmd, _, err := root.Find([]string{sub.Name()})
+		text := Help(t, root, path...)
+		cmd, _, err := root.Find(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		helpShowsFlags(t, cmd, text)
 	}
+}
+
+// paths are the arguments that lead to each of the commands below cmd.
+func paths(cmd *cobra.Command) [][]string {
+	var all [][]string
+	for _, sub := range cmd.Commands() {
+		all = append(all, []string{sub.Name()})
+		for _, path := range paths(sub) {
+			all = append(all, append([]string{sub.Name()}, path...))
+		}
+	}
+	return all
 }
 
 func helpShowsFlags(t *testing.T, cmd *cobra.Command, help string) {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apiguard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+
+	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
+)
+
+// ReasonPointsElsewhere is the reason of the Event on an APIService that points
+// elsewhere.
+const ReasonPointsElsewhere = "PointsElsewhere"
+
+// advice returns what to do about an APIService that is not ours.
+func advice(group string) string {
+	return fmt.Sprintf("to take it over, run `kubectl fleetscale takeover --apis=%[1]s` and keep others from applying it;"+
+		" to leave it to them, run `kubectl fleetscale restore --apis=%[1]s` and remove %[1]s from the adapter's --apis", group)
+}
+
+// GuardOptions say what a Guard watches over.
+type GuardOptions struct {
+	Client aggregator.Interface
+	// APIs are the groups that the adapter serves, of [apiservice.Groups].
+	APIs []string
+	// Service is ours: where the APIServices should point.
+	Service types.NamespacedName
+	// Period is the interval of checks, and bounds each of them.
+	Period time.Duration
+
+	Metrics *Metrics
+	// Recorder writes Events on APIServices. May be nil.
+	Recorder record.EventRecorder
+}
+
+// Guard reports when an APIService of ours points elsewhere. It needs the right
+// to get them, and never writes.
+type Guard struct {
+	options GuardOptions
+	watched []apiservice.Version
+	last    map[string]finding // by APIService
+	silent  bool               // the hub did not answer the last time
+}
+
+// NewGuard returns a guard that knows nothing until it runs. It panics where
+// [apiservice.CheckGroups] refuses the groups.
+func NewGuard(o GuardOptions) *Guard {
+	watched, err := apiservice.Versions(o.APIs)
+	if err != nil {
+		panic("apiguard: GuardOptions.APIs: " + err.Error())
+	}
+	return &Guard{options: o, watched: watched, last: map[string]finding{}}
+}
+
+// finding is what was seen of an APIService.
+type finding struct {
+	exists bool
+	target types.NamespacedName
+	uid    types.UID
+}
+
+// Run checks the APIServices at once and then every period until ctx ends.
+// It must be called once.
+func (g *Guard) Run(ctx context.Context) {
+	wait.UntilWithContext(ctx, g.check, g.options.Period)
+}
+
+func (g *Guard) check(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, g.options.Period)
+	defer cancel()
+	var errs []error
+	for _, v := range g.watched {
+		now, err := g.find(limited, v.APIService())
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		g.judge(ctx, v, now)
+	}
+	if ctx.Err() == nil {
+		g.admit(ctx, errors.Join(errs...))
+	}
+}
+
+func (g *Guard) find(ctx context.Context, name string) (finding, error) {
+	api, err := g.options.Client.ApiregistrationV1().APIServices().Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return finding{}, nil
+	}
+	if err != nil {
+		return finding{}, fmt.Errorf("getting APIService %s: %w", name, err)
+	}
+	return finding{exists: true, target: apiservice.Target(api), uid: api.UID}, nil
+}
+
+// judge reports each change once.
+func (g *Guard) judge(ctx context.Context, v apiservice.Version, now finding) {
+	name := v.APIService()
+	before, known := g.last[name]
+	g.last[name] = now
+	g.options.Metrics.set(name, g.ours(now))
+	logger := klog.FromContext(ctx).WithValues("apiservice", name)
+	switch {
+	case known && before.describe() == now.describe():
+	case !g.ours(now):
+		logger.Error(nil, "APIService is not ours, so requests for metrics do not reach this adapter",
+			"pointsTo", now.describe(), "want", apiservice.Describe(g.options.Service), "advice", advice(v.Group))
+		g.record(v, now)
+	case known:
+		logger.Info("APIService is ours")
+	}
+}
+
+// admit logs once that APIServices cannot be read: that is no alarm, since they
+// may still point at us.
+func (g *Guard) admit(ctx context.Context, err error) {
+	if err != nil && !g.silent {
+		klog.FromContext(ctx).Info("Could not read our APIServices", "reason", err.Error())
+	}
+	g.silent = err != nil
+}
+
+func (g *Guard) ours(f finding) bool { return f.target == g.options.Service }
+
+func (f finding) describe() string {
+	if !f.exists {
+		return "nowhere: it does not exist"
+	}
+	return apiservice.Describe(f.target)
+}
+
+// record writes an Event if there is an object to attach it to.
+func (g *Guard) record(v apiservice.Version, now finding) {
+	if g.options.Recorder == nil || !now.exists {
+		return
+	}
+	ref := &corev1.ObjectReference{
+		APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService", Name: v.APIService(), UID: now.uid,
+	}
+	g.options.Recorder.Eventf(ref, corev1.EventTypeWarning, ReasonPointsElsewhere,
+		"It points at %s and not at %s; %s", apiservice.Describe(now.target), apiservice.Describe(g.options.Service), advice(v.Group))
+}
