@@ -15,6 +15,8 @@
 //	             pkg/webhook
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each
+//	             pkg/plugin/*      the commands of kubectl-fleetscale
+//	               membership      how clusters join, leave and get new tokens
 //	2 I/O        pkg/members/      what is asked of members, and kept of them
 //	               member          which clusters there are, their health and identity
 //	               connection      how one cluster is asked: bounded in time, bytes and requests
@@ -64,6 +66,7 @@
 //	0 words      pkg/apis          API types and their defaults, and what is read of others
 //	             pkg/fleet         answers with their coverage
 //	             pkg/version       which build a program is
+//	             deploy            manifests that programs apply
 //
 // Packages whose names end in test stand beside what they are for (pkg/members/memberstest): tests of every ring may
 // import them, and nothing else.

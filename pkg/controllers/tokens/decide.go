@@ -41,6 +41,8 @@ type situation struct {
 	token      claims
 	// optedOut: the registration says that somebody else renews it.
 	optedOut bool
+	// unwanted are tokens that were issued until then: the registration asks for others at once. Zero: none are.
+	unwanted time.Time
 	// unaided, unless empty, is why there is nothing to renew it with.
 	unaided string
 }
@@ -70,8 +72,19 @@ func decide(s situation, now time.Time) (renew time.Time, f fault) {
 	case s.unaided != "":
 		return time.Time{}, fault{reasonNotRenewed, fmt.Sprintf("the token that %ss expires at %s and nobody renews it: %s",
 			s.credential, until, s.unaided)}
+	case !t.issued.After(s.unwanted) && s.unwanted.Before(now.Add(mostSkew)): // or no token would ever be new enough
+		return t.issued, fault{}
 	}
 	return t.issued.Add(t.life() / 3 * 2), fault{}
+}
+
+// timeOf is the time that an annotation gives; zero: it gives none.
+func timeOf(annotation string) time.Time {
+	t, err := time.Parse(time.RFC3339, annotation)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }
 
 const (
