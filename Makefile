@@ -102,7 +102,7 @@ test-node: need-go ## Run the tests that need a real node, with a kubelet: as ro
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit reproducible oracle differential multidim distributed sim bench cmd api deploy admission sources restricted podsizes capacity lab node e2e hostile fuzz
+PARTS  ?= unit reproducible oracle differential multidim distributed sim bench cmd api deploy admission sources membership restricted podsizes capacity lab node e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full
