@@ -118,7 +118,7 @@ func TestWhenATokenIsRenewed(t *testing.T) {
 		"at two thirds":          {situation{credential: reads, token: hours(reader)}, noon, due, ""},
 		"it is late":             {situation{credential: reads, token: hours(reader)}, due.Add(30 * time.Minute), due, ""},
 		"of the one that writes": {situation{credential: writes, token: hours(writer)}, noon, due, ""},
-		"it is asked for": {situation{credential: reads, token: hours(reader), unwanted: noon}, noon.Add(time.Minute), noon, ""},
+		"it is asked for":        {situation{credential: reads, token: hours(reader), unwanted: noon}, noon.Add(time.Minute), noon, ""},
 		"it was asked for, and renewed": {situation{credential: reads, token: hours(reader), unwanted: noon.Add(-time.Second)},
 			noon.Add(time.Minute), due, ""},
 		"it is asked for forever": {situation{credential: reads, token: hours(reader), unwanted: noon.Add(2 * time.Hour)},

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 )
 
 const hpaPath = "/apis/autoscaling.karmada.io/v1alpha1/namespaces/shop/federatedhpas/"
@@ -109,4 +108,3 @@ func TestLeaveRefused(t *testing.T) {
 		t.Errorf("the hub was changed: %q", s.hub.asked)
 	}
 }
-
