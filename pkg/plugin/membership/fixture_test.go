@@ -18,6 +18,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
 const (
@@ -55,7 +57,7 @@ func (s *stage) answers(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	name := path.Base(r.URL.Path)
-	if s.hub.get(readPath+name) == nil {
+	if o := s.hub.get(readPath + name); o == nil || label(o, registration.MemberLabel) != "true" {
 		refuse(w, http.StatusNotFound, "NotFound", name)
 		return true
 	}

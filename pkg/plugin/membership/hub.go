@@ -189,17 +189,42 @@ func (h *Hub) put(ctx context.Context, s *corev1.Secret, dryRun bool) error {
 	secrets := h.typed.CoreV1().Secrets(s.Namespace)
 	_, err := secrets.Create(ctx, s, metav1.CreateOptions{FieldManager: fieldManager, DryRun: mode})
 	if apierrors.IsAlreadyExists(err) {
-		var patch []byte
-		if patch, err = json.Marshal(map[string]any{
-			"metadata": map[string]any{"labels": s.Labels, "annotations": s.Annotations}, "data": s.Data,
-		}); err == nil {
-			_, err = secrets.Patch(ctx, s.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager, DryRun: mode})
-		}
+		err = h.change(ctx, s, mode)
 	}
+	return unwritten(s, err)
+}
+
+// change is put of a Secret that is there; one that is not stays away.
+func (h *Hub) change(ctx context.Context, s *corev1.Secret, dryRun []string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": additions(s), "data": s.Data})
 	if err != nil {
-		return fmt.Errorf("writing Secret %s/%s on the hub: %s", s.Namespace, s.Name, word(err))
+		return err
 	}
-	return nil
+	_, err = h.typed.CoreV1().Secrets(s.Namespace).Patch(ctx, s.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: fieldManager, DryRun: dryRun})
+	return err
+}
+
+// additions are the labels and annotations that a Secret has. A patch without any must not name them: null takes all away.
+func additions(s *corev1.Secret) map[string]any {
+	added := map[string]any{}
+	if len(s.Labels) > 0 {
+		added["labels"] = s.Labels
+	}
+	if len(s.Annotations) > 0 {
+		added["annotations"] = s.Annotations
+	}
+	if s.UID != "" {
+		added["uid"] = s.UID // it is changed only if it is still this one
+	}
+	return added
+}
+
+func unwritten(s *corev1.Secret, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("writing Secret %s/%s on the hub: %s", s.Namespace, s.Name, word(err))
 }
 
 // annotate sets an annotation of a registration, or takes it away.

@@ -203,7 +203,7 @@ func (j Join) one(ctx context.Context, t Target, manifests []*unstructured.Unstr
 		return nil, err
 	}
 	tell.say("%s: registering it on the hub", t.Name)
-	if err := h.putAll(ctx, secrets); err != nil {
+	if err := h.each(ctx, secrets, func(ctx context.Context, s *corev1.Secret) error { return h.put(ctx, s, false) }); err != nil {
 		return nil, err
 	}
 	again := s.own() != nil
@@ -277,15 +277,15 @@ func (c *cluster) wayToBe(ctx context.Context, server string) (way, error) {
 // hubWrites bounds the writing of one registration, which is not cut off by a person who stops waiting.
 const hubWrites = 30 * time.Second
 
-// putAll writes the Secrets of one cluster: all of them, or, if the person has stopped waiting before, none.
-func (h *Hub) putAll(ctx context.Context, secrets []*corev1.Secret) error {
+// each writes the Secrets of one cluster: all of them, or, if the person has stopped waiting before, none.
+func (h *Hub) each(ctx context.Context, secrets []*corev1.Secret, write func(context.Context, *corev1.Secret) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hubWrites)
 	defer cancel()
 	for _, s := range secrets {
-		if err := h.put(ctx, s, false); err != nil {
+		if err := write(ctx, s); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,20 +131,8 @@ func consequences(t Target, on leaving) string {
 
 // takeAll deletes the Secrets: the registration first, so that nobody misses the credential beside it.
 func (h *Hub) takeAll(ctx context.Context, on leaving) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hubWrites)
-	defer cancel()
-	for _, s := range []*corev1.Secret{on.registered, on.beside} {
-		if s == nil {
-			continue
-		}
-		if err := h.take(ctx, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	secrets := slices.DeleteFunc([]*corev1.Secret{on.registered, on.beside}, func(s *corev1.Secret) bool { return s == nil })
+	return h.each(ctx, secrets, h.take)
 }
 
 // revokeTimeout bounds the taking away of identities.

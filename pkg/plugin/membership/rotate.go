@@ -111,7 +111,8 @@ func (r Rotate) replace(ctx context.Context, t Target, h *Hub, s, beside *corev1
 		}
 		changed = append(changed, next)
 	}
-	if err := h.putAll(ctx, changed); err != nil {
+	err = h.each(ctx, changed, func(ctx context.Context, s *corev1.Secret) error { return unwritten(s, h.change(ctx, s, nil)) })
+	if err != nil {
 		return nil, err
 	}
 	return r.reached(t, h, tell, r.until(s)), nil
@@ -152,6 +153,7 @@ func withToken(s *corev1.Secret, token string) (*corev1.Secret, error) {
 		return nil, fmt.Errorf("Secret %s/%s: %w", s.Namespace, s.Name, err)
 	}
 	next := secret(s.Namespace, s.Name, nil)
+	next.UID = s.UID
 	next.Data = map[string][]byte{held.Key: kubeconfig}
 	return next, nil
 }

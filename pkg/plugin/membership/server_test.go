@@ -247,12 +247,17 @@ func jwt(issued time.Time, life time.Duration, number int) string {
 }
 
 func (s *server) servePatch(w http.ResponseWriter, r *http.Request, body []byte, dry bool) {
-	at, o := r.URL.Path, object{}
+	at := r.URL.Path
 	if !s.namespaceOf(at) {
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, path.Base(at))
 		return
 	}
+	o := object{}
 	applied := strings.Contains(r.Header.Get("Content-Type"), "apply-patch")
+	if !applied && s.objects[at] == nil {
+		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, path.Base(at))
+		return
+	}
 	if !applied {
 		before, err := json.Marshal(s.objects[at])
 		if err == nil {
