@@ -158,6 +158,9 @@ func (h *Hub) awaitReady(ctx context.Context, name string, again bool, timeout t
 	begin := time.Now()
 	err := wait.PollUntilContextTimeout(ctx, h.askAgain, timeout, true, func(ctx context.Context) (bool, error) {
 		said, err := h.says(ctx, name)
+		if ctx.Err() != nil {
+			return false, nil // the time is over; what was known before counts
+		}
 		if trouble = err; err != nil {
 			return false, nil // asked again
 		}
