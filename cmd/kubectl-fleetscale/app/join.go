@@ -22,7 +22,7 @@ In the cluster, which your kubeconfig reaches by --context, two identities get t
 reads metrics, the other scales. On the hub, Secrets with tokens of them register the cluster. The command succeeds once the
 programs on the hub reach it.
 
-A join that was cut off, or that failed, can be run again: it goes on with what is there. Rights are added, and none are taken
+A join that was cut off, or that failed, can be run again: it continues with what is there. Rights are added, and none are taken
 away: to restrict a member, have it leave, and join it again.`
 
 const joinExamples = `  # The cluster of the context east joins under the name east

@@ -17,7 +17,7 @@ const rotateHelp = `Give clusters new tokens.
 Without a context the controller-manager is asked to renew the tokens now, as it does at two thirds of their life. With one, you
 get the tokens by your own rights in the cluster, which also works where nobody renews them. The clusters stay Ready.
 
-Former tokens are accepted until they expire. --revoke ends them at once, by making the accounts anew; the cluster is silent until
+Former tokens are accepted until they expire. --revoke ends them at once, by replacing the accounts; the cluster is silent until
 the hub has the new ones, some seconds.`
 
 const rotateExamples = `  # New tokens for one cluster, and for all

@@ -134,7 +134,7 @@ func TestWhenATokenIsRenewed(t *testing.T) {
 		"an administrator's": {situation{credential: writes, token: hours("system:serviceaccount:kube-system:admin")}, noon, time.Time{},
 			"TokenNotRenewed not one of"},
 		"it never expires": {situation{credential: writes, token: hours(writer, without("exp"))}, noon, time.Time{},
-			"TokenNeverExpires deploy/kubeconfig.sh"},
+			"TokenNeverExpires `kubectl fleetscale rotate NAME --context CONTEXT`"},
 		"it was never issued": {situation{credential: writes, token: hours(writer, without("iat"))}, noon, time.Time{},
 			"TokenNotRenewed when it was issued"},
 		"it ended before it began": {situation{credential: writes, token: hours(writer, with("exp", noon.Add(-time.Hour).Unix()))},

@@ -51,7 +51,7 @@ type sight struct {
 	uid, hub types.UID
 	// known are the clusters that the hub knows.
 	known []registered
-	// server is the address that the registration is to have; given: the person gave it.
+	// server is the address that the registration gets; given: the person gave it.
 	server string
 	given  bool
 	// writes is true where a credential that writes is registered.

@@ -89,17 +89,23 @@ func (h *Hub) read(ctx context.Context) error {
 	return nil
 }
 
-// known are the clusters of these registrations, and of the record of those of other sources.
-func known(secrets []corev1.Secret, record map[string]string) []registered {
-	type holder struct{ Registration, Name string }
-	held := map[string]types.UID{}
+// recorded are the clusters of the record of identities.
+func recorded(record map[string]string) []registered {
 	var all []registered
 	for _, uid := range slices.Sorted(maps.Keys(record)) {
-		var h holder
-		if json.Unmarshal([]byte(record[uid]), &h) != nil {
-			continue
+		var holder struct{ Registration, Name string }
+		if json.Unmarshal([]byte(record[uid]), &holder) == nil {
+			all = append(all, registered{by: holder.Registration, name: holder.Name, uid: types.UID(uid)})
 		}
-		r := registered{by: h.Registration, name: h.Name, uid: types.UID(uid)}
+	}
+	return all
+}
+
+// known are the clusters of these registrations, and of the record of those of other sources.
+func known(secrets []corev1.Secret, record map[string]string) []registered {
+	held := map[string]types.UID{}
+	var all []registered
+	for _, r := range recorded(record) {
 		if held[r.by] = r.uid; r.secretOf() == "" { // of Secrets only those count that are there
 			all = append(all, r)
 		}

@@ -180,7 +180,7 @@ func TestJoinWithTokensThatDoNotWork(t *testing.T) {
 	}
 }
 
-// A person who stops waiting leaves both Secrets of a cluster on the hub, or none, wherever that happens; to join again goes on.
+// A person who stops waiting leaves both Secrets of a cluster on the hub, or none, wherever that happens; to join again continues.
 func TestJoinCutOff(t *testing.T) {
 	for after := range 20 {
 		t.Run(fmt.Sprint(after), func(t *testing.T) {
@@ -264,6 +264,30 @@ func TestHubThatServesNoMembers(t *testing.T) {
 	}
 	if !strings.Contains(s.progress.String(), "east: Silent (Unreachable)\neast: Ready\n") {
 		t.Errorf("progress:\n%s", s.progress.String())
+	}
+}
+
+// Where another server has metrics.k8s.io too, as before a takeover, it counts that the member was Ready.
+func TestHubThatServesNothingYet(t *testing.T) {
+	s := newStage(t, "east")
+	asked := 0
+	s.hub.meets = func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case strings.HasPrefix(r.URL.Path, apiPath):
+			refuse(w, http.StatusNotFound, "NotFound", "")
+		case strings.HasPrefix(r.URL.Path, "/apis/metrics.k8s.io/"):
+			if asked++; asked == 2 {
+				s.hub.put("/api/v1/namespaces/fleetscale-system/configmaps/"+identitiesName,
+					object{"data": object{"uid-of-east": `{"registration":"secret/east","name":"east"}`}})
+			}
+			reply(w, object{})
+		default:
+			return false
+		}
+		return true
+	}
+	if err := s.join(nil, "east"); err != nil || asked < 2 {
+		t.Errorf("join = %v after %d questions", err, asked)
 	}
 }
 

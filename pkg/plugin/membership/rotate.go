@@ -25,7 +25,7 @@ import (
 // controller-manager, which renews them anyway.
 type Rotate struct {
 	Targets []Target
-	// Revoke ends all former tokens, by making the accounts anew. It needs contexts.
+	// Revoke ends all former tokens, by replacing the accounts. It needs contexts.
 	Revoke bool
 	// TokenExpiry is how long tokens of targets with contexts are to last.
 	TokenExpiry time.Duration
@@ -44,7 +44,7 @@ func (r Rotate) Validate() error {
 	}
 	for _, t := range r.Targets {
 		if r.Revoke && t.Context == "" {
-			errs = append(errs, fmt.Errorf("--revoke: %s needs a context, since the accounts are made anew in the cluster", t.Name))
+			errs = append(errs, fmt.Errorf("--revoke: %s needs a context, since the accounts are replaced in the cluster", t.Name))
 		}
 	}
 	return errors.Join(errs...)
@@ -93,7 +93,7 @@ func (r Rotate) replace(ctx context.Context, t Target, h *Hub, s, beside *corev1
 		held[writer], accounts = beside, append(accounts, writer)
 	}
 	if r.Revoke {
-		tell.say("%s: making the accounts anew, which ends all of their tokens", t.Name)
+		tell.say("%s: replacing the accounts, which ends all of their tokens", t.Name)
 		if err := member.renewAccounts(ctx, accounts); err != nil {
 			return nil, err
 		}

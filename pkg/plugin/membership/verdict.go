@@ -99,11 +99,29 @@ func (h *Hub) asAnswered(ctx context.Context, name string) (Said, error) {
 		return Said{}, fmt.Errorf("the hub says neither by members.fleetscale.io nor by metrics.k8s.io (%d) whether it reaches %s: is the "+
 			"metrics-adapter installed?", answer.StatusCode, name)
 	}
+	if header == "" && answer.StatusCode == http.StatusOK {
+		return h.asEstablished(ctx, name) // somebody else serves that API
+	}
 	coverage, err := fleet.ParseCoverage(header)
 	if err != nil {
 		return Said{}, err
 	}
 	return covered(coverage, name), nil
+}
+
+// asEstablished reads from the record of identities whether the member was Ready since it was registered.
+func (h *Hub) asEstablished(ctx context.Context, name string) (Said, error) {
+	record, err := h.typed.CoreV1().ConfigMaps(h.places.Identities).Get(ctx, identitiesName, metav1.GetOptions{})
+	if err != nil {
+		return Said{}, fmt.Errorf("the hub serves neither members.fleetscale.io nor metrics.k8s.io of fleetscale yet, and whether it reaches %s "+
+			"is not recorded: %w", name, err)
+	}
+	for _, r := range recorded(record.Data) {
+		if r.name == name && r.secretOf() != "" {
+			return Said{State: ready}, nil
+		}
+	}
+	return Said{}, nil
 }
 
 // covered is what a coverage says of a member.
