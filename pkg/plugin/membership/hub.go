@@ -60,7 +60,7 @@ func NewHub(ctx context.Context, config *rest.Config, p Places) (*Hub, error) {
 	}
 	h := &Hub{cluster: c, places: p, askAgain: askAgain, settled: settled, claimed: map[types.UID]string{}}
 	if _, err := c.typed.CoreV1().Namespaces().Get(ctx, p.Registrations, metav1.GetOptions{}); apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("the hub at %s has no namespace %q: install fleetscale there first, or name the context of the hub with --hub-context",
+		return nil, fmt.Errorf("the hub at %s has no namespace %q: install fleetscale there first, or name the hub's context with --hub-context",
 			config.Host, p.Registrations)
 	} else if err != nil {
 		return nil, fmt.Errorf("asking the hub at %s: %w", config.Host, err)
@@ -73,7 +73,8 @@ func NewHub(ctx context.Context, config *rest.Config, p Places) (*Hub, error) {
 
 // read sees who is registered.
 func (h *Hub) read(ctx context.Context) error {
-	list, err := h.typed.CoreV1().Secrets(h.places.Registrations).List(ctx, metav1.ListOptions{LabelSelector: registration.MemberLabel + "=true"})
+	registering := metav1.ListOptions{LabelSelector: registration.MemberLabel + "=true"}
+	list, err := h.typed.CoreV1().Secrets(h.places.Registrations).List(ctx, registering)
 	if err != nil {
 		return fmt.Errorf("listing the registrations of the hub: %w", err)
 	}
@@ -239,7 +240,8 @@ func (h *Hub) annotate(ctx context.Context, s *corev1.Secret, key string, value 
 	if err != nil {
 		return err
 	}
-	_, err = h.typed.CoreV1().Secrets(s.Namespace).Patch(ctx, s.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	_, err = h.typed.CoreV1().Secrets(s.Namespace).Patch(ctx, s.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: fieldManager})
 	if err != nil {
 		return fmt.Errorf("annotating Secret %s/%s on the hub: %s", s.Namespace, s.Name, word(err))
 	}
@@ -248,7 +250,8 @@ func (h *Hub) annotate(ctx context.Context, s *corev1.Secret, key string, value 
 
 // take deletes a Secret, if it is still the one that was seen.
 func (h *Hub) take(ctx context.Context, s *corev1.Secret) error {
-	err := h.typed.CoreV1().Secrets(s.Namespace).Delete(ctx, s.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(s.UID))})
+	same := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(s.UID))}
+	err := h.typed.CoreV1().Secrets(s.Namespace).Delete(ctx, s.Name, same)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("deleting Secret %s/%s on the hub: %w", s.Namespace, s.Name, err)
 	}

@@ -67,7 +67,7 @@ func (j Join) Validate() error {
 	}
 	for _, t := range j.Targets {
 		if t.Context == "" {
-			errs = append(errs, fmt.Errorf("%s: give --context, or %s=CONTEXT: which context of your kubeconfig leads to the cluster", t.Name, t.Name))
+			errs = append(errs, fmt.Errorf("%s: give --context, or %[1]s=CONTEXT: which context of your kubeconfig leads to the cluster", t.Name))
 		}
 	}
 	return errors.Join(errs...)
@@ -161,87 +161,102 @@ func (j Join) Run(ctx context.Context, streams genericiooptions.IOStreams, h *Hu
 	}
 	tell := newTeller(streams)
 	return forEach(ctx, j.Targets, func(ctx context.Context, t Target) (func(context.Context) error, error) {
-		return j.one(ctx, t, manifests, tell, h, members)
+		config, err := members(t.Context)
+		if err != nil {
+			return nil, err
+		}
+		member, err := connect(t.Context, config)
+		if err != nil {
+			return nil, err
+		}
+		one := joining{Join: j, target: t, manifests: manifests, tell: tell, hub: h, member: member}
+		return one.run(ctx)
 	})
 }
 
-func (j Join) one(ctx context.Context, t Target, manifests []*unstructured.Unstructured, tell *teller, h *Hub, members Connect) (
-	await func(context.Context) error, err error) {
-	config, err := members(t.Context)
-	if err != nil {
+// joining is one cluster that joins.
+type joining struct {
+	Join
+
+	target    Target
+	manifests []*unstructured.Unstructured
+	tell      *teller
+	hub       *Hub
+	member    *cluster
+	// seen is what was seen before.
+	seen sight
+}
+
+func (j joining) run(ctx context.Context) (await func(context.Context) error, err error) {
+	if j.seen, err = j.hub.sees(ctx, j.target, j.member, j.Server); err != nil {
 		return nil, err
 	}
-	member, err := connect(t.Context, config)
-	if err != nil {
+	if err := judgeJoin(j.seen, j.Rights, tolerated{allowLocal: j.AllowLocal, hubToo: j.HubToo}); err != nil {
 		return nil, err
 	}
-	s, err := h.sees(ctx, t, member, j.Server)
-	if err != nil {
-		return nil, err
-	}
-	if err := judgeJoin(s, j.Rights, tolerated{allowLocal: j.AllowLocal, hubToo: j.HubToo}); err != nil {
-		return nil, err
-	}
-	if err := h.claim(s.uid, t.Name); err != nil {
+	if err := j.hub.claim(j.seen.uid, j.target.Name); err != nil {
 		return nil, err
 	}
 	if j.DryRun == DryRunServer {
-		return nil, j.rehearse(ctx, t, s, manifests, tell, h, member)
+		return nil, j.rehearse(ctx)
 	}
-	tell.say("%s: granting rights in the cluster of context %q", t.Name, t.Context)
-	for _, o := range manifests {
-		if err := member.apply(ctx, o, false, j.Force); err != nil {
+	j.tell.say("%s: granting rights in the cluster of context %q", j.target.Name, j.target.Context)
+	for _, o := range j.manifests {
+		if err := j.member.apply(ctx, o, false, j.Force); err != nil {
 			return nil, err
 		}
 	}
-	w, err := member.wayToBe(ctx, j.Server)
+	secrets, expires, err := j.registered(ctx)
 	if err != nil {
 		return nil, err
 	}
-	secrets, expires, err := j.registered(ctx, t, s.uid, w, h.places, member)
+	j.tell.say("%s: registering it on the hub", j.target.Name)
+	if err := j.hub.each(ctx, secrets, func(ctx context.Context, s *corev1.Secret) error { return j.hub.put(ctx, s, false) }); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return j.await(ctx, expires) }, nil
+}
+
+// await returns when the hub's programs reach the cluster.
+func (j joining) await(ctx context.Context, expires time.Time) error {
+	name, again := j.target.Name, j.seen.own() != nil
+	err := j.hub.awaitReady(ctx, name, again, j.Timeout, func(said Said) { j.tell.say("%s: %s", name, said) })
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("it is registered, but the hub does not reach it (%w); remove the cause, which docs/members.md#states describes, "+
+			"and join it again, or have it leave", err)
 	}
-	tell.say("%s: registering it on the hub", t.Name)
-	if err := h.each(ctx, secrets, func(ctx context.Context, s *corev1.Secret) error { return h.put(ctx, s, false) }); err != nil {
-		return nil, err
-	}
-	again := s.own() != nil
-	return func(ctx context.Context) error {
-		err := h.awaitReady(ctx, t.Name, again, j.Timeout, func(said Said) { tell.say("%s: %s", t.Name, said) })
-		if err != nil {
-			return fmt.Errorf("it is registered, but the hub does not reach it (%w); remove the cause, which docs/members.md#states describes, "+
-				"and join it again, or have it leave", err)
-		}
-		tell.result("%s joined", t.Name)
-		j.warn(tell, t, expires)
-		return nil
-	}, nil
+	j.tell.result("%s joined", name)
+	j.warn(expires)
+	return nil
 }
 
 // warn says what the person has to see to.
-func (j Join) warn(tell *teller, t Target, expires time.Time) {
+func (j joining) warn(expires time.Time) {
 	until := expires.UTC().Format(time.RFC3339)
 	switch life := time.Until(expires); {
 	case j.ReadOnly:
-		tell.say("%s: its token expires at %s, and nobody renews it without the identity that writes: `kubectl fleetscale rotate %s --context %s` "+
-			"before that", t.Name, until, t.Name, t.Context)
+		j.tell.say("%s: its token expires at %s, and nobody renews it without the identity that writes: `kubectl fleetscale rotate %[1]s "+
+			"--context %[3]s` before that", j.target.Name, until, j.target.Context)
 	case life < j.TokenExpiry*9/10:
-		tell.say("%s: the cluster allows tokens of %v only; they are renewed at two thirds of that", t.Name, life.Round(time.Minute))
+		j.tell.say("%s: the cluster allows tokens of %v only; they are renewed at two thirds of that", j.target.Name, life.Round(time.Minute))
 	}
 }
 
-// registered are the Secrets that register the cluster, with tokens that it accepts.
-func (j Join) registered(ctx context.Context, t Target, uid types.UID, w way, p Places, member *cluster) ([]*corev1.Secret, time.Time, error) {
+// registered are the Secrets that register the cluster, with tokens that it accepts, and when the first of these expires.
+func (j joining) registered(ctx context.Context) ([]*corev1.Secret, time.Time, error) {
+	w, err := j.member.wayToBe(ctx, j.Server)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
 	accounts := []string{reader, writer}
 	if j.ReadOnly {
 		accounts = accounts[:1]
 	}
-	tokens, expires, err := member.tokens(ctx, accounts, j.TokenExpiry)
+	tokens, expires, err := j.member.tokens(ctx, accounts, j.TokenExpiry)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	secrets, err := j.secrets(p, t, uid, w, tokens)
+	secrets, err := j.secrets(j.hub.places, j.target, j.seen.uid, w, tokens)
 	return secrets, expires, err
 }
 
@@ -293,27 +308,30 @@ func (h *Hub) each(ctx context.Context, secrets []*corev1.Secret, write func(con
 }
 
 // rehearse has both servers judge what would be written, and prints that.
-func (j Join) rehearse(ctx context.Context, t Target, s sight, manifests []*unstructured.Unstructured, tell *teller, h *Hub, member *cluster) error {
-	for _, o := range manifests {
-		err := member.apply(ctx, o, true, j.Force)
-		if err != nil && !(o.GetNamespace() == memberNamespace && apierrors.IsNotFound(err)) { // nor is its namespace there yet
+func (j joining) rehearse(ctx context.Context) error {
+	for _, o := range j.manifests {
+		err := j.member.apply(ctx, o, true, j.Force)
+		if apierrors.IsNotFound(err) && o.GetNamespace() == memberNamespace {
+			continue // nor is its namespace there yet
+		}
+		if err != nil {
 			return err
 		}
 	}
-	w, _, err := member.way(j.Server)
+	w, _, err := j.member.way(j.Server)
 	if err != nil {
 		return err
 	}
-	secrets, err := j.secrets(h.places, t, s.uid, w, redactedTokens())
+	secrets, err := j.secrets(j.hub.places, j.target, j.seen.uid, w, redactedTokens())
 	if err != nil {
 		return err
 	}
 	for _, s := range secrets {
-		if err := h.put(ctx, s, true); err != nil {
+		if err := j.hub.put(ctx, s, true); err != nil {
 			return err
 		}
 	}
-	tell.mu.Lock()
-	defer tell.mu.Unlock()
-	return printAll(tell.out, t, manifests, secrets)
+	j.tell.mu.Lock()
+	defer j.tell.mu.Unlock()
+	return printAll(j.tell.out, j.target, j.manifests, secrets)
 }

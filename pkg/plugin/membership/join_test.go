@@ -96,7 +96,8 @@ func TestJoinReadOnly(t *testing.T) {
 	if got := s.members["east"].has("fleetscale-write", "fleetscale-tokens"); len(got) > 0 {
 		t.Errorf("the member grants %q", got)
 	}
-	if !strings.Contains(s.progress.String(), "nobody renews it without the identity that writes: `kubectl fleetscale rotate east --context east`") {
+	if !strings.Contains(s.progress.String(), "nobody renews it without the identity that writes: `kubectl fleetscale rotate east "+
+		"--context east` before that") {
 		t.Errorf("it is not told that nobody renews the token:\n%s", s.progress.String())
 	}
 }
@@ -230,7 +231,8 @@ func TestJoinDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	served = strings.ReplaceAll(served, "  annotations:\n    fleetscale.io/cluster-uid: uid-of-east\n", "  annotations: {}\n")
-	printed := strings.ReplaceAll(s.out.String(), "  labels:\n    fleetscale.io/member", "  annotations: {}\n  labels:\n    fleetscale.io/member")
+	const labels = "  labels:\n    fleetscale.io/member"
+	printed := strings.ReplaceAll(s.out.String(), labels, "  annotations: {}\n"+labels)
 	if diff := cmp.Diff(served, printed); diff != "" {
 		t.Errorf("what the client prints is not what the servers judge (-server +client):\n%s", diff)
 	}

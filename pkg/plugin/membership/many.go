@@ -37,9 +37,12 @@ func (t *teller) line(to io.Writer, format string, args ...any) {
 	fmt.Fprintf(to, format+"\n", args...)
 }
 
+// action changes one cluster. What it returns waits until the hub has noticed; nil: there is nothing to wait for.
+type action func(context.Context, Target) (await func(context.Context) error, err error)
+
 // forEach acts on all targets, on [mostAtOnce] at a time, and then waits for all of those at once: a cluster that does not become
 // Ready keeps no other from being changed. One that fails stops no other. The errors are in the order of the targets.
-func forEach(ctx context.Context, targets []Target, act func(context.Context, Target) (await func(context.Context) error, err error)) error {
+func forEach(ctx context.Context, targets []Target, act action) error {
 	errs := make([]error, len(targets))
 	slots := make(chan struct{}, mostAtOnce)
 	var all sync.WaitGroup
@@ -54,8 +57,7 @@ func forEach(ctx context.Context, targets []Target, act func(context.Context, Ta
 	return summary(errs)
 }
 
-func each(ctx context.Context, slots chan struct{}, t Target,
-	act func(context.Context, Target) (await func(context.Context) error, err error)) error {
+func each(ctx context.Context, slots chan struct{}, t Target, act action) error {
 	select {
 	case slots <- struct{}{}:
 	case <-ctx.Done():

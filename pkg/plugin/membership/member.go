@@ -141,8 +141,8 @@ func (c *cluster) token(ctx context.Context, account string, life time.Duration)
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
 	answer, err := c.typed.CoreV1().ServiceAccounts(memberNamespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
 	if err != nil {
-		return "", time.Time{}, fmt.Errorf("asking for a token of ServiceAccount %s/%s in the cluster of context %q: %w", memberNamespace, account,
-			c.context, err)
+		return "", time.Time{}, fmt.Errorf("asking for a token of ServiceAccount %s/%s in the cluster of context %q: %w", memberNamespace,
+			account, c.context, err)
 	}
 	return answer.Status.Token, answer.Status.ExpirationTimestamp.Time, nil
 }

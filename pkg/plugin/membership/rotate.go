@@ -146,11 +146,11 @@ func (r Rotate) reached(t Target, h *Hub, tell *teller, former string) func(cont
 func withToken(s *corev1.Secret, token string) (*corev1.Secret, error) {
 	held, faults := registration.HeldIn(registration.Options{Namespace: s.Namespace, Access: registration.Read}, s, nil)
 	if len(faults) > 0 {
-		return nil, fmt.Errorf("Secret %s/%s: %s; join the cluster again", s.Namespace, s.Name, faults[0].Message)
+		return nil, fmt.Errorf("the hub's Secret %s/%s: %s; join the cluster again", s.Namespace, s.Name, faults[0].Message)
 	}
 	kubeconfig, err := held.WithToken(token)
 	if err != nil {
-		return nil, fmt.Errorf("Secret %s/%s: %w", s.Namespace, s.Name, err)
+		return nil, fmt.Errorf("the hub's Secret %s/%s: %w", s.Namespace, s.Name, err)
 	}
 	next := secret(s.Namespace, s.Name, nil)
 	next.UID = s.UID
@@ -243,7 +243,8 @@ func lastIssued(secrets ...*corev1.Secret) (last time.Time, err error) {
 		}
 		times, ok := timesOf(s)
 		if !ok {
-			return last, fmt.Errorf("Secret %s/%s holds no token of a ServiceAccount that says when it was issued", s.Namespace, s.Name)
+			return last, fmt.Errorf("the hub's Secret %s/%s holds no token of a ServiceAccount that says when it was issued", s.Namespace,
+				s.Name)
 		}
 		if times.issued.After(last) {
 			last = times.issued

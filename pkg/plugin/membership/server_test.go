@@ -89,7 +89,9 @@ func (s *server) keep(at string, o object) object {
 	s.objects[at] = o
 	if dir, name := path.Split(at); dir == "/api/v1/namespaces/" {
 		root := at + "/configmaps/kube-root-ca.crt"
-		s.objects[root] = object{"metadata": object{"namespace": name, "name": "kube-root-ca.crt"}, "data": object{"ca.crt": string(s.authority())}}
+		s.objects[root] = object{
+			"metadata": object{"namespace": name, "name": "kube-root-ca.crt"}, "data": object{"ca.crt": string(s.authority())},
+		}
 	}
 	return o
 }

@@ -131,7 +131,7 @@ func covered(c fleet.Coverage, name string) Said {
 	}
 	for _, s := range c.Silent {
 		if s.Cluster == name {
-			return Said{State: "Silent", Reason: string(s.Silence.Reason)}
+			return Said{State: "Silent", Reason: string(s.Reason)}
 		}
 	}
 	return Said{}
