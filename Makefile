@@ -109,7 +109,7 @@ test-karmada: need-go ## Run our programs on a real Karmada control plane; build
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit reproducible oracle differential multidim distributed sim bench cmd api deploy admission sources restricted podsizes capacity lab node karmadahub e2e hostile fuzz
+PARTS  ?= unit reproducible oracle differential multidim distributed sim bench cmd api deploy admission sources membership restricted podsizes capacity lab node karmadahub e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full

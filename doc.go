@@ -22,6 +22,7 @@
 //	               pause           an autoscaler stops for a while, or does not scale in
 //	               takeover        the hub's metrics APIs lead to the adapter, and back
 //	               top             what Pods and nodes use, by clusters
+//	               membership      how clusters join, leave and get new tokens
 //	2 I/O        pkg/members/      what is asked of members, and kept of them
 //	               member          which clusters there are, their health and identity
 //	               connection      how one cluster is asked: bounded in time, bytes and requests
@@ -72,6 +73,7 @@
 //	0 words      pkg/apis          API types and their defaults, and what is read of others
 //	             pkg/fleet         answers with their coverage
 //	             pkg/version       which build a program is
+//	             deploy            manifests that programs apply
 //
 // Packages whose names end in test stand beside what they are for (pkg/members/memberstest): tests of every ring may
 // import them, and nothing else.

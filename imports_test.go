@@ -11,6 +11,7 @@ import (
 // rings places every package, and with it the packages below it, in the map of doc.go: 0 is the innermost. A new
 // package gets its line here before its first import.
 var rings = map[string]int{
+	"deploy":      0,
 	"pkg/apis":    0,
 	"pkg/fleet":   0,
 	"pkg/version": 0,
@@ -78,6 +79,7 @@ var rings = map[string]int{
 	"pkg/plugin/top":                           3,
 	"pkg/plugin/lint":                          3,
 	"pkg/plugin/takeover":                      3,
+	"pkg/plugin/membership":                    3,
 	"pkg/webhook":                              3,
 
 	"cmd/controller-manager/app": 4,
@@ -129,6 +131,7 @@ var decisions = map[string][]string{
 	"pkg/controllers/multidim": {"amounts.go", "conditions.go", "decide.go", "recommender.go", "sizing.go", "situation.go", "status.go",
 		"summarize.go"},
 	"pkg/controllers/tokens": {"claims.go", "decide.go"},
+	"pkg/plugin/membership":  {"address.go", "decide.go", "manifests.go", "targets.go"},
 }
 
 // impure are the imports that rings 0 and 1, and decisions, do without, each with its reason. A path stands for all below it.

@@ -5,6 +5,8 @@ package plugin
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -72,6 +74,15 @@ func (c *Caller) Context(name string) (*rest.Config, error) {
 		return nil, fmt.Errorf("the kubeconfig has no context %q; `kubectl config get-contexts` lists them", name)
 	}
 	return c.named(clientcmd.NewNonInteractiveClientConfig(raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig())
+}
+
+// Contexts returns the names of those of the kubeconfig, in order, and of the current one.
+func (c *Caller) Contexts() (names []string, current string, err error) {
+	raw, err := c.flags.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return nil, "", explained(err)
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts)), raw.CurrentContext, nil
 }
 
 // Namespace returns the one that flags or the context name, or "default".

@@ -20,6 +20,9 @@ const (
 	MemberLabel = "fleetscale.io/member"
 	// NameAnnotation gives the cluster another name than the Secret's.
 	NameAnnotation = "fleetscale.io/cluster-name"
+	// RenewAnnotation is who renews its tokens, and when: "false" leaves them to somebody else than the controller-manager; a time,
+	// as of RFC 3339, has that one renew those that were issued until then at once.
+	RenewAnnotation = "fleetscale.io/renew-token"
 
 	// multiclusterRuntimeLabel is what the provider kubeconfig of multicluster-runtime knows its Secrets by, whose key is the same.
 	multiclusterRuntimeLabel = "sigs.k8s.io/multicluster-runtime-kubeconfig"

@@ -32,7 +32,8 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	caller.AddFlags(root.PersistentFlags())
-	root.AddCommand(newTakeoverCommand(caller), newRestoreCommand(caller), newVersionCommand(caller), newLintCommand(caller), newCronCommand(caller),
+	root.AddCommand(newJoinCommand(caller), newLeaveCommand(caller), newRotateCommand(caller),
+		newTakeoverCommand(caller), newRestoreCommand(caller), newVersionCommand(caller), newLintCommand(caller), newCronCommand(caller),
 		newPauseCommand(caller), newResumeCommand(caller),
 		newCordonCommand(caller), newUncordonCommand(caller), newDrainCommand(caller), newTopCommand(caller))
 	return root

@@ -41,6 +41,8 @@ type situation struct {
 	token      claims
 	// optedOut: the registration says that somebody else renews it.
 	optedOut bool
+	// unwanted are tokens that were issued until then: the registration asks for others at once. Zero: none are.
+	unwanted time.Time
 	// unaided, unless empty, is why there is nothing to renew it with.
 	unaided string
 }
@@ -57,7 +59,7 @@ func decide(s situation, now time.Time) (renew time.Time, f fault) {
 		return time.Time{}, fault{}
 	case t.expires.IsZero():
 		return time.Time{}, fault{reasonNeverExpires, fmt.Sprintf("the token that %ss never expires; replace it by one "+
-			"that deploy/kubeconfig.sh makes, which is renewed, and delete the Secret in the member that it is from", s.credential)}
+			"that is renewed (`kubectl fleetscale rotate NAME --context CONTEXT`), and delete the Secret in the member that it is from", s.credential)}
 	case t.account != wanted:
 		return time.Time{}, fault{reasonNotRenewed, fmt.Sprintf("the token that %ss expires at %s and is not renewed: it is not one of the "+
 			"ServiceAccount %s; use that, or renew it yourself and set the annotation %s=false", s.credential, until, wanted, RenewAnnotation)}
@@ -65,13 +67,24 @@ func decide(s situation, now time.Time) (renew time.Time, f fault) {
 		return time.Time{}, fault{reasonNotRenewed, fmt.Sprintf("the token that %ss expires at %s and is not renewed: it does not say when "+
 			"it was issued", s.credential, until)}
 	case !now.Before(t.expires):
-		return time.Time{}, fault{reasonNotRenewed, fmt.Sprintf("the token that %ss expired at %s: make another one with deploy/kubeconfig.sh",
-			s.credential, until)}
+		return time.Time{}, fault{reasonNotRenewed, fmt.Sprintf("the token that %ss expired at %s: get another one by "+
+			"`kubectl fleetscale rotate NAME --context CONTEXT`", s.credential, until)}
 	case s.unaided != "":
 		return time.Time{}, fault{reasonNotRenewed, fmt.Sprintf("the token that %ss expires at %s and nobody renews it: %s",
 			s.credential, until, s.unaided)}
+	case !t.issued.After(s.unwanted) && s.unwanted.Before(now.Add(mostSkew)): // or no token would ever be new enough
+		return t.issued, fault{}
 	}
 	return t.issued.Add(t.life() / 3 * 2), fault{}
+}
+
+// timeOf is the time that an annotation gives; zero: it gives none.
+func timeOf(annotation string) time.Time {
+	t, err := time.Parse(time.RFC3339, annotation)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }
 
 const (

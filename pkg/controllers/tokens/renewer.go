@@ -17,8 +17,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
-// RenewAnnotation with the value "false" on a registration Secret has its tokens left to somebody else.
-const RenewAnnotation = "fleetscale.io/renew-token"
+// RenewAnnotation is that of registrations.
+const RenewAnnotation = registration.RenewAnnotation
 
 const (
 	// period is how soon what changed is seen.
@@ -247,8 +247,9 @@ func (r *Renewer) judge(ctx context.Context, v *visit) (again time.Time, changed
 	}
 	r.Metrics.expires(v.cluster, v.credential, v.present.expires)
 	now := r.Clock.Now()
+	asked := v.registered.Annotations[RenewAnnotation]
 	due, f := decide(situation{
-		credential: v.credential, token: v.present, unaided: v.unaided, optedOut: v.registered.Annotations[RenewAnnotation] == "false",
+		credential: v.credential, token: v.present, unaided: v.unaided, optedOut: asked == "false", unwanted: timeOf(asked),
 	}, now)
 	r.tell(ctx, v, f)
 	switch {

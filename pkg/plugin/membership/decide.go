@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/registration"
+)
+
+// UIDAnnotation of a registration Secret is the uid of the cluster's namespace kube-system, as whoever joined it saw it. It tells
+// a later command whether a name and a context mean one cluster; the programs do not read it.
+const UIDAnnotation = "fleetscale.io/cluster-uid"
+
+// registered is one cluster that the hub knows of.
+type registered struct {
+	// by is its registration as the record of identities has it: source and object.
+	by, name string
+	// uid of its namespace kube-system; empty: not known.
+	uid types.UID
+	// sameServer is true where the Secret leads to the server that the context leads to, as far as that is known.
+	sameServer bool
+}
+
+// secretOf is the object of a registration Secret; empty: another source registers it.
+func (r registered) secretOf() string {
+	object, _ := strings.CutPrefix(r.by, registration.SecretSource+"/")
+	if object == r.by {
+		return ""
+	}
+	return object
+}
+
+// where says what registers the cluster.
+func (r registered) where() string {
+	if name := r.secretOf(); name != "" {
+		return fmt.Sprintf("Secret %q", name)
+	}
+	return r.by
+}
+
+// sight is what was seen of the hub and of a member before anything is changed.
+type sight struct {
+	target Target
+	// uid is the member's, hub the hub's.
+	uid, hub types.UID
+	// known are the clusters that the hub knows.
+	known []registered
+	// server is the address that the registration gets; given: the person gave it.
+	server string
+	given  bool
+	// writes is true where a credential that writes is registered.
+	writes bool
+}
+
+// own is what is registered under the name; nil: nothing.
+func (s sight) own() *registered {
+	for i, r := range s.known {
+		if r.name == s.target.Name || r.secretOf() == s.target.Name {
+			return &s.known[i]
+		}
+	}
+	return nil
+}
+
+// tolerated is what a person allows.
+type tolerated struct{ allowLocal, hubToo bool }
+
+// judgeJoin returns every reason for which the cluster must not join as it is asked for.
+func judgeJoin(s sight, r Rights, t tolerated) error {
+	errs := []error{judgeAddress(s.target.Context, s.server, s.given, t.allowLocal)}
+	if s.uid == s.hub && !t.hubToo {
+		errs = append(errs, fmt.Errorf("context %q leads to the hub itself: name the hub's context with --hub-context, or, if the hub is to be "+
+			"a member of its own fleet, give --hub-too", s.target.Context))
+	}
+	errs = append(errs, judgeName(s), judgeUID(s))
+	if s.writes && r.ReadOnly {
+		errs = append(errs, fmt.Errorf("%s is registered with a credential that writes: `kubectl fleetscale leave %[1]s --context %s` first, "+
+			"then join it with --read-only", s.target.Name, s.target.Context))
+	}
+	return errors.Join(errs...)
+}
+
+// judgeName refuses a name that is another cluster's.
+func judgeName(s sight) error {
+	own := s.own()
+	switch {
+	case own == nil:
+		return nil
+	case own.secretOf() == "" && own.uid == s.uid:
+		return fmt.Errorf("%s is a member already, by %s", s.target.Name, own.by)
+	case own.secretOf() == "":
+		return fmt.Errorf("the name %q is taken by another cluster, which %s registers: choose another", s.target.Name, own.by)
+	}
+	if err := judgeSame(s, own); err != nil {
+		return fmt.Errorf("the name %q is taken: %w; choose another name, or have that one leave first", s.target.Name, err)
+	}
+	return nil
+}
+
+// judgeSame is nil if the context leads to the cluster that is registered.
+func judgeSame(s sight, own *registered) error {
+	switch {
+	case own.uid == s.uid, own.uid == "" && own.sameServer:
+		return nil
+	case own.uid == "":
+		return fmt.Errorf("%s does not say which cluster it registers, and its server is not that of context %q", own.where(), s.target.Context)
+	}
+	return fmt.Errorf("%s registers another cluster than that of context %q: the uids of kube-system are %s and %s", own.where(),
+		s.target.Context, own.uid, s.uid)
+}
+
+// judgeUID refuses a cluster that is a member under another name.
+func judgeUID(s sight) error {
+	own := s.own()
+	for i, r := range s.known {
+		if r.uid == s.uid && &s.known[i] != own {
+			return fmt.Errorf("the cluster of context %q is a member already, as %q (%s): a cluster has one name", s.target.Context,
+				cmp.Or(r.name, r.secretOf()), r.where())
+		}
+	}
+	return nil
+}
+
+// judgeLeaving refuses to take away the identities of another cluster.
+func judgeLeaving(s sight) error {
+	own := s.own()
+	if own == nil || s.target.Context == "" {
+		return nil
+	}
+	if err := judgeSame(s, own); err != nil {
+		return fmt.Errorf("%w; nothing was changed: give the context that leads to %s, or leave --context away", err, s.target.Name)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/registration"
+)
+
+func (s *stage) rotate(edit func(*Rotate), targets ...Target) error {
+	s.t.Helper()
+	r := Rotate{Targets: targets, TokenExpiry: time.Hour, Timeout: 2 * time.Second}
+	if edit != nil {
+		edit(&r)
+	}
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	return r.Run(s.t.Context(), s.streams(""), s.connected(), s.connect)
+}
+
+// admits reports whether a member accepts a token.
+func (s *stage) admits(member, token string) bool {
+	request, _ := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "/", http.NoBody)
+	request.Header.Set("Authorization", "Bearer "+token)
+	m := s.members[member]
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.admitted(request)
+}
+
+func TestRotateByThePerson(t *testing.T) {
+	for name, revoke := range map[string]bool{"former tokens stay": false, "former tokens are revoked": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, "east")
+			if err := s.join(nil, "east"); err != nil {
+				t.Fatal(err)
+			}
+			former := map[string]string{}
+			for _, at := range []string{readPath, writePath} {
+				former[at] = s.credential(at + "east").BearerToken
+			}
+			err := s.rotate(func(r *Rotate) { r.Revoke = revoke }, Target{"east", "east"})
+			s.keepsSecrets(err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at, token := range former {
+				now := s.credential(at + "east").BearerToken
+				if now == token || !s.admits("east", now) {
+					t.Errorf("%s has no new token that works", at)
+				}
+				if s.admits("east", token) == revoke {
+					t.Errorf("the former token of %s is accepted: %v", at, !revoke)
+				}
+			}
+			if s.hub.get(readPath + "east")["data"].(object)["kubeconfig"] == s.hub.get(writePath + "east")["data"].(object)["kubeconfig"] {
+				t.Error("both credentials are one")
+			}
+		})
+	}
+}
+
+// What nobody renews is renewed by the person, who is told so.
+func TestRotateReadOnly(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(func(j *Join) { j.ReadOnly = true }, "east"); err != nil {
+		t.Fatal(err)
+	}
+	err := s.rotate(nil, Target{Name: "east"})
+	if err == nil || !strings.Contains(err.Error(), "`kubectl fleetscale rotate east --context CONTEXT`") {
+		t.Errorf("rotate = %v", err)
+	}
+	if err := s.rotate(func(r *Rotate) { r.Revoke = true }, Target{"east", "east"}); err != nil {
+		t.Error(err)
+	}
+	if got := s.members["east"].has("fleetscale-write"); len(got) > 0 {
+		t.Errorf("the member grants %q", got)
+	}
+}
+
+func TestRotateRefused(t *testing.T) {
+	s := newStage(t, "east", "west")
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	changed := len(s.hub.asked)
+	for want, target := range map[string]Target{
+		"no Secret registers west":         {Name: "west"},
+		"registers another cluster than":   {"east", "west"},
+		"the kubeconfig has no context \"": {"east", "nope"},
+	} {
+		if err := s.rotate(nil, target); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("rotate %v = %v, want %q", target, err, want)
+		}
+	}
+	if err := s.rotate(func(r *Rotate) { r.Revoke = true }, Target{Name: "east"}); err == nil {
+		t.Error("--revoke without a context is accepted")
+	}
+	if len(s.hub.asked) != changed {
+		t.Errorf("the hub was changed: %q", s.hub.asked[changed:])
+	}
+}
+
+// Without a context the controller-manager is asked, by an annotation that is taken away once it has renewed both tokens.
+func TestRotateByTheControllerManager(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.rotate(nil, Target{Name: "east"}) }()
+	asked := ""
+	for asked == "" {
+		select {
+		case err := <-done:
+			t.Fatal(err)
+		case <-time.After(5 * time.Millisecond):
+			s.hub.mu.Lock()
+			asked = annotation(s.hub.objects[readPath+"east"], registration.RenewAnnotation)
+			s.hub.mu.Unlock()
+		}
+	}
+	if until, err := time.Parse(time.RFC3339, asked); err != nil || time.Since(until) > time.Minute {
+		t.Errorf("the annotation is %q", asked)
+	}
+	for _, at := range []string{readPath, writePath} {
+		s.hub.mu.Lock()
+		o := s.hub.objects[at+"east"]
+		o["data"].(object)[kubeconfigKey] = base64.StdEncoding.EncodeToString([]byte("another"))
+		s.hub.mu.Unlock()
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if left := annotation(s.hub.get(readPath+"east"), registration.RenewAnnotation); left != "" {
+		t.Errorf("the annotation %q is left", left)
+	}
+	if !strings.Contains(s.out.String(), "east rotated; the former ones are accepted until they expire, at ") {
+		t.Errorf("output: %q", s.out.String())
+	}
+}
+
+// A controller-manager that renews nothing is told by its last warning, and is asked no longer.
+func TestRotateWithoutAnAnswer(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	s.hub.put("/api/v1/namespaces/fleetscale-clusters/events/one", object{
+		"metadata": object{"name": "one", "namespace": "fleetscale-clusters"}, "type": "Warning", "reason": "TokenRenewalFailed",
+		"message": "the member issues no token", "lastTimestamp": "2026-06-01T12:00:00Z",
+	})
+	err := s.rotate(func(r *Rotate) { r.Timeout = 50 * time.Millisecond }, Target{Name: "east"})
+	if err == nil || !strings.Contains(err.Error(), "TokenRenewalFailed: the member issues no token") {
+		t.Errorf("rotate = %v", err)
+	}
+	if left := annotation(s.hub.get(readPath+"east"), registration.RenewAnnotation); left != "" {
+		t.Errorf("the annotation %q is left", left)
+	}
+}

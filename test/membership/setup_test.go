@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+const (
+	// east has a metrics-server; west stands behind the simulated members.
+	east, west = "east", "west"
+	// memberTimeout is the adapter's patience with one member.
+	memberTimeout = 5 * time.Second
+)
+
+// env is what all tests share: a hub that is served by an adapter and a controller-manager, and members that nobody has registered.
+type env struct {
+	*fixture.Fleet
+	dir string
+}
+
+var shared = fixture.Shared[*env]{Name: "membership", Start: setUp}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	shared.End(code != 0, os.Stderr)
+}
+
+func started(t *testing.T) *env {
+	t.Helper()
+	e, err := shared.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func setUp(ctx context.Context, dir string) (*env, error) {
+	e := &env{dir: dir}
+	programs := map[string]string{}
+	for _, name := range []string{"metrics-adapter", "controller-manager", "kubectl-fleetscale"} {
+		program, err := fixture.Build(ctx, name, dir, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		programs[name] = program
+	}
+	l, err := lab.Up(ctx, lab.Options{
+		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second,
+		Members: []lab.Member{
+			{Name: east, Nodes: 1, WithoutTestAdapter: true}, {Name: west, Nodes: 1, WithoutTestAdapter: true, WithoutMetricsServer: true},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if e.Fleet, err = fixture.New(l, programs["metrics-adapter"]); err == nil {
+		err = e.serve(ctx, programs["controller-manager"])
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Down())
+	}
+	return e, nil
+}
+
+func (e *env) serve(ctx context.Context, controllers string) error {
+	if err := errors.Join(e.InstallHub(ctx, e.Hub()), e.InstallControllers(ctx, e.Hub())); err != nil {
+		return err
+	}
+	if _, err := e.Ask(ctx, "apply", "--server-side", "-k", e.Deploy("crds")); err != nil {
+		return err
+	}
+	flags := []string{"--member-probe-period=2s", "--member-timeout=" + memberTimeout.String()}
+	adapter, err := e.StartAdapter(ctx, e.Hub(), "metrics-adapter", append(flags, "--scrape-period=10s", "--apiservice-check-period=2s")...)
+	if err != nil {
+		return err
+	}
+	if _, err := e.TakeOver(ctx, adapter); err != nil {
+		return err
+	}
+	_, err = e.StartControllers(ctx, e.Hub(), controllers, "controller-manager", flags...)
+	return err
+}
+
+// said is what a command printed.
+type said struct{ out, progress string }
+
+// types runs kubectl as a person does who has the plugin in the PATH.
+func (e *env) types(ctx context.Context, kubeconfig string, args ...string) (said, error) {
+	var out, progress strings.Builder
+	kubectl := exec.CommandContext(ctx, filepath.Join(e.Dir(), "bin", "kubectl"), append([]string{"fleetscale"}, args...)...)
+	kubectl.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+e.dir+":"+os.Getenv("PATH"))
+	kubectl.Stdout, kubectl.Stderr = &out, &progress
+	err := kubectl.Run()
+	return said{out.String(), progress.String()}, err
+}
+
+// does is types of a command that has to succeed.
+func (e *env) does(t *testing.T, args ...string) said {
+	t.Helper()
+	s, err := e.types(t.Context(), e.Kubeconfig(), args...)
+	t.Logf("$ kubectl fleetscale %s\n%s%s", strings.Join(args, " "), s.progress, s.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fails is types of a command that must not succeed, and says so in these words.
+func (e *env) fails(t *testing.T, want string, args ...string) {
+	t.Helper()
+	s, err := e.types(t.Context(), e.Kubeconfig(), args...)
+	if err == nil || !strings.Contains(s.progress, want) {
+		t.Errorf("$ kubectl fleetscale %s: %v\n%s%s\nwant %q", strings.Join(args, " "), err, s.progress, s.out, want)
+	}
+}
