@@ -52,6 +52,7 @@ func newJoinCommand(caller *plugin.Caller) *cobra.Command {
 		Short:             "Have clusters join the fleet",
 		Long:              joinHelp,
 		Example:           joinExamples,
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	hub := newHubFlags(cmd, caller)

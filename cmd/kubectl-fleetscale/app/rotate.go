@@ -38,6 +38,7 @@ func newRotateCommand(caller *plugin.Caller) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use: "rotate NAME... | NAME=CONTEXT... | --all", Short: "Give clusters new tokens", Long: rotateHelp, Example: rotateExamples,
+		Args: cobra.ArbitraryArgs,
 	}
 	hub := newHubFlags(cmd, caller)
 	fs := cmd.Flags()
