@@ -28,6 +28,8 @@
 //	                               how its Pods are resized, evicted and born
 //	               selection       which of them an autoscaler selects
 //	             pkg/hub/          what is asked of the hub
+//	               configmap       texts that one program writes and others follow
+//	               memberview      what the controller-manager sees of the members, for the adapter
 //	               history         what containers used, kept and saved there
 //	               hubmetrics      what its metrics APIs say of a workload
 //	               hubstatus       statuses, written without their answers being read

@@ -2,7 +2,8 @@
 
 // Package apiservice cares for the APIServices that lead the hub's metrics APIs
 // to us: metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io, or
-// those of the three that we are to serve.
+// those of the three that we are to serve; and members.fleetscale.io, which
+// nobody else serves, so that nothing of it is ever restored.
 //
 //	Takeover  an administrator's act: points them at our Service, and writes
 //	          what stood there before into an annotation

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +26,9 @@ const ReasonPointsElsewhere = "PointsElsewhere"
 
 // advice returns what to do about an APIService that is not ours.
 func advice(group string) string {
+	if !slices.Contains(Groups(), group) {
+		return "apply deploy/ again, and keep others from applying it"
+	}
 	return fmt.Sprintf("to take it over, run `metrics-adapter takeover --apis=%[1]s` and keep others from applying it;"+
 		" to leave it to them, run `metrics-adapter restore --apis=%[1]s` and remove %[1]s from the adapter's --apis", group)
 }
@@ -32,7 +36,7 @@ func advice(group string) string {
 // GuardOptions say what a Guard watches over.
 type GuardOptions struct {
 	Client aggregator.Interface
-	// APIs are the groups that the adapter serves, of [Groups].
+	// APIs are the groups that the adapter serves, of [Groups]; our own are watched over besides.
 	APIs []string
 	// Service is ours: where the APIServices should point.
 	Service types.NamespacedName
@@ -60,7 +64,7 @@ func NewGuard(o GuardOptions) *Guard {
 	if err != nil {
 		panic("apiservice: GuardOptions.APIs: " + err.Error())
 	}
-	return &Guard{options: o, watched: watched, last: map[string]finding{}}
+	return &Guard{options: o, watched: slices.Concat(watched, own()), last: map[string]finding{}}
 }
 
 // finding is what was seen of an APIService.
@@ -114,7 +118,7 @@ func (g *Guard) judge(ctx context.Context, v version, now finding) {
 	switch {
 	case known && before.describe() == now.describe():
 	case !g.ours(now):
-		logger.Error(nil, "APIService is not ours, so requests for metrics do not reach this adapter",
+		logger.Error(nil, "APIService is not ours, so its requests do not reach this adapter",
 			"pointsTo", now.describe(), "want", describe(g.options.Service), "advice", advice(v.Group))
 		g.record(v, now)
 	case known:

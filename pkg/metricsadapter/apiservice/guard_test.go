@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
 
@@ -44,7 +45,14 @@ func watch(t *testing.T, client *fake.Clientset, metrics *Metrics, recorder reco
 }
 
 func held() *fake.Clientset {
-	return fake.NewClientset(ours("v1beta1", nothingBefore()), ours("v1", nothingBefore()))
+	return fake.NewClientset(ours("v1beta1", nothingBefore()), ours("v1", nothingBefore()), ownAPI())
+}
+
+// ownAPI is that of the members, as deploy/base has it.
+func ownAPI() *apiregistrationv1.APIService {
+	api := ours("v1alpha1", "")
+	api.Name, api.Annotations = membersAPI, nil
+	return api
 }
 
 func checkOurs(t *testing.T, metrics *Metrics, beta, stable int) {
@@ -53,6 +61,7 @@ func checkOurs(t *testing.T, metrics *Metrics, beta, stable int) {
 # HELP fleetscale_apiservice_ours 1 if the APIService points at our Service, 0 if it points elsewhere or does not exist.
 # TYPE fleetscale_apiservice_ours gauge
 fleetscale_apiservice_ours{apiservice="v1.metrics.k8s.io"} %d
+fleetscale_apiservice_ours{apiservice="v1alpha1.members.fleetscale.io"} 1
 fleetscale_apiservice_ours{apiservice="v1beta1.metrics.k8s.io"} %d
 `, stable, beta)
 	if err := testutil.CollectAndCompare(metrics.ours, strings.NewReader(want)); err != nil {
@@ -96,7 +105,7 @@ func TestGuardRaisesOneAlarmPerChange(t *testing.T) {
 
 func TestGuardMissesWhatDoesNotExist(t *testing.T) {
 	metrics, recorder := NewMetrics(prometheus.NewRegistry()), record.NewFakeRecorder(10)
-	check := watch(t, fake.NewClientset(metricsServers()), metrics, recorder)
+	check := watch(t, fake.NewClientset(metricsServers(), ownAPI()), metrics, recorder)
 	checkLines(t, "first check", check(),
 		`"pointsTo"="Service kube-system/metrics-server"`, `"pointsTo"="nowhere: it does not exist"`)
 	checkOurs(t, metrics, 0, 0)
@@ -121,7 +130,8 @@ func TestGuardNeedsNoAlarmForASilentHub(t *testing.T) {
 
 	silent = true
 	checkLines(t, "silent", check(), `"msg"="Could not read our APIServices"`+
-		` "reason"="getting APIService v1beta1.metrics.k8s.io: connection refused\ngetting APIService v1.metrics.k8s.io: connection refused"`)
+		` "reason"="getting APIService v1beta1.metrics.k8s.io: connection refused\ngetting APIService v1.metrics.k8s.io: connection refused`+
+		`\ngetting APIService v1alpha1.members.fleetscale.io: connection refused"`)
 	checkOurs(t, metrics, 1, 1)
 	checkLines(t, "still silent", check())
 
@@ -157,8 +167,8 @@ func TestGuardOnlyReadsAndOncePerPeriod(t *testing.T) {
 		if got := writes(client); len(got) > 0 {
 			t.Errorf("the guard wrote: %v", got)
 		}
-		if got, want := len(client.Actions()), 3*2; got != want {
-			t.Errorf("asked %d times, want two APIServices at 0 s, 30 s and 60 s", got)
+		if got, want := len(client.Actions()), 3*3; got != want {
+			t.Errorf("asked %d times, want three APIServices at 0 s, 30 s and 60 s", got)
 		}
 	})
 }
@@ -196,14 +206,14 @@ func TestGuardWatchesWhatIsServedOnly(t *testing.T) {
 	var lines []string
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
 	NewGuard(GuardOptions{
-		Client: fake.NewClientset(), APIs: []string{"external.metrics.k8s.io"}, Service: ourOptions().Service,
+		Client: fake.NewClientset(ownAPI()), APIs: []string{"external.metrics.k8s.io"}, Service: ourOptions().Service,
 		Period: 30 * time.Second, Metrics: metrics,
 	}).check(logr.NewContext(t.Context(), logger))
 	checkLines(t, "first check", lines, `"apiservice"="v1beta1.external.metrics.k8s.io" "pointsTo"="nowhere: it does not exist"`+
 		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `+
 		"`metrics-adapter takeover --apis=external.metrics.k8s.io`")
-	if got := testutil.CollectAndCount(metrics.ours); got != 1 {
-		t.Errorf("%d APIServices are counted, want 1", got)
+	if got := testutil.CollectAndCount(metrics.ours); got != 2 {
+		t.Errorf("%d APIServices are counted, want 2", got)
 	}
 }
 
