@@ -62,13 +62,18 @@ func (p *Publisher) Run(ctx context.Context) error {
 	var following sync.WaitGroup
 	defer following.Wait()
 	following.Go(func() { p.follow(ctx) })
+	p.loop(ctx)
+	return nil
+}
+
+func (p *Publisher) loop(ctx context.Context) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
 	var trouble *fleet.Silence
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-ticker.C:
 		}
 		silence := silenceOf(p.publish(ctx))
@@ -110,7 +115,7 @@ func (p *Publisher) publish(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	return configmap.Write(ctx, p.Hub, types.NamespacedName{Namespace: p.Namespace, Name: Name}, stored, want)
+	return configmap.Write(ctx, p.Hub, nameIn(p.Namespace), stored, want)
 }
 
 func (p *Publisher) follow(ctx context.Context) {
@@ -131,6 +136,10 @@ func Follow(ctx context.Context, hub dynamic.Interface, namespace string, told f
 					"configMap", klog.KRef(namespace, Name), "reason", trouble.Reason, "message", trouble.Detail)
 			}
 		})
+}
+
+func nameIn(namespace string) types.NamespacedName {
+	return types.NamespacedName{Namespace: namespace, Name: Name}
 }
 
 func named(hub dynamic.Interface, namespace string) watcher.Named {
