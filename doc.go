@@ -12,6 +12,7 @@
 //	5 programs   cmd/*             main, and nothing else
 //	4 wiring     cmd/*/app         options, validate, wire, run
 //	3 edges      pkg/metricsadapter
+//	             pkg/plugin/status  the members, for a person
 //	             pkg/webhook
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each

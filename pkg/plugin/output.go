@@ -35,6 +35,9 @@ func (o *Output) Validate() error {
 	return nil
 }
 
+// ForPeople is true for the formats that no program reads.
+func (o *Output) ForPeople() bool { return o.format != "json" && o.format != "yaml" }
+
 // Print writes the table for people, columns of a priority above 0 only as wide; or
 // the value, for programs.
 func (o *Output) Print(w io.Writer, table *metav1.Table, value any) error {

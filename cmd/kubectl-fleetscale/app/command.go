@@ -32,5 +32,6 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	caller.AddFlags(root.PersistentFlags())
+	root.AddCommand(newStatusCommand(caller))
 	return root
 }
