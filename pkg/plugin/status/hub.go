@@ -31,7 +31,9 @@ type hub struct{ client rest.Interface }
 func newHub(config *rest.Config) (hub, error) {
 	config = rest.CopyConfig(config)
 	config.APIPath, config.GroupVersion = "/apis", &v1alpha1.SchemeGroupVersion
-	config.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
+	known := runtime.NewScheme()
+	metav1.AddToGroupVersion(known, metav1.Unversioned) // a refusal
+	config.NegotiatedSerializer = serializer.NewCodecFactory(known).WithoutConversion()
 	config.Timeout = timeout
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
@@ -49,7 +51,11 @@ func (h hub) get(ctx context.Context, name, accept string, into any) error {
 	if accept == asTable {
 		request = request.Param("includeObject", string(metav1.IncludeObject))
 	}
-	body, err := request.Do(ctx).Raw()
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil { // which reads what the hub says of it
+		return explained(err, name)
+	}
+	body, err := result.Raw()
 	if err != nil {
 		return explained(err, name)
 	}

@@ -64,7 +64,7 @@ func serve(t *testing.T, members ...v1alpha1.Member) *rest.Config {
 		switch {
 		case name != "" && len(list.Items) == 0:
 			w.WriteHeader(http.StatusNotFound)
-			answer = metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound,
+			answer = metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound,
 				Details: &metav1.StatusDetails{Group: v1alpha1.GroupName, Kind: "members", Name: name}}
 		case strings.Contains(r.Header.Get("Accept"), "as=Table") && r.URL.Query().Get("includeObject") == "Object":
 			table := metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
