@@ -27,7 +27,7 @@ type View struct {
 	Message string `json:"message,omitempty"`
 	// Accepted is true when the cluster has accepted the credential that writes, and has not refused it since.
 	Accepted bool `json:"accepted,omitempty"`
-	// Since is when the cluster became ready, or ceased to be.
+	// Since is when the cluster became ready, or stopped being so.
 	Since time.Time `json:"since,omitzero"`
 	// TokenExpiry is when the first token of the registration expires; zero: none does.
 	TokenExpiry time.Time `json:"tokenExpiry,omitzero"`

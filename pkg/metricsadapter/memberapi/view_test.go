@@ -36,7 +36,7 @@ func east() Known {
 	}
 }
 
-// silent is a member that has ceased to answer.
+// silent is a member that has stopped answering.
 func silent(name string, reason fleet.Reason, message string) Known {
 	k := east()
 	k.Name, k.Source.Object, k.Source.Ref.Name = name, name, name

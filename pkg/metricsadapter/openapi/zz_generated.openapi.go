@@ -127,7 +127,7 @@ func schema_pkg_apis_members_v1alpha1_ControllerManagerView(ref common.Reference
 					},
 					"since": {
 						SchemaProps: spec.SchemaProps{
-							Description: "When the cluster became ready, or ceased to be.",
+							Description: "When the cluster became ready, or stopped being so.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -324,7 +324,7 @@ func schema_pkg_apis_members_v1alpha1_MemberStatus(ref common.ReferenceCallback)
 					},
 					"since": {
 						SchemaProps: spec.SchemaProps{
-							Description: "When the cluster became ready, or ceased to be.",
+							Description: "When the cluster became ready, or stopped being so.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},

@@ -60,7 +60,7 @@ type MemberStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=300
 	Message string `json:"message,omitempty"`
-	// When the cluster became ready, or ceased to be.
+	// When the cluster became ready, or stopped being so.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
 	// The registration.
@@ -139,7 +139,7 @@ type ControllerManagerView struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=300
 	Message string `json:"message,omitempty"`
-	// When the cluster became ready, or ceased to be.
+	// When the cluster became ready, or stopped being so.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
 	// When the first of the registration's tokens expires. They are renewed before: this is near only where that fails. Absent: none
