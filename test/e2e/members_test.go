@@ -20,8 +20,8 @@ import (
 // freezes and comes back.
 func TestMembers(t *testing.T) {
 	e := whole(t)
-	e.prints(t, "each member is ready", lines("member[123] Ready secret/member[123] v1[.][0-9.]+ metrics,custom,external [1-9][0-9]* [0-9]+s", 3),
-		"get", "members")
+	e.prints(t, "each member is ready",
+		lines("member[123] Ready secret/member[123] v1[.][0-9.]+ metrics,custom,external [1-9][0-9]* [0-9]+s", 3), "get", "members")
 	e.prints(t, "nobody writes", lines("member[123] Ready .* read <unknown>", 3), "get", "mbr", "-o", "wide")
 
 	watched := e.watchMember(t, "member2")
@@ -49,7 +49,8 @@ func (e *env) writersAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Stop() })
-	e.prints(t, "the controller-manager writes", lines("member[123] Ready .* read,write [0-9]+[dhm][0-9dhms]*", 3), "get", "members", "-o", "wide")
+	e.prints(t, "the controller-manager writes", lines("member[123] Ready .* read,write [0-9]+[dhm][0-9dhms]*", 3), "get", "members",
+		"-o", "wide")
 }
 
 // lines is a check that so many lines are of the form, with one space between words.

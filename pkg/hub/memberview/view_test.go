@@ -17,7 +17,9 @@ import (
 var began = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func silentView() View {
-	return View{State: "Silent", Reason: "Timeout", Message: "no answer within 5s", Accepted: true, Since: began, TokenExpiry: began.Add(time.Hour)}
+	return View{
+		State: "Silent", Reason: "Timeout", Message: "no answer within 5s", Accepted: true, Since: began, TokenExpiry: began.Add(time.Hour),
+	}
 }
 
 func TestWhatIsEncodedIsDecoded(t *testing.T) {

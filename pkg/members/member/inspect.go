@@ -5,7 +5,6 @@ package member
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -80,24 +79,26 @@ func (r *Registry) inspect(ctx context.Context, e *entry) {
 	}
 }
 
+// versionAnswer and groupsAnswer are what is read of a member's answers.
+type versionAnswer struct {
+	GitVersion string `json:"gitVersion"`
+}
+
+type groupsAnswer struct {
+	Groups []struct {
+		Name string `json:"name"`
+	} `json:"groups"`
+}
+
 func askVersion(ctx context.Context, c *connection.Connection, reading *connection.Reading) (string, error) {
-	var told struct {
-		GitVersion string `json:"gitVersion"`
-	}
-	if err := askFor(ctx, c, reading, versionPath, &told); err != nil {
-		return "", err
-	}
-	return fleet.Printable(told.GitVersion, mostVersion), nil
+	told, err := askFor[versionAnswer](ctx, c, reading, versionPath)
+	return fleet.Printable(told.GitVersion, mostVersion), err
 }
 
 // askGroups returns which metrics APIs the cluster serves.
 func askGroups(ctx context.Context, c *connection.Connection, reading *connection.Reading) ([]string, error) {
-	var told struct {
-		Groups []struct {
-			Name string `json:"name"`
-		} `json:"groups"`
-	}
-	if err := askFor(ctx, c, reading, groupsPath, &told); err != nil {
+	told, err := askFor[groupsAnswer](ctx, c, reading, groupsPath)
+	if err != nil {
 		return nil, err
 	}
 	var served []string
@@ -111,16 +112,16 @@ func askGroups(ctx context.Context, c *connection.Connection, reading *connectio
 	return served, nil
 }
 
-func askFor(ctx context.Context, c *connection.Connection, reading *connection.Reading, path string, into any) error {
+func askFor[T any](ctx context.Context, c *connection.Connection, reading *connection.Reading, path string) (told T, err error) {
 	body, code, err := c.Get(ctx, path)
 	switch {
 	case err != nil:
-		return err
+		return told, err
 	case code != http.StatusOK:
-		return fmt.Errorf("%d to GET %s", code, path)
+		return told, fmt.Errorf("%d to GET %s", code, path)
 	}
-	if reading.Guard(func() error { return json.Unmarshal(body, into) }) != nil {
-		return errors.New("the answer to GET " + path + " is not of the form that was asked for")
-	}
-	return nil
+	return connection.Decode(ctx, reading, body, connection.TypeOf(&told).JSON, func(body []byte) (told T, err error) {
+		err = json.Unmarshal(body, &told)
+		return told, err
+	})
 }

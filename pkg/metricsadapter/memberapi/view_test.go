@@ -32,7 +32,8 @@ func east() Known {
 		State:       member.State{Ready: true, Reason: "Ready", Since: began, LastSuccess: began.Add(time.Minute), Contacted: true},
 		Traits:      member.Traits{Version: "v1.36.2", MetricsAPIs: []string{"metrics.k8s.io", "custom.metrics.k8s.io"}},
 		ClockOffset: new(130 * time.Millisecond), MeasuredPods: 1204,
-		Manager: &memberview.View{State: v1alpha1.MemberReady, Reason: "Ready", Accepted: true, Since: began, TokenExpiry: began.Add(720 * time.Hour)},
+		Manager: &memberview.View{State: v1alpha1.MemberReady, Reason: "Ready", Accepted: true, Since: began,
+			TokenExpiry: began.Add(720 * time.Hour)},
 	}
 }
 
@@ -121,9 +122,10 @@ func TestCells(t *testing.T) {
 		known Known
 		want  []any
 	}{
-		"ready": {east(), []any{"east", "Ready", "", "secret/east", "v1.36.2", "metrics,custom", int64(1204), "9s", "+0.1s", "read,write", "29d", ""}},
-		"silent": {west, []any{"west", "Silent,Drained", "Timeout", "secret/west", "v1.36.2", "metrics,custom", int64(1204), "4m", "+0.1s", "read",
-			"<unknown>", "no answer within 5s"}},
+		"ready": {east(), []any{"east", "Ready", "", "secret/east", "v1.36.2", "metrics,custom", int64(1204), "9s", "+0.1s", "read,write",
+			"29d", ""}},
+		"silent": {west, []any{"west", "Silent,Drained", "Timeout", "secret/west", "v1.36.2", "metrics,custom", int64(1204), "4m", "+0.1s",
+			"read", "<unknown>", "no answer within 5s"}},
 		"joining": {fresh, []any{"new", "Joining", "NotContacted", "capi/new", "<unknown>", "<unknown>", int64(0), "<never>", "<unknown>", "",
 			"<unknown>", ""}},
 		"nobody can write": {unwritten, []any{"east", "Ready", "", "secret/east", "v1.36.2", "metrics,custom", int64(1204), "9s", "+0.1s", "read",

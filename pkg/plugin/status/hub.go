@@ -71,7 +71,8 @@ func explained(err error, name string) error {
 	case apierrors.IsNotFound(err) && name != "" && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return fmt.Errorf("there is no member %q; `kubectl fleetscale status` lists them", name)
 	case apierrors.IsNotFound(err):
-		return errors.New("the hub does not serve members.fleetscale.io: is this the hub (--context)? If so, apply the manifests of deploy/ there")
+		return errors.New("the hub does not serve members.fleetscale.io: is this the hub (--context)? If so, apply the manifests of " +
+			"deploy/ there")
 	case apierrors.IsServiceUnavailable(err):
 		return fmt.Errorf("nobody serves members.fleetscale.io at present: is the metrics adapter running? "+
 			"`kubectl describe apiservice v1alpha1.%s` says more: %w", v1alpha1.GroupName, err)

@@ -64,7 +64,8 @@ func serve(t *testing.T, members ...v1alpha1.Member) *rest.Config {
 		switch {
 		case name != "" && len(list.Items) == 0:
 			w.WriteHeader(http.StatusNotFound)
-			answer = metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound,
+			answer = metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+				Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound,
 				Details: &metav1.StatusDetails{Group: v1alpha1.GroupName, Kind: "members", Name: name}}
 		case strings.Contains(r.Header.Get("Accept"), "as=Table") && r.URL.Query().Get("includeObject") == "Object":
 			table := metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
@@ -132,7 +133,8 @@ func TestRun(t *testing.T) {
 }
 
 func TestErrorsSayWhatToDo(t *testing.T) {
-	if _, err := show(t, serve(t), "north", "table"); err == nil || err.Error() != "there is no member \"north\"; `kubectl fleetscale status` lists them" {
+	const absent = "there is no member \"north\"; `kubectl fleetscale status` lists them"
+	if _, err := show(t, serve(t), "north", "table"); err == nil || err.Error() != absent {
 		t.Errorf("a member that is not there: %v", err)
 	}
 	for code, want := range map[int]string{
