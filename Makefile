@@ -27,8 +27,9 @@ GOLANGCI_LINT  = $(call TOOL,golangci-lint,github.com/golangci/golangci-lint/v2/
 
 OPENAPI = pkg/metricsadapter/openapi
 OPENAPI_INPUTS = $(addprefix k8s.io/,metrics/pkg/apis/metrics/v1 metrics/pkg/apis/metrics/v1beta1 \
-    apimachinery/pkg/apis/meta/v1 apimachinery/pkg/api/resource apimachinery/pkg/version apimachinery/pkg/runtime)
-APIS = $(addprefix pkg/apis/,autoscaling/v1alpha1 fleetscale/v1alpha1)
+    apimachinery/pkg/apis/meta/v1 apimachinery/pkg/api/resource apimachinery/pkg/version apimachinery/pkg/runtime) ./pkg/apis/members/v1alpha1
+# Of members.fleetscale.io, which the metrics adapter serves, a definition is made for docs/api.md only.
+APIS = $(addprefix pkg/apis/,autoscaling/v1alpha1 fleetscale/v1alpha1 members/v1alpha1)
 CRDS = $(addprefix deploy/crds/autoscaling.karmada.io_,federatedhpas.yaml cronfederatedhpas.yaml \
     multidimpodautoscalers.yaml multidimpodautoscalerhistories.yaml) deploy/member-sizes/fleetscale.io_podsizes.yaml
 
@@ -41,7 +42,7 @@ GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERAT
         output:object:dir=$(1)/$(api) output:crd:dir=$$raw;) \
     $(GO) -C tools run ./crds $$raw $$raw; $(foreach crd,$(CRDS),cp $$raw/$(notdir $(crd)) $(1)/$(crd);) \
     $(GO) -C tools run ./apidoc $(CURDIR)/deploy/crds/kustomization.yaml $(1)/deploy/crds $(CURDIR)/docs/examples $(1)/docs/api.md \
-        $(1)/deploy/member-sizes/fleetscale.io_podsizes.yaml; rm -r $$raw; \
+        $(1)/deploy/member-sizes/fleetscale.io_podsizes.yaml $$raw/members.fleetscale.io_members.yaml; rm -r $$raw; \
     $(GO) test ./cmd/kubectl-fleetscale/app -count 1 -run '^TestReferenceIsCurrent$$$$' -args -reference $(1)/docs/cli.md
 
 .PHONY: help

@@ -12,6 +12,7 @@
 //	5 programs   cmd/*             main, and nothing else
 //	4 wiring     cmd/*/app         options, validate, wire, run
 //	3 edges      pkg/metricsadapter
+//	             pkg/plugin/status  the members, for a person
 //	             pkg/webhook
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each
@@ -37,6 +38,8 @@
 //	               selection       which of them an autoscaler selects
 //	             pkg/hub/          what is asked of the hub
 //	               apiservice      which APIServices lead its metrics APIs to the adapter, and where one points
+//	               configmap       texts that one program writes and others follow
+//	               memberview      what the controller-manager sees of the members, for the adapter
 //	               history         what containers used, kept and saved there
 //	               hubmetrics      what its metrics APIs say of a workload
 //	               hubstatus       statuses, written without their answers being read

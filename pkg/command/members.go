@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -66,7 +67,8 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.ArgoCDNamespace, "argocd-namespace", o.ArgoCDNamespace,
 		"Namespace of the Secrets by which Argo CD knows clusters, for the source argocd.")
 	fs.StringVar(&o.IdentitiesNamespace, "identities-namespace", o.IdentitiesNamespace, "Namespace of the ConfigMap "+
-		member.IdentitiesName+", which records which registrations are established as which clusters. The same for all programs.")
+		member.IdentitiesName+", which records which registrations are established as which clusters, and of "+memberview.Name+
+		", by which the controller-manager tells the metrics adapter what it sees of them. The same for all programs.")
 	fs.DurationVar(&o.Timeout, "member-timeout", o.Timeout, "Timeout of each request to a member.")
 	fs.DurationVar(&o.ProbePeriod, "member-probe-period", o.ProbePeriod, "Interval at which each member is probed.")
 	fs.Float32Var(&o.QPS, "member-qps", o.QPS,

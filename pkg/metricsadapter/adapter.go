@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/memberapi"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
@@ -22,13 +23,15 @@ type Usage interface {
 
 // Options of an Adapter.
 type Options struct {
-	// APIs are the groups to serve.
+	// APIs are the groups of metrics to serve.
 	APIs []string
 	// Usage answers for metrics.k8s.io; unused where that is not served.
 	Usage Usage
 	// Relay answers for custom.metrics.k8s.io and external.metrics.k8s.io;
 	// unused where neither is served.
 	Relay Relay
+	// Members are served as members.fleetscale.io; nil: these are not served.
+	Members *memberapi.Store
 	// MemberGrace is for how long a silent member keeps an answer back that
 	// would be wrong without it.
 	MemberGrace time.Duration
@@ -46,11 +49,12 @@ type Options struct {
 	MaxAnswerBytes int64
 }
 
-// Adapter serves metrics.k8s.io, custom.metrics.k8s.io and external.metrics.k8s.io.
+// Adapter serves metrics.k8s.io, custom.metrics.k8s.io, external.metrics.k8s.io and members.fleetscale.io.
 type Adapter struct {
 	apis        sets.Set[string]
 	usage       Usage
 	relay       Relay
+	members     *memberapi.Store
 	memberGrace time.Duration
 	clusters    func() (names []string, hub string)
 	drained     func(name string) bool
@@ -66,6 +70,7 @@ func New(o Options) *Adapter {
 		apis:        sets.New(o.APIs...),
 		usage:       o.Usage,
 		relay:       o.Relay,
+		members:     o.Members,
 		memberGrace: o.MemberGrace,
 		clusters:    o.Clusters,
 		drained:     o.Drained,

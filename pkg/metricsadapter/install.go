@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -26,6 +27,7 @@ import (
 	customopenapi "sigs.k8s.io/custom-metrics-apiserver/pkg/generated/openapi/custommetrics"
 	externalopenapi "sigs.k8s.io/custom-metrics-apiserver/pkg/generated/openapi/externalmetrics"
 
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/memberapi"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/openapi"
 )
 
@@ -36,7 +38,9 @@ const groupName = metrics.GroupName
 func NewConfig() *genericapiserver.Config {
 	scheme, codecs := newScheme()
 	c := genericapiserver.NewConfig(codecs)
-	namer := openapinamer.NewDefinitionNamer(scheme, dynamicapi.Scheme)
+	members := runtime.NewScheme()
+	utilruntime.Must(memberapi.AddToScheme(members))
+	namer := openapinamer.NewDefinitionNamer(scheme, dynamicapi.Scheme, members)
 	c.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
 	c.OpenAPIConfig.Info.Title = "fleetscale metrics-adapter"
 	c.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
@@ -45,7 +49,7 @@ func NewConfig() *genericapiserver.Config {
 	return c
 }
 
-// definitions describe the types of all three APIs. Those of custom and
+// definitions describe the types of all APIs. Those of custom and
 // external metrics are the library's; it describes the common types again.
 func definitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	all := customopenapi.GetOpenAPIDefinitions(ref)
@@ -78,6 +82,15 @@ func (a *Adapter) installOn(server *genericapiserver.GenericAPIServer) error {
 		}
 		if err := server.InstallAPIGroup(&group); err != nil {
 			return fmt.Errorf("installing %s: %w", groupName, err)
+		}
+	}
+	if a.members != nil {
+		group, err := a.members.Group()
+		if err != nil {
+			return err
+		}
+		if err := server.InstallAPIGroup(&group); err != nil {
+			return fmt.Errorf("installing the members' API: %w", err)
 		}
 	}
 	var groups []*dynamicGroup

@@ -89,6 +89,19 @@ func (e Endpoint) Way() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
+// Address is the host of the endpoint's server, and the port where one is given; empty: there is none. It holds no path, and so nothing
+// secret.
+func (e Endpoint) Address() string {
+	if e.Config == nil {
+		return ""
+	}
+	server, ok := parseServer(e.Config.Host)
+	if !ok {
+		return ""
+	}
+	return server.Host
+}
+
 // NamesAuthority is true when the endpoint itself gives the certificate authority by which its server is verified, and nothing says
 // that the server stands before several clusters. Then that authority tells the cluster from others.
 func (e Endpoint) NamesAuthority() bool {

@@ -114,3 +114,23 @@ func TestWayAndAuthority(t *testing.T) {
 		t.Error("headers to a proxy are taken for a way")
 	}
 }
+
+// What is shown of an address is no more than whom it leads to.
+func TestAddress(t *testing.T) {
+	for host, want := range map[string]string{
+		"https://10.0.0.1:6443":                        "10.0.0.1:6443",
+		"https://[2001:db8::1]:6443/":                  "[2001:db8::1]:6443",
+		"kube.example.com":                             "kube.example.com",
+		"https://rancher.example.com/k8s/clusters/c-1": "rancher.example.com",
+		"https://proxy.example.com/?token=s3cret#x":    "proxy.example.com",
+		"https://me:s3cret@kube.example.com":           "",
+		"":                                             "",
+	} {
+		if got := (Endpoint{Config: &rest.Config{Host: host}}).Address(); got != want {
+			t.Errorf("the address of %q is %q, want %q", host, got, want)
+		}
+	}
+	if got := (Endpoint{}).Address(); got != "" {
+		t.Errorf("the address of nothing is %q", got)
+	}
+}

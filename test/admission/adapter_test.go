@@ -41,7 +41,8 @@ func TestAdapterSignsItsOwnCertificate(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Cleanup(func() {
-		_, _ = e.Ask(context.WithoutCancel(t.Context()), "delete", "apiservice", "v1beta1.metrics.k8s.io", "v1.metrics.k8s.io")
+		_, _ = e.Ask(context.WithoutCancel(t.Context()), "delete", "apiservice", "v1beta1.metrics.k8s.io", "v1.metrics.k8s.io",
+			"v1alpha1.members.fleetscale.io")
 	})
 	const api = "apiservice/v1beta1.metrics.k8s.io"
 	await(t, func(ctx context.Context) error {

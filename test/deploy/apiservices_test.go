@@ -48,18 +48,23 @@ func names(all []apiregistrationv1.APIService) []string {
 	return names
 }
 
+// own is the APIService that nobody else can have.
+const own = "v1alpha1.members.fleetscale.io"
+
 // Where somebody else may have an API, none is applied: a takeover keeps what
-// stood there, and to apply does not.
+// stood there, and to apply does not. The fleet's own is wherever the adapter is.
 func TestAPIServicesOfOverlays(t *testing.T) {
 	all := []string{
-		"v1beta1.metrics.k8s.io", "v1.metrics.k8s.io",
+		own, "v1beta1.metrics.k8s.io", "v1.metrics.k8s.io",
 		"v1beta2.custom.metrics.k8s.io", "v1beta1.custom.metrics.k8s.io",
 		"v1beta1.external.metrics.k8s.io",
 	}
 	want := map[string][]string{
-		"overlays/karmada/control-plane":   all,
-		"overlays/standalone":              all,
-		"overlays/standalone-cert-manager": all,
+		"overlays/beside-metrics-server":          {own},
+		"overlays/karmada/beside-metrics-adapter": {own},
+		"overlays/karmada/control-plane":          all,
+		"overlays/standalone":                     all,
+		"overlays/standalone-cert-manager":        all,
 	}
 	for _, dir := range overlays() {
 		t.Run(dir, func(t *testing.T) {

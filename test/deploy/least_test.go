@@ -187,9 +187,10 @@ func TestBindingsLeadSomewhere(t *testing.T) {
 			}
 		}
 		for _, k := range known {
-			// People bind the roles of readers and scrapers, of which the former is among those that every viewer has, and that to
+			// People bind the roles of readers and scrapers, of which the former are among those that every viewer has, and that to
 			// create workloads, in namespaces of their choice.
-			bound := strings.Contains(k, "metrics-reader") || strings.Contains(k, "metrics-scraper") || k == "ClusterRole fleetscale-create"
+			bound := strings.Contains(k, "metrics-reader") || strings.Contains(k, "members-reader") ||
+				strings.Contains(k, "metrics-scraper") || k == "ClusterRole fleetscale-create"
 			if strings.Contains(k, "fleetscale") && !bound && !strings.HasPrefix(k, "ServiceAccount") && !slices.Contains(used, k) {
 				t.Errorf("%s: nobody has %s", dir, k)
 			}

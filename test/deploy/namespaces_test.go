@@ -55,7 +55,7 @@ func TestLittleIsGrantedEverywhere(t *testing.T) {
 
 // isForPeople is true of roles that no program of ours has.
 func isForPeople(role string) bool {
-	return role == "fleetscale-metrics-reader" || role == "fleetscale-metrics-scraper"
+	return role == "fleetscale-metrics-reader" || role == "fleetscale-members-reader" || role == "fleetscale-metrics-scraper"
 }
 
 // What is granted in namespaces is what is granted everywhere else, less what is about kinds that have no namespace.

@@ -21,7 +21,10 @@ func writeKind(w io.Writer, crd *apiextensionsv1.CustomResourceDefinition, examp
 	root := version.Schema.OpenAPIV3Schema
 	fmt.Fprintf(w, "\n## %s\n\n`%s/%s`", names.Kind, crd.Spec.Group, version.Name)
 	if len(names.ShortNames) > 0 {
-		fmt.Fprintf(w, ", short name `%s`, in the categories %s", strings.Join(names.ShortNames, "`, `"), strings.Join(names.Categories, " and "))
+		fmt.Fprintf(w, ", short name `%s`", strings.Join(names.ShortNames, "`, `"))
+	}
+	if len(names.Categories) > 0 {
+		fmt.Fprintf(w, ", in the categories %s", strings.Join(names.Categories, " and "))
 	}
 	fmt.Fprintf(w, ".\n\n%s\n", paragraphs(root.Description))
 	if len(examples) > 0 {

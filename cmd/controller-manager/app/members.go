@@ -17,6 +17,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
@@ -75,7 +76,14 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 	if err := manager.Add(leading(registry.Record)); err != nil {
 		return nil, err
 	}
-	if err := addTokens(manager, registry, options, o.Hub.Timeout); err != nil {
+	tokenExpiries, err := addTokens(manager, registry, options, o.Hub.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	publisher := memberview.NewPublisher(memberview.Options{
+		Hub: hub, HubDynamic: hubDynamic, Namespace: options.Namespace, Fleet: registry, Expiries: tokenExpiries, Timeout: o.Members.Timeout,
+	})
+	if err := manager.Add(leading(publisher.Run)); err != nil {
 		return nil, err
 	}
 	return registry, manager.AddReadyzCheck("members-known",

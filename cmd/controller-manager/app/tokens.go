@@ -17,14 +17,17 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
+// expiries are when the first token of each registration expires, by the name of its cluster; false: that is not known yet.
+type expiries func() (map[string]time.Time, bool)
+
 // addTokens adds what renews the tokens of registration Secrets, if these register members.
-func addTokens(manager ctrl.Manager, registry *member.Registry, o member.Options, timeout time.Duration) error {
+func addTokens(manager ctrl.Manager, registry *member.Registry, o member.Options, timeout time.Duration) (expiries, error) {
 	if !slices.Contains(o.Registrations.Sources, registration.SecretSource) {
-		return nil
+		return func() (map[string]time.Time, bool) { return nil, true }, nil
 	}
 	headers, err := metadata.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
-		return fmt.Errorf("preparing to renew tokens: %w", err)
+		return nil, fmt.Errorf("preparing to renew tokens: %w", err)
 	}
 	renewer := tokens.New(tokens.Options{
 		Hub:           tokens.HubClient{Secrets: o.Hub, Metadata: headers, Timeout: timeout},
@@ -37,5 +40,5 @@ func addTokens(manager ctrl.Manager, registry *member.Registry, o member.Options
 		Events:      o.Recorder,
 		Metrics:     tokens.NewMetrics(ctrlmetrics.Registry),
 	})
-	return manager.Add(leading(renewer.Run))
+	return renewer.Expiries, manager.Add(leading(renewer.Run))
 }

@@ -35,6 +35,6 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.AddCommand(newJoinCommand(caller), newLeaveCommand(caller), newRotateCommand(caller),
 		newTakeoverCommand(caller), newRestoreCommand(caller), newVersionCommand(caller), newLintCommand(caller), newCronCommand(caller),
 		newPauseCommand(caller), newResumeCommand(caller),
-		newCordonCommand(caller), newUncordonCommand(caller), newDrainCommand(caller), newTopCommand(caller))
+		newCordonCommand(caller), newUncordonCommand(caller), newDrainCommand(caller), newTopCommand(caller), newStatusCommand(caller))
 	return root
 }

@@ -99,6 +99,9 @@ func serveAPIServices(t *testing.T, hub apiServiceHub) string {
 	return file
 }
 
+// membersAPI is the APIService that is ours alone.
+const membersAPI = "v1alpha1.members.fleetscale.io"
+
 // run runs the plugin, and returns what it prints for people.
 func run(t *testing.T, args ...string) (output string, err error) {
 	t.Helper()
@@ -129,7 +132,8 @@ func TestTakeoverAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "v1beta1.metrics.k8s.io: taken over from Service kube-system/metrics-server\nv1.metrics.k8s.io: created\n"
+	want := "v1beta1.metrics.k8s.io: taken over from Service kube-system/metrics-server\nv1.metrics.k8s.io: created\n" +
+		membersAPI + ": created\n"
 	fleettest.Same(t, "takeover printed", want, out)
 	wantSpec := metricsServersAPI().Spec
 	wantSpec.InsecureSkipTLSVerify, wantSpec.CABundle = false, selfSignedAuthority()
@@ -145,8 +149,8 @@ func TestTakeoverAndBack(t *testing.T) {
 		"v1beta2.custom.metrics.k8s.io: not there, so nothing was restored\nv1beta1.custom.metrics.k8s.io: not there, so nothing was restored\n" +
 		"v1beta1.external.metrics.k8s.io: not there, so nothing was restored\n"
 	fleettest.Same(t, "restore printed", want, out)
-	if len(hub) != 1 {
-		t.Errorf("the hub has %d APIServices after the restore, want 1", len(hub))
+	if len(hub) != 2 || hub[membersAPI] == nil {
+		t.Errorf("the hub has %d APIServices after the restore, want the former one and our own", len(hub))
 	}
 	fleettest.Same(t, "restored spec", metricsServersAPI().Spec, hub["v1beta1.metrics.k8s.io"].Spec)
 }
@@ -176,11 +180,11 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 		}
 		return out
 	}
-	want := "v1beta1.metrics.k8s.io: created\nv1.metrics.k8s.io: created\n"
+	want := "v1beta1.metrics.k8s.io: created\nv1.metrics.k8s.io: created\n" + membersAPI + ": created\n"
 	fleettest.Same(t, "takeover of none named", want, takeOver())
 	fleettest.Same(t, "KEDA's was written", kedasAPI().Spec, hub[keda].Spec)
 	want = "v1beta2.custom.metrics.k8s.io: created\nv1beta1.custom.metrics.k8s.io: created\n" +
-		keda + ": taken over from Service keda/keda-operator-metrics-apiserver\n"
+		keda + ": taken over from Service keda/keda-operator-metrics-apiserver\n" + membersAPI + ": left as it is: it is ours already\n"
 	fleettest.Same(t, "takeover of two", want, takeOver("--apis=external.metrics.k8s.io,custom.metrics.k8s.io"))
 
 	out, err := run(t, "restore", "--kubeconfig", kubeconfig, "--apis=external.metrics.k8s.io")
@@ -188,8 +192,8 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	fleettest.Same(t, "restore of one", keda+": restored to Service keda/keda-operator-metrics-apiserver\n", out)
-	if len(hub) != 5 {
-		t.Errorf("the hub has %d APIServices, want the restore to leave the other four", len(hub))
+	if len(hub) != 6 {
+		t.Errorf("the hub has %d APIServices, want the restore to leave the other four and our own", len(hub))
 	}
 }
 
@@ -238,8 +242,8 @@ func TestTakeoverTellsStepsBesideTheError(t *testing.T) {
 	broken := metricsServersAPI()
 	broken.Annotations = map[string]string{"fleetscale.io/former-apiservice": "{"}
 	out, err := run(t, "takeover", "--kubeconfig", serveAPIServices(t, apiServiceHub{broken.Name: broken}))
-	if err == nil || out != "v1.metrics.k8s.io: created\n" {
-		t.Errorf("printed %q, error %v; want one step and an error", out, err)
+	if err == nil || out != "v1.metrics.k8s.io: created\n"+membersAPI+": created\n" {
+		t.Errorf("printed %q, error %v; want two steps and an error", out, err)
 	}
 }
 

@@ -126,7 +126,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 
 func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("hub")
-	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups to serve. Leave one out if the hub has another server for it.")
+	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups of metrics to serve. Leave one out if the hub has another server for it.")
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Kubeconfig of the hub. Empty: the in-cluster configuration.")
 	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace,
 		"Namespace of the Service that the hub's APIServices should point at.")

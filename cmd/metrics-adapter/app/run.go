@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,7 @@ import (
 	apimetrics "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
@@ -39,6 +41,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiguard"
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/memberapi"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
@@ -73,7 +76,9 @@ func run(ctx context.Context, o *Options) error {
 	if keeper != nil {
 		o.Serving.Secure.ServerCert.GeneratedCert = served{keeper}
 	}
-	server, err := newServer(o, registry, store, asked)
+	views := &atomic.Pointer[map[string]memberview.View]{}
+	members := newMembers(registry, store, views)
+	server, err := newServer(o, registry, store, asked, members)
 	if err != nil {
 		return err
 	}
@@ -97,6 +102,14 @@ func run(ctx context.Context, o *Options) error {
 	group.Go(func() error { store.Run(ctx); return nil })
 	group.Go(func() error { asked.Run(ctx); return nil })
 	group.Go(func() error { guard.Run(ctx); return nil })
+	group.Go(func() error { members.Run(ctx); return nil })
+	group.Go(func() error {
+		memberview.Follow(ctx, h.dynamic, o.Members.IdentitiesNamespace, func(told map[string]memberview.View) {
+			views.Store(&told)
+			members.Changed()
+		})
+		return nil
+	})
 	if keeper != nil {
 		group.Go(func() error { keeper.Run(ctx); return nil })
 	}
@@ -143,6 +156,7 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 		Hub:              h.core,
 		HubDynamic:       h.dynamic,
 		HubMetricsServer: metricsServer,
+		Inspect:          true,
 		Registrations:    registration.Options{Access: registration.Read},
 		Connections:      connection.Options{UserAgent: h.config.UserAgent},
 		Recorder:         recorder,
@@ -214,7 +228,8 @@ func newRelay(o *Options, registry *member.Registry, kept *memory.Memory) *relay
 	return r
 }
 
-func newServer(o *Options, registry *member.Registry, store *usage.Store, asked *relay.Relay) (*genericapiserver.GenericAPIServer, error) {
+func newServer(o *Options, registry *member.Registry, store *usage.Store, asked *relay.Relay, members *memberapi.Store) (
+	*genericapiserver.GenericAPIServer, error) {
 	config := metricsadapter.NewConfig()
 	if err := o.Serving.applyTo(config, o.Hub.Kubeconfig); err != nil {
 		return nil, err
@@ -226,6 +241,7 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store, asked 
 		APIs:           o.Hub.APIs,
 		Usage:          store,
 		Relay:          asked,
+		Members:        members,
 		MemberGrace:    o.Relay.Grace,
 		Clusters:       func() ([]string, string) { return clusters(registry) },
 		Drained:        func(name string) bool { return drained(registry, name) },

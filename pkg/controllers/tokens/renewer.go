@@ -44,7 +44,8 @@ type Options struct {
 // Renewer renews the tokens of all registration Secrets.
 type Renewer struct {
 	Options
-	known map[string]*known // by registration
+	known    map[string]*known // by registration
+	expiries expiries
 }
 
 // known is what is kept of a registration between two passes. Credentials are not.
@@ -121,7 +122,9 @@ func (r *Renewer) pass(ctx context.Context) error {
 			return nil
 		})
 	}
-	return group.Wait()
+	err = group.Wait()
+	r.expiries.pass()
+	return err
 }
 
 // apart is true where the credentials that write have a namespace of their own.
@@ -133,8 +136,7 @@ func (r *Renewer) apart() bool {
 func (r *Renewer) of(name, cluster string) *known {
 	k := r.known[name]
 	if k != nil && k.cluster != cluster {
-		r.Metrics.forget(k.cluster)
-		delete(r.known, name)
+		r.drop(name, k)
 		k = nil
 	}
 	if k == nil && cluster != "" {
@@ -148,10 +150,15 @@ func (r *Renewer) of(name, cluster string) *known {
 func (r *Renewer) forget(registered map[string]string) {
 	for name, k := range r.known {
 		if _, stays := registered[name]; !stays {
-			r.Metrics.forget(k.cluster)
-			delete(r.known, name)
+			r.drop(name, k)
 		}
 	}
+}
+
+func (r *Renewer) drop(name string, k *known) {
+	r.Metrics.forget(k.cluster)
+	r.expiries.forget(k.cluster)
+	delete(r.known, name)
 }
 
 // said is what was last told of a credential.
@@ -243,9 +250,11 @@ func (r *Renewer) tokensOf(registered, beside *corev1.Secret) []tokenOf {
 func (r *Renewer) judge(ctx context.Context, v *visit) (again time.Time, changed bool) {
 	if !v.isToken {
 		r.Metrics.none(v.cluster, v.credential)
+		r.expiries.unset(v.cluster, v.credential)
 		return time.Time{}, false
 	}
 	r.Metrics.expires(v.cluster, v.credential, v.present.expires)
+	r.expiries.set(v.cluster, v.credential, v.present.expires)
 	now := r.Clock.Now()
 	asked := v.registered.Annotations[RenewAnnotation]
 	due, f := decide(situation{

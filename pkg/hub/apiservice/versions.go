@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
 )
 
 // Version is a group version that we can answer for.
@@ -18,7 +20,7 @@ type Version struct {
 	Priority int32
 }
 
-// Known is all that we can answer for. The priorities are those that
+// Known is what we can answer for in place of others. The priorities are those that
 // metrics-server, prometheus-adapter and KEDA give the same versions, so that
 // clients prefer the same ones before and after a takeover.
 func Known() []Version {
@@ -32,7 +34,10 @@ func Known() []Version {
 	}
 }
 
-// Groups are the API groups that we can answer for, in the order in which they
+// Own are the versions that nobody else serves. Their APIServices come with deploy/base and go with it, so that they are never restored.
+func Own() []Version { return []Version{{v1alpha1.SchemeGroupVersion, 100}} }
+
+// Groups are the API groups of others that we can answer for, in the order in which they
 // are acted on and told of.
 func Groups() []string {
 	var groups []string
@@ -70,13 +75,16 @@ func Versions(groups []string) ([]Version, error) {
 }
 
 // Names are the APIServices of the groups, of which those that are not among
-// [Groups] have none.
+// [Groups] have none, and our own.
 func Names(groups []string) []string {
 	var names []string
 	for _, v := range Known() {
 		if slices.Contains(groups, v.Group) {
 			names = append(names, v.APIService())
 		}
+	}
+	for _, v := range Own() {
+		names = append(names, v.APIService())
 	}
 	return names
 }

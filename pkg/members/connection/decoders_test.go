@@ -31,6 +31,7 @@ var guardedBy = map[string]string{
 	"connection/documents.go decodeGroups Unmarshal":                                 "Decode",
 	"connection/documents.go decodeVersions Unmarshal":                               "Decode",
 	"connection/mapper.go NewMapper NewDiscoveryClient":                              "documents, and codecs",
+	"member/inspect.go askFor Unmarshal":                                             "Decode",
 	"member/probe.go identify Unmarshal":                                             "a text and 1 MiB: nothing that unfolds",
 	"member/record.go decode Unmarshal":                                              "the hub's",
 	"workload/hub.go NewHub RESTClientForConfigAndClient":                            "the hub's",

@@ -24,6 +24,8 @@ type entry struct {
 	stop   context.CancelFunc
 	// wake: something has changed, sync at once. doubt: a request has failed, sync soon.
 	wake, doubt chan struct{}
+	// inspected is when the member was last asked for its traits, and over which connection. Only its goroutine uses it.
+	inspected inspection
 	// offence is the last one of a member that was found to misbehave, until that has been dealt with.
 	offence atomic.Pointer[fleet.Silence]
 

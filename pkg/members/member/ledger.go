@@ -4,7 +4,6 @@ package member
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -12,13 +11,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/configmap"
 	"github.com/fleetscale/fleetscale/pkg/registration/watcher"
 )
 
@@ -31,10 +29,8 @@ type ledger struct {
 	read bool
 	// waived is true when it is no longer waited for.
 	waived bool
-	// exists: somebody records. Without a controller-manager nobody does.
-	exists  bool
-	version string
-	data    map[string]string
+	// stored is what was read. It exists if somebody records: without a controller-manager nobody does.
+	stored  configmap.Stored
 	trouble *fleet.Silence // why it cannot be read at present
 }
 
@@ -62,15 +58,11 @@ func (r *Registry) followLedger(ctx context.Context) {
 
 // ledgerRead files what is recorded. It goes before what this program has seen itself.
 func (r *Registry) ledgerRead(ctx context.Context, object *unstructured.Unstructured) {
-	l := ledger{read: true, exists: object != nil}
-	if object != nil {
-		l.version = object.GetResourceVersion()
-		l.data, _, _ = unstructured.NestedStringMap(object.Object, "data")
-	}
+	l := ledger{read: true, stored: configmap.Of(object)}
 	r.mu.Lock()
 	l.waived = r.ledger.waived
 	r.ledger = l
-	r.recorded = decode(l.data)
+	r.recorded = decode(l.stored.Data)
 	r.established = r.established.under(r.recorded)
 	fx := r.arrange(ctx)
 	fx.add(r.update(ctx))
@@ -154,53 +146,16 @@ func (r *Registry) save(ctx context.Context) error {
 	l, ready := r.ledger, r.settled && r.ledger.read
 	var want map[string]string
 	if ready {
-		want = r.established.encode(l.data)
+		want = r.established.encode(l.stored.Data)
 	}
 	r.mu.Unlock()
-	if !ready || l.exists && maps.Equal(want, l.data) {
+	if !ready || l.stored.Exists && maps.Equal(want, l.stored.Data) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.Connections.Timeout)
 	defer cancel()
-	return writeLedger(ctx, r.options.Hub, r.options.Namespace, l, want)
-}
-
-func writeLedger(ctx context.Context, hub kubernetes.Interface, namespace string, l ledger, want map[string]string) error {
-	configMaps := hub.CoreV1().ConfigMaps(namespace)
-	if !l.exists {
-		_, err := configMaps.Create(ctx, &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{
-				Name: IdentitiesName, Namespace: namespace, Labels: map[string]string{"app.kubernetes.io/part-of": "fleetscale"},
-			},
-			Data: want,
-		}, metav1.CreateOptions{})
-		return err
-	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": l.version},
-		"data":     changes(l.data, want),
-	})
-	if err != nil {
-		return fmt.Errorf("encoding what is recorded: %w", err)
-	}
-	_, err = configMaps.Patch(ctx, IdentitiesName, types.MergePatchType, patch, metav1.PatchOptions{})
-	return err
-}
-
-// changes are the entries of a merge patch.
-func changes(from, to map[string]string) map[string]any {
-	patch := map[string]any{}
-	for key := range from {
-		if _, stays := to[key]; !stays {
-			patch[key] = nil
-		}
-	}
-	for key, value := range to {
-		if before, known := from[key]; !known || before != value {
-			patch[key] = value
-		}
-	}
-	return patch
+	name := types.NamespacedName{Namespace: r.options.Namespace, Name: IdentitiesName}
+	return configmap.Write(ctx, r.options.Hub, name, l.stored, want)
 }
 
 // gone is true for the key of a registration that the hub has no longer. It is not while its source is watched and not served.

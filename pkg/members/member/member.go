@@ -48,6 +48,7 @@ type Member struct {
 	peer   *connection.Peer
 	mapper *connection.Mapper
 	view   atomic.Pointer[view]
+	traits atomic.Pointer[Traits]
 }
 
 func newMember(name string, peer *connection.Peer) *Member {
@@ -58,6 +59,7 @@ func newMember(name string, peer *connection.Peer) *Member {
 
 // view is everything that changes about a member, replaced as one.
 type view struct {
+	source   Source
 	labels   map[string]string
 	topology registration.Topology
 	prices   registration.Prices
@@ -90,10 +92,41 @@ type State struct {
 	Contacted bool
 }
 
+// Spare is true when another registration leads to the same cluster, and is used.
+func (s State) Spare() bool { return s.Reason == reasonDuplicate }
+
+// Accepted is true when the cluster has accepted the registration's credential and, whatever keeps it from answering now, has not
+// refused it since.
+func (s State) Accepted() bool {
+	switch {
+	case s.Ready:
+		return true
+	case s.Joining:
+		return false
+	}
+	switch s.Reason {
+	case fleet.ReasonTimeout, fleet.ReasonUnreachable, fleet.ReasonServerError, fleet.ReasonRateLimited, fleet.ReasonCertificate,
+		reasonQuarantined:
+		return true
+	}
+	return false
+}
+
 // Name is unique in the fleet: a label value without dots. A registration that
 // could not get the name it asks for is listed as <source>.<object>, which no
 // asked member can be called.
 func (m *Member) Name() string { return m.name }
+
+// Source is what registers the cluster.
+func (m *Member) Source() Source { return m.view.Load().source }
+
+// Traits are what the cluster last told of itself, where that is asked; see [Options.Inspect].
+func (m *Member) Traits() Traits {
+	if t := m.traits.Load(); t != nil {
+		return *t
+	}
+	return Traits{}
+}
 
 // Labels are the registration's. The map is shared: do not write to it.
 func (m *Member) Labels() map[string]string { return m.view.Load().labels }
@@ -209,6 +242,7 @@ func (e *entry) usable(silence *fleet.Silence) bool {
 
 func (e *entry) build(s shown) *view {
 	v := &view{
+		source: Source{Name: e.key.Source, Object: e.key.Object, Ref: e.reg.Ref, Address: e.reg.Endpoint.Address()},
 		labels: e.reg.Labels, topology: e.reg.Topology, prices: e.reg.Prices, headroom: e.reg.Headroom,
 		creation: e.reg.Creation, taints: e.reg.Taints, hub: s.hub,
 		state: State{

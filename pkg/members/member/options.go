@@ -34,6 +34,8 @@ type Options struct {
 
 	// ProbePeriod is the time between two probes of a member (10 s), and the longest after a failure.
 	ProbePeriod time.Duration
+	// Inspect has each member asked for its [Traits], when it is connected to and then every five minutes.
+	Inspect bool
 	// DiscoveryPeriod is the interval of discovery for APIs of registrations (15 s).
 	DiscoveryPeriod time.Duration
 

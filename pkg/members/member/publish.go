@@ -41,7 +41,7 @@ func (r *Registry) publish() (fx effects) {
 // joins is true for a registration that is not established if it never was: that is known where it is recorded who is, and of those that
 // came after this program had started.
 func (r *Registry) joins(k registration.Key) bool {
-	return r.ledger.exists || r.settled && !r.unknownPast[k]
+	return r.ledger.stored.Exists || r.settled && !r.unknownPast[k]
 }
 
 // rule judges all claims, and notes who is established by it.
@@ -115,7 +115,7 @@ func (r *Registry) snapshot() (all []listing, recorded bool) {
 			registration: k.String(), member: e.member, listed: e.shown.silence.Reason != reasonDuplicate,
 		})
 	}
-	return all, r.ledger.exists
+	return all, r.ledger.stored.Exists
 }
 
 func (r *Registry) isHub(uid types.UID) bool {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -76,6 +77,20 @@ func (r *Registry) Members() []*Member { return slices.Clone(*r.listed.Load()) }
 
 // Counted are the Members without those that are joining: a fleet's answer lacks nothing without them.
 func (r *Registry) Counted() []*Member { return slices.DeleteFunc(r.Members(), (*Member).Joining) }
+
+// All are the Members and, among them, the registrations whose clusters others register too: spares.
+func (r *Registry) All() []*Member {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*Member, 0, len(r.entries))
+	for _, e := range r.entries {
+		if e.member.view.Load() != nil {
+			all = append(all, e.member)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Member) int { return strings.Compare(a.name, b.name) })
+	return all
+}
 
 // Registered returns the name of the cluster that an object of a source registers, empty: it registers none; and why the cluster
 // is not to be asked for the registration's own sake: nil also if it is a spare, which nobody else asks.

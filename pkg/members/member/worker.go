@@ -61,7 +61,11 @@ func (r *Registry) sync(ctx context.Context, e *entry) patience {
 	case t.reg.Awaiting != "":
 		return r.await(ctx, e, t)
 	}
-	return r.conclude(ctx, e, r.probe(ctx, e, t))
+	next := r.conclude(ctx, e, r.probe(ctx, e, t))
+	if r.options.Inspect {
+		r.inspect(ctx, e)
+	}
+	return next
 }
 
 // confine puts a member that misbehaves into quarantine, and returns how long it is not to be

@@ -121,6 +121,25 @@ func (s *Store) Nodes(ctx context.Context, q Question) fleet.Answer[Selection] {
 	return s.answer(ctx, q, key{resource: nodesResource})
 }
 
+// MeasuredPods returns how many pods' samples are in memory of each member.
+func (s *Store) MeasuredPods() map[string]int {
+	s.mu.Lock()
+	scrapers := s.all()
+	s.mu.Unlock()
+	pods, now := make(map[string]int, len(scrapers)), time.Now()
+	for _, sc := range scrapers {
+		n := 0
+		for _, t := range sc.hotTargets() {
+			if t.key.resource == podsResource && t.key.selector == "" { // with a selector it is a part of these
+				samples, _ := t.size(now)
+				n += samples
+			}
+		}
+		pods[sc.source.Name()] = n
+	}
+	return pods
+}
+
 // grace lets members' deadlines end before ours, so that their silence has its true reason.
 const grace = time.Second
 

@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	beta   = "v1beta1.metrics.k8s.io"
-	stable = "v1.metrics.k8s.io"
+	beta       = "v1beta1.metrics.k8s.io"
+	stable     = "v1.metrics.k8s.io"
+	membersAPI = "v1alpha1.members.fleetscale.io"
 )
 
 func resourceOnly() []string { return []string{"metrics.k8s.io"} }
@@ -43,12 +44,15 @@ func pointing(name string, at types.NamespacedName) *apiregistrationv1.APIServic
 
 // metricsServers is the hub of somebody who has metrics-server only.
 func metricsServers() *fake.Clientset {
-	return fake.NewClientset(pointing(beta, types.NamespacedName{Namespace: "kube-system", Name: "metrics-server"}))
+	return fake.NewClientset(pointing(beta, types.NamespacedName{Namespace: "kube-system", Name: "metrics-server"}), ownAPI())
 }
 
 func held() *fake.Clientset {
-	return fake.NewClientset(pointing(beta, ourService()), pointing(stable, ourService()))
+	return fake.NewClientset(pointing(beta, ourService()), pointing(stable, ourService()), ownAPI())
 }
+
+// ownAPI is that of the members, as deploy/base has it.
+func ownAPI() *apiregistrationv1.APIService { return pointing(membersAPI, ourService()) }
 
 // pointAt rewrites an APIService, as `kubectl apply` of somebody's manifest does.
 func pointAt(t *testing.T, client *fake.Clientset, at types.NamespacedName) {

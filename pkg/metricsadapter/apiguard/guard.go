@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,9 @@ const ReasonPointsElsewhere = "PointsElsewhere"
 
 // advice returns what to do about an APIService that is not ours.
 func advice(group string) string {
+	if !slices.Contains(apiservice.Groups(), group) {
+		return "apply deploy/ again, and keep others from applying it"
+	}
 	return fmt.Sprintf("to take it over, run `kubectl fleetscale takeover --apis=%[1]s` and keep others from applying it;"+
 		" to leave it to them, run `kubectl fleetscale restore --apis=%[1]s` and remove %[1]s from the adapter's --apis", group)
 }
@@ -34,7 +38,7 @@ func advice(group string) string {
 // GuardOptions say what a Guard watches over.
 type GuardOptions struct {
 	Client aggregator.Interface
-	// APIs are the groups that the adapter serves, of [apiservice.Groups].
+	// APIs are the groups that the adapter serves, of [apiservice.Groups]; our own are watched over besides.
 	APIs []string
 	// Service is ours: where the APIServices should point.
 	Service types.NamespacedName
@@ -62,7 +66,7 @@ func NewGuard(o GuardOptions) *Guard {
 	if err != nil {
 		panic("apiguard: GuardOptions.APIs: " + err.Error())
 	}
-	return &Guard{options: o, watched: watched, last: map[string]finding{}}
+	return &Guard{options: o, watched: slices.Concat(watched, apiservice.Own()), last: map[string]finding{}}
 }
 
 // finding is what was seen of an APIService.
@@ -116,7 +120,7 @@ func (g *Guard) judge(ctx context.Context, v apiservice.Version, now finding) {
 	switch {
 	case known && before.describe() == now.describe():
 	case !g.ours(now):
-		logger.Error(nil, "APIService is not ours, so requests for metrics do not reach this adapter",
+		logger.Error(nil, "APIService is not ours, so its requests do not reach this adapter",
 			"pointsTo", now.describe(), "want", apiservice.Describe(g.options.Service), "advice", advice(v.Group))
 		g.record(v, now)
 	case known:

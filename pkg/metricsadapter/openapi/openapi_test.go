@@ -11,6 +11,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	metricsv1 "k8s.io/metrics/pkg/apis/metrics/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	membersv1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
 )
 
 // An API server builds its OpenAPI document lazily: a definition that is missing shows only as an empty document in
@@ -30,7 +32,7 @@ func TestEveryReferenceIsDefined(t *testing.T) {
 
 func TestEveryServedKindIsDefined(t *testing.T) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{metricsv1.AddToScheme, metricsv1beta1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{metricsv1.AddToScheme, metricsv1beta1.AddToScheme, membersv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -47,6 +49,15 @@ func TestEveryServedKindIsDefined(t *testing.T) {
 			if _, found := definitions[name]; !found {
 				t.Errorf("metrics.k8s.io/%s %s has no definition under the name %s that the API server expects", version, kind, name)
 			}
+		}
+	}
+	for _, kind := range []string{"Member", "MemberList"} {
+		name, err := scheme.ToOpenAPIDefinitionName(membersv1alpha1.SchemeGroupVersion.WithKind(kind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, found := definitions[name]; !found {
+			t.Errorf("%s has no definition under the name %s that the API server expects", kind, name)
 		}
 	}
 }

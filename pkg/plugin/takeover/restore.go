@@ -20,7 +20,7 @@ import (
 // deletes those that did not exist before. An APIService that was not taken over is left unchanged; one that has been
 // pointed elsewhere since is an error. The steps are those that succeeded, and the restore may be repeated.
 func Restore(ctx context.Context, client aggregator.Interface, groups []string) ([]Step, error) {
-	return each("restoring", groups, func(v apiservice.Version) (string, error) {
+	return each("restoring", groups, nil, func(v apiservice.Version) (string, error) {
 		return restore(ctx, client.ApiregistrationV1().APIServices(), v.APIService())
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -41,25 +42,26 @@ type Step struct {
 	Done string
 }
 
-// Takeover points the APIServices at our Service. The former APIService
+// Takeover points the APIServices at our Service, and our own besides, which
+// only lack the authority where the adapter does not keep that itself. The former APIService
 // is kept in an annotation for [Restore]; a second takeover keeps the first one's.
 // The steps are those that succeeded; the error names all that did not, and
 // the takeover may be repeated.
 func Takeover(ctx context.Context, client aggregator.Interface, o Options) ([]Step, error) {
-	return each("taking over", o.APIs, func(v apiservice.Version) (string, error) {
+	return each("taking over", o.APIs, apiservice.Own(), func(v apiservice.Version) (string, error) {
 		return takeOver(ctx, client.ApiregistrationV1().APIServices(), v, o)
 	})
 }
 
-// each acts on every APIService of the groups, so that one that fails does not block the others.
-func each(gerund string, groups []string, act func(apiservice.Version) (string, error)) ([]Step, error) {
+// each acts on every APIService of the groups and of those besides, so that one that fails does not block the others.
+func each(gerund string, groups []string, besides []apiservice.Version, act func(apiservice.Version) (string, error)) ([]Step, error) {
 	all, err := apiservice.Versions(groups)
 	if err != nil {
 		return nil, fmt.Errorf("%s APIServices: %w", gerund, err)
 	}
 	var steps []Step
 	var errs []error
-	for _, v := range all {
+	for _, v := range slices.Concat(all, besides) {
 		var done string
 		err := retry.OnError(retry.DefaultRetry, raced, func() (err error) {
 			done, err = act(v)

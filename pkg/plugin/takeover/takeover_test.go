@@ -124,6 +124,9 @@ func failOnce(client *fake.Clientset, verb string, err error) {
 	})
 }
 
+// membersAPI leads to us and to nobody else.
+const membersAPI = "v1alpha1.members.fleetscale.io"
+
 func writes(client *fake.Clientset) []string {
 	var verbs []string
 	for _, action := range client.Actions() {
@@ -142,7 +145,7 @@ func TestTakeoverSavesWhatStoodThere(t *testing.T) {
 	client := fake.NewClientset(metricsServers())
 	steps := takeOverAll(t, client, ourOptions())
 
-	wantSteps := []Step{{beta, "taken over from Service kube-system/metrics-server"}, {stable, "created"}}
+	wantSteps := []Step{{beta, "taken over from Service kube-system/metrics-server"}, {stable, "created"}, {membersAPI, "created"}}
 	fleettest.Same(t, "steps", wantSteps, steps)
 	want := ours("v1beta1", metricsServerBefore())
 	want.UID = "5e7" // updated in place: whoever watches it sees no gap
@@ -156,7 +159,8 @@ func TestTakeoverTwiceWritesOnce(t *testing.T) {
 	client.ClearActions()
 	steps := takeOverAll(t, client, ourOptions())
 
-	want := []Step{{beta, "left as it is: it is ours already"}, {stable, "left as it is: it is ours already"}}
+	const left = "left as it is: it is ours already"
+	want := []Step{{beta, left}, {stable, left}, {membersAPI, left}}
 	fleettest.Same(t, "steps", want, steps)
 	if got := writes(client); len(got) > 0 {
 		t.Errorf("the second takeover wrote: %v", got)
@@ -269,7 +273,7 @@ func TestTakeoverDoesNotStopAtTheFirstFailure(t *testing.T) {
 		return true, nil, context.DeadlineExceeded
 	})
 	steps, err := Takeover(t.Context(), client, ourOptions())
-	fleettest.Same(t, "steps", []Step{{stable, "created"}}, steps)
+	fleettest.Same(t, "steps", []Step{{stable, "created"}, {membersAPI, "created"}}, steps)
 	if want := "taking over APIService v1beta1.metrics.k8s.io: context deadline exceeded"; err == nil || err.Error() != want {
 		t.Errorf("error = %v, want %s", err, want)
 	}
@@ -285,6 +289,23 @@ func TestTakeoverRefusesARecordThatItCannotRead(t *testing.T) {
 	fleettest.Same(t, "it was written", broken, get(t, client, beta))
 }
 
+// What came with deploy/base gets the authority, and no record: nothing of it is to be restored.
+func TestTakeoverGivesOurOwnTheAuthority(t *testing.T) {
+	applied := ours("v1alpha1", "")
+	applied.Name, applied.Annotations, applied.Spec.Group = membersAPI, nil, "members.fleetscale.io"
+	client := fake.NewClientset(applied)
+	o := ourOptions()
+	o.CABundle = []byte("authority")
+	takeOverAll(t, client, o)
+	want := applied.DeepCopy()
+	want.Spec.CABundle = o.CABundle
+	fleettest.Same(t, membersAPI, want, get(t, client, membersAPI))
+	if _, err := Restore(t.Context(), client, apiservice.Groups()); err != nil {
+		t.Fatal(err)
+	}
+	fleettest.Same(t, "after a restore", want, get(t, client, membersAPI))
+}
+
 // What discovery prefers is what prometheus-adapter has it prefer.
 func TestTakeoverOfCustomMetricsPrefersTheNewerVersion(t *testing.T) {
 	client := fake.NewClientset(metricsServers())
@@ -293,7 +314,7 @@ func TestTakeoverOfCustomMetricsPrefersTheNewerVersion(t *testing.T) {
 	steps := takeOverAll(t, client, o)
 
 	newer, older := "v1beta2.custom.metrics.k8s.io", "v1beta1.custom.metrics.k8s.io"
-	fleettest.Same(t, "steps", []Step{{newer, "created"}, {older, "created"}}, steps)
+	fleettest.Same(t, "steps", []Step{{newer, "created"}, {older, "created"}, {membersAPI, "created"}}, steps)
 	if n, o := get(t, client, newer).Spec.VersionPriority, get(t, client, older).Spec.VersionPriority; n <= o {
 		t.Errorf("v1beta2 has priority %d, v1beta1 %d", n, o)
 	}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memberview
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/fleetscale/fleetscale/pkg/hub/configmap"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+)
+
+// nobody is a fleet without members, or one that is not known yet.
+type nobody struct{ unsettled error }
+
+func (nobody) All() []*member.Member { return nil }
+func (n nobody) Settled() error      { return n.unsettled }
+
+// What stands there is not overwritten before all is known that would be written.
+func TestNothingIsPublishedTooSoon(t *testing.T) {
+	known := func() (map[string]time.Time, bool) { return nil, true }
+	for name, tc := range map[string]struct {
+		change func(*Publisher)
+		want   bool
+	}{
+		"all is known":                 {func(*Publisher) {}, true},
+		"the members are not":          {func(p *Publisher) { p.Fleet = nobody{errors.New("waiting")} }, false},
+		"the tokens are not":           {func(p *Publisher) { p.Expiries = func() (map[string]time.Time, bool) { return nil, false } }, false},
+		"what is stored is not":        {func(p *Publisher) { p.read = false }, false},
+		"the same is stored":           {func(p *Publisher) { p.stored = configmap.Stored{Exists: true} }, false},
+		"more is stored than there is": {func(p *Publisher) { p.stored = configmap.Stored{Data: map[string]string{"gone": "{}"}} }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := fake.NewClientset()
+			p := NewPublisher(Options{Hub: hub, Namespace: "fleetscale-system", Fleet: nobody{}, Expiries: known, Timeout: time.Second})
+			p.read = true
+			tc.change(p)
+			if err := p.publish(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(hub.Actions()) > 0; got != tc.want {
+				t.Errorf("written: %v, want %v: %v", got, tc.want, hub.Actions())
+			}
+		})
+	}
+}
+
+func TestConfigMapIsCreatedThenPatched(t *testing.T) {
+	hub := fake.NewClientset()
+	ctx := t.Context()
+	want := encode(map[string]View{"east": silentView(), "west": silentView()}, nil)
+	write := func(read configmap.Stored, want map[string]string) *corev1.ConfigMap {
+		t.Helper()
+		if err := configmap.Write(ctx, hub, nameIn("fleetscale-system"), read, want); err != nil {
+			t.Fatal(err)
+		}
+		stored, err := hub.CoreV1().ConfigMaps("fleetscale-system").Get(ctx, Name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored
+	}
+	first := write(configmap.Stored{}, want)
+	if diff := cmp.Diff(want, first.Data); diff != "" {
+		t.Errorf("created (-want +got):\n%s", diff)
+	}
+	delete(want, "east")
+	second := write(configmap.Stored{Exists: true, Version: first.ResourceVersion, Data: first.Data}, want)
+	if diff := cmp.Diff(want, second.Data); diff != "" {
+		t.Errorf("patched (-want +got):\n%s", diff)
+	}
+}
+
+// A hub that refuses is asked again, and no more often.
+func TestPublishingIsBoundedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		p := NewPublisher(Options{
+			Hub: fake.NewClientset(), HubDynamic: nil, Namespace: "fleetscale-system", Fleet: nobody{}, Timeout: time.Second,
+			Expiries: func() (map[string]time.Time, bool) { calls++; return nil, false },
+		})
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		p.loop(ctx)
+		if calls < 11 || calls > 12 {
+			t.Errorf("compared %d times in a minute, want every %v", calls, period)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package memberview has what the controller-manager sees of the members, by the credentials that write there, told to the metrics
+// adapter, which serves it as part of each Member: the leader writes one ConfigMap of the hub, when something changes, and the adapter
+// follows it.
+package memberview
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+)
+
+// Name is that of the ConfigMap, which has one entry for each cluster, under its name.
+const Name = "fleetscale-members"
+
+// View is one cluster as the controller-manager sees it.
+type View struct {
+	State  v1alpha1.MemberState `json:"state"`
+	Reason string               `json:"reason"`
+	// Message is that of when state and reason became what they are.
+	Message string `json:"message,omitempty"`
+	// Accepted is true when the cluster has accepted the credential that writes, and has not refused it since.
+	Accepted bool `json:"accepted,omitempty"`
+	// Since is when the cluster became ready, or stopped being so.
+	Since time.Time `json:"since,omitzero"`
+	// TokenExpiry is when the first token of the registration expires; zero: none does.
+	TokenExpiry time.Time `json:"tokenExpiry,omitzero"`
+}
+
+const (
+	// mostMessage bounds a message, in characters.
+	mostMessage = 300
+	// mostViews and mostBytes keep all within what one ConfigMap may hold, and mostView bounds one, in bytes.
+	mostViews = 4000
+	mostBytes = 1 << 20 * 9 / 10
+	mostView  = 2048
+)
+
+// StateOf returns the word for a state.
+func StateOf(s member.State) v1alpha1.MemberState {
+	switch {
+	case s.Ready:
+		return v1alpha1.MemberReady
+	case s.Spare():
+		return v1alpha1.MemberSpare
+	case s.Joining:
+		return v1alpha1.MemberJoining
+	default:
+		return v1alpha1.MemberSilent
+	}
+}
+
+// viewOf returns the view of a cluster whose first token expires then.
+func viewOf(s member.State, expiry time.Time) View {
+	return View{
+		State: StateOf(s), Reason: string(s.Reason), Message: fleet.Printable(s.Message, mostMessage), Accepted: s.Accepted(),
+		Since: s.Since.UTC().Truncate(time.Second), TokenExpiry: expiry.UTC().Truncate(time.Second),
+	}
+}
+
+// news is true when the view says something else than an earlier one. Other words for the same reason are none: each probe may have
+// others. Nor is since, which a new leader knows only from when it started.
+func (v View) news(before View) bool {
+	return v.State != before.State || v.Reason != before.Reason || v.Accepted != before.Accepted || !v.TokenExpiry.Equal(before.TokenExpiry)
+}
+
+// encode returns the views as they are stored, by name. What is no news stays as it is stored. Where all are too much, the last by name
+// are left out.
+func encode(views map[string]View, stored map[string]string) map[string]string {
+	data, bytes := make(map[string]string, len(views)), 0
+	before := Decode(stored)
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		text := stored[name]
+		if was, known := before[name]; !known || views[name].news(was) {
+			encoded, err := json.Marshal(views[name])
+			if err != nil {
+				continue
+			}
+			text = string(encoded)
+		}
+		size := len(name) + len(text)
+		if len(text) > mostView || len(data) == mostViews || bytes+size > mostBytes {
+			continue
+		}
+		data[name], bytes = text, bytes+size
+	}
+	return data
+}
+
+// Decode reads what is stored. What cannot be read is left out.
+func Decode(data map[string]string) map[string]View {
+	views := make(map[string]View, min(len(data), mostViews))
+	for name, text := range data {
+		var v View
+		if len(views) == mostViews || len(text) > mostView || json.Unmarshal([]byte(text), &v) != nil || v.State == "" {
+			continue
+		}
+		v.Reason, v.Message = fleet.Printable(v.Reason, mostReason), fleet.Printable(v.Message, mostMessage)
+		views[name] = v
+	}
+	return views
+}
+
+// mostReason bounds a reason, in characters.
+const mostReason = 64

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memberapi
+
+import (
+	"maps"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/taints"
+)
+
+// Known is what is known of a registered cluster at a moment.
+type Known struct {
+	Name   string
+	Labels map[string]string
+	Source member.Source
+	State  member.State
+	// Standing is how it takes part for those who tolerate no taint.
+	Standing taints.Standing
+	IsHub    bool
+	Traits   member.Traits
+	// ClockOffset is its time minus ours; nil: not known.
+	ClockOffset *time.Duration
+	// MeasuredPods are those whose usage is in memory.
+	MeasuredPods int
+	// Manager is what the controller-manager has published; nil: nothing.
+	Manager *memberview.View
+}
+
+// What a Member holds at most, in characters.
+const (
+	mostMessage = 300
+	mostAddress = 270
+)
+
+// Rights.
+const (
+	rightRead  = "read"
+	rightWrite = "write"
+)
+
+// memberOf is the object without its resource version.
+func memberOf(k Known) *v1alpha1.Member {
+	m := &v1alpha1.Member{
+		ObjectMeta: metav1.ObjectMeta{Name: k.Name, UID: k.Source.Ref.UID, Labels: maps.Clone(k.Labels)},
+		Status: v1alpha1.MemberStatus{
+			State:   memberview.StateOf(k.State),
+			Reason:  string(k.State.Reason),
+			Message: fleet.Printable(k.State.Message, mostMessage),
+			Since:   moment(k.State.Since),
+			Source: v1alpha1.MemberSource{
+				Name: k.Source.Name, APIVersion: k.Source.Ref.APIVersion, Kind: k.Source.Ref.Kind,
+				Namespace: k.Source.Ref.Namespace, ObjectName: k.Source.Ref.Name,
+			},
+			Address:           fleet.Printable(k.Source.Address, mostAddress),
+			Hub:               k.IsHub,
+			KubernetesVersion: k.Traits.Version,
+			MetricsAPIs:       k.Traits.MetricsAPIs,
+			MeasuredPods:      int32(k.MeasuredPods),
+			LastAnswerTime:    moment(k.State.LastSuccess),
+			Rights:            rightsOf(k),
+			ControllerManager: managerView(k.Manager),
+		},
+	}
+	if k.Standing != taints.Free {
+		m.Status.Standing = k.Standing.String()
+	}
+	if k.ClockOffset != nil {
+		m.Status.ClockOffsetMilliseconds = new(k.ClockOffset.Milliseconds())
+	}
+	return m
+}
+
+func rightsOf(k Known) (rights []string) {
+	if k.State.Accepted() {
+		rights = append(rights, rightRead)
+	}
+	if k.Manager != nil && k.Manager.Accepted {
+		rights = append(rights, rightWrite)
+	}
+	return rights
+}
+
+func managerView(v *memberview.View) *v1alpha1.ControllerManagerView {
+	if v == nil {
+		return nil
+	}
+	return &v1alpha1.ControllerManagerView{
+		State: v.State, Reason: v.Reason, Message: v.Message, Since: moment(v.Since), TokenExpiry: moment(v.TokenExpiry),
+	}
+}
+
+// moment is nil for no time.
+func moment(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &metav1.Time{Time: t.Truncate(time.Second)}
+}
+
+// lasting is the member without what changes all the time: a change of that alone is told by lists only.
+func lasting(m *v1alpha1.Member) *v1alpha1.Member {
+	kept := *m
+	kept.ResourceVersion = ""
+	kept.Status.MeasuredPods, kept.Status.LastAnswerTime, kept.Status.ClockOffsetMilliseconds = 0, nil, nil
+	return &kept
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
+)
+
+// sums is one line about all members: how many are in each state, and what is not as it should be.
+func sums(members []v1alpha1.Member) string {
+	states := map[v1alpha1.MemberState]int{}
+	standings := map[string]int{}
+	var readOnly, pods int
+	for i := range members {
+		s := &members[i].Status
+		states[s.State]++
+		standings[s.Standing]++
+		pods += int(s.MeasuredPods)
+		if s.State == v1alpha1.MemberReady && !slices.Contains(s.Rights, "write") {
+			readOnly++
+		}
+	}
+	var parts []string
+	for _, state := range []v1alpha1.MemberState{
+		v1alpha1.MemberReady, v1alpha1.MemberSilent, v1alpha1.MemberJoining, v1alpha1.MemberSpare,
+	} {
+		if n := states[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ToLower(string(state))))
+		}
+	}
+	for _, standing := range []string{"Cordoned", "Drained"} {
+		if n := standings[standing]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ToLower(standing)))
+		}
+	}
+	if readOnly > 0 {
+		parts = append(parts, fmt.Sprintf("%d not written to", readOnly))
+	}
+	return fmt.Sprintf("%s: %s; %d Pods measured", counted(len(members), "member"), strings.Join(parts, ", "), pods)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
