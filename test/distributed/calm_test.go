@@ -15,10 +15,13 @@ const (
 	quiet = 100
 	// patience is how many rounds a fleet may take to come to rest.
 	patience = 1200
+	// most is what the hub writes less than to each cluster until then, and however long it rests: property P3.
+	most = 4
 )
 
-// calm lets all be well and the load constant. The fleet comes to rest, and stays so when the program begins again.
-func (f *fleet) calm(restart int) {
+// calm lets all be well and the load constant, for so many rounds at least. The fleet comes to rest, and stays so when the program
+// begins again.
+func (f *fleet) calm(restart, long int) {
 	f.heal()
 	f.slope, f.crash, f.hub.fails = 0, nil, false
 	for _, m := range f.members {
@@ -28,7 +31,8 @@ func (f *fleet) calm(restart int) {
 	f.judge.edited()
 	f.judge.did("calm: %s", f)
 	writes := func() int { return f.judge.hubWrites + f.judge.scaleWrites }
-	for rounds, still := 0, 0; still < quiet; rounds++ {
+	began := f.judge.hubWrites
+	for rounds, still := 0, 0; still < quiet || rounds < long; rounds++ {
 		if len(f.judge.faults) > 0 {
 			return
 		}
@@ -40,11 +44,15 @@ func (f *fleet) calm(restart int) {
 		if still++; writes() > before {
 			still = 0
 		}
+		if n := f.judge.hubWrites - began; n >= most*len(f.members) {
+			f.judge.fail("P3: the hub has written %d times to %d clusters under a constant load", n, len(f.members))
+		}
 		if rounds > patience {
 			f.judge.fail("P3: something is written forever under a constant load")
 			return
 		}
 	}
+	f.judge.calmWrites += f.judge.hubWrites - began
 	f.judge.rests()
 	before, doubted := writes(), f.judge.doubts()
 	f.restart()

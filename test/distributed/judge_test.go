@@ -27,6 +27,7 @@ type judge struct {
 	complete    bool      // nothing has gone wrong in this reconcile so far
 	short       int       // for how many rounds less than the minimum has run
 	hubWrites   int
+	calmWrites  int // of hubWrites, those under a constant load
 	scaleWrites int // by members' autoscalers
 
 	// How many reconciles have been complete since the hub had a reason to give other bounds (an edit, a cluster that comes, goes

@@ -116,3 +116,21 @@ func TestRestartChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+// However long the load and what clusters can host stay as they are, nothing moves back and forth.
+func TestConstantLoad(t *testing.T) {
+	n := 40
+	if testing.Short() {
+		n = 4
+	}
+	writes := 0
+	for seed := *firstSeed; seed < *firstSeed+uint64(n); seed++ {
+		o := scenario(t, seed+5000, variant{brief: true, long: 1000})
+		if writes += o.writes; o.fault != "" {
+			t.Error(o.fault)
+		}
+	}
+	if writes == 0 {
+		t.Error("nothing was written at all")
+	}
+}
