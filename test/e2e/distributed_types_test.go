@@ -37,10 +37,11 @@ func (s *stage) dividedByType() {
 	first.runInSlots(map[string]int{"member1": 0, "member2": 1, "member3": 0})
 	s.runs("member1 2, member2 2, member3 2")
 
-	weighted.divide("minReplicas: 1, maxReplicas: 20", "type: StaticWeighted, "+preferred("staticWeight: 1", "staticWeight: 2", "staticWeight: 3"), "")
-	roomy.divide("minReplicas: 1, maxReplicas: 20", "type: DynamicWeighted", "")
-	few.divide("minReplicas: 1, maxReplicas: 20", "type: Aggregated", "")
-	first.divide("minReplicas: 1, maxReplicas: 20", "type: Prioritized, "+preferred("priority: 2", "priority: 1"), "")
+	const bounds = "minReplicas: 1, maxReplicas: 20"
+	weighted.divide(bounds, "type: StaticWeighted, "+preferred("staticWeight: 1", "staticWeight: 2", "staticWeight: 3"), "")
+	roomy.divide(bounds, "type: DynamicWeighted", "")
+	few.divide(bounds, "type: Aggregated", "")
+	first.divide(bounds, "type: Prioritized, "+preferred("priority: 2", "priority: 1"), "")
 	s.autoscale("minReplicas: 1, maxReplicas: 10, metrics: [" + byRPS + "], replicaDistribution: {type: LoadWeighted}")
 	weighted.runs("member1 1, member2 2, member3 3")
 	roomy.runs("member1 1, member2 3, member3 2")
@@ -77,7 +78,8 @@ func (s *stage) replicasMove() {
 	s.queue("100")
 	s.runIn(10, "member1")
 	s.runIn(0, "member2")
-	s.divide("minReplicas: 1, maxReplicas: 20", "type: StaticWeighted, rebalance: true", ", clusterAffinity: {clusterNames: [member1, member2]}")
+	s.divide("minReplicas: 1, maxReplicas: 20", "type: StaticWeighted, rebalance: true",
+		", clusterAffinity: {clusterNames: [member1, member2]}")
 	s.runs("member1 10, member2 0")
 	for end := time.Now().Add(moveInterval); time.Now().Before(end); time.Sleep(time.Second) {
 		if told, err := s.told(s.t.Context(), "member1", "member2"); err == nil && told != "member1 10, member2 0" {
