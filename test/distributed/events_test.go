@@ -70,8 +70,11 @@ func (f *fleet) happens() (rounds int) {
 			return 1
 		}
 		m.selected = !m.selected
-		f.hub.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = f.affinity() })
+		if m.enlist(); f.chosenBy == byName {
+			f.hub.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = f.affinity() })
+		}
 		f.judge.edited()
+		f.judge.happened("selected " + string(f.chosenBy))
 		f.judge.did("%s is selected: %t", m.name, m.selected)
 	case 26:
 		f.rivalComesOrGoes(m)
@@ -122,17 +125,6 @@ func (f *fleet) anyCrash() *crash {
 	return c
 }
 
-// affinity selects the members that are to be.
-func (f *fleet) affinity() *v1alpha1.ClusterAffinity {
-	a := &v1alpha1.ClusterAffinity{}
-	for _, m := range f.members {
-		if !m.selected {
-			a.ExcludeClusters = append(a.ExcludeClusters, m.name)
-		}
-	}
-	return a
-}
-
 func (f *fleet) edit() {
 	what := f.IntN(8)
 	f.hub.edit(func(s *v1alpha1.FederatedHPASpec) {
@@ -167,7 +159,7 @@ func (f *fleet) spec() string {
 		text += fmt.Sprintf(" rebalance %s each %d", a.Rebalance.Strategy, *a.Rebalance.IntervalSeconds)
 	}
 	for _, p := range a.ClusterAutoscalingPreference {
-		text += fmt.Sprintf(" %s(w%d p%d", p.TargetCluster.ClusterNames[0], *p.StaticWeight, *p.Priority)
+		text += fmt.Sprintf(" %s(w%d p%d", inWords(p.TargetCluster), *p.StaticWeight, *p.Priority)
 		if p.AutoscalingMinThreshold != nil {
 			text += fmt.Sprintf(" lo%d", *p.AutoscalingMinThreshold)
 		}

@@ -54,7 +54,8 @@ type fleet struct {
 	shared   bool  // each Ready Pod carries as much as any other, wherever it is
 	external bool  // the metric is a queue of which each replica should have a part
 	prompt   bool  // members' autoscalers reconcile once at what was written
-	awayFor  int   // rounds for which the hub will not reconcile
+	chosenBy choice
+	awayFor  int // rounds for which the hub will not reconcile
 	rounds   int
 	ambush   bool // no workload can be scaled; once that was tried, the load changes
 	ambushed bool
@@ -78,7 +79,7 @@ func newFleet(seed uint64) *fleet {
 }
 
 func (f *fleet) addMember(name string) *member {
-	m := &member{fleet: f, name: name, labels: map[string]string{"name": name}, registered: true, selected: true, version: "autoscaling/v2",
+	m := &member{fleet: f, name: name, labels: map[string]string{}, registered: true, selected: true, version: "autoscaling/v2",
 		applied: map[string]metav1.ObjectMeta{},
 		hpas:    cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
 	m.autoscaler = newAutoscaler(m)

@@ -77,6 +77,9 @@ func (j *judge) fail(what string, args ...any) {
 	}
 }
 
+// happened notes that something was drawn, to be counted.
+func (j *judge) happened(what string) { j.fired[what] = true }
+
 func (j *judge) heard(reason, note string, args ...any) {
 	j.f.lock.Lock()
 	defer j.f.lock.Unlock()
@@ -207,7 +210,7 @@ func (j *judge) strict() bool {
 func (j *judge) preference(m *member) (p v1alpha1.TargetClusterAutoscalingPreference, preferred bool) {
 	entries := j.spec().FederatedHPAAssignment.ClusterAutoscalingPreference
 	for _, e := range entries {
-		if e.TargetCluster.ClusterNames[0] == m.name {
+		if m.isOf(e.TargetCluster) {
 			return e, true
 		}
 	}

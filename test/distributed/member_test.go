@@ -40,6 +40,8 @@ type member struct {
 	fleet  *fleet
 	name   string
 	labels map[string]string
+	// provider and region are what its registration says.
+	provider, region string
 
 	hpas     cache.Indexer
 	old      []*autoscalingv2.HorizontalPodAutoscaler // as they were listed before the last write; nil: the listing keeps up

@@ -48,6 +48,9 @@ func (f *fleet) object() *v1alpha1.FederatedHPA {
 			s.Behavior.ScaleDown.Tolerance = new(resource.MustParse("0.05"))
 		}
 	}
+	if f.chosenBy != byName {
+		s.ClusterAffinity = f.affinity()
+	}
 	s.DeletionPolicy = of(f.dice, v1alpha1.DeletionPolicyDelete, v1alpha1.DeletionPolicyOrphan)
 	return o
 }
@@ -80,12 +83,12 @@ func (f *fleet) drawPreferences(s *v1alpha1.FederatedHPASpec) {
 		return
 	}
 	rare, left := f.oneIn(5), s.MaxReplicas
-	for _, m := range f.members {
-		p := v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: &v1alpha1.ClusterAffinity{ClusterNames: []string{m.name}}}
+	for _, g := range f.groups() {
+		p := v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: g.ClusterAffinity}
 		p.StaticWeight, p.Priority = new(int32(f.between(0, 4))), new(int32(f.between(0, 3)))
-		if f.oneIn(6) && left > 2 {
+		if f.oneIn(6) && left > 2*int32(g.size) {
 			p.AutoscalingMinThreshold = new(int32(f.between(1, 2)))
-			left -= *p.AutoscalingMinThreshold
+			left -= *p.AutoscalingMinThreshold * int32(g.size)
 		}
 		if f.oneIn(8) {
 			p.AutoscalingMaxThreshold = new(int32(f.between(2, 12)))
@@ -93,6 +96,7 @@ func (f *fleet) drawPreferences(s *v1alpha1.FederatedHPASpec) {
 		if rare && f.oneIn(4) {
 			continue // excluded, with some policies
 		}
+		f.judge.happened("preferred " + string(g.by))
 		a.ClusterAutoscalingPreference = append(a.ClusterAutoscalingPreference, p)
 	}
 }
@@ -110,10 +114,12 @@ func (f *fleet) drawRebalance(s *v1alpha1.FederatedHPASpec) {
 // draw makes the fleet of a scenario.
 func (f *fleet) draw() {
 	f.shared, f.external, f.prompt = !f.oneIn(5), f.oneIn(4), f.oneIn(2)
-	f.hub.template = f.oneIn(4)
+	f.hub.template, f.chosenBy = f.oneIn(4), of(f.dice, byName, byName, byLabel, byField)
 	for i := range f.between(2, 5) {
 		m := f.addMember(fmt.Sprintf("c%d", i))
 		m.room, m.roomKnown = f.between(2, 27), !f.oneIn(5)
+		m.labels[labelTier], m.provider = of(f.dice, "gold", "tin"), of(f.dice, "acme", "umbrella", "")
+		m.enlist()
 		m.startup = time.Duration(f.between(0, 6)) * 10 * time.Second
 		if f.oneIn(5) {
 			m.version = "autoscaling/v2beta2"
