@@ -16,6 +16,13 @@ func (f *fleet) happens() (rounds int) {
 	m := f.members[f.IntN(len(f.members))]
 	event := f.IntN(36)
 	f.judge.disturbed()
+	if *f.hub.object.Spec.MinReplicas == 0 && f.oneIn(6) {
+		for _, all := range f.members {
+			all.pause()
+		}
+		f.judge.happened("nothing runs")
+		return f.between(2, 30)
+	}
 	switch event {
 	case 0, 1, 2:
 		f.anyLoad()
@@ -82,12 +89,7 @@ func (f *fleet) happens() (rounds int) {
 		m.lags = true
 		return f.between(0, 2)
 	case 28, 30, 31:
-		if m.workload != nil {
-			f.judge.byHand(m)
-			m.workload.version++
-			m.workload.replicas = 0
-			f.judge.did("%s is set to zero", m.name)
-		}
+		m.pause()
 	case 29:
 		if f.oneIn(2) && m.selected {
 			m.registered = !m.registered
@@ -98,6 +100,17 @@ func (f *fleet) happens() (rounds int) {
 		f.judge.did("a status will not be stored")
 	}
 	return f.between(1, of(f.dice, 3, 20, 50))
+}
+
+// pause sets the workload to zero by hand.
+func (m *member) pause() {
+	if m.workload == nil {
+		return
+	}
+	m.fleet.judge.byHand(m)
+	m.workload.version++
+	m.workload.replicas = 0
+	m.fleet.judge.did("%s is set to zero", m.name)
 }
 
 func (f *fleet) lowLoad() {

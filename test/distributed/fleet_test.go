@@ -162,9 +162,22 @@ func (f *fleet) Ask(_ context.Context, q hubmetrics.Question) replicas.Metric {
 		answer.Pods[m.name] = samples
 	}
 	if q.Metric.External != nil {
-		answer.Pods, answer.Values = nil, []int64{f.load}
+		answer.Pods, answer.Values = nil, []int64{f.waiting()}
 	}
 	return answer
+}
+
+// waiting is the queue of all members that are in sight.
+func (f *fleet) waiting() (sum int64) {
+	if f.shared {
+		return f.load
+	}
+	for _, m := range f.members {
+		if m.inSight() {
+			sum += m.load
+		}
+	}
+	return sum
 }
 
 // ready are the Ready Pods that carry the same load as the member's.

@@ -26,17 +26,30 @@ func (j *judge) rests() {
 			j.fail("%s has a maximum of %d, and its threshold is %d", m.name, upper, ceiling)
 		}
 		mins += int64(lower)
-		if j.duplicated() && (upper != j.spec().MaxReplicas || lower != *j.spec().MinReplicas) {
+		if j.duplicated() && (upper != j.spec().MaxReplicas || lower != max(j.floor(), *j.spec().MinReplicas)) {
 			j.fail("P1: %s has %d to %d at rest, and the fleet has %d to %d", m.name, lower, upper, *j.spec().MinReplicas, j.spec().MaxReplicas)
 		}
 	}
 	if !any || j.duplicated() {
 		return
 	}
+	j.checkAwake()
 	if least := int64(*j.spec().MinReplicas); mins < min(least, j.possible()) {
 		j.fail("the minima are %d of %d at rest", mins, least)
 	}
 	j.checkSpilled()
+}
+
+// checkAwake: the fleet does not rest at zero while something waits, but where somebody has switched it off.
+func (j *judge) checkAwake() {
+	s, runs, rooms := j.spec(), int32(0), false
+	for _, m := range j.f.members {
+		runs += m.replicas()
+		rooms = rooms || j.takesPart(m)
+	}
+	if s.ScalingToZero && s.ScalingToZeroMode != v1alpha1.ScalingToZeroNative && rooms && runs == 0 && j.f.external && j.f.waiting() > 0 {
+		j.fail("nothing runs, and %d waits", j.f.waiting())
+	}
 }
 
 // possible returns what the minima can add up to: that of a full cluster is not raised.

@@ -3,6 +3,7 @@
 package distributed
 
 import (
+	"slices"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -161,12 +162,8 @@ func (m *member) hosted() int { return m.boundPods() }
 // checkShape: the autoscaler is one of ours, of this spec, that an API server takes, and that the status announced.
 func (j *judge) checkShape(m *member, stored, after *autoscalingv2.HorizontalPodAutoscaler) {
 	s := after.Spec
-	least := int32(1)
-	if j.spec().ScalingToZeroMode == v1alpha1.ScalingToZeroNative && j.f.external {
-		least = 0
-	}
 	switch {
-	case s.MaxReplicas < 1 || *s.MinReplicas > s.MaxReplicas || *s.MinReplicas < least:
+	case s.MaxReplicas < 1 || *s.MinReplicas > s.MaxReplicas || *s.MinReplicas < j.floor():
 		j.fail("P2: %s gets %d to %d", m.name, *s.MinReplicas, s.MaxReplicas)
 	case !isOurs(after):
 		j.fail("the autoscaler of %s does not say whose it is", m.name)
@@ -187,6 +184,14 @@ func (j *judge) checkShape(m *member, stored, after *autoscalingv2.HorizontalPod
 	if !announced {
 		j.fail("%s gets %d to %d, which the status did not say before", m.name, *s.MinReplicas, s.MaxReplicas)
 	}
+}
+
+// floor is the least minimum that an autoscaler of ours may have.
+func (j *judge) floor() int32 {
+	if s := j.spec(); s.ScalingToZero && s.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && j.f.external {
+		return 0
+	}
+	return 1
 }
 
 func holds(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
@@ -307,6 +312,10 @@ func (j *judge) scaled(m *member, from, to int32) {
 			j.fail("%s begins with %d, and may run %d", m.name, to, upper)
 		}
 		j.checkWake(m)
+		if others := func(other *member) bool { return other != m && other.replicas() > 0 }; from == 0 && *j.spec().MinReplicas == 0 &&
+			v.had && !slices.ContainsFunc(j.f.members, others) {
+			j.happened("woken by the hub")
+		}
 	}
 }
 

@@ -57,6 +57,10 @@ func (f *fleet) object() *v1alpha1.FederatedHPA {
 
 func (f *fleet) drawBounds(s *v1alpha1.FederatedHPASpec) {
 	least := int32(f.between(1, of(f.dice, 4, 12, 20)))
+	if f.external && f.oneIn(2) { // as the API server has it, metrics of Pods say nothing where none run
+		least = 0
+		f.judge.happened("no minimum")
+	}
 	s.MinReplicas, s.MaxReplicas = &least, least+int32(f.between(5, 35))
 }
 
@@ -113,7 +117,7 @@ func (f *fleet) drawRebalance(s *v1alpha1.FederatedHPASpec) {
 
 // draw makes the fleet of a scenario.
 func (f *fleet) draw() {
-	f.shared, f.external, f.prompt = !f.oneIn(5), f.oneIn(4), f.oneIn(2)
+	f.shared, f.external, f.prompt = !f.oneIn(5), f.oneIn(3), f.oneIn(2)
 	f.hub.template, f.chosenBy = f.oneIn(4), of(f.dice, byName, byName, byLabel, byField)
 	for i := range f.between(2, 5) {
 		m := f.addMember(fmt.Sprintf("c%d", i))
