@@ -23,6 +23,11 @@ const (
 // begins again.
 func (f *fleet) calm(restart, long int) {
 	f.heal()
+	if f.oneIn(2) {
+		for _, m := range f.members {
+			m.taint = ""
+		}
+	}
 	f.slope, f.crash, f.hub.fails = 0, nil, false
 	for _, m := range f.members {
 		m.lags = false

@@ -14,7 +14,7 @@ import (
 // happens is one thing that happens to the fleet, and returns for how many rounds nothing else does.
 func (f *fleet) happens() (rounds int) {
 	m := f.members[f.IntN(len(f.members))]
-	event := f.IntN(36)
+	event := f.IntN(43)
 	f.judge.disturbed()
 	if *f.hub.object.Spec.MinReplicas == 0 && f.oneIn(6) {
 		for _, all := range f.members {
@@ -90,6 +90,10 @@ func (f *fleet) happens() (rounds int) {
 		return f.between(0, 2)
 	case 28, 30, 31:
 		m.pause()
+	case 36, 37, 38, 40, 41, 42:
+		f.taintAny(m)
+	case 39:
+		f.tolerate()
 	case 29:
 		if f.oneIn(2) && m.selected {
 			m.registered = !m.registered

@@ -22,11 +22,12 @@ func (j *judge) rests() {
 			continue
 		}
 		any = true
+		j.checkDrained(m)
 		if ceiling := j.ceiling(m); !j.duplicated() && upper > ceiling {
 			j.fail("%s has a maximum of %d, and its threshold is %d", m.name, upper, ceiling)
 		}
 		mins += int64(lower)
-		if j.duplicated() && (upper != j.spec().MaxReplicas || lower != max(j.floor(), *j.spec().MinReplicas)) {
+		if j.duplicated() && !j.restricted(m) && (upper != j.spec().MaxReplicas || lower != max(j.floor(), *j.spec().MinReplicas)) {
 			j.fail("P1: %s has %d to %d at rest, and the fleet has %d to %d", m.name, lower, upper, *j.spec().MinReplicas, j.spec().MaxReplicas)
 		}
 	}
@@ -56,7 +57,7 @@ func (j *judge) checkAwake() {
 func (j *judge) possible() (n int64) {
 	for _, m := range j.f.members {
 		lower, upper := m.bounds()
-		if m.pending() > 0 {
+		if m.pending() > 0 || j.restricted(m) {
 			upper = lower
 		}
 		n += int64(upper)
@@ -90,7 +91,11 @@ func (j *judge) checkSum() {
 	assignable, any := int64(0), false
 	for _, m := range j.f.members {
 		if j.takesPart(m) && !j.of(m).gone && m.inSight() {
-			assignable += int64(j.ceiling(m))
+			most := j.ceiling(m)
+			if _, upper := m.bounds(); j.restricted(m) {
+				most = min(most, upper)
+			}
+			assignable += int64(most)
 			any = true
 		}
 	}
@@ -127,7 +132,7 @@ func (j *judge) checkSpilled() {
 			p, _ := j.preference(other)
 			_, has := other.bounds()
 			full := p.AutoscalingMaxThreshold != nil && has >= *p.AutoscalingMaxThreshold
-			if other != m && j.takesPart(other) && other.roomKnown && other.pending() == 0 && int(has) < other.room && !full && upper > 1 {
+			if other != m && j.takesPart(other) && !j.restricted(other) && other.roomKnown && other.pending() == 0 && int(has) < other.room && !full && upper > 1 {
 				j.fail("Pods of %s wait, and %s has room for more than its maximum of %d", m.name, other.name, has)
 			}
 		}

@@ -233,7 +233,9 @@ func (j *judge) takesPart(m *member) bool {
 }
 
 // counts: the cluster's maximum is a part of the fleet's.
-func (j *judge) counts(m *member) bool { return m.ours() != nil && !j.of(m).gone }
+func (j *judge) counts(m *member) bool {
+	return m.ours() != nil && !j.of(m).gone && !(j.drained(m) && (!m.inSight() || m.refuses || j.of(m).suspected()))
+}
 
 // sum of the maxima that count; with Duplicated each is the whole, so the greatest.
 func (j *judge) sum() int64 {

@@ -76,6 +76,7 @@ func (j *judge) applied(m *member, stored, after *autoscalingv2.HorizontalPodAut
 		j.fail("P1: %s gets %d instead of %d, which makes the maxima %d of %d", m.name, most, upper, sum, j.spec().MaxReplicas)
 	}
 	j.checkShare(m, upper, most)
+	j.checkGrowth(m, lower, upper, least, most)
 	if lower != least || upper != most {
 		j.checkSilence(m)
 	}
@@ -208,7 +209,7 @@ func (j *judge) checkSilence(m *member) {
 		return
 	}
 	for _, other := range j.f.members {
-		if v := j.of(other); other != m && j.takesPart(other) && other.ours() != nil && !other.inSight() && !v.gone {
+		if v := j.of(other); other != m && j.takesPart(other) && j.counts(other) && !other.inSight() && !v.gone {
 			j.fail("P9: the bounds of %s change while %s has been out of sight for %v only", m.name, other.name, time.Since(v.unseenSince))
 		}
 	}
@@ -303,6 +304,11 @@ func (j *judge) scaled(m *member, from, to int32) {
 		j.fail("%s is told to run %d, and was to run %d", m.name, to, from)
 	case j.f.hub.object.DeletionTimestamp != nil:
 		j.fail("%s is scaled, and the object is being deleted", m.name)
+	case to > 0 && j.restricted(m):
+		j.fail("%s has the taint %q, and begins with %d", m.name, m.taint, to)
+	case to == 0 && j.drained(m):
+		j.constantSince = time.Now() // the load is the same, and there is one less to carry it
+		j.checkEmptied(m)
 	case to == 0:
 		v.sleptAt = time.Now()
 		j.checkSleep(m, from)
@@ -350,7 +356,7 @@ func (j *judge) checkWake(m *member) {
 // made judges a workload that the hub makes.
 func (j *judge) made(m *member, o *unstructured.Unstructured) {
 	j.did("make the workload of %s with %d", m.name, m.replicas())
-	if !j.f.hub.template || o.GetLabels()[v1alpha1.ManagedByLabel] != string(fleetUID) || !m.selected {
+	if !j.f.hub.template || o.GetLabels()[v1alpha1.ManagedByLabel] != string(fleetUID) || !m.selected || m.replicas() > 0 && j.restricted(m) {
 		j.fail("%s gets a workload: %v", m.name, o.Object)
 	}
 	j.sinceChange = 0
