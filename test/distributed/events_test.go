@@ -14,7 +14,7 @@ import (
 // happens is one thing that happens to the fleet, and returns for how many rounds nothing else does.
 func (f *fleet) happens() (rounds int) {
 	m := f.members[f.IntN(len(f.members))]
-	event := f.IntN(43)
+	event := f.IntN(49)
 	f.judge.disturbed()
 	if *f.hub.object.Spec.MinReplicas == 0 && f.oneIn(6) {
 		for _, all := range f.members {
@@ -72,7 +72,7 @@ func (f *fleet) happens() (rounds int) {
 		f.ambush = true
 		f.judge.did("no workload can be scaled, and once that was tried, the load changes")
 		return f.between(10, 60)
-	case 25:
+	case 25, 45:
 		if !m.registered { // what is not selected when it is registered again may have what we left there
 			return 1
 		}
@@ -94,6 +94,11 @@ func (f *fleet) happens() (rounds int) {
 		f.taintAny(m)
 	case 39:
 		f.tolerate()
+	case 46, 47, 48:
+		f.switchModes()
+	case 43, 44:
+		f.editBelow(m)
+		return f.between(1, of(f.dice, 5, 40))
 	case 29:
 		if f.oneIn(2) && m.selected {
 			m.registered = !m.registered
@@ -167,9 +172,32 @@ func (f *fleet) edit() {
 	f.judge.did("the spec is edited: %s", f.spec())
 }
 
+// editBelow takes a member out of sight, and lowers the fleet's maximum below the part that it keeps there.
+func (f *fleet) editBelow(m *member) {
+	_, upper := m.bounds()
+	if upper < 2 || f.judge.duplicated() || !m.registered || f.judge.drained(m) {
+		return
+	}
+	if m.inSight() {
+		m.trouble = away
+		f.run(f.between(0, 3))
+	}
+	f.hub.edit(func(s *v1alpha1.FederatedHPASpec) {
+		s.MaxReplicas = int32(f.between(1, int(upper)-1))
+		s.MinReplicas = new(min(s.MaxReplicas, *s.MinReplicas))
+		f.drawPreferences(s)
+	})
+	f.judge.edited()
+	f.judge.happened("below a silent part")
+	f.judge.did("%s is out of sight with %d, and the spec is edited: %s", m.name, upper, f.spec())
+}
+
 // spec is the object's in one line.
 func (f *fleet) spec() string {
 	s, a := &f.hub.object.Spec, f.hub.object.Spec.FederatedHPAAssignment
+	if a == nil {
+		return "central"
+	}
 	text := fmt.Sprintf("%d to %d %s %s %s to zero %t%s delay %d", *s.MinReplicas, s.MaxReplicas, a.FederatedHPAAssignmentType,
 		a.DistributionOrder, a.ScaleDownOrder, s.ScalingToZero, s.ScalingToZeroMode, *s.AutoscaleMultiClusterDelay)
 	if a.Rebalance != nil {

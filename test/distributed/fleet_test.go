@@ -268,6 +268,9 @@ func (f *fleet) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA) er
 	if f.recorder.Stale(object) {
 		return record.Conflict(object, "it is known only as before our own last write")
 	}
+	if object.DeletionTimestamp == nil && !object.Distributed() {
+		return f.central(ctx, object)
+	}
 	return f.program.Reconcile(ctx, object, f.memories.Of(object))
 }
 
@@ -323,9 +326,9 @@ func (f *fleet) String() string {
 		if m.held() {
 			s += " held"
 		}
-		if m.trouble != well || m.refuses || m.balks || !m.registered || !m.selected || m.rival() != nil || m.workload == nil {
-			s += fmt.Sprintf(" [trouble %d, refuses %t, balks %t, registered %t, selected %t, rival %t, workload %t]", m.trouble, m.refuses, m.balks,
-				m.registered, m.selected, m.rival() != nil, m.workload != nil)
+		if m.trouble != well || m.refuses || m.balks || !m.registered || !m.selected || m.rival() != nil || m.workload == nil || m.taint != "" {
+			s += fmt.Sprintf(" [trouble %d, refuses %t, balks %t, registered %t, selected %t, rival %t, workload %t, taint %q]", m.trouble, m.refuses,
+				m.balks, m.registered, m.selected, m.rival() != nil, m.workload != nil, m.taint)
 		}
 		s += ";"
 	}

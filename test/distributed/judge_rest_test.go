@@ -46,7 +46,7 @@ func (j *judge) checkAwake() {
 	s, runs, rooms := j.spec(), int32(0), false
 	for _, m := range j.f.members {
 		runs += m.replicas()
-		rooms = rooms || j.takesPart(m)
+		rooms = rooms || j.takesPart(m) && !j.restricted(m)
 	}
 	if s.ScalingToZero && s.ScalingToZeroMode != v1alpha1.ScalingToZeroNative && rooms && runs == 0 && j.f.external && j.f.waiting() > 0 {
 		j.fail("nothing runs, and %d waits", j.f.waiting())
@@ -85,7 +85,7 @@ func (j *judge) ceiling(m *member) int32 {
 // checkSum: the maxima of the clusters that count are the fleet's, but for what thresholds leave to nobody. Where minima
 // are split first, clusters without one get no maximum either.
 func (j *judge) checkSum() {
-	if !j.settled(4) || j.blind() {
+	if !j.settled(4) || j.blind() || slices.ContainsFunc(j.f.members, j.stays) {
 		return
 	}
 	assignable, any := int64(0), false

@@ -22,6 +22,7 @@ type judge struct {
 	rested []string // how the fleet was each time that it had come to rest
 
 	reconciling bool
+	joining     bool      // the object has become one of distributed mode, and was not reconciled since
 	beganAt     time.Time // the reconcile
 	statuses    int       // that were stored before it
 	complete    bool      // nothing has gone wrong in this reconcile so far
@@ -49,6 +50,7 @@ type verdict struct {
 	had          bool  // it had an autoscaler of ours when the reconcile began
 	shouldHold   bool  // by how the clusters were at the end of the last reconcile
 	ran          int32 // replicas when the reconcile began
+	bounded      bool  // it got its first bounds since the object joined
 }
 
 func (j *judge) of(m *member) *verdict {
@@ -153,6 +155,9 @@ func (j *judge) ends(err error) {
 	if j.f.hub.object == nil {
 		return
 	}
+	if err == nil && j.f.hub.object.Distributed() {
+		j.joining = false
+	}
 	if j.sinceRestart++; j.complete {
 		j.sinceChange++
 		j.sinceTrouble++
@@ -162,6 +167,9 @@ func (j *judge) ends(err error) {
 			v := j.of(m) // there was nothing to write, so that nobody can know
 			v.refusedSince, v.gone = time.Time{}, v.gone && !m.inSight()
 		}
+	}
+	if j.f.isCentral() {
+		return
 	}
 	j.checkSum()
 	j.checkHolds()
@@ -197,6 +205,9 @@ func (v *verdict) suspected() bool {
 func (j *judge) spec() *v1alpha1.FederatedHPASpec { return &j.f.hub.object.Spec }
 
 func (j *judge) policy() v1alpha1.FederatedHPAAssignmentType {
+	if j.f.isCentral() {
+		return ""
+	}
 	return j.spec().FederatedHPAAssignment.FederatedHPAAssignmentType
 }
 
@@ -228,13 +239,16 @@ func (j *judge) priority(m *member) int32 {
 
 // takesPart: by all that can be known from outside the cluster should have a part.
 func (j *judge) takesPart(m *member) bool {
+	if j.f.isCentral() {
+		return false
+	}
 	_, preferred := j.preference(m)
 	return m.registered && m.selected && preferred && m.rival() == nil && (m.workload != nil || j.f.hub.template)
 }
 
 // counts: the cluster's maximum is a part of the fleet's.
 func (j *judge) counts(m *member) bool {
-	return m.ours() != nil && !j.of(m).gone && !(j.drained(m) && (!m.inSight() || m.refuses || j.of(m).suspected()))
+	return m.ours() != nil && !j.of(m).gone && !j.stays(m)
 }
 
 // sum of the maxima that count; with Duplicated each is the whole, so the greatest.

@@ -55,6 +55,10 @@ func (j *judge) applied(m *member, stored, after *autoscalingv2.HorizontalPodAut
 		j.released(m, stored, after)
 		return
 	}
+	if j.f.isCentral() {
+		j.fail("the autoscaler of %s is written, and the mode is central", m.name)
+		return
+	}
 	lower, upper := int32(0), int32(0)
 	if stored != nil {
 		lower, upper = *stored.Spec.MinReplicas, stored.Spec.MaxReplicas
@@ -79,6 +83,10 @@ func (j *judge) applied(m *member, stored, after *autoscalingv2.HorizontalPodAut
 	j.checkGrowth(m, lower, upper, least, most)
 	if lower != least || upper != most {
 		j.checkSilence(m)
+	}
+	if j.joining && stored == nil {
+		j.of(m).bounded = true
+		j.checkJoin(m, most)
 	}
 	if upper == 0 { // what ran there is seen from now on
 		j.constantSince = time.Now()
@@ -189,7 +197,7 @@ func (j *judge) checkShape(m *member, stored, after *autoscalingv2.HorizontalPod
 
 // floor is the least minimum that an autoscaler of ours may have.
 func (j *judge) floor() int32 {
-	if s := j.spec(); s.ScalingToZero && s.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && j.f.external {
+	if s := j.spec(); s.ScalingToZero && s.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && j.f.external && !j.duplicated() {
 		return 0
 	}
 	return 1
@@ -285,6 +293,9 @@ func (j *judge) deleted(m *member, hpa *autoscalingv2.HorizontalPodAutoscaler) {
 		}
 		return
 	}
+	if j.f.isCentral() {
+		return
+	}
 	j.checkSilence(m)
 	j.checkShare(m, hpa.Spec.MaxReplicas, 0)
 }
@@ -300,6 +311,8 @@ func (j *judge) scaled(m *member, from, to int32) {
 	j.did("scale %s %d to %d", m.name, from, to)
 	v := j.of(m)
 	switch {
+	case j.f.isCentral():
+		j.fail("%s is scaled, and distributed mode is to end", m.name)
 	case from > 0 && to > 0 || from == to:
 		j.fail("%s is told to run %d, and was to run %d", m.name, to, from)
 	case j.f.hub.object.DeletionTimestamp != nil:
@@ -308,7 +321,7 @@ func (j *judge) scaled(m *member, from, to int32) {
 		j.fail("%s has the taint %q, and begins with %d", m.name, m.taint, to)
 	case to == 0 && j.drained(m):
 		j.constantSince = time.Now() // the load is the same, and there is one less to carry it
-		j.checkEmptied(m)
+		j.checkEmptied(m, from)
 	case to == 0:
 		v.sleptAt = time.Now()
 		j.checkSleep(m, from)
@@ -365,6 +378,9 @@ func (j *judge) made(m *member, o *unstructured.Unstructured) {
 // removed judges a workload that the hub deletes.
 func (j *judge) removed(m *member) {
 	j.did("delete the workload of %s", m.name)
+	if j.f.isCentral() {
+		j.fail("the workload of %s is deleted, and distributed mode is to end", m.name)
+	}
 	if m.workload.labels[v1alpha1.ManagedByLabel] != string(fleetUID) {
 		j.fail("the workload of %s is deleted, and we did not make it", m.name)
 	}

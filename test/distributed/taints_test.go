@@ -55,22 +55,31 @@ func (j *judge) restricted(m *member) bool {
 
 func (j *judge) drained(m *member) bool { return m.taint == drained && j.restricted(m) }
 
+// stays: the member is drained, and cannot be told so. The others need not wait for it, and have its part at once.
+func (j *judge) stays(m *member) bool {
+	return j.drained(m) && m.ours() != nil && (!m.inSight() || m.refuses || m.balks || j.f.ambush || j.of(m).suspected())
+}
+
 // checkGrowth: what is cordoned or drained gets no more than it has, nor bounds if it has none, but for what it runs already.
 func (j *judge) checkGrowth(m *member, lower, upper, least, most int32) {
 	if !j.restricted(m) {
 		return
 	}
 	if upper == 0 {
-		lower, upper = 1, j.of(m).ran
+		lower, upper = j.of(m).ran, j.of(m).ran
 	}
 	if most > upper || least > max(1, lower) {
 		j.fail("%s has the taint %q, and gets %d to %d", m.name, m.taint, least, most)
 	}
 }
 
-// checkEmptied: what is drained goes to zero once the others run the minimum.
-func (j *judge) checkEmptied(m *member) {
+// checkEmptied: what is drained goes to zero once the others run the minimum; or before they are Ready, as any other may.
+func (j *judge) checkEmptied(m *member, from int32) {
 	j.happened("emptied")
+	if j.spec().ScalingToZero && !j.duplicated() && j.f.hub.statusOf(m).State == v1alpha1.ClusterScaledToZero {
+		j.checkSleep(m, from)
+		return
+	}
 	if ready := j.readyBeside(m); ready < max(1, int(*j.spec().MinReplicas)) {
 		j.fail("%s is drained, and %d of %d are Ready in the others", m.name, ready, *j.spec().MinReplicas)
 	}
