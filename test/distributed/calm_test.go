@@ -36,6 +36,10 @@ func (f *fleet) calm(restart, long int) {
 	f.judge.edited()
 	f.judge.did("calm: %s", f)
 	writes := func() int { return f.judge.hubWrites + f.judge.scaleWrites }
+	if f.judge.restless() {
+		f.run(quiet)
+		return
+	}
 	began, doubted := f.judge.hubWrites, false
 	for rounds, still := 0, 0; still < quiet || rounds < long; rounds++ {
 		if len(f.judge.faults) > 0 {

@@ -73,6 +73,20 @@ func (j *judge) doubts() bool {
 	})
 }
 
+// restless: clusters are emptied in an order, but nobody else carries their load, so that they are given back what was taken from them.
+// That is a known issue: neither is right.
+func (j *judge) restless() bool {
+	strategy := v1alpha1.RebalanceCapacity
+	if r := j.spec().FederatedHPAAssignment.Rebalance; r != nil {
+		strategy = r.Strategy
+	}
+	if !j.strict() || j.f.shared {
+		return false
+	}
+	j.happened("in order, with a load of their own")
+	return strategy != v1alpha1.RebalanceNone
+}
+
 // ceiling is the greatest maximum that a cluster may have.
 func (j *judge) ceiling(m *member) int32 {
 	p, _ := j.preference(m)

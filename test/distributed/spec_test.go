@@ -74,7 +74,7 @@ func (f *fleet) drawPolicy(s *v1alpha1.FederatedHPASpec) {
 	if f.oneIn(5) {
 		a.DistributionOrder = v1alpha1.DistributionMinFirst
 	}
-	if f.oneIn(6) || !f.shared { // a strict order takes it for granted that any cluster can carry the load of any other
+	if f.oneIn(6) || !f.shared && f.oneIn(2) {
 		a.ScaleDownOrder = v1alpha1.ScaleDownBestEffort
 	}
 }
