@@ -80,11 +80,7 @@ func (j *judge) restless() bool {
 	if r := j.spec().FederatedHPAAssignment.Rebalance; r != nil {
 		strategy = r.Strategy
 	}
-	if !j.strict() || j.f.shared {
-		return false
-	}
-	j.happened("in order, with a load of their own")
-	return strategy != v1alpha1.RebalanceNone
+	return j.strict() && !j.f.shared && strategy != v1alpha1.RebalanceNone
 }
 
 // ceiling is the greatest maximum that a cluster may have.

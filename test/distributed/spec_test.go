@@ -74,8 +74,10 @@ func (f *fleet) drawPolicy(s *v1alpha1.FederatedHPASpec) {
 	if f.oneIn(5) {
 		a.DistributionOrder = v1alpha1.DistributionMinFirst
 	}
-	if f.oneIn(6) || !f.shared && f.oneIn(2) {
+	if f.oneIn(6) || !f.shared && f.oneIn(4) {
 		a.ScaleDownOrder = v1alpha1.ScaleDownBestEffort
+	} else if !f.shared && a.FederatedHPAAssignmentType == v1alpha1.AssignmentPrioritized {
+		f.judge.happened("in order, with a load of their own")
 	}
 }
 
@@ -109,7 +111,8 @@ func (f *fleet) drawRebalance(s *v1alpha1.FederatedHPASpec) {
 	a := s.FederatedHPAAssignment
 	if a.Rebalance = nil; !f.oneIn(3) {
 		a.Rebalance = &v1alpha1.Rebalance{
-			Strategy:        of(f.dice, v1alpha1.RebalanceNone, v1alpha1.RebalanceCapacity, v1alpha1.RebalanceDemand),
+			Strategy: of(f.dice, v1alpha1.RebalanceNone, v1alpha1.RebalanceCapacity, v1alpha1.RebalanceDemand,
+				v1alpha1.RebalanceDemand),
 			IntervalSeconds: new(of(f.dice, int32(15), 60, 300)),
 		}
 	}
@@ -117,7 +120,7 @@ func (f *fleet) drawRebalance(s *v1alpha1.FederatedHPASpec) {
 
 // draw makes the fleet of a scenario.
 func (f *fleet) draw() {
-	f.shared, f.external, f.prompt = !f.oneIn(5), f.oneIn(3), f.oneIn(2)
+	f.shared, f.external, f.prompt = !f.oneIn(4), f.oneIn(3), f.oneIn(2)
 	f.hub.template, f.chosenBy = f.oneIn(4), of(f.dice, byName, byName, byLabel, byField)
 	for i := range f.between(2, 5) {
 		m := f.addMember(fmt.Sprintf("c%d", i))
