@@ -185,6 +185,10 @@ func (f *fleet) editBelow(m *member) {
 	f.hub.edit(func(s *v1alpha1.FederatedHPASpec) {
 		s.MaxReplicas = int32(f.between(1, int(upper)-1))
 		s.MinReplicas = new(min(s.MaxReplicas, *s.MinReplicas))
+		if a := s.FederatedHPAAssignment; f.oneIn(2) { // of which the shares are known
+			*a = v1alpha1.FederatedHPAAssignment{FederatedHPAAssignmentType: v1alpha1.AssignmentStaticWeighted}
+			return
+		}
 		f.drawPreferences(s)
 	})
 	f.judge.edited()

@@ -46,7 +46,8 @@ func (j *judge) checkAwake() {
 	s, runs, rooms := j.spec(), int32(0), false
 	for _, m := range j.f.members {
 		runs += m.replicas()
-		rooms = rooms || j.takesPart(m) && !j.restricted(m)
+		_, upper := m.bounds()
+		rooms = rooms || j.takesPart(m) && !j.restricted(m) && upper > 0
 	}
 	if s.ScalingToZero && s.ScalingToZeroMode != v1alpha1.ScalingToZeroNative && rooms && runs == 0 && j.f.external && j.f.waiting() > 0 {
 		j.fail("nothing runs, and %d waits", j.f.waiting())

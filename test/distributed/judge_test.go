@@ -46,11 +46,12 @@ type verdict struct {
 	tries        bool                            // the last write was the first after one that was refused
 	gone         bool                            // unseen for longer than the grace
 	sleptAt      time.Time
-	paused       bool  // set to zero by hand
-	had          bool  // it had an autoscaler of ours when the reconcile began
-	shouldHold   bool  // by how the clusters were at the end of the last reconcile
-	ran          int32 // replicas when the reconcile began
-	bounded      bool  // it got its first bounds since the object joined
+	paused       bool                         // set to zero by hand
+	had          bool                         // it had an autoscaler of ours when the reconcile began
+	shouldHold   bool                         // by how the clusters were at the end of the last reconcile
+	ran          int32                        // replicas when the reconcile began
+	promise      struct{ lower, upper int32 } // of the status, when taints changed last
+	bounded      bool                         // it got its first bounds since the object joined
 }
 
 func (j *judge) of(m *member) *verdict {

@@ -4,6 +4,7 @@ package distributed
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -27,6 +28,7 @@ func (m *member) taints() []corev1.Taint {
 // taintAny gives the member a taint, or takes it away.
 func (f *fleet) taintAny(m *member) {
 	m.taint = of(f.dice, "", cordoned, cordoned, drained, drained)
+	f.judge.promised()
 	f.judge.edited()
 	if m.taint != "" {
 		f.judge.happened("tainted " + string(m.taint))
@@ -44,6 +46,7 @@ func (f *fleet) tolerate() {
 		s.ClusterTolerations = []corev1.Toleration{{Key: upkeep, Operator: corev1.TolerationOpExists}}
 		f.judge.happened("tolerates")
 	})
+	f.judge.promised()
 	f.judge.edited()
 	f.judge.did("taints are tolerated: %t", f.hub.object.Spec.ClusterTolerations != nil)
 }
@@ -60,14 +63,24 @@ func (j *judge) stays(m *member) bool {
 	return j.drained(m) && m.ours() != nil && (!m.inSight() || m.refuses || m.balks || j.f.ambush || j.of(m).suspected())
 }
 
+// promised notes what clusters were to get when taints change: what was decided before is still done, which is a known issue.
+func (j *judge) promised() {
+	for _, m := range j.f.members {
+		c := j.f.hub.statusOf(m)
+		j.of(m).promise.lower, j.of(m).promise.upper = ptr.Deref(c.AssignedMin, 0), ptr.Deref(c.AssignedMax, 0)
+	}
+}
+
 // checkGrowth: what is cordoned or drained gets no more than it has, nor bounds if it has none, but for what it runs already.
 func (j *judge) checkGrowth(m *member, lower, upper, least, most int32) {
 	if !j.restricted(m) {
 		return
 	}
+	v := j.of(m)
 	if upper == 0 {
-		lower, upper = j.of(m).ran, j.of(m).ran
+		lower, upper = v.ran, v.ran
 	}
+	lower, upper = max(lower, v.promise.lower), max(upper, v.promise.upper)
 	if most > upper || least > max(1, lower) {
 		j.fail("%s has the taint %q, and gets %d to %d", m.name, m.taint, least, most)
 	}
