@@ -2,7 +2,11 @@
 
 package assignment
 
-import "github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+import (
+	"slices"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
 
 // AssignQuestion is how the bounds of a FederatedHPA are to be split into those of its clusters.
 type AssignQuestion struct {
@@ -71,12 +75,26 @@ func (a *assigner) split() (unassigned int64) {
 				ceilings[i] = 0
 			}
 		}
-		a.maxes, unassigned = a.divideAbove(a.parts, most, ceilings)
+		if a.maxes, unassigned = a.divideAbove(a.kept(a.running(ceilings)), most, ceilings); exceeds(a.parts, a.maxes) {
+			a.parts, _ = a.divide(min(max(1, least), most), a.leasts(a.maxes))
+		}
 	default:
 		a.maxes, unassigned = a.divideAbove(a.running(ceilings), most, ceilings)
 		a.parts, _ = a.divide(least, a.leasts(a.maxes))
 	}
 	return unassigned
+}
+
+// kept are the parts of the minimum, or what runs where that is more; where there is not enough for both, what runs.
+func (a *assigner) kept(running []int64) []int64 {
+	kept := slices.Clone(a.parts)
+	for i := range kept {
+		kept[i] = max(kept[i], running[i])
+	}
+	if sum(kept) > int64(a.Max) {
+		return running
+	}
+	return kept
 }
 
 // whole is the maximum of a cluster that gets all of it, whatever its ceiling.

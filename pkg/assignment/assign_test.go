@@ -148,6 +148,12 @@ func TestAssign(t *testing.T) {
 		"minimum first, with thresholds": {
 			AssignQuestion{Policy: StaticWeighted, Min: 2, Max: 12, Order: minFirst, Clusters: within(within(equal(3), 0, 1, 4), 1, 1, none)},
 			split{n{1, 1, 0}, n{4, 8, 0}, n{1, 1, 0}}},
+		"minimum first, and what runs keeps its place": {
+			AssignQuestion{Policy: StaticWeighted, Min: 4, Max: 12, Order: minFirst, Keep: true, Clusters: candidates(8, 1, 1)},
+			split{n{2, 1, 1}, n{9, 2, 1}, n{8, 1, 1}}},
+		"minimum first, but not above what may run": {
+			AssignQuestion{Policy: StaticWeighted, Min: 9, Max: 9, Order: minFirst, Keep: true, Clusters: candidates(2, 7)},
+			split{n{2, 7}, n{2, 7}, n{2, 7}}},
 		"a minimum of zero": {
 			AssignQuestion{Policy: StaticWeighted, Min: 0, Max: 10, ScalingToZero: true, Clusters: equal(3)},
 			split{n{1, 1, 1}, n{4, 3, 3}, n{0, 0, 0}}},

@@ -8,8 +8,8 @@ import (
 
 // capOf are the bounds that a site may have at most, by how it takes part; nil: it is free.
 //
-// A cordoned site keeps the bounds that it has. One without bounds that runs already, as the workload was there before, may keep
-// what it runs; so no site begins. A drained one keeps what it runs, without a part of the minimum, until the others run the
+// A cordoned site keeps the bounds that it has; while it runs nothing, as it may not begin, the fleet's minimum is for the others. One
+// without bounds that runs already, as the workload was there before, may keep what it runs; so no site begins. A drained one keeps what it runs, without a part of the minimum, until the others run the
 // fleet's, and then it gets nothing; or as little as there can be, where it does not take an order to run nothing.
 func (p *plan) capOf(s Site) *Bounds {
 	most := Bounds{Min: s.Min, Max: s.Max}
@@ -19,6 +19,8 @@ func (p *plan) capOf(s Site) *Bounds {
 	switch {
 	case s.Standing == taints.Free:
 		return nil
+	case s.Standing == taints.Cordoned && s.Current == 0 && p.policy != Duplicated:
+		most.Min = 0
 	case most.Max == 0, s.Standing == taints.Cordoned:
 	case !p.relieved:
 		most.Max = min(most.Max, max(1, s.Current))
@@ -41,12 +43,12 @@ func (p *plan) leastsOf(limits []int64) []int64 {
 	return leasts
 }
 
-// shortOf returns what the minima of the sites are short of the fleet's. Those that drained ones have only because their autoscalers
-// need it do not count: they are to go.
+// shortOf returns what the minima of the sites are short of the fleet's. Those that cordoned and drained ones have only because their
+// autoscalers need it do not count: they may not begin, or are to go.
 func (p *plan) shortOf() int64 {
 	short := int64(p.Min) - p.silent.min
 	for i, m := range p.members {
-		if p.sites[i].Standing == taints.Drained {
+		if p.sites[i].Standing != taints.Free {
 			short -= m.least(p.mins[i])
 		} else {
 			short -= p.mins[i]
@@ -55,26 +57,32 @@ func (p *plan) shortOf() int64 {
 	return short
 }
 
-// relieves: the sites that are not drained and have bounds run the minimum of the fleet, and at least one Pod, as Ready Pods.
+// relieves: the sites that are not drained and have bounds run the minimum of the fleet, and at least one Pod, as Ready Pods; of a
+// silent one that still counts, its minimum. What one that refuses was to run is not what it runs.
 func (p *plan) relieves() bool {
-	ready := int64(0)
+	ready, unseen := int64(0), int64(0)
 	for _, s := range p.Sites {
-		if (s.Presence == Present || s.Presence == Refusing) && s.Standing != taints.Drained && s.Max > 0 {
+		switch {
+		case s.Standing == taints.Drained || s.Max == 0:
+		case s.Presence == Present, s.Presence == Refusing:
 			ready += int64(min(s.Ready, s.Current))
+		case p.counts(s):
+			unseen += int64(min(s.Min, s.Current))
 		}
 	}
-	return ready >= max(1, int64(p.Min)-p.silent.min)
+	return ready >= 1 && ready+unseen >= int64(p.Min)
 }
 
 // unborne is the part of the fleet's minimum that the sites which are not drained cannot take, by their ceilings. A cordoned one
-// takes no more than it has.
+// takes no more than it has, and nothing if it runs nothing, as it may not begin; one that is silent or refuses takes what it runs.
 func (p *plan) unborne() int32 {
-	left := int64(p.Min) - p.silent.min
+	left := int64(p.Min)
 	for _, s := range p.Sites {
 		switch {
-		case s.Presence != Present || s.Standing == taints.Drained:
-		case s.Standing == taints.Cordoned:
-			left -= int64(s.Min)
+		case s.Standing == taints.Drained:
+		case p.counts(s), s.Presence == Present && s.Standing == taints.Cordoned:
+			left -= int64(min(s.Min, s.Current))
+		case s.Presence != Present:
 		default:
 			left -= int64(s.Ceiling)
 		}

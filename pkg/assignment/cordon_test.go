@@ -63,6 +63,16 @@ func TestCordonAndDrain(t *testing.T) {
 		"to its minimum where it refuses to be scaled": {
 			snapshot(StaticWeighted, 2, 12, site("a", 1, 6, 3, ready(3)), site("b", 1, 6, 3, drained, balks)),
 			"BoundsTakenOver: a 2/11, b 1/1"},
+		"nobody else has the minimum where one refused it": {
+			snapshot(StaticWeighted, 6, 12, site("a", 6, 8, 2, ready(2), func(s *Site) { s.Presence, s.Stands = Refusing, 4 }),
+				site("b", 1, 4, 4, ready(4), drained)),
+			"- a 6/8, b 1/4"},
+		"it keeps the part that a cordoned one at zero cannot run": {
+			snapshot(StaticWeighted, 6, 12, site("a", 1, 4, 0, atZero, cordoned), site("b", 6, 8, 8, ready(8), drained)).change(toZero),
+			"- a 1/4 ScaledToZero, b 6/8"},
+		"a cordoned one at zero has no part of the minimum": {
+			snapshot(StaticWeighted, 6, 12, site("a", 2, 4, 0, atZero, cordoned), site("b", 4, 8, 4, ready(4))).change(toZero),
+			"BoundsTakenOver: a 1/4 ScaledToZero, b 6/8"},
 		"nobody else: it keeps what it runs": {
 			snapshot(StaticWeighted, 2, 12, site("a", 2, 12, 3, ready(3), drained)),
 			"BoundsTakenOver: a 2/3"},

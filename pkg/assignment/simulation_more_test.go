@@ -115,3 +115,24 @@ func TestSimulationOfRestarts(t *testing.T) {
 		}
 	}
 }
+
+// However long the load and what clusters can host stay as they are, nothing moves back and forth: see settles for the bound.
+func TestSimulationOfConstantLoad(t *testing.T) {
+	t.Parallel()
+	moved := 0
+	for seed := range fewer(100) {
+		c := newCounty(t, seed+9000)
+		c.settles(200)
+		r := rand.New(rand.NewPCG(seed, 11))
+		c.load = c.anyLoad(r)
+		for _, w := range c.members {
+			w.room = r.Int32N(25)
+		}
+		before := c.writes
+		c.settles(1000)
+		moved += c.writes - before
+	}
+	if uint64(moved) < fewer(100) {
+		t.Errorf("only %d writes: too few to say anything", moved)
+	}
+}

@@ -195,11 +195,12 @@ func (c *county) act(step Step) {
 	if step.Action != "" {
 		c.log = append(c.log, fmt.Sprint(c.now.Sub(noon), " load ", c.load, " ", told(step)))
 	}
+	written := map[*town]bool{}
 	for _, increase := range []bool{false, true} {
 		for _, w := range c.members {
 			to := step.Sites[w.Name]
 			if !w.away && to.Max != w.bounds[1] && (to.Max > w.bounds[1]) == increase {
-				w.bounds[1] = to.Max
+				w.bounds[1], written[w] = to.Max, true
 				c.writes++
 				if increase {
 					c.checkMax("between two writes")
@@ -213,6 +214,9 @@ func (c *county) act(step Step) {
 		w.reached = !w.away && w.Presence == Present
 		if w.Min, w.Max = to.Min, to.Max; w.away {
 			continue
+		}
+		if (w.bounds[0] != to.Min || w.hold != to.Hold) && !written[w] { // what changes with a maximum is of the same write
+			c.writes++
 		}
 		w.bounds[0], w.hold = to.Min, to.Hold
 		if to.Scale != nil {
@@ -289,11 +293,20 @@ func (c *county) leave(w *town) {
 	}
 }
 
-// settles: with all that is around it constant, the fleet comes to rest.
+// maxWrites is what a fleet takes less than, for each cluster, to come to rest: property P3. Those of a new spec do not count, nor those
+// of a fleet that has just been split for the first time: from there it may have to spill, to be drained, to go to zero and to follow
+// capacity, once each.
+const maxWrites = 4
+
+// settles: with all that is around it constant, the fleet comes to rest, and few writes bring it there.
 func (c *county) settles(rounds int) {
-	quiet, slept := 0, false
-	for range rounds {
+	quiet, slept, first := 0, false, c.writes == 0
+	before := c.writes
+	for i := range rounds {
 		step := c.round()
+		if i == 0 {
+			before = c.writes
+		}
 		if slept = slept || step.Action == Slept; slept && step.Action == Woken {
 			c.fail("to zero and back under the same load")
 		}
@@ -305,6 +318,9 @@ func (c *county) settles(rounds int) {
 	}
 	if quiet < rounds/3 {
 		c.fail("no rest for %d rounds", rounds-quiet)
+	}
+	if n := c.writes - before; n >= maxWrites*len(c.members) && !first {
+		c.fail("P3: %d writes to %d clusters in %d rounds under a constant load", n, len(c.members), rounds)
 	}
 	run, whole := int64(0), true
 	for _, w := range c.members {

@@ -106,7 +106,7 @@ func (p *plan) moveMinima() bool {
 		case !p.rested(s):
 		case p.oversized(s):
 			donors = append(donors, i)
-		case s.Desired > s.Min && s.Min < s.Max && s.Standing == taints.Free:
+		case s.Desired > s.Min && s.Min < s.Max && s.Standing == taints.Free && !p.idle(s):
 			receivers = append(receivers, i)
 		}
 	}
@@ -123,6 +123,11 @@ func (p *plan) moveMinima() bool {
 
 // oversized: the site runs its minimum, and the load takes but a part of that.
 func (p *plan) oversized(s Site) bool {
-	return s.Current == s.Desired && s.Current == s.Min && s.Min > 1 && len(s.Ratios) > 0 &&
-		slices.Max(s.Ratios) < int64(ptr.Deref(p.Rebalance.MinUtilizationPercent, 50))*whole/100
+	return s.Current == s.Desired && s.Current == s.Min && s.Min > 1 && p.idle(s)
+}
+
+// idle: the load takes but a part of what runs. If such a site wants more than its minimum, then only because its autoscaler still
+// remembers a greater load.
+func (p *plan) idle(s Site) bool {
+	return len(s.Ratios) > 0 && slices.Max(s.Ratios) < int64(ptr.Deref(p.Rebalance.MinUtilizationPercent, 50))*whole/100
 }

@@ -51,7 +51,7 @@ func silence() *fleets.Silence {
 }
 
 func (a api) Facts() assignment.ClusterFacts {
-	return assignment.ClusterFacts{Name: a.m.name, Labels: a.m.labels}
+	return assignment.ClusterFacts{Name: a.m.name, Labels: a.m.labels, Provider: a.m.provider, Region: a.m.region, Taints: a.m.taints()}
 }
 
 func (a api) Headroom() int32 { return 0 }

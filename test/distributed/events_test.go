@@ -14,8 +14,15 @@ import (
 // happens is one thing that happens to the fleet, and returns for how many rounds nothing else does.
 func (f *fleet) happens() (rounds int) {
 	m := f.members[f.IntN(len(f.members))]
-	event := f.IntN(36)
+	event := f.IntN(49)
 	f.judge.disturbed()
+	if *f.hub.object.Spec.MinReplicas == 0 && f.oneIn(6) {
+		for _, all := range f.members {
+			all.pause()
+		}
+		f.judge.happened("nothing runs")
+		return f.between(2, 30)
+	}
 	switch event {
 	case 0, 1, 2:
 		f.anyLoad()
@@ -65,13 +72,16 @@ func (f *fleet) happens() (rounds int) {
 		f.ambush = true
 		f.judge.did("no workload can be scaled, and once that was tried, the load changes")
 		return f.between(10, 60)
-	case 25:
+	case 25, 45:
 		if !m.registered { // what is not selected when it is registered again may have what we left there
 			return 1
 		}
 		m.selected = !m.selected
-		f.hub.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = f.affinity() })
+		if m.enlist(); f.chosenBy == byName {
+			f.hub.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = f.affinity() })
+		}
 		f.judge.edited()
+		f.judge.happened("selected " + string(f.chosenBy))
 		f.judge.did("%s is selected: %t", m.name, m.selected)
 	case 26:
 		f.rivalComesOrGoes(m)
@@ -79,12 +89,16 @@ func (f *fleet) happens() (rounds int) {
 		m.lags = true
 		return f.between(0, 2)
 	case 28, 30, 31:
-		if m.workload != nil {
-			f.judge.byHand(m)
-			m.workload.version++
-			m.workload.replicas = 0
-			f.judge.did("%s is set to zero", m.name)
-		}
+		m.pause()
+	case 36, 37, 38, 40, 41, 42:
+		f.taintAny(m)
+	case 39:
+		f.tolerate()
+	case 46, 47, 48:
+		f.switchModes()
+	case 43, 44:
+		f.editBelow(m)
+		return f.between(1, of(f.dice, 5, 40))
 	case 29:
 		if f.oneIn(2) && m.selected {
 			m.registered = !m.registered
@@ -95,6 +109,17 @@ func (f *fleet) happens() (rounds int) {
 		f.judge.did("a status will not be stored")
 	}
 	return f.between(1, of(f.dice, 3, 20, 50))
+}
+
+// pause sets the workload to zero by hand.
+func (m *member) pause() {
+	if m.workload == nil {
+		return
+	}
+	m.fleet.judge.byHand(m)
+	m.workload.version++
+	m.workload.replicas = 0
+	m.fleet.judge.did("%s is set to zero", m.name)
 }
 
 func (f *fleet) lowLoad() {
@@ -122,17 +147,6 @@ func (f *fleet) anyCrash() *crash {
 	return c
 }
 
-// affinity selects the members that are to be.
-func (f *fleet) affinity() *v1alpha1.ClusterAffinity {
-	a := &v1alpha1.ClusterAffinity{}
-	for _, m := range f.members {
-		if !m.selected {
-			a.ExcludeClusters = append(a.ExcludeClusters, m.name)
-		}
-	}
-	return a
-}
-
 func (f *fleet) edit() {
 	what := f.IntN(8)
 	f.hub.edit(func(s *v1alpha1.FederatedHPASpec) {
@@ -158,16 +172,43 @@ func (f *fleet) edit() {
 	f.judge.did("the spec is edited: %s", f.spec())
 }
 
+// editBelow takes a member out of sight, and lowers the fleet's maximum below the part that it keeps there.
+func (f *fleet) editBelow(m *member) {
+	_, upper := m.bounds()
+	if upper < 2 || f.judge.duplicated() || !m.registered || f.judge.drained(m) {
+		return
+	}
+	if m.inSight() {
+		m.trouble = away
+		f.run(f.between(0, 3))
+	}
+	f.hub.edit(func(s *v1alpha1.FederatedHPASpec) {
+		s.MaxReplicas = int32(f.between(1, int(upper)-1))
+		s.MinReplicas = new(min(s.MaxReplicas, *s.MinReplicas))
+		if a := s.FederatedHPAAssignment; f.oneIn(2) { // of which the shares are known
+			*a = v1alpha1.FederatedHPAAssignment{FederatedHPAAssignmentType: v1alpha1.AssignmentStaticWeighted}
+			return
+		}
+		f.drawPreferences(s)
+	})
+	f.judge.edited()
+	f.judge.happened("below a silent part")
+	f.judge.did("%s is out of sight with %d, and the spec is edited: %s", m.name, upper, f.spec())
+}
+
 // spec is the object's in one line.
 func (f *fleet) spec() string {
 	s, a := &f.hub.object.Spec, f.hub.object.Spec.FederatedHPAAssignment
+	if a == nil {
+		return "central"
+	}
 	text := fmt.Sprintf("%d to %d %s %s %s to zero %t%s delay %d", *s.MinReplicas, s.MaxReplicas, a.FederatedHPAAssignmentType,
 		a.DistributionOrder, a.ScaleDownOrder, s.ScalingToZero, s.ScalingToZeroMode, *s.AutoscaleMultiClusterDelay)
 	if a.Rebalance != nil {
 		text += fmt.Sprintf(" rebalance %s each %d", a.Rebalance.Strategy, *a.Rebalance.IntervalSeconds)
 	}
 	for _, p := range a.ClusterAutoscalingPreference {
-		text += fmt.Sprintf(" %s(w%d p%d", p.TargetCluster.ClusterNames[0], *p.StaticWeight, *p.Priority)
+		text += fmt.Sprintf(" %s(w%d p%d", inWords(p.TargetCluster), *p.StaticWeight, *p.Priority)
 		if p.AutoscalingMinThreshold != nil {
 			text += fmt.Sprintf(" lo%d", *p.AutoscalingMinThreshold)
 		}

@@ -54,7 +54,8 @@ type fleet struct {
 	shared   bool  // each Ready Pod carries as much as any other, wherever it is
 	external bool  // the metric is a queue of which each replica should have a part
 	prompt   bool  // members' autoscalers reconcile once at what was written
-	awayFor  int   // rounds for which the hub will not reconcile
+	chosenBy choice
+	awayFor  int // rounds for which the hub will not reconcile
 	rounds   int
 	ambush   bool // no workload can be scaled; once that was tried, the load changes
 	ambushed bool
@@ -78,7 +79,7 @@ func newFleet(seed uint64) *fleet {
 }
 
 func (f *fleet) addMember(name string) *member {
-	m := &member{fleet: f, name: name, labels: map[string]string{"name": name}, registered: true, selected: true, version: "autoscaling/v2",
+	m := &member{fleet: f, name: name, labels: map[string]string{}, registered: true, selected: true, version: "autoscaling/v2",
 		applied: map[string]metav1.ObjectMeta{},
 		hpas:    cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
 	m.autoscaler = newAutoscaler(m)
@@ -161,9 +162,22 @@ func (f *fleet) Ask(_ context.Context, q hubmetrics.Question) replicas.Metric {
 		answer.Pods[m.name] = samples
 	}
 	if q.Metric.External != nil {
-		answer.Pods, answer.Values = nil, []int64{f.load}
+		answer.Pods, answer.Values = nil, []int64{f.waiting()}
 	}
 	return answer
+}
+
+// waiting is the queue of all members that are in sight.
+func (f *fleet) waiting() (sum int64) {
+	if f.shared {
+		return f.load
+	}
+	for _, m := range f.members {
+		if m.inSight() {
+			sum += m.load
+		}
+	}
+	return sum
 }
 
 // ready are the Ready Pods that carry the same load as the member's.
@@ -254,6 +268,9 @@ func (f *fleet) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA) er
 	if f.recorder.Stale(object) {
 		return record.Conflict(object, "it is known only as before our own last write")
 	}
+	if object.DeletionTimestamp == nil && !object.Distributed() {
+		return f.central(ctx, object)
+	}
 	return f.program.Reconcile(ctx, object, f.memories.Of(object))
 }
 
@@ -309,9 +326,9 @@ func (f *fleet) String() string {
 		if m.held() {
 			s += " held"
 		}
-		if m.trouble != well || m.refuses || m.balks || !m.registered || !m.selected || m.rival() != nil || m.workload == nil {
-			s += fmt.Sprintf(" [trouble %d, refuses %t, balks %t, registered %t, selected %t, rival %t, workload %t]", m.trouble, m.refuses, m.balks,
-				m.registered, m.selected, m.rival() != nil, m.workload != nil)
+		if m.trouble != well || m.refuses || m.balks || !m.registered || !m.selected || m.rival() != nil || m.workload == nil || m.taint != "" {
+			s += fmt.Sprintf(" [trouble %d, refuses %t, balks %t, registered %t, selected %t, rival %t, workload %t, taint %q]", m.trouble, m.refuses,
+				m.balks, m.registered, m.selected, m.rival() != nil, m.workload != nil, m.taint)
 		}
 		s += ";"
 	}

@@ -47,6 +47,16 @@ func (h *hub) edit(change func(*v1alpha1.FederatedHPASpec)) {
 	h.put(object)
 }
 
+// statusOf is what the object's status says of a member.
+func (h *hub) statusOf(m *member) v1alpha1.ClusterStatus {
+	for _, c := range h.object.Status.Clusters {
+		if c.Name == m.name {
+			return c
+		}
+	}
+	return v1alpha1.ClusterStatus{}
+}
+
 // read is the object as a controller has it from a cache.
 func (h *hub) read() *v1alpha1.FederatedHPA {
 	h.fleet.lock.Lock()

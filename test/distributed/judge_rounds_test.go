@@ -8,6 +8,9 @@ package distributed
 func (j *judge) autoscaled(m *member, from, to int32) {
 	j.scaleWrites++
 	j.did("autoscale %s %d to %d", m.name, from, to)
+	if j.f.isCentral() {
+		return
+	}
 	if _, upper := m.bounds(); to < from && from <= upper && j.of(m).shouldHold && j.settled(2) {
 		j.fail("P7: %s shrinks from %d to %d, and a cluster of lower priority runs more than its minimum", m.name, from, to)
 	}
@@ -52,6 +55,10 @@ func (m *member) canShrinkSince(j *judge) bool {
 
 // afterRound judges what runs. Where minima have moved, it takes a round or two until they do.
 func (j *judge) afterRound() {
+	if j.f.isCentral() {
+		j.short = 0
+		return
+	}
 	sum, possible, unknown := int32(0), int32(0), false
 	for _, m := range j.f.members {
 		v := j.of(m)

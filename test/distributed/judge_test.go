@@ -22,11 +22,13 @@ type judge struct {
 	rested []string // how the fleet was each time that it had come to rest
 
 	reconciling bool
+	joining     bool      // the object has become one of distributed mode, and was not reconciled since
 	beganAt     time.Time // the reconcile
 	statuses    int       // that were stored before it
 	complete    bool      // nothing has gone wrong in this reconcile so far
 	short       int       // for how many rounds less than the minimum has run
 	hubWrites   int
+	calmWrites  int // of hubWrites, those under a constant load
 	scaleWrites int // by members' autoscalers
 
 	// How many reconciles have been complete since the hub had a reason to give other bounds (an edit, a cluster that comes, goes
@@ -44,10 +46,12 @@ type verdict struct {
 	tries        bool                            // the last write was the first after one that was refused
 	gone         bool                            // unseen for longer than the grace
 	sleptAt      time.Time
-	paused       bool  // set to zero by hand
-	had          bool  // it had an autoscaler of ours when the reconcile began
-	shouldHold   bool  // by how the clusters were at the end of the last reconcile
-	ran          int32 // replicas when the reconcile began
+	paused       bool                         // set to zero by hand
+	had          bool                         // it had an autoscaler of ours when the reconcile began
+	shouldHold   bool                         // by how the clusters were at the end of the last reconcile
+	ran          int32                        // replicas when the reconcile began
+	promise      struct{ lower, upper int32 } // of the status, when taints changed last
+	bounded      bool                         // it got its first bounds since the object joined
 }
 
 func (j *judge) of(m *member) *verdict {
@@ -75,6 +79,9 @@ func (j *judge) fail(what string, args ...any) {
 		j.faults = append(j.faults, fmt.Sprintf("seed %d: %s\n%s\n%s", j.seed, fault, strings.Join(j.trace, "\n"), j.f))
 	}
 }
+
+// happened notes that something was drawn, to be counted.
+func (j *judge) happened(what string) { j.fired[what] = true }
 
 func (j *judge) heard(reason, note string, args ...any) {
 	j.f.lock.Lock()
@@ -149,6 +156,9 @@ func (j *judge) ends(err error) {
 	if j.f.hub.object == nil {
 		return
 	}
+	if err == nil && j.f.hub.object.Distributed() {
+		j.joining = false
+	}
 	if j.sinceRestart++; j.complete {
 		j.sinceChange++
 		j.sinceTrouble++
@@ -158,6 +168,9 @@ func (j *judge) ends(err error) {
 			v := j.of(m) // there was nothing to write, so that nobody can know
 			v.refusedSince, v.gone = time.Time{}, v.gone && !m.inSight()
 		}
+	}
+	if j.f.isCentral() {
+		return
 	}
 	j.checkSum()
 	j.checkHolds()
@@ -193,6 +206,9 @@ func (v *verdict) suspected() bool {
 func (j *judge) spec() *v1alpha1.FederatedHPASpec { return &j.f.hub.object.Spec }
 
 func (j *judge) policy() v1alpha1.FederatedHPAAssignmentType {
+	if j.f.isCentral() {
+		return ""
+	}
 	return j.spec().FederatedHPAAssignment.FederatedHPAAssignmentType
 }
 
@@ -206,7 +222,7 @@ func (j *judge) strict() bool {
 func (j *judge) preference(m *member) (p v1alpha1.TargetClusterAutoscalingPreference, preferred bool) {
 	entries := j.spec().FederatedHPAAssignment.ClusterAutoscalingPreference
 	for _, e := range entries {
-		if e.TargetCluster.ClusterNames[0] == m.name {
+		if m.isOf(e.TargetCluster) {
 			return e, true
 		}
 	}
@@ -224,12 +240,17 @@ func (j *judge) priority(m *member) int32 {
 
 // takesPart: by all that can be known from outside the cluster should have a part.
 func (j *judge) takesPart(m *member) bool {
+	if j.f.isCentral() {
+		return false
+	}
 	_, preferred := j.preference(m)
 	return m.registered && m.selected && preferred && m.rival() == nil && (m.workload != nil || j.f.hub.template)
 }
 
 // counts: the cluster's maximum is a part of the fleet's.
-func (j *judge) counts(m *member) bool { return m.ours() != nil && !j.of(m).gone }
+func (j *judge) counts(m *member) bool {
+	return m.ours() != nil && !j.of(m).gone && !j.stays(m)
+}
 
 // sum of the maxima that count; with Duplicated each is the whole, so the greatest.
 func (j *judge) sum() int64 {

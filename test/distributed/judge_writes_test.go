@@ -3,6 +3,7 @@
 package distributed
 
 import (
+	"slices"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -54,6 +55,10 @@ func (j *judge) applied(m *member, stored, after *autoscalingv2.HorizontalPodAut
 		j.released(m, stored, after)
 		return
 	}
+	if j.f.isCentral() {
+		j.fail("the autoscaler of %s is written, and the mode is central", m.name)
+		return
+	}
 	lower, upper := int32(0), int32(0)
 	if stored != nil {
 		lower, upper = *stored.Spec.MinReplicas, stored.Spec.MaxReplicas
@@ -75,8 +80,13 @@ func (j *judge) applied(m *member, stored, after *autoscalingv2.HorizontalPodAut
 		j.fail("P1: %s gets %d instead of %d, which makes the maxima %d of %d", m.name, most, upper, sum, j.spec().MaxReplicas)
 	}
 	j.checkShare(m, upper, most)
+	j.checkGrowth(m, lower, upper, least, most)
 	if lower != least || upper != most {
 		j.checkSilence(m)
+	}
+	if j.joining && stored == nil {
+		j.of(m).bounded = true
+		j.checkJoin(m, most)
 	}
 	if upper == 0 { // what ran there is seen from now on
 		j.constantSince = time.Now()
@@ -161,12 +171,8 @@ func (m *member) hosted() int { return m.boundPods() }
 // checkShape: the autoscaler is one of ours, of this spec, that an API server takes, and that the status announced.
 func (j *judge) checkShape(m *member, stored, after *autoscalingv2.HorizontalPodAutoscaler) {
 	s := after.Spec
-	least := int32(1)
-	if j.spec().ScalingToZeroMode == v1alpha1.ScalingToZeroNative && j.f.external {
-		least = 0
-	}
 	switch {
-	case s.MaxReplicas < 1 || *s.MinReplicas > s.MaxReplicas || *s.MinReplicas < least:
+	case s.MaxReplicas < 1 || *s.MinReplicas > s.MaxReplicas || *s.MinReplicas < j.floor():
 		j.fail("P2: %s gets %d to %d", m.name, *s.MinReplicas, s.MaxReplicas)
 	case !isOurs(after):
 		j.fail("the autoscaler of %s does not say whose it is", m.name)
@@ -189,6 +195,14 @@ func (j *judge) checkShape(m *member, stored, after *autoscalingv2.HorizontalPod
 	}
 }
 
+// floor is the least minimum that an autoscaler of ours may have.
+func (j *judge) floor() int32 {
+	if s := j.spec(); s.ScalingToZero && s.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && j.f.external && !j.duplicated() {
+		return 0
+	}
+	return 1
+}
+
 func holds(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
 	b := hpa.Spec.Behavior
 	return b != nil && b.ScaleDown != nil && b.ScaleDown.SelectPolicy != nil && *b.ScaleDown.SelectPolicy == autoscalingv2.DisabledPolicySelect
@@ -203,7 +217,7 @@ func (j *judge) checkSilence(m *member) {
 		return
 	}
 	for _, other := range j.f.members {
-		if v := j.of(other); other != m && j.takesPart(other) && other.ours() != nil && !other.inSight() && !v.gone {
+		if v := j.of(other); other != m && j.takesPart(other) && j.counts(other) && !other.inSight() && !v.gone {
 			j.fail("P9: the bounds of %s change while %s has been out of sight for %v only", m.name, other.name, time.Since(v.unseenSince))
 		}
 	}
@@ -279,6 +293,9 @@ func (j *judge) deleted(m *member, hpa *autoscalingv2.HorizontalPodAutoscaler) {
 		}
 		return
 	}
+	if j.f.isCentral() {
+		return
+	}
 	j.checkSilence(m)
 	j.checkShare(m, hpa.Spec.MaxReplicas, 0)
 }
@@ -294,10 +311,17 @@ func (j *judge) scaled(m *member, from, to int32) {
 	j.did("scale %s %d to %d", m.name, from, to)
 	v := j.of(m)
 	switch {
+	case j.f.isCentral():
+		j.fail("%s is scaled, and distributed mode is to end", m.name)
 	case from > 0 && to > 0 || from == to:
 		j.fail("%s is told to run %d, and was to run %d", m.name, to, from)
 	case j.f.hub.object.DeletionTimestamp != nil:
 		j.fail("%s is scaled, and the object is being deleted", m.name)
+	case to > 0 && j.restricted(m):
+		j.fail("%s has the taint %q, and begins with %d", m.name, m.taint, to)
+	case to == 0 && j.drained(m):
+		j.constantSince = time.Now() // the load is the same, and there is one less to carry it
+		j.checkEmptied(m, from)
 	case to == 0:
 		v.sleptAt = time.Now()
 		j.checkSleep(m, from)
@@ -307,6 +331,10 @@ func (j *judge) scaled(m *member, from, to int32) {
 			j.fail("%s begins with %d, and may run %d", m.name, to, upper)
 		}
 		j.checkWake(m)
+		if others := func(other *member) bool { return other != m && other.replicas() > 0 }; from == 0 && *j.spec().MinReplicas == 0 &&
+			v.had && !slices.ContainsFunc(j.f.members, others) {
+			j.happened("woken by the hub")
+		}
 	}
 }
 
@@ -341,7 +369,7 @@ func (j *judge) checkWake(m *member) {
 // made judges a workload that the hub makes.
 func (j *judge) made(m *member, o *unstructured.Unstructured) {
 	j.did("make the workload of %s with %d", m.name, m.replicas())
-	if !j.f.hub.template || o.GetLabels()[v1alpha1.ManagedByLabel] != string(fleetUID) || !m.selected {
+	if !j.f.hub.template || o.GetLabels()[v1alpha1.ManagedByLabel] != string(fleetUID) || !m.selected || m.replicas() > 0 && j.restricted(m) {
 		j.fail("%s gets a workload: %v", m.name, o.Object)
 	}
 	j.sinceChange = 0
@@ -350,6 +378,9 @@ func (j *judge) made(m *member, o *unstructured.Unstructured) {
 // removed judges a workload that the hub deletes.
 func (j *judge) removed(m *member) {
 	j.did("delete the workload of %s", m.name)
+	if j.f.isCentral() {
+		j.fail("the workload of %s is deleted, and distributed mode is to end", m.name)
+	}
 	if m.workload.labels[v1alpha1.ManagedByLabel] != string(fleetUID) {
 		j.fail("the workload of %s is deleted, and we did not make it", m.name)
 	}

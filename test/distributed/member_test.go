@@ -8,6 +8,7 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -40,6 +41,9 @@ type member struct {
 	fleet  *fleet
 	name   string
 	labels map[string]string
+	// provider and region are what its registration says.
+	provider, region string
+	taint            corev1.TaintEffect // empty: none
 
 	hpas     cache.Indexer
 	old      []*autoscalingv2.HorizontalPodAutoscaler // as they were listed before the last write; nil: the listing keeps up

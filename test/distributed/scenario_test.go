@@ -13,6 +13,7 @@ type outcome struct {
 	fired  map[string]bool
 	rests  []string // how it was each time that it had come to rest
 	rounds int
+	writes int // of the hub under a constant load
 }
 
 // variant is how a scenario is run otherwise than usual.
@@ -20,6 +21,7 @@ type variant struct {
 	plant   fault
 	restart int  // the round of the first calm in which the program begins again; 0: none
 	brief   bool // it ends with the first rest
+	long    int  // for how many rounds each calm lasts at least
 }
 
 // scenario lets one fleet live.
@@ -32,7 +34,7 @@ func scenario(t *testing.T, seed uint64, v variant) (o outcome) {
 		defer f.end()
 		f.judge.did("%s", f.spec())
 		f.live(v)
-		o = outcome{fired: f.judge.fired, rests: f.judge.rested, rounds: f.rounds}
+		o = outcome{fired: f.judge.fired, rests: f.judge.rested, rounds: f.rounds, writes: f.judge.calmWrites}
 		if len(f.judge.faults) > 0 {
 			o.fault = f.judge.faults[0]
 		}
@@ -47,7 +49,7 @@ func (f *fleet) live(v variant) {
 		for range f.between(4, 8) {
 			f.run(f.happens())
 		}
-		f.calm(v.restart)
+		f.calm(v.restart, v.long)
 		if v.brief {
 			return
 		}

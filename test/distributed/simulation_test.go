@@ -5,6 +5,7 @@ package distributed
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -44,6 +45,12 @@ var actions = []assignment.Action{
 	assignment.MinimumMoved, assignment.CapacityFollowed, assignment.DemandFollowed,
 }
 
+// happenings are what must have been drawn in many scenarios.
+var happenings = []string{"selected by name", "selected by label", "selected by field", "preferred by name", "preferred by label",
+	"preferred by field", "no minimum", "nothing runs", "woken by the hub", "tainted NoSchedule",
+	"tainted NoExecute", "tolerates", "emptied", "below a silent part", "left", "joined",
+	"in order, with a load of their own"}
+
 // How many scenarios the short and the long form have, and in how many of them each action is at least.
 const (
 	few, many      = 80, 1000
@@ -71,9 +78,13 @@ func TestFleets(t *testing.T) {
 		}
 	})
 	t.Logf("%d scenarios of %d rounds; in how many of them what happened: %v", n, seen.rounds, seen.fired)
+	must := slices.Clone(happenings)
 	for _, action := range actions {
-		if seen.fired[string(action)] < least {
-			t.Errorf("%s happened in %d scenarios only", action, seen.fired[string(action)])
+		must = append(must, string(action))
+	}
+	for _, what := range must {
+		if seen.fired[what] < least {
+			t.Errorf("%s happened in %d scenarios only", what, seen.fired[what])
 		}
 	}
 }
@@ -114,5 +125,23 @@ func TestRestartChangesNothing(t *testing.T) {
 				t.Errorf("seed %d, a restart in round %d (-without +with):\n%s", seed, round, diff)
 			}
 		}
+	}
+}
+
+// However long the load and what clusters can host stay as they are, nothing moves back and forth.
+func TestConstantLoad(t *testing.T) {
+	n := 40
+	if testing.Short() {
+		n = 4
+	}
+	writes := 0
+	for seed := *firstSeed; seed < *firstSeed+uint64(n); seed++ {
+		o := scenario(t, seed+5000, variant{brief: true, long: 1000})
+		if writes += o.writes; o.fault != "" {
+			t.Error(o.fault)
+		}
+	}
+	if writes == 0 {
+		t.Error("nothing was written at all")
 	}
 }

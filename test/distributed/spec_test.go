@@ -48,12 +48,19 @@ func (f *fleet) object() *v1alpha1.FederatedHPA {
 			s.Behavior.ScaleDown.Tolerance = new(resource.MustParse("0.05"))
 		}
 	}
+	if f.chosenBy != byName {
+		s.ClusterAffinity = f.affinity()
+	}
 	s.DeletionPolicy = of(f.dice, v1alpha1.DeletionPolicyDelete, v1alpha1.DeletionPolicyOrphan)
 	return o
 }
 
 func (f *fleet) drawBounds(s *v1alpha1.FederatedHPASpec) {
 	least := int32(f.between(1, of(f.dice, 4, 12, 20)))
+	if f.external && f.oneIn(2) { // as the API server has it, metrics of Pods say nothing where none run
+		least = 0
+		f.judge.happened("no minimum")
+	}
 	s.MinReplicas, s.MaxReplicas = &least, least+int32(f.between(5, 35))
 }
 
@@ -67,8 +74,10 @@ func (f *fleet) drawPolicy(s *v1alpha1.FederatedHPASpec) {
 	if f.oneIn(5) {
 		a.DistributionOrder = v1alpha1.DistributionMinFirst
 	}
-	if f.oneIn(6) || !f.shared { // a strict order takes it for granted that any cluster can carry the load of any other
+	if f.oneIn(6) || !f.shared && f.oneIn(4) {
 		a.ScaleDownOrder = v1alpha1.ScaleDownBestEffort
+	} else if !f.shared && a.FederatedHPAAssignmentType == v1alpha1.AssignmentPrioritized {
+		f.judge.happened("in order, with a load of their own")
 	}
 }
 
@@ -80,12 +89,12 @@ func (f *fleet) drawPreferences(s *v1alpha1.FederatedHPASpec) {
 		return
 	}
 	rare, left := f.oneIn(5), s.MaxReplicas
-	for _, m := range f.members {
-		p := v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: &v1alpha1.ClusterAffinity{ClusterNames: []string{m.name}}}
+	for _, g := range f.groups() {
+		p := v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: g.ClusterAffinity}
 		p.StaticWeight, p.Priority = new(int32(f.between(0, 4))), new(int32(f.between(0, 3)))
-		if f.oneIn(6) && left > 2 {
+		if f.oneIn(6) && left > 2*int32(g.size) {
 			p.AutoscalingMinThreshold = new(int32(f.between(1, 2)))
-			left -= *p.AutoscalingMinThreshold
+			left -= *p.AutoscalingMinThreshold * int32(g.size)
 		}
 		if f.oneIn(8) {
 			p.AutoscalingMaxThreshold = new(int32(f.between(2, 12)))
@@ -93,6 +102,7 @@ func (f *fleet) drawPreferences(s *v1alpha1.FederatedHPASpec) {
 		if rare && f.oneIn(4) {
 			continue // excluded, with some policies
 		}
+		f.judge.happened("preferred " + string(g.by))
 		a.ClusterAutoscalingPreference = append(a.ClusterAutoscalingPreference, p)
 	}
 }
@@ -101,7 +111,8 @@ func (f *fleet) drawRebalance(s *v1alpha1.FederatedHPASpec) {
 	a := s.FederatedHPAAssignment
 	if a.Rebalance = nil; !f.oneIn(3) {
 		a.Rebalance = &v1alpha1.Rebalance{
-			Strategy:        of(f.dice, v1alpha1.RebalanceNone, v1alpha1.RebalanceCapacity, v1alpha1.RebalanceDemand),
+			Strategy: of(f.dice, v1alpha1.RebalanceNone, v1alpha1.RebalanceCapacity, v1alpha1.RebalanceDemand,
+				v1alpha1.RebalanceDemand),
 			IntervalSeconds: new(of(f.dice, int32(15), 60, 300)),
 		}
 	}
@@ -109,11 +120,13 @@ func (f *fleet) drawRebalance(s *v1alpha1.FederatedHPASpec) {
 
 // draw makes the fleet of a scenario.
 func (f *fleet) draw() {
-	f.shared, f.external, f.prompt = !f.oneIn(5), f.oneIn(4), f.oneIn(2)
-	f.hub.template = f.oneIn(4)
+	f.shared, f.external, f.prompt = !f.oneIn(4), f.oneIn(3), f.oneIn(2)
+	f.hub.template, f.chosenBy = f.oneIn(4), of(f.dice, byName, byName, byLabel, byField)
 	for i := range f.between(2, 5) {
 		m := f.addMember(fmt.Sprintf("c%d", i))
 		m.room, m.roomKnown = f.between(2, 27), !f.oneIn(5)
+		m.labels[labelTier], m.provider = of(f.dice, "gold", "tin"), of(f.dice, "acme", "umbrella", "")
+		m.enlist()
 		m.startup = time.Duration(f.between(0, 6)) * 10 * time.Second
 		if f.oneIn(5) {
 			m.version = "autoscaling/v2beta2"

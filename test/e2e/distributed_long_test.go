@@ -3,7 +3,8 @@
 package e2e
 
 // With Strict a member of high priority keeps what it runs while one of low
-// priority runs more than its minimum.
+// priority runs more than its minimum. That one's own autoscaler stops above it,
+// so the hub drains it.
 func (s *stage) lowPriorityFirst() {
 	s.queues(map[string]string{"member1": "60", "member2": "40"})
 	s.slots(map[string]int{"member1": 6, "member2": 10})
@@ -14,8 +15,9 @@ func (s *stage) lowPriorityFirst() {
 	s.queues(map[string]string{"member1": "20", "member2": "20"})
 	s.runs("member1 6, member2 2")
 	first.none(s, "while member2 runs more than its minimum")
-	s.queues(map[string]string{"member2": "5"})
+	s.hasEvent("Normal", "LowPriorityDrained", "member1: 2-6 to 2-15", "member2: 1-10 to 1-1")
 	s.runs("member1 2, member2 1")
+	s.isSplit("member1 2-15, member2 1-1, member3 none")
 	s.neverAbove(16, f.UID)
 }
 

@@ -32,6 +32,11 @@ func TestDistributed(t *testing.T) {
 		"dist-delete":   (*stage).deleted,
 		"dist-switch":   (*stage).switchedByParts,
 		"dist-handover": (*stage).switchedByTheHub,
+		"dist-types":    (*stage).dividedByType,
+		"dist-minima":   (*stage).minimaFirst,
+		"dist-native":   (*stage).membersGoToZero,
+		"dist-waits":    (*stage).higherPriorityWaits,
+		"dist-drain":    (*stage).lowPriorityFirst,
 	}
 	maps.Copy(cases, f.documented(t))
 	f.sideBySide(t, cases)
@@ -40,13 +45,14 @@ func TestDistributed(t *testing.T) {
 		"dist-leader": (*stage).leaderDiesHalfway,
 	})
 	f.sideBySide(t, map[string]func(*stage){"dist-refused": (*stage).memberRefuses})
+	f.sideBySide(t, map[string]func(*stage){"dist-tainted": (*stage).memberIsCordonedAndDrained})
 	f.sideBySide(t, map[string]func(*stage){"dist-away": (*stage).hubAway})
 	if testing.Short() {
-		t.Log("left to `make test-full`: the order of scaling down, bounds that follow capacity and demand, kinds of Karmada")
+		t.Log("left to `make test-full`: bounds that follow capacity and demand, replicas that move, kinds of Karmada")
 		return
 	}
 	f.sideBySide(t, map[string]func(*stage){
-		"dist-drain":  (*stage).lowPriorityFirst,
+		"dist-moves":  (*stage).replicasMove,
 		"dist-follow": (*stage).maximaFollowCapacity,
 		"dist-demand": (*stage).maximaFollowDemand,
 	})
