@@ -31,8 +31,8 @@ const pauseExample = `  kubectl fleetscale pause fhpa/web -n shop
   # What would become of it, by the webhook too.
   kubectl fleetscale pause mpa/sizes cronfhpa/office -n shop --dry-run=server`
 
-const resumeHelp = `Undo ` + "`kubectl fleetscale pause`" + `, with --scale-down or without: the mode, the policy of scale-in and the rules are
-again what they were.
+const resumeHelp = `Undo ` + "`kubectl fleetscale pause`" + `, with --scale-down or without: the mode, the policy of
+scale-in and the rules are again what they were.
 
 What others wrote stays: a mode Observe, scale-in that was disabled by hand, rules that were suspended before.`
 
