@@ -43,7 +43,7 @@ GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERAT
     $(GO) -C tools run ./crds $$raw $$raw; $(foreach crd,$(CRDS),cp $$raw/$(notdir $(crd)) $(1)/$(crd);) \
     $(GO) -C tools run ./apidoc $(CURDIR)/deploy/crds/kustomization.yaml $(1)/deploy/crds $(CURDIR)/docs/examples $(1)/docs/api.md \
         $(1)/deploy/member-sizes/fleetscale.io_podsizes.yaml $$raw/members.fleetscale.io_members.yaml; rm -r $$raw; \
-    $(GO) test ./cmd/kubectl-fleetscale/app -count 1 -run '^TestReferenceIsCurrent$$$$' -args -reference $(1)/docs/cli.md
+    $(GO) test ./cmd/kubectl-fleetscale/app -count 1 -run '^TestReferenceIsCurrent$$' -args -reference $(1)/docs/cli.md
 
 .PHONY: help
 help: ## List the targets

@@ -8,12 +8,12 @@ import (
 	_ "time/tzdata" // time zones of rules, wherever this runs
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"
 
 	"github.com/fleetscale/fleetscale/cmd/controller-manager/app"
+	"github.com/fleetscale/fleetscale/pkg/command"
 )
 
 func main() {
-	os.Exit(cli.Run(app.NewCommand(genericapiserver.SetupSignalContext())))
+	os.Exit(command.Run(app.NewCommand(genericapiserver.SetupSignalContext())))
 }

@@ -67,6 +67,21 @@ func TestTopPods(t *testing.T) {
 	}
 }
 
+// The plugin tells the cluster of each, and sums of clusters.
+func TestTopWithClusters(t *testing.T) {
+	e := whole(t)
+	said, err := e.Fleetscale(t.Context(), "top", "pods", "-n", shop, "-l", "app=only")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleettest.Same(t, "pods", []string{"only-member1 member1", "only-member2 member2", "only-member3 member3"}, firsts(said.Stdout, 2))
+	if said, err = e.Fleetscale(t.Context(), "top", "pods", "-n", shop, "--by-cluster"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"(all) 12", "CLUSTER PODS", "member1 4", "member2 4", "member3 4"}
+	fleettest.Same(t, "sums", want, firsts(said.Stdout, 2))
+}
+
 // To have no pods is an answer.
 func TestTopPodsOfAnEmptyNamespace(t *testing.T) {
 	e := whole(t)

@@ -32,9 +32,9 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	caller.AddFlags(root.PersistentFlags())
-	root.AddCommand(newJoinCommand(caller), newLeaveCommand(caller), newRotateCommand(caller),
-		newTakeoverCommand(caller), newRestoreCommand(caller), newVersionCommand(caller), newLintCommand(caller), newCronCommand(caller),
-		newPauseCommand(caller), newResumeCommand(caller),
-		newCordonCommand(caller), newUncordonCommand(caller), newDrainCommand(caller), newTopCommand(caller), newStatusCommand(caller))
+	root.AddCommand(newTakeoverCommand(caller), newRestoreCommand(caller), newVersionCommand(caller), newLintCommand(caller))
+	root.AddCommand(newCronCommand(caller), newPauseCommand(caller), newResumeCommand(caller), newTopCommand(caller))
+	root.AddCommand(newCordonCommand(caller), newUncordonCommand(caller), newDrainCommand(caller))
+	root.AddCommand(newJoinCommand(caller), newLeaveCommand(caller), newRotateCommand(caller), newStatusCommand(caller))
 	return root
 }

@@ -56,12 +56,13 @@ func TestCompletion(t *testing.T) {
 func TestWithoutAKubeconfig(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	contexts := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(contexts, []byte(`{apiVersion: v1, kind: Config, contexts: [{name: hub, context: {cluster: hub}}]}`), 0o600); err != nil {
+	const config = `{apiVersion: v1, kind: Config, contexts: [{name: hub, context: {cluster: hub}}]}`
+	if err := os.WriteFile(contexts, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ kubeconfig, want string }{
-		"none":                   {"/nowhere/config", "no kubeconfig found: give --kubeconfig FILE, or set KUBECONFIG"},
-		"one without a context ": {contexts, "the kubeconfig has no current context: give --context; `kubectl config get-contexts` lists them"},
+		"none":                  {"/nowhere/config", "no kubeconfig found: give --kubeconfig FILE, or set KUBECONFIG"},
+		"one without a context": {contexts, "the kubeconfig has no current context: give --context; `kubectl config get-contexts` lists them"},
 	} {
 		t.Setenv("KUBECONFIG", tc.kubeconfig)
 		if _, err := run(t, "restore"); err == nil || err.Error() != tc.want {

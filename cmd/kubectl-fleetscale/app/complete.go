@@ -29,16 +29,16 @@ func completeNames(caller *plugin.Caller, resource string) completion {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		names := names(cmd.Context(), hub, v1alpha1.SchemeGroupVersion.WithResource(resource), namespace, metav1.ListOptions{})
+		names := names(cmd.Context(), hub, v1alpha1.SchemeGroupVersion.WithResource(resource), namespace)
 		return offered(names, args, begun), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // names are those of objects; none where they cannot be listed: who completes has no place for an error.
-func names(ctx context.Context, hub dynamic.Interface, resource schema.GroupVersionResource, namespace string, o metav1.ListOptions) []string {
+func names(ctx context.Context, hub dynamic.Interface, resource schema.GroupVersionResource, namespace string) []string {
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
-	list, err := hub.Resource(resource).Namespace(namespace).List(ctx, o)
+	list, err := hub.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil
 	}

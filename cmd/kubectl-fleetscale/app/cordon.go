@@ -25,12 +25,14 @@ const cordonHelp = `Let no more replicas go to a member: it keeps what it has.` 
 
 The annotation is fleetscale.io/cordon, and the taint that of ` + "`karmadactl cordon`" + `.`
 
-const drainHelp = `Have others take over what a member runs: nobody waits for it while it is silent, so that it no longer keeps the fleet from
-scaling in. What it still runs, and what that waits for, is listed by the statuses of FederatedHPAs (list federatedhpas).` + whereHelp + `
+const drainHelp = `Have others take over what a member runs: nobody waits for it while it is silent, so that it no longer keeps the fleet
+from scaling in. What it still runs, and what that waits for, is listed by the statuses of FederatedHPAs (list
+federatedhpas).` + whereHelp + `
 
 The annotation is fleetscale.io/drain, and the taint has that key and the effect NoExecute, by which Karmada may evict what it placed.`
 
-const uncordonHelp = `Undo ` + "`kubectl fleetscale cordon`" + ` and ` + "`kubectl fleetscale drain`" + `. Taints of a Karmada Cluster that others set stay, and are told.` + whereHelp
+const uncordonHelp = `Undo ` + "`kubectl fleetscale cordon`" + ` and ` + "`kubectl fleetscale drain`" + `. Taints of a Karmada Cluster
+that others set stay, and are told.` + whereHelp
 
 func newCordonCommand(caller *plugin.Caller) *cobra.Command {
 	return completeCordon(caller, cordon.Cordon, &cobra.Command{

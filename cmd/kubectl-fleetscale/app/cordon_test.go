@@ -51,7 +51,8 @@ func TestCordonDrainUncordon(t *testing.T) {
 		hub.at(eastCluster, "spec", "taints"))
 	do("east: Secret fleetscale-clusters/east: drained: others take its part over\n"+
 		"east: Karmada Cluster east: drained: others take its part over\n"+
-		"east: still there:\nNAMESPACE   FEDERATEDHPA   REPLICAS   THEN\nshop        web            4          goes to the others at once, as far as they have room\n",
+		"east: still there:\nNAMESPACE   FEDERATEDHPA   REPLICAS   THEN\n"+
+		"shop        web            4          goes to the others at once, as far as they have room\n",
 		"drain", "east")
 	do("north: Secret fleetscale-clusters/secret-of-north: drained: others take its part over\nnorth: no FederatedHPA has anything there\n",
 		"drain", "north")

@@ -84,7 +84,7 @@ func newLintCommand(caller *plugin.Caller) *cobra.Command {
 
 func unusable(err error) error { return &plugin.ExitError{Code: exitUnusable, Err: err} }
 
-// namespaceOf is that of --namespace, without a look at a kubeconfig: the same files have the same findings everywhere.
+// namespaceOf is that of --namespace, and no kubeconfig is read: the same files have the same findings everywhere.
 func namespaceOf(cmd *cobra.Command) string {
 	if flag := cmd.Flag("namespace"); flag != nil && flag.Value.String() != "" {
 		return flag.Value.String()

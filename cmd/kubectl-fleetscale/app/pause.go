@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
@@ -32,7 +31,8 @@ const pauseExample = `  kubectl fleetscale pause fhpa/web -n shop
   # What would become of it, by the webhook too.
   kubectl fleetscale pause mpa/sizes cronfhpa/office -n shop --dry-run=server`
 
-const resumeHelp = `Undo ` + "`kubectl fleetscale pause`" + `, with --scale-down or without: the mode, the policy of scale-in and the rules are again what they were.
+const resumeHelp = `Undo ` + "`kubectl fleetscale pause`" + `, with --scale-down or without: the mode, the policy of
+scale-in and the rules are again what they were.
 
 What others wrote stays: a mode Observe, scale-in that was disabled by hand, rules that were suspended before.`
 
@@ -105,7 +105,7 @@ func completeTargets(caller *plugin.Caller) completion {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		var found []string
-		for _, name := range names(cmd.Context(), hub, v1alpha1.SchemeGroupVersion.WithResource(resource), namespace, metav1.ListOptions{}) {
+		for _, name := range names(cmd.Context(), hub, v1alpha1.SchemeGroupVersion.WithResource(resource), namespace) {
 			found = append(found, prefix+name)
 		}
 		return offered(found, args, begun), cobra.ShellCompDirectiveNoFileComp

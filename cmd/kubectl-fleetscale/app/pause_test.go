@@ -51,7 +51,8 @@ func TestPause(t *testing.T) {
 			t.Errorf("error %v, and after %v is offered:\n%s", err, tc.args, out)
 		}
 	}
-	if _, err := run(t, "pause", "fhpa/web", "--dry-run=client"); err == nil || err.Error() != `--dry-run: must be one of none, server, got "client"` {
+	const refused = `--dry-run: must be one of none, server, got "client"`
+	if _, err := run(t, "pause", "fhpa/web", "--dry-run=client"); err == nil || err.Error() != refused {
 		t.Errorf("a dry run that is none: %v", err)
 	}
 }

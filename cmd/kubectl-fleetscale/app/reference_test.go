@@ -25,8 +25,9 @@ const preface = `<!-- SPDX-License-Identifier: Apache-2.0 -->
 
 # kubectl fleetscale
 
-` + "`kubectl-fleetscale`" + ` is a plugin of kubectl: one program without further files. ` + "`make build`" + ` builds it into ` + "`bin/`" + `; copy it to a folder
-of your ` + "`PATH`" + `, and kubectl runs it as ` + "`kubectl fleetscale`" + `. It needs nothing in a cluster but what a command says.
+` + "`kubectl-fleetscale`" + ` is a plugin of kubectl: one program without further files. ` + "`make build`" + ` builds it
+into ` + "`bin/`" + `; copy it to a folder of your ` + "`PATH`" + `, and kubectl runs it as ` + "`kubectl fleetscale`" + `.
+It needs nothing in a cluster but what a command says.
 
 Errors go to standard error, and the exit code is then 1, unless a command says otherwise.
 

@@ -18,10 +18,11 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/plugin/top"
 )
 
-const topPodsHelp = `Show what Pods of the whole fleet use, with the cluster of each: cpu and memory, as ` + "`kubectl top pods`" + ` has them.
+const topPodsHelp = `Show what Pods of the whole fleet use, with the cluster of each: cpu and memory, as ` + "`kubectl top pods`" + `
+has them.
 
-The hub's metrics.k8s.io is asked. A warning names the members that did not answer, whose Pods are missing. The selector may name
-clusters: fleetscale.io/cluster is a label of each Pod here.`
+The hub's metrics.k8s.io is asked. A warning names the members that did not answer, whose Pods are missing. The selector may
+name clusters: fleetscale.io/cluster is a label of each Pod here.`
 
 const topPodsExample = `  kubectl fleetscale top pods -n shop -l app=web
 
@@ -31,7 +32,8 @@ const topPodsExample = `  kubectl fleetscale top pods -n shop -l app=web
   # Containers of two clusters.
   kubectl fleetscale top pods -n shop --containers -l 'fleetscale.io/cluster in (east,west)'`
 
-const topNodesHelp = `Show what the nodes of the whole fleet use, with the cluster of each: cpu and memory, as ` + "`kubectl top nodes`" + ` has them.
+const topNodesHelp = `Show what the nodes of the whole fleet use, with the cluster of each: cpu and memory, as ` + "`kubectl top nodes`" + `
+has them.
 
 The hub's metrics.k8s.io is asked. A warning names the members that did not answer, whose nodes are missing. The selector may name
 clusters: fleetscale.io/cluster is a label of each node here.`
@@ -49,7 +51,9 @@ type topOptions struct {
 }
 
 func newTopCommand(caller *plugin.Caller) *cobra.Command {
-	cmd := &cobra.Command{Use: "top", Short: "Show what Pods and nodes use, by clusters", Long: "Commands for what is used.", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use: "top", Short: "Show what Pods and nodes use, by clusters", Long: "Commands for what is used.", Args: cobra.NoArgs,
+	}
 	cmd.AddCommand(newTopPodsCommand(caller), newTopNodesCommand(caller))
 	return cmd
 }
@@ -57,8 +61,8 @@ func newTopCommand(caller *plugin.Caller) *cobra.Command {
 func newTopPodsCommand(caller *plugin.Caller) *cobra.Command {
 	var o topOptions
 	cmd := &cobra.Command{
-		Use: "pods", Aliases: []string{"pod", "po"}, Short: "Show what Pods use, with the cluster of each", Long: topPodsHelp, Example: topPodsExample,
-		Args: cobra.NoArgs,
+		Use: "pods", Aliases: []string{"pod", "po"}, Short: "Show what Pods use, with the cluster of each",
+		Long: topPodsHelp, Example: topPodsExample, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			columns := top.Columns{Of: "Pods", Summed: o.byCluster, Namespaces: o.everywhere, Containers: o.parts}
 			return o.run(cmd.Context(), caller, columns, podsOf(caller, &o))
@@ -74,8 +78,8 @@ func newTopPodsCommand(caller *plugin.Caller) *cobra.Command {
 func newTopNodesCommand(caller *plugin.Caller) *cobra.Command {
 	var o topOptions
 	cmd := &cobra.Command{
-		Use: "nodes", Aliases: []string{"node", "no"}, Short: "Show what nodes use, with the cluster of each", Long: topNodesHelp, Example: topNodesExample,
-		Args: cobra.NoArgs,
+		Use: "nodes", Aliases: []string{"node", "no"}, Short: "Show what nodes use, with the cluster of each",
+		Long: topNodesHelp, Example: topNodesExample, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), caller, top.Columns{Of: "Nodes", Summed: o.byCluster}, nodes)
 		},
@@ -154,7 +158,8 @@ func (o *topOptions) run(ctx context.Context, caller *plugin.Caller, columns top
 			return nil
 		}
 	case slices.ContainsFunc(rows, func(u top.Usage) bool { return u.Cluster == "" }):
-		fmt.Fprintln(caller.ErrOut, "Warning: this hub's metrics.k8s.io does not say clusters: fleetscale does not serve it; see kubectl fleetscale takeover")
+		fmt.Fprintln(caller.ErrOut, "Warning: this hub's metrics.k8s.io does not say clusters: fleetscale does not serve it; "+
+			"see kubectl fleetscale takeover")
 	}
 	if o.byCluster {
 		rows = top.Sum(rows)

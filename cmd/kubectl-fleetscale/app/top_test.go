@@ -17,13 +17,15 @@ func TestTop(t *testing.T) {
 	for i, cluster := range []string{"west", "east"} {
 		labels := fmt.Sprintf("{labels: {fleetscale.io/cluster: %s}}", cluster)
 		hub.hold(t, fmt.Sprintf("/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods/web-%d", i), fmt.Sprintf(`
-{apiVersion: metrics.k8s.io/v1beta1, kind: PodMetrics, metadata: %s, containers: [{name: web, usage: {cpu: 1%d0m, memory: 96Mi}}]}`, labels, i))
+{apiVersion: metrics.k8s.io/v1beta1, kind: PodMetrics, metadata: %s,
+  containers: [{name: web, usage: {cpu: 1%d0m, memory: 96Mi}}]}`, labels, i))
 		hub.hold(t, fmt.Sprintf("/apis/metrics.k8s.io/v1beta1/nodes/node-%d", i), fmt.Sprintf(
 			`{apiVersion: metrics.k8s.io/v1beta1, kind: NodeMetrics, metadata: %s, usage: {cpu: 2, memory: 1Gi}}`, labels))
 	}
 	kubeconfig := hub.serve(t)
 	for name, tc := range map[string]struct{ args, want string }{
-		"pods": {"pods", "NAME    CLUSTER   CPU(CORES)   MEMORY(BYTES)\nweb-0   west      100m         96Mi\nweb-1   east      110m         96Mi\n"},
+		"pods": {"pods", "NAME    CLUSTER   CPU(CORES)   MEMORY(BYTES)\n" +
+			"web-0   west      100m         96Mi\nweb-1   east      110m         96Mi\n"},
 		"pods everywhere": {"pods -A --sort-by cpu", "NAMESPACE   NAME    CLUSTER   CPU(CORES)   MEMORY(BYTES)\n" +
 			"shop        web-1   east      110m         96Mi\nshop        web-0   west      100m         96Mi\n"},
 		"containers": {"po --containers", "NAME    CONTAINER   CLUSTER   CPU(CORES)   MEMORY(BYTES)\n" +

@@ -42,6 +42,9 @@ type Span struct {
 	Local *time.Location
 }
 
+// holds reports whether a moment counts.
+func (s Span) holds(at time.Time) bool { return s.Until.IsZero() || !at.After(s.Until) }
+
 // fallback is the zone of rules that name none where no controller has said another: it is that of deploy/.
 const fallback = "UTC"
 
@@ -85,7 +88,7 @@ func ofRule(object *v1alpha1.CronFederatedHPA, rule *v1alpha1.CronFederatedHPARu
 		return []Run{base.without("suspended")}
 	}
 	var runs []Run
-	for at := read.Schedule.Next(span.Now); len(runs) < span.Count && (span.Until.IsZero() || !at.After(span.Until)); at = read.Schedule.Next(at) {
+	for at := read.Schedule.Next(span.Now); len(runs) < span.Count && span.holds(at); at = read.Schedule.Next(at) {
 		run, local := base, at.In(span.Local)
 		run.At, run.Local = &at, &local
 		if note := clockChange(at); note != "" {

@@ -111,7 +111,8 @@ func document(t *testing.T, m admissiontest.Manifest) []byte {
 }
 
 func TestLinesOfFields(t *testing.T) {
-	p := parse("f", []byte("# a comment\n---\napiVersion: autoscaling.karmada.io/v1alpha1\nkind: FederatedHPA\nmetadata:\n  labels:\n    a.b/c: d\n"+
+	p := parse("f", []byte("# a comment\n---\n"+
+		"apiVersion: autoscaling.karmada.io/v1alpha1\nkind: FederatedHPA\nmetadata:\n  labels:\n    a.b/c: d\n"+
 		"spec:\n  metrics:\n  - type: x\n  - type: y\n    resource:\n      name: cpu\n"))
 	if len(p.objects) != 1 {
 		t.Fatalf("parsed %+v", p)
@@ -143,7 +144,8 @@ func TestPaths(t *testing.T) {
 	if r.Objects != 1 || r.Refused() || len(r.Unusable) > 0 {
 		t.Errorf("a good one on standard input: %+v", r)
 	}
-	if r := lint(t, Options{Paths: []string{"-"}, In: iotest.ErrReader(errors.New("gone"))}); len(r.Unusable) != 1 || r.Unusable[0].Message != "gone" {
+	broken := iotest.ErrReader(errors.New("gone"))
+	if r := lint(t, Options{Paths: []string{"-"}, In: broken}); len(r.Unusable) != 1 || r.Unusable[0].Message != "gone" {
 		t.Errorf("standard input that breaks off: %+v", r)
 	}
 	if r := lint(t, Options{Paths: []string{"testdata/nowhere"}}); len(r.Unusable) != 1 {

@@ -110,7 +110,7 @@ func planMode(object *unstructured.Unstructured, was before) (Change, error) {
 	return change(was, map[string]any{"mode": v1alpha1.ModePaused}, "paused"+inClusters(object))
 }
 
-// inClusters says what goes on in distributed mode.
+// inClusters says what continues in distributed mode.
 func inClusters(object *unstructured.Unstructured) string {
 	kind, _, _ := unstructured.NestedString(object.Object, "spec", "federatedHPAAssignment", "federatedHPAAssignmentType")
 	if kind == "" {

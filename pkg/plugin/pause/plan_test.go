@@ -146,7 +146,8 @@ func TestWhatStays(t *testing.T) {
 	}{
 		"nothing to resume": {"{kind: FederatedHPA, metadata: {}, spec: {}}", Resume, "unchanged: it is not paused", ""},
 		"paused by hand":    {"{kind: FederatedHPA, metadata: {}, spec: {mode: Paused}}", Resume, "resumed", ""},
-		"paused without a mode": {`{kind: FederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: '{"mode":""}'}}, spec: {mode: Paused}}`,
+		"paused without a mode": {
+			`{kind: FederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: '{"mode":""}'}}, spec: {mode: Paused}}`,
 			Resume, "resumed", ""},
 		"an observer": {"{kind: FederatedHPA, metadata: {}, spec: {mode: Observe}}", Resume,
 			"unchanged: it is not paused, and only observes: to have it act, set spec.mode to Active", ""},
@@ -159,11 +160,11 @@ func TestWhatStays(t *testing.T) {
 			"--scale-down: rules have no behavior; name the autoscaler whose bounds they set"},
 		"scale-in of sizes": {"{kind: MultidimPodAutoscaler, metadata: {}, spec: {}}", PauseScaleDown, "",
 			"--scale-down: it has no goals, and so scales nothing in"},
-		"what another made": {"{kind: FederatedHPA, metadata: {ownerReferences: [{kind: MultidimPodAutoscaler, name: web, controller: true}]}, spec: {}}",
+		"what another made": {
+			"{kind: FederatedHPA, metadata: {ownerReferences: [{kind: MultidimPodAutoscaler, name: web, controller: true}]}, spec: {}}",
 			Pause, "", `MultidimPodAutoscaler "web" made it, and would set it back: name mpa/web`},
-		"an annotation of somebody": {"{kind: FederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: x}}, spec: {}}", Pause, "",
-			"reading annotation fleetscale.io/before-pause: invalid character 'x' looking for beginning of value; correct it, or " +
-				"remove it and set the spec by hand"},
+		"an annotation of somebody": {"{kind: FederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: '{'}}, spec: {}}", Pause, "",
+			"reading annotation fleetscale.io/before-pause: unexpected end of JSON input; correct it, or remove it and set the spec by hand"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			change, err := Plan(object(t, tc.object), tc.act)

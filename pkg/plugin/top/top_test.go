@@ -61,7 +61,8 @@ func TestTables(t *testing.T) {
 		{"api", "api", "east", "1000m", "10Mi"}, {"web-0", "web", "east", "250m", "102Mi"}, {"web-0", "proxy", "west", "1m", "1Mi"},
 		{"web-0", "web", "west", "120m", "96Mi"},
 	}, cells(t, parts, Columns{Containers: true}))
-	nodes := Nodes(&metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{{ObjectMeta: meta("node-1", "east"), Usage: used("2", "4Gi")}}})
+	nodes := Nodes(&metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{
+		{ObjectMeta: meta("node-1", "east"), Usage: used("2", "4Gi")}}})
 	fleettest.Same(t, "nodes", [][]any{{"node-1", "east", "2000m", "4096Mi"}}, cells(t, nodes, Columns{}))
 	if Sort(rows, "name") {
 		t.Error("there is an order that is none")
@@ -74,7 +75,8 @@ func TestSums(t *testing.T) {
 	for range 500 {
 		rows := make([]Usage, random.IntN(20))
 		for i := range rows {
-			rows[i] = Usage{Cluster: string(rune('a' + random.IntN(4))), Count: 1, CPUMilli: random.Int64N(1000), MemoryBytes: random.Int64N(1 << 40)}
+			cluster := string(rune('a' + random.IntN(4)))
+			rows[i] = Usage{Cluster: cluster, Count: 1, CPUMilli: random.Int64N(1000), MemoryBytes: random.Int64N(1 << 40)}
 		}
 		whole, sums := Whole(rows), Sum(rows)
 		fleettest.Same(t, "the sum of sums", whole, Whole(sums))
