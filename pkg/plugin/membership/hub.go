@@ -65,7 +65,7 @@ func NewHub(ctx context.Context, config *rest.Config, p Places) (*Hub, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("asking the hub at %s: %w", config.Host, err)
 	}
-	if h.uid, err = c.uid(ctx); err != nil {
+	if h.uid, err = c.uid(ctx); err != nil && !apierrors.IsNotFound(err) {
 		return nil, err
 	}
 	return h, h.read(ctx)
@@ -182,7 +182,7 @@ func (h *Hub) sees(ctx context.Context, t Target, member *cluster, server string
 			own.sameServer = s.server != "" && serverOf(held.Data[kubeconfigKey]) == s.server
 		}
 	}
-	beside, err := h.beside(ctx, t.Name)
+	beside, err := h.beside(ctx, s.object())
 	s.writes = beside != nil
 	return s, err
 }

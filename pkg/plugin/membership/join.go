@@ -95,7 +95,7 @@ func (j Join) Print(out io.Writer, members Connect, p Places) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
-		secrets, err := j.secrets(p, t, "", w, redactedTokens())
+		secrets, err := j.secrets(p, t.Name, "", w, redactedTokens())
 		if err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func (j Join) Print(out io.Writer, members Connect, p Places) error {
 
 func redactedTokens() map[string]string { return map[string]string{reader: redacted, writer: redacted} }
 
-// secrets register the target by these tokens.
-func (j Join) secrets(p Places, t Target, uid types.UID, w way, tokens map[string]string) ([]*corev1.Secret, error) {
+// secrets of this name register a cluster by these tokens.
+func (j Join) secrets(p Places, name string, uid types.UID, w way, tokens map[string]string) ([]*corev1.Secret, error) {
 	kubeconfigs := map[string][]byte{}
 	for account, token := range tokens {
 		kubeconfig, err := w.kubeconfig(account, token)
@@ -118,7 +118,7 @@ func (j Join) secrets(p Places, t Target, uid types.UID, w way, tokens map[strin
 		}
 		kubeconfigs[account] = kubeconfig
 	}
-	return registrations(p, t.Name, uid, j.Rights, kubeconfigs), nil
+	return registrations(p, name, uid, j.Rights, kubeconfigs), nil
 }
 
 // printAll writes manifests, those of the hub with their data as text.
@@ -256,7 +256,7 @@ func (j joining) registered(ctx context.Context) ([]*corev1.Secret, time.Time, e
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	secrets, err := j.secrets(j.hub.places, j.target, j.seen.uid, w, tokens)
+	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, tokens)
 	return secrets, expires, err
 }
 
@@ -322,7 +322,7 @@ func (j joining) rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := j.secrets(j.hub.places, j.target, j.seen.uid, w, redactedTokens())
+	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, redactedTokens())
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,25 @@ func TestJoinAgain(t *testing.T) {
 	}
 }
 
+// A Secret of another name that registers the cluster stays the one that does.
+func TestJoinAgainByAnAlias(t *testing.T) {
+	s := newStage(t, "east")
+	s.register("old", "uid-of-east")
+	s.hub.get(readPath + "old")["metadata"].(object)["annotations"].(object)[registration.NameAnnotation] = "east"
+	s.says = func(string) Said { return Said{State: ready} }
+	answers := s.hub.meets
+	s.hub.meets = func(w http.ResponseWriter, r *http.Request) bool {
+		r.URL.Path = strings.Replace(r.URL.Path, apiPath+"east", apiPath+"old", 1)
+		return answers(w, r)
+	}
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{writePath + "old", readPath + "old"}, s.hub.has(readPath, writePath)); diff != "" {
+		t.Errorf("Secrets (-want +got):\n%s", diff)
+	}
+}
+
 func merged(o object, key, value string) object {
 	o["metadata"].(object)["labels"].(object)[key] = value
 	return o
