@@ -219,8 +219,11 @@ func (j joining) run(ctx context.Context) (await func(context.Context) error, er
 
 // await returns when the hub's programs reach the cluster.
 func (j joining) await(ctx context.Context, expires time.Time) error {
-	name, again := j.target.Name, j.seen.own() != nil
-	err := j.hub.awaitReady(ctx, name, again, j.Timeout, func(said Said) { j.tell.say("%s: %s", name, said) })
+	name := j.target.Name
+	err := j.hub.awaitReady(ctx, awaited{
+		name: name, again: j.seen.own() != nil, writes: !j.ReadOnly, timeout: j.Timeout,
+		tell: func(said Said) { j.tell.say("%s: %s", name, said) },
+	})
 	if err != nil {
 		return fmt.Errorf("it is registered, but the hub does not reach it (%w); remove the cause, which docs/members.md#states describes, "+
 			"and join it again, or have it leave", err)

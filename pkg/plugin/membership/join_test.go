@@ -19,7 +19,11 @@ import (
 
 func TestJoin(t *testing.T) {
 	s := newStage(t, "east")
-	heard := []Said{{State: "Joining", Reason: "Unreachable", Message: "no route"}, {State: ready}}
+	heard := []Said{
+		{State: "Joining", Reason: "Unreachable", Message: "no route"},
+		{State: ready, ControllerManager: View{State: "Joining", Reason: "Forbidden"}},
+		{State: ready, ControllerManager: View{State: ready, Reason: ready}},
+	}
 	s.says = func(string) Said {
 		now := heard[0]
 		heard = heard[min(1, len(heard)-1):]
@@ -36,6 +40,7 @@ func TestJoin(t *testing.T) {
 	wantProgress := `east: granting rights in the cluster of context "east"
 east: registering it on the hub
 east: Joining (Unreachable: no route)
+east: Ready, for the controller-manager Joining (Forbidden)
 east: Ready
 `
 	if diff := cmp.Diff(wantProgress, s.progress.String()); diff != "" {

@@ -133,7 +133,9 @@ func (r Rotate) until(s *corev1.Secret) string {
 // reached waits until the hub's programs reach the member by its new tokens.
 func (r Rotate) reached(t Target, h *Hub, tell *teller, former string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := h.awaitReady(ctx, t.Name, true, r.Timeout, func(said Said) { tell.say("%s: %s", t.Name, said) })
+		err := h.awaitReady(ctx, awaited{
+			name: t.Name, again: true, timeout: r.Timeout, tell: func(said Said) { tell.say("%s: %s", t.Name, said) },
+		})
 		if err != nil {
 			return fmt.Errorf("it has new tokens, but the hub does not reach it: %w", err)
 		}
