@@ -17,7 +17,7 @@ const rotateHelp = `Give clusters new tokens.
 Without a context the controller-manager is asked to renew the tokens now, as it does at two thirds of their life. With one, you
 get the tokens by your own rights in the cluster, which also works where nobody renews them. The clusters stay Ready.
 
-Former tokens are accepted until they expire. --revoke ends them at once, by replacing the accounts; the cluster is silent until
+Former tokens are accepted until they expire. --revoke ends them within ten seconds, by replacing the accounts; the cluster is silent until
 the hub has the new ones, some seconds.`
 
 const rotateExamples = `  # New tokens for one cluster, and for all
@@ -44,7 +44,7 @@ func newRotateCommand(caller *plugin.Caller) *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&choice.Context, "context", "", "Context of the kubeconfig that leads to the cluster.")
 	fs.BoolVar(&all, "all", false, "All clusters that Secrets register.")
-	fs.BoolVar(&rotate.Revoke, "revoke", false, "End all former tokens at once.")
+	fs.BoolVar(&rotate.Revoke, "revoke", false, "End all former tokens, within ten seconds.")
 	fs.DurationVar(&rotate.TokenExpiry, "token-expiry", defaultTokenExpiry, "How long tokens last that you get by your own rights.")
 	fs.DurationVar(&rotate.Timeout, "timeout", 2*time.Minute, "How long to wait for the hub.")
 	completeContexts(cmd, caller, "context")

@@ -47,7 +47,7 @@ func (r registered) where() string {
 // sight is what was seen of the hub and of a member before anything is changed.
 type sight struct {
 	target Target
-	// uid is the member's, hub the hub's.
+	// uid is the member's, hub the hub's; empty: it has none, as API servers without Kubernetes' controllers.
 	uid, hub types.UID
 	// known are the clusters that the hub knows.
 	known []registered
@@ -68,13 +68,21 @@ func (s sight) own() *registered {
 	return nil
 }
 
+// object is the name of the Secrets that register the target, which may have been written under another one.
+func (s sight) object() string {
+	if own := s.own(); own != nil && own.secretOf() != "" {
+		return own.secretOf()
+	}
+	return s.target.Name
+}
+
 // tolerated is what a person allows.
 type tolerated struct{ allowLocal, hubToo bool }
 
 // judgeJoin returns every reason for which the cluster must not join as it is asked for.
 func judgeJoin(s sight, r Rights, t tolerated) error {
 	errs := []error{judgeAddress(s.target.Context, s.server, s.given, t.allowLocal)}
-	if s.uid == s.hub && !t.hubToo {
+	if s.uid == s.hub && s.hub != "" && !t.hubToo {
 		errs = append(errs, fmt.Errorf("context %q leads to the hub itself: name the hub's context with --hub-context, or, if the hub is to be "+
 			"a member of its own fleet, give --hub-too", s.target.Context))
 	}

@@ -5,6 +5,7 @@ package membership
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -201,6 +202,34 @@ func TestCovered(t *testing.T) {
 		if got := covered(c, "east"); got != want {
 			t.Errorf("covered(%q) = %v, want %v", header, got, want)
 		}
+	}
+}
+
+func TestReached(t *testing.T) {
+	const silence = 10 * time.Second
+	tests := map[string]struct {
+		said   Said
+		writes bool
+		since  time.Duration
+		want   bool
+	}{
+		"nobody knows it":                  {},
+		"it joins":                         {said: Said{State: "Joining"}, since: time.Hour},
+		"to read":                          {said: Said{State: ready}, want: true},
+		"to write, and nothing is known":   {said: Said{State: ready}, writes: true, since: silence - 1},
+		"to write, and nobody ever says":   {said: Said{State: ready}, writes: true, since: silence, want: true},
+		"to write, and nobody can":         {said: Said{State: ready, Partly: true}, writes: true, want: true},
+		"to write, and it is not reached":  {said: Said{State: ready, ControllerManager: View{State: "Joining"}}, writes: true, since: time.Hour},
+		"to write, and it is reached":      {said: Said{State: ready, ControllerManager: View{State: ready}}, writes: true, want: true},
+		"to read, and it is not to write":  {said: Said{State: ready, ControllerManager: View{State: "Silent"}}, want: true},
+		"to write, and the adapter cannot": {said: Said{State: "Silent", ControllerManager: View{State: ready}}, writes: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.said.reached(tc.writes, tc.since, silence); got != tc.want {
+				t.Errorf("reached = %v", got)
+			}
+		})
 	}
 }
 

@@ -64,7 +64,11 @@ func (s *stage) answers(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	said := s.says(name)
 	s.mu.Unlock()
-	reply(w, object{"status": object{"state": said.State, "reason": said.Reason, "message": said.Message}})
+	status := object{"state": said.State, "reason": said.Reason, "message": said.Message}
+	if c := said.ControllerManager; c.State != "" {
+		status["controllerManager"] = object{"state": c.State, "reason": c.Reason, "message": c.Message}
+	}
+	reply(w, object{"status": status})
 	return true
 }
 
@@ -89,7 +93,7 @@ func (s *stage) connected() *Hub {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	h.askAgain, h.settled = 10*time.Millisecond, 30*time.Millisecond
+	h.askAgain, h.settled, h.unpublished = 10*time.Millisecond, 30*time.Millisecond, 20*time.Millisecond
 	return h
 }
 

@@ -33,8 +33,8 @@ type Hub struct {
 	// secrets are the registrations, and clusters what they and the record of identities tell.
 	secrets  []corev1.Secret
 	clusters []registered
-	// askAgain and settled are as the constants.
-	askAgain, settled time.Duration
+	// askAgain, settled and unpublished are as the constants.
+	askAgain, settled, unpublished time.Duration
 
 	mu sync.Mutex
 	// claimed are the names under which clusters join just now.
@@ -58,14 +58,15 @@ func NewHub(ctx context.Context, config *rest.Config, p Places) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hub{cluster: c, places: p, askAgain: askAgain, settled: settled, claimed: map[types.UID]string{}}
+	h := &Hub{cluster: c, places: p, askAgain: askAgain, settled: settled, unpublished: unpublished,
+		claimed: map[types.UID]string{}}
 	if _, err := c.typed.CoreV1().Namespaces().Get(ctx, p.Registrations, metav1.GetOptions{}); apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("the hub at %s has no namespace %q: install fleetscale there first, or name the hub's context with --hub-context",
 			config.Host, p.Registrations)
 	} else if err != nil {
 		return nil, fmt.Errorf("asking the hub at %s: %w", config.Host, err)
 	}
-	if h.uid, err = c.uid(ctx); err != nil {
+	if h.uid, err = c.uid(ctx); err != nil && !apierrors.IsNotFound(err) {
 		return nil, err
 	}
 	return h, h.read(ctx)
@@ -182,7 +183,7 @@ func (h *Hub) sees(ctx context.Context, t Target, member *cluster, server string
 			own.sameServer = s.server != "" && serverOf(held.Data[kubeconfigKey]) == s.server
 		}
 	}
-	beside, err := h.beside(ctx, t.Name)
+	beside, err := h.beside(ctx, s.object())
 	s.writes = beside != nil
 	return s, err
 }

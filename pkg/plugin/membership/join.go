@@ -95,7 +95,7 @@ func (j Join) Print(out io.Writer, members Connect, p Places) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
-		secrets, err := j.secrets(p, t, "", w, redactedTokens())
+		secrets, err := j.secrets(p, t.Name, "", w, redactedTokens())
 		if err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func (j Join) Print(out io.Writer, members Connect, p Places) error {
 
 func redactedTokens() map[string]string { return map[string]string{reader: redacted, writer: redacted} }
 
-// secrets register the target by these tokens.
-func (j Join) secrets(p Places, t Target, uid types.UID, w way, tokens map[string]string) ([]*corev1.Secret, error) {
+// secrets of this name register a cluster by these tokens.
+func (j Join) secrets(p Places, name string, uid types.UID, w way, tokens map[string]string) ([]*corev1.Secret, error) {
 	kubeconfigs := map[string][]byte{}
 	for account, token := range tokens {
 		kubeconfig, err := w.kubeconfig(account, token)
@@ -118,7 +118,7 @@ func (j Join) secrets(p Places, t Target, uid types.UID, w way, tokens map[strin
 		}
 		kubeconfigs[account] = kubeconfig
 	}
-	return registrations(p, t.Name, uid, j.Rights, kubeconfigs), nil
+	return registrations(p, name, uid, j.Rights, kubeconfigs), nil
 }
 
 // printAll writes manifests, those of the hub with their data as text.
@@ -219,8 +219,11 @@ func (j joining) run(ctx context.Context) (await func(context.Context) error, er
 
 // await returns when the hub's programs reach the cluster.
 func (j joining) await(ctx context.Context, expires time.Time) error {
-	name, again := j.target.Name, j.seen.own() != nil
-	err := j.hub.awaitReady(ctx, name, again, j.Timeout, func(said Said) { j.tell.say("%s: %s", name, said) })
+	name := j.target.Name
+	err := j.hub.awaitReady(ctx, awaited{
+		name: name, again: j.seen.own() != nil, writes: !j.ReadOnly, timeout: j.Timeout,
+		tell: func(said Said) { j.tell.say("%s: %s", name, said) },
+	})
 	if err != nil {
 		return fmt.Errorf("it is registered, but the hub does not reach it (%w); remove the cause, which docs/members.md#states describes, "+
 			"and join it again, or have it leave", err)
@@ -256,7 +259,7 @@ func (j joining) registered(ctx context.Context) ([]*corev1.Secret, time.Time, e
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	secrets, err := j.secrets(j.hub.places, j.target, j.seen.uid, w, tokens)
+	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, tokens)
 	return secrets, expires, err
 }
 
@@ -322,7 +325,7 @@ func (j joining) rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := j.secrets(j.hub.places, j.target, j.seen.uid, w, redactedTokens())
+	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, redactedTokens())
 	if err != nil {
 		return err
 	}

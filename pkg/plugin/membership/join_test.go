@@ -19,7 +19,11 @@ import (
 
 func TestJoin(t *testing.T) {
 	s := newStage(t, "east")
-	heard := []Said{{State: "Joining", Reason: "Unreachable", Message: "no route"}, {State: ready}}
+	heard := []Said{
+		{State: "Joining", Reason: "Unreachable", Message: "no route"},
+		{State: ready, ControllerManager: View{State: "Joining", Reason: "Forbidden"}},
+		{State: ready, ControllerManager: View{State: ready, Reason: ready}},
+	}
 	s.says = func(string) Said {
 		now := heard[0]
 		heard = heard[min(1, len(heard)-1):]
@@ -36,6 +40,7 @@ func TestJoin(t *testing.T) {
 	wantProgress := `east: granting rights in the cluster of context "east"
 east: registering it on the hub
 east: Joining (Unreachable: no route)
+east: Ready, for the controller-manager Joining (Forbidden)
 east: Ready
 `
 	if diff := cmp.Diff(wantProgress, s.progress.String()); diff != "" {
@@ -77,6 +82,25 @@ func TestJoinAgain(t *testing.T) {
 	}
 	if s.credential(readPath+"east").BearerToken == before {
 		t.Error("the token is the former one")
+	}
+}
+
+// A Secret of another name that registers the cluster stays the one that does.
+func TestJoinAgainByAnAlias(t *testing.T) {
+	s := newStage(t, "east")
+	s.register("old", "uid-of-east")
+	s.hub.get(readPath + "old")["metadata"].(object)["annotations"].(object)[registration.NameAnnotation] = "east"
+	s.says = func(string) Said { return Said{State: ready} }
+	answers := s.hub.meets
+	s.hub.meets = func(w http.ResponseWriter, r *http.Request) bool {
+		r.URL.Path = strings.Replace(r.URL.Path, apiPath+"east", apiPath+"old", 1)
+		return answers(w, r)
+	}
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{writePath + "old", readPath + "old"}, s.hub.has(readPath, writePath)); diff != "" {
+		t.Errorf("Secrets (-want +got):\n%s", diff)
 	}
 }
 

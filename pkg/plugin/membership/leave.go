@@ -11,8 +11,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
@@ -151,7 +153,22 @@ func (c *cluster) revokeAll(ctx context.Context) error {
 	for _, o := range append(bound, objects...) {
 		errs = append(errs, c.remove(ctx, o))
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return c.awaitEmpty(ctx)
+}
+
+// awaitEmpty returns when the namespace of the identities is gone: before that the cluster could not join again.
+func (c *cluster) awaitEmpty(ctx context.Context) error {
+	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+		_, err := c.typed.CoreV1().Namespaces().Get(ctx, memberNamespace, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+	if err != nil {
+		return fmt.Errorf("namespace %s of the cluster of context %q is still being deleted", memberNamespace, c.context)
+	}
+	return nil
 }
 
 // bound are the Roles and RoleBindings of ours in namespaces that somebody named. The hub's own, where it is a member of its own

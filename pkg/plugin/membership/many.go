@@ -68,10 +68,13 @@ func each(ctx context.Context, slots chan struct{}, t Target, act action) error 
 	}
 	await, err := act(ctx, t)
 	<-slots
-	if err != nil || await == nil {
-		return err
+	if err == nil && await != nil {
+		err = await(ctx)
 	}
-	return await(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("cut off, run it again to continue (%w)", err)
+	}
+	return err
 }
 
 // summary is one error of those that there are.

@@ -121,19 +121,21 @@ func (r Rotate) replace(ctx context.Context, t Target, h *Hub, s, beside *corev1
 // until says what has become of the former tokens.
 func (r Rotate) until(s *corev1.Secret) string {
 	if r.Revoke {
-		return "the former ones are revoked"
+		return "the former ones are revoked, within ten seconds"
 	}
 	expires := "they expire"
 	if c, ok := timesOf(s); ok {
 		expires = "they expire, at " + c.expires.UTC().Format(time.RFC3339)
 	}
-	return "the former ones are accepted until " + expires + "; to end them at once: rotate --revoke --context CONTEXT"
+	return "the former ones are accepted until " + expires + "; to end them sooner: rotate --revoke --context CONTEXT"
 }
 
 // reached waits until the hub's programs reach the member by its new tokens.
 func (r Rotate) reached(t Target, h *Hub, tell *teller, former string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := h.awaitReady(ctx, t.Name, true, r.Timeout, func(said Said) { tell.say("%s: %s", t.Name, said) })
+		err := h.awaitReady(ctx, awaited{
+			name: t.Name, again: true, timeout: r.Timeout, tell: func(said Said) { tell.say("%s: %s", t.Name, said) },
+		})
 		if err != nil {
 			return fmt.Errorf("it has new tokens, but the hub does not reach it: %w", err)
 		}

@@ -27,22 +27,53 @@ type Said struct {
 	State string
 	// Reason and Message say why, as in docs/members.md.
 	Reason, Message string
+	// ControllerManager is what that says, by the credential that writes; empty: nothing.
+	ControllerManager View
+	// Partly: only the adapter can be asked.
+	Partly bool `json:"-"`
 }
+
+// View is one program's word.
+type View struct{ State, Reason, Message string }
 
 // ready is the state of a member that the hub's programs reach.
 const ready = "Ready"
 
 // String is what people read.
 func (s Said) String() string {
-	switch {
-	case s.State == "":
-		return "the hub's programs do not know it yet"
-	case s.Reason == "" || s.Reason == s.State:
-		return s.State
-	case s.Message == "":
-		return s.State + " (" + s.Reason + ")"
+	text := View{s.State, s.Reason, s.Message}.String()
+	if c := s.ControllerManager; s.State == ready && c.State != "" && c.State != ready {
+		text += ", for the controller-manager " + c.String()
 	}
-	return s.State + " (" + s.Reason + ": " + s.Message + ")"
+	return text
+}
+
+// String is what people read.
+func (v View) String() string {
+	switch {
+	case v.State == "":
+		return "the hub's programs do not know it yet"
+	case v.Reason == "" || v.Reason == v.State:
+		return v.State
+	case v.Message == "":
+		return v.State + " (" + v.Reason + ")"
+	}
+	return v.State + " (" + v.Reason + ": " + v.Message + ")"
+}
+
+// reached reports whether the programs reach a member that the adapter has been reaching for so long. With a credential that writes
+// the controller-manager has to as well, unless it says nothing for so long that there is none.
+func (s Said) reached(writes bool, since, silence time.Duration) bool {
+	switch c := s.ControllerManager; {
+	case s.State != ready:
+		return false
+	case !writes, s.Partly:
+		return true
+	case c.State == "":
+		return since >= silence
+	default:
+		return c.State == ready
+	}
 }
 
 // errUnserved: the hub does not serve the API.
@@ -56,6 +87,7 @@ func (h *Hub) says(ctx context.Context, name string) (Said, error) {
 		return said, err
 	}
 	said, err = h.asAnswered(ctx, name)
+	said.Partly = true
 	if err != nil || said.State == ready {
 		return said, err
 	}
@@ -150,7 +182,8 @@ func (h *Hub) asWarned(ctx context.Context, name string, said Said) Said {
 		return said
 	}
 	last := slices.MaxFunc(list.Items, func(a, b corev1.Event) int { return lastSeen(a).Compare(lastSeen(b)) })
-	return Said{State: cmp.Or(said.State, "Joining"), Reason: last.Reason, Message: last.Message}
+	said.State, said.Reason, said.Message = cmp.Or(said.State, "Joining"), last.Reason, last.Message
+	return said
 }
 
 func lastSeen(e corev1.Event) time.Time {
@@ -166,16 +199,30 @@ const (
 	askAgain = time.Second
 	// settled is for how long a member that had another credential before must be Ready with the new one.
 	settled = 3 * time.Second
+	// unpublished is for how long a controller-manager that runs says nothing of a member that is new: it publishes every five seconds.
+	unpublished = 10 * time.Second
 )
 
-// awaitReady returns when the hub's programs reach the member; again: they reached it before what was just written. Each change
-// is told.
-func (h *Hub) awaitReady(ctx context.Context, name string, again bool, timeout time.Duration, tell func(Said)) error {
+// awaited is what is waited for.
+type awaited struct {
+	name string
+	// again: the programs reached the member before what was just written.
+	again bool
+	// writes: the controller-manager has to reach it too.
+	writes  bool
+	timeout time.Duration
+	// tell is called with each change.
+	tell func(Said)
+}
+
+// awaitReady returns when the hub's programs reach the member.
+func (h *Hub) awaitReady(ctx context.Context, a awaited) error {
 	var last Said
 	var trouble error
 	begin := time.Now()
-	err := wait.PollUntilContextTimeout(ctx, h.askAgain, timeout, true, func(ctx context.Context) (bool, error) {
-		said, err := h.says(ctx, name)
+	since := begin
+	err := wait.PollUntilContextTimeout(ctx, h.askAgain, a.timeout, true, func(ctx context.Context) (bool, error) {
+		said, err := h.says(ctx, a.name)
 		if ctx.Err() != nil {
 			return false, nil // the time is over; what was known before counts
 		}
@@ -183,10 +230,13 @@ func (h *Hub) awaitReady(ctx context.Context, name string, again bool, timeout t
 			return false, nil // asked again
 		}
 		if said != last {
+			if said.State != last.State {
+				since = time.Now()
+			}
 			last = said
-			tell(said)
+			a.tell(said)
 		}
-		return said.State == ready && (!again || time.Since(begin) >= h.settled), nil
+		return said.reached(a.writes, time.Since(since), h.unpublished) && (!a.again || time.Since(begin) >= h.settled), nil
 	})
 	switch {
 	case err == nil:
@@ -194,7 +244,7 @@ func (h *Hub) awaitReady(ctx context.Context, name string, again bool, timeout t
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case trouble != nil && last == (Said{}):
-		return fmt.Errorf("not known to be Ready after %v: %w", timeout, trouble)
+		return fmt.Errorf("not known to be Ready after %v: %w", a.timeout, trouble)
 	}
-	return fmt.Errorf("not Ready after %v: %s", timeout, last)
+	return fmt.Errorf("not Ready after %v: %s", a.timeout, last)
 }
