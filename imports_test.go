@@ -20,6 +20,7 @@ var rings = map[string]int{
 	"pkg/claims":       1,
 	"pkg/compact":      1,
 	"pkg/cronplan":     1,
+	"pkg/explanation":  1,
 	"pkg/fit":          1,
 	"pkg/goals":        1,
 	"pkg/guard":        1,

@@ -367,7 +367,7 @@ type ExplanationStep struct {
 	// +optional
 	UpSeconds *int64 `json:"upSeconds,omitempty"`
 
-	// lowest is the lowest of them. Absent: there is none.
+	// lowest is the lowest of them. Absent: there is none. Bounds: minReplicas. Absent: not asked, as replicas rise.
 	// Example: 8
 	// +optional
 	Lowest *int32 `json:"lowest,omitempty"`
@@ -377,12 +377,12 @@ type ExplanationStep struct {
 	// +optional
 	DownSeconds *int64 `json:"downSeconds,omitempty"`
 
-	// highest is the highest of them. Absent: there is none.
+	// highest is the highest of them. Absent: there is none. Bounds: maxReplicas. Absent: not asked, as replicas fall.
 	// Example: 12
 	// +optional
 	Highest *int32 `json:"highest,omitempty"`
 
-	// limit is the most that replicas may rise to, or the least that they may fall to. Policy and Bounds. Absent: replicas stay.
+	// limit is the most that replicas may rise to, or the least that they may fall to. Policy.
 	// Example: 16
 	// +optional
 	Limit *int32 `json:"limit,omitempty"`
