@@ -72,6 +72,7 @@ var rings = map[string]int{
 	"pkg/controllers/multidim":                 3,
 	"pkg/controllers/tokens":                   3,
 	"pkg/metricsadapter":                       3,
+	"pkg/plugin/explain":                       3,
 	"pkg/webhook":                              3,
 
 	"cmd/controller-manager/app": 4,

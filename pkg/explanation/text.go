@@ -136,7 +136,7 @@ func (t *page) sums(m *v1alpha1.MetricExplanation) {
 	utilization := replicas.Rule(m.Rule) == replicas.RuleUtilization
 	f := m.Fleet
 	used, of := terms{f.Used}, terms{f.Requested}
-	note := fmt.Sprintf("%s that have a sample", pods(f.Counted))
+	note := fmt.Sprintf("%s with a sample", pods(f.Counted))
 	if !utilization {
 		of = terms{int64(f.Counted)}
 		if f.Unlisted != 0 {
@@ -167,7 +167,7 @@ func (t *page) sums(m *v1alpha1.MetricExplanation) {
 		assumed = append(assumed, fmt.Sprintf("%s without a sample as if %s", pods(f.Missing), as))
 	}
 	if m.Unready {
-		assumed = append(assumed, fmt.Sprintf("%s that are not ready as if idle", pods(f.Unready)))
+		assumed = append(assumed, fmt.Sprintf("%s not ready as if idle", pods(f.Unready)))
 		if utilization {
 			of = append(of, f.UnreadyRequested)
 		} else {

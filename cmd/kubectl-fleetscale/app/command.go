@@ -32,5 +32,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	caller.AddFlags(root.PersistentFlags())
+	root.AddCommand(newExplainCommand(caller))
+	root.AddCommand(newWhatIfCommand(caller))
 	return root
 }

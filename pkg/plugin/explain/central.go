@@ -18,7 +18,8 @@ func central(o *v1alpha1.FederatedHPA, now time.Time) (string, error) {
 		return "", unexplained(o)
 	}
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "FederatedHPA %s/%s: %d replicas, from %d: %s\n", o.Namespace, o.Name, e.DesiredReplicas, e.CurrentReplicas, because(e.LimitedBy))
+	fmt.Fprintf(b, "FederatedHPA %s/%s: %d replicas, from %d: %s\n", o.Namespace, o.Name, e.DesiredReplicas, e.CurrentReplicas,
+		because(e.LimitedBy))
 	fmt.Fprintf(b, "  decided %s%s%s\n", ago(e.Time.Time, now), lastChange(o, now), state(o))
 	if e.DesiredReplicas != o.Status.DesiredReplicas {
 		fmt.Fprintf(b, "  the status says %d by now: not all of it could be written, or it was written since\n", o.Status.DesiredReplicas)

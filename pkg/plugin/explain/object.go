@@ -38,7 +38,6 @@ var kinds = []kind{
 func named(words []string) (of kind, name string, err error) {
 	const usage = "say which: TYPE/NAME or TYPE NAME, with one of the types fhpa, cronfhpa, mpa"
 	written := strings.Join(words, "/")
-	of.names = nil
 	word, name, found := strings.Cut(written, "/")
 	if !found || word == "" || name == "" || strings.Contains(name, "/") {
 		return kind{}, "", fmt.Errorf("%q names no object; %s", written, usage)
