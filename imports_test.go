@@ -91,6 +91,7 @@ var neighbours = map[string][]string{
 	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule", "pkg/tenancy"},
 	"pkg/assignment":       {"pkg/taints"},
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
+	"pkg/explanation":      {"pkg/replicas", "pkg/summary"},
 	"pkg/fit":              {"pkg/compact"},
 	"pkg/command":          {"pkg/members/connection", "pkg/members/member"},
 	"pkg/cronplan":         {"pkg/schedule", "pkg/tenancy"},
@@ -116,7 +117,8 @@ var neighbours = map[string][]string{
 
 // decisions are the files in which the modes of the FederatedHPA controller decide: as pure as rings 0 and 1.
 var decisions = map[string][]string{
-	"pkg/controllers/federatedhpa/central": {"decide.go", "division.go", "situation.go", "stabilization.go", "status.go"},
+	"pkg/controllers/federatedhpa/central": {"decide.go", "division.go", "explain.go", "situation.go", "stabilization.go",
+		"status.go"},
 	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "creation.go", "decide.go",
 		"metric_status.go",
 		"situation.go",

@@ -104,8 +104,16 @@ func metricOf(d *Decided, i int) v1alpha1.MetricExplanation {
 	return m
 }
 
+// longestNumber is how long a decimal may be; longer ones are written with an exponent.
+const longestNumber = 32
+
 // text is the shortest decimal that reads back as the number.
-func text(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+func text(f float64) string {
+	if s := strconv.FormatFloat(f, 'f', -1, 64); len(s) <= longestNumber {
+		return s
+	}
+	return strconv.FormatFloat(f, 'e', -1, 64)
+}
 
 func nameOf(spec *autoscalingv2.MetricSpec) string {
 	switch {

@@ -38,7 +38,7 @@ func redo(t *testing.T, text string) (last string) {
 	return last
 }
 
-// 10,000 random decisions: what is printed re-evaluates to the decision, line by line, and each line goes on with the number before.
+// 10,000 random decisions: what is printed re-evaluates to the decision, line by line, and each step takes up the number before it.
 func TestTextCanBeRedone(t *testing.T) {
 	outcomes, limits := map[string]int{}, map[string]int{}
 	for seed := range uint64(10_000) {

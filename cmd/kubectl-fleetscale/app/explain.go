@@ -61,7 +61,7 @@ sums do not tell is said, and not guessed. Nothing is written.`,
 			return explain.WhatIf(cmd.Context(), caller, o)
 		},
 	}
-	cmd.Flags().StringArrayVar(&o.Set, "set", nil, "A field of the spec and its value, in YAML: spec.maxReplicas=20. Can be given several times.")
+	cmd.Flags().StringArrayVar(&o.Set, "set", nil, "A field of the spec and its value: spec.maxReplicas=20. Can be given several times.")
 	addFormat(cmd, &o.Format)
 	return cmd
 }

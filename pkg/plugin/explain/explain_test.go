@@ -126,9 +126,9 @@ then:
 
 func TestWhatIfRefuses(t *testing.T) {
 	tests := map[string]struct{ set, want string }{
-		"no field":    {"spec.maxReplica=20", `--set: the spec could not be read then: json: unknown field "maxReplica"`},
-		"no value":    {"spec.maxReplicas", "--set spec.maxReplicas: write FIELD=VALUE, such as spec.maxReplicas=20"},
-		"the status":  {"status.desiredReplicas=3", "--set status.desiredReplicas=3: only fields of the spec can be set: begin with spec"},
+		"no field":   {"spec.maxReplica=20", `--set: the spec could not be read then: json: unknown field "maxReplica"`},
+		"no value":   {"spec.maxReplicas", "--set spec.maxReplicas: write FIELD=VALUE, such as spec.maxReplicas=20"},
+		"the status": {"status.desiredReplicas=3", "--set status.desiredReplicas=3: only fields of the spec can be set: begin with spec"},
 		"beyond it": {"spec.metrics[3].type=x",
 			"--set spec.metrics[3].type=x: spec.metrics is a list of 1: give an index, such as spec.metrics[0]"},
 		"no index": {"spec.metrics[a].type=x",
@@ -225,7 +225,7 @@ func TestMultidim(t *testing.T) {
 		UpperBound: size("1", "2Gi"), CappedBy: []v1alpha1.Cap{{Resource: "cpu", Reason: "MaxAllowed"}}}}}
 	same(t, `
 MultidimPodAutoscaler shop/cart sizes Deployment cart
-    CONTAINER   RESOURCE   BY USE   CAPPED BY    TARGET   LEFT ALONE BETWEEN
+    CONTAINER   RESOURCE   BY USE   CAPPED BY    TARGET   UNCHANGED BETWEEN
     app         cpu        900m     MaxAllowed   500m     400m and 1
     app         memory     1Gi      -            1Gi      900Mi and 2Gi
   BY USE is what the container's use calls for, and TARGET what bounds make of it. A Pod is changed only if it requests

@@ -4,6 +4,7 @@ package explain
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -22,14 +23,9 @@ func multidim(o *v1alpha1.MultidimPodAutoscaler) string {
 		b.WriteString("  nothing is recommended yet; the conditions of the object say why\n")
 	} else {
 		t := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
-		_, _ = fmt.Fprintln(t, "    CONTAINER\tRESOURCE\tBY USE\tCAPPED BY\tTARGET\tLEFT ALONE BETWEEN")
+		_, _ = fmt.Fprintln(t, "    CONTAINER\tRESOURCE\tBY USE\tCAPPED BY\tTARGET\tUNCHANGED BETWEEN")
 		for i := range recommended.Containers {
-			c := &recommended.Containers[i]
-			for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-				of := func(s v1alpha1.Size) string { return amount(s, resource) }
-				_, _ = fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\t%s and %s\n", c.ContainerName, resource,
-					of(c.UncappedTarget), caps(c, resource), of(c.Target), of(c.LowerBound), of(c.UpperBound))
-			}
+			rows(t, &recommended.Containers[i])
 		}
 		_ = t.Flush()
 		b.WriteString("  BY USE is what the container's use calls for, and TARGET what bounds make of it. A Pod is changed only if it requests\n" +
@@ -45,6 +41,14 @@ func multidim(o *v1alpha1.MultidimPodAutoscaler) string {
 			o.Status.DesiredReplicas, o.Namespace)
 	}
 	return b.String()
+}
+
+func rows(w io.Writer, c *v1alpha1.ContainerRecommendation) {
+	for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		of := func(s v1alpha1.Size) string { return amount(s, resource) }
+		_, _ = fmt.Fprintf(w, "    %s\t%s\t%s\t%s\t%s\t%s and %s\n", c.ContainerName, resource, of(c.UncappedTarget), caps(c, resource),
+			of(c.Target), of(c.LowerBound), of(c.UpperBound))
+	}
 }
 
 func caps(c *v1alpha1.ContainerRecommendation, resource corev1.ResourceName) string {

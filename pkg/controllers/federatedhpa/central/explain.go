@@ -22,7 +22,7 @@ func (o *outcome) decided() *explanation.Decided {
 	}
 }
 
-// otherwiseLimited reports whether another step limits than the one that is stored. A fleet at rest goes on being limited by the same.
+// otherwiseLimited reports whether another step limits than the one that is stored. A fleet at rest is limited by the same all the time.
 func (o *outcome) otherwiseLimited() bool {
 	if o.scale.Err != nil {
 		return false
