@@ -54,6 +54,7 @@
 //	             pkg/controllers/fairqueue  whose object is reconciled next
 //	             pkg/controllers/perobject  what a controller knows of each object
 //	1 decisions  pkg/replicas      how many replicas
+//	             pkg/explanation   why so many replicas, as it is stored, printed and decided again
 //	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns, and what Pods reserve for it
 //	             pkg/assignment    which of them where
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is

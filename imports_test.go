@@ -21,6 +21,7 @@ var rings = map[string]int{
 	"pkg/claims":       1,
 	"pkg/compact":      1,
 	"pkg/cronplan":     1,
+	"pkg/explanation":  1,
 	"pkg/fit":          1,
 	"pkg/goals":        1,
 	"pkg/guard":        1,
@@ -83,6 +84,7 @@ var rings = map[string]int{
 	"pkg/plugin/takeover":                      3,
 	"pkg/plugin/membership":                    3,
 	"pkg/plugin/status":                        3,
+	"pkg/plugin/explain":                       3,
 	"pkg/webhook":                              3,
 
 	"cmd/controller-manager/app": 4,
@@ -101,6 +103,7 @@ var neighbours = map[string][]string{
 	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule", "pkg/tenancy"},
 	"pkg/assignment":       {"pkg/taints"},
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
+	"pkg/explanation":      {"pkg/replicas", "pkg/summary"},
 	"pkg/fit":              {"pkg/compact"},
 	"pkg/command":          {"pkg/hub/memberview", "pkg/members/connection", "pkg/members/member"},
 	"pkg/cronplan":         {"pkg/schedule", "pkg/tenancy"},
@@ -127,7 +130,8 @@ var neighbours = map[string][]string{
 
 // decisions are the files in which the modes of the FederatedHPA controller decide: as pure as rings 0 and 1.
 var decisions = map[string][]string{
-	"pkg/controllers/federatedhpa/central": {"decide.go", "division.go", "situation.go", "stabilization.go", "status.go"},
+	"pkg/controllers/federatedhpa/central": {"decide.go", "division.go", "explain.go", "situation.go", "stabilization.go",
+		"status.go"},
 	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "creation.go", "decide.go",
 		"metric_status.go",
 		"situation.go",

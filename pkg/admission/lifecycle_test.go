@@ -184,3 +184,20 @@ func cron() *v1alpha1.CronFederatedHPA {
 func deleted() *metav1.Time {
 	return &metav1.Time{Time: time.Date(2027, time.March, 1, 0, 0, 0, 0, time.UTC)}
 }
+
+// A FederatedHPA that only observes may be stored beside an autoscaler of the workload; to let it act is refused while that is there.
+func TestObserveBesideAnother(t *testing.T) {
+	observer := federatedHPA()
+	observer.Spec.FederatedHPAAssignment, observer.Spec.Mode = nil, v1alpha1.ModeObserve
+	live := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: observer.Namespace, Name: "live"}}
+	live.Spec.ScaleTargetRef = observer.Spec.ScaleTargetRef
+	known := admission.Neighbours{HPAs: []*autoscalingv2.HorizontalPodAutoscaler{live}}
+	if faults, _ := admission.ValidateFederatedHPA(observer, nil, known); len(faults) > 0 {
+		t.Errorf("an observer is refused: %v", faults)
+	}
+	acting := observer.DeepCopy()
+	acting.Spec.Mode = v1alpha1.ModeActive
+	if faults, _ := admission.ValidateFederatedHPA(acting, observer, known); len(faults) != 1 || faults[0].Field != "spec.scaleTargetRef" {
+		t.Errorf("it may act beside the other: %v", faults)
+	}
+}

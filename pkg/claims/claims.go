@@ -32,6 +32,8 @@ type Autoscaler struct {
 	Adopts bool      // it asks about a member, and has an autoscaler of its name there
 	member bool      // it asks about a member, and not about the hub
 
+	// Observes is for a FederatedHPA that only reports what it would do: it may stand beside any other.
+	Observes bool
 	// SizesOnly is for a MultidimPodAutoscaler without goals: it leaves replicas to others.
 	SizesOnly bool
 	// Made is for a MultidimPodAutoscaler that is seen by the FederatedHPA that it made: the name of that.
@@ -45,8 +47,9 @@ func Of(object metav1.Object) Autoscaler {
 	switch o := object.(type) {
 	case *v1alpha1.FederatedHPA:
 		a.Kind, a.Target = v1alpha1.FederatedHPAKind, o.Spec.ScaleTargetRef
+		a.Observes = o.Spec.Mode == v1alpha1.ModeObserve && !o.Distributed()
 		if owner, owned := multidimOf(o); owned {
-			a.Kind, a.Name, a.Made = v1alpha1.MultidimPodAutoscalerKind, owner, o.Name
+			a.Kind, a.Name, a.Made, a.Observes = v1alpha1.MultidimPodAutoscalerKind, owner, o.Name, false
 		}
 	case *v1alpha1.MultidimPodAutoscaler:
 		a.Kind, a.Target = v1alpha1.MultidimPodAutoscalerKind, o.Spec.ScaleTargetRef
@@ -139,11 +142,14 @@ func (a Autoscaler) bounds(other Autoscaler) bool {
 	return a.Kind == v1alpha1.CronFederatedHPAKind && other.Made != "" && Same(a.Target, made)
 }
 
-// bothMay reports whether one sets the replicas of what the other only sizes. Of autoscalers that holds for a
+// bothMay reports whether one only observes, or sets the replicas of what the other only sizes. Of autoscalers that holds for a
 // VerticalPodAutoscaler alone, as its users expect; a MultidimPodAutoscaler takes its goals and its sizes into account together,
 // and others would move them.
 func bothMay(asker, other Autoscaler) bool {
 	const cron = v1alpha1.CronFederatedHPAKind
+	if asker.Observes || other.Observes {
+		return asker.Kind != cron && other.Kind != cron
+	}
 	if other.Kind == vpa.Kind {
 		return other.OnlyAdvises || asker.Kind != v1alpha1.MultidimPodAutoscalerKind
 	}

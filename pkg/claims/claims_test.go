@@ -486,3 +486,24 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
+
+// A FederatedHPA in central mode that only observes is in nobody's way, and nobody in its; rules may not set what it observes all the
+// same, for they are not asked again when it begins to act.
+func TestObserver(t *testing.T) {
+	observes := func(f *v1alpha1.FederatedHPA) { f.Spec.Mode = v1alpha1.ModeObserve }
+	observer, active := federated("a", observes), federated("b")
+	for _, claims := range [][]Claim{On(Of(observer), local("live")), On(Of(observer), active), On(Of(active), observer),
+		On(InMember(observer, false), local("live")), On(Of(multidim("m")), observer)} {
+		if len(claims) > 0 {
+			t.Errorf("in the way: %s", InTheWay(claims))
+		}
+	}
+	bounds := federated("c", observes, func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{} })
+	made := federated("d", observes, madeBy("m"))
+	for name, claims := range map[string][]Claim{"distributed": On(Of(bounds), local("live")), "made by a MultidimPodAutoscaler": On(Of(made), active),
+		"rules": On(Of(cron("rules")), observer)} {
+		if len(claims) != 1 {
+			t.Errorf("%s: %d claims, not one", name, len(claims))
+		}
+	}
+}

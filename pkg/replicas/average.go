@@ -13,21 +13,16 @@ type average struct {
 func (v *view) average(target int64, n need, m *Metric) (measured, error) {
 	a := average{target: target}
 	var err error
-	a.groups, err = v.group(n, m, func(s seen) {
-		if s.class == counted {
-			a.used.add(s.sample.Value)
-		}
-	})
-	if err != nil {
+	if a.groups, err = v.group(n, m, nil); err != nil {
 		return measured{groups: a.groups}, err
 	}
+	a.used = a.groups.used
 	a.used.addSum(a.groups.strangersUsed)
-	replicas, err := balance{a.groups, v.tolerance(), v.told(), a.ratio}.replicas()
-	return measured{replicas: replicas, value: a.mean(filled{}), groups: a.groups}, err
-}
-
-func (a *average) ratio(f filled) (float64, error) {
-	return float64(a.mean(f)) / float64(a.target), nil
+	b := balance{a.groups, v.tolerance(), v.told(), target, func(f filled) (int64, error) { return a.mean(f), nil }}
+	w, err := b.weigh()
+	got := measured{replicas: w.replicas, value: a.mean(filled{}), groups: a.groups}
+	got.working = v.worked(RuleAverage, target, w, a.groups.told())
+	return got, err
 }
 
 // mean takes a busy Pod to use the target.

@@ -13,21 +13,25 @@ import (
 func (v *view) normalizeBehavior(d *Decision, recommended int32) int32 {
 	upStart := v.Now.Add(-window(v.Spec.Behavior.ScaleUp, 0))
 	downStart := v.Now.Add(-window(v.Spec.Behavior.ScaleDown, v.Options.StabilizationWindow.Truncate(time.Second)))
-	lowest, highest := recommended, recommended
+	w := Window{Up: v.Now.Sub(upStart), Down: v.Now.Sub(downStart)}
 	for _, r := range d.State.Recommendations {
 		if r.At.After(upStart) {
-			lowest = min(lowest, r.Replicas)
+			w.Lowest = atMost(w.Lowest, r.Replicas)
 		}
 		if r.At.After(downStart) {
-			highest = max(highest, r.Replicas)
+			w.Highest = atLeast(w.Highest, r.Replicas)
 		}
 	}
+	d.Explanation.Window = w
+	lowest, highest := *atMost(w.Lowest, recommended), *atLeast(w.Highest, recommended)
 	stabilized := min(max(v.Scale.Replicas, lowest), highest)
 	d.State = d.State.recommend(Recommendation{recommended, v.Now}, func(r Recommendation) bool {
 		return r.At.Before(upStart) && r.At.Before(downStart)
 	})
 	v.sayStabilized(d, recommended, stabilized, recommended < v.Scale.Replicas)
-	return v.sayLimited(d, stabilized, v.rate(d.State, stabilized))
+	l, rate := v.rate(d.State, stabilized)
+	d.Explanation.Rate = rate
+	return v.sayLimited(d, stabilized, l)
 }
 
 // window returns for how long recommendations count in one direction.

@@ -34,10 +34,15 @@ const (
 	riseAtLeast = 4.0
 )
 
+// fastestWithout is what replicas may rise to at once, without behavior.
+func (v *view) fastestWithout() int32 {
+	return trunc32(max(riseFactor*float64(v.Scale.Replicas), riseAtLeast))
+}
+
 // bound is the limit of a spec without behavior.
 func (v *view) bound(replicas int32) limit {
 	highest := atMax(v.Spec.MaxReplicas)
-	if fastest := trunc32(max(riseFactor*float64(v.Scale.Replicas), riseAtLeast)); highest.replicas > fastest {
+	if fastest := v.fastestWithout(); highest.replicas > fastest {
 		highest = rising(fastest)
 	}
 	switch lowest := atMin(v.minReplicas()); {

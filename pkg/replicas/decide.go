@@ -61,13 +61,14 @@ func Decide(q Question) Decision {
 	d.State = d.State.begin(v.Scale.Replicas, v.Now)
 	switch way {
 	case disabled:
+		d.Explanation.Basis = BasisDisabled
 		v.inactive(&d, ReasonScalingDisabled, "scaling is disabled since the replica count of the target is zero")
 		v.settle(&d, v.Scale.Replicas, nil)
 	case toMax:
-		d.Explanation.Reason = aboveMax
+		d.Explanation.Reason, d.Explanation.Basis = aboveMax, BasisMax
 		v.settle(&d, v.Spec.MaxReplicas, nil)
 	case toMin:
-		d.Explanation.Reason = belowMin
+		d.Explanation.Reason, d.Explanation.Basis = belowMin, BasisMin
 		v.settle(&d, v.minReplicas(), nil)
 	default:
 		v.follow(&d)
@@ -100,6 +101,7 @@ func (v *view) sayNoScale(d *Decision) {
 // follow decides by the metrics.
 func (v *view) follow(d *Decision) {
 	v.dark = v.unseen()
+	d.Explanation.Basis = BasisNothing
 	c, err := v.combine(d)
 	v.reportUnseen(d)
 	if err != nil {
@@ -108,8 +110,10 @@ func (v *view) follow(d *Decision) {
 		d.Err = fmt.Errorf("computing the replicas of %s by its metrics: %w", d.plan.description, err)
 		return
 	}
+	d.Explanation.Basis = BasisMetrics
 	d.Err = c.err(len(v.Spec.Metrics))
-	recommended := v.hold(d, max(0, c.replicas))
+	d.Explanation.Asked = max(0, c.replicas)
+	recommended := v.hold(d, d.Explanation.Asked)
 	d.Explanation.Metric, d.Explanation.Recommended = c.metric, recommended
 	switch {
 	case recommended > v.Scale.Replicas:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -188,10 +189,18 @@ func TestExplanation(t *testing.T) {
 	q.Clusters[1].Pods[0].Terminating = true
 	want := Explanation{
 		Metrics: []Proposal{{Metric: "cpu resource utilization (percentage of request)", Replicas: 24, Pods: []PodCount{
-			{Cluster: "east", Ignored: 1, Unready: 3, Counted: 4},
+			{Cluster: "east", Ignored: 1, Unready: 3, Counted: 4, Used: 6000, Requests: 2000},
 			{Cluster: "west", Missing: 6},
+		}, Working: Working{
+			Rule: RuleUtilization, Target: 50, ToleranceDown: 0.1, ToleranceUp: 0.1, Replicas: 10, Asks: 24, Outcome: OutcomeScaled,
+			Value: 300, Second: 92, Refilled: true, Idle: true, Unready: true, Entries: 13,
+			Told: Told{Sums: Sums{
+				Ignored: 1, Unready: 3, Missing: 6, Counted: 4, Used: 6000, Requests: 2000, UnreadyRequests: 1500, MissingRequests: 3000,
+				Busy: 3000, ByRequest: []Requested{{Request: 500, Pods: 6}},
+			}},
 		}}},
-		Metric: "cpu resource utilization (percentage of request)", Recommended: 24, Stabilized: 24,
+		Metric: "cpu resource utilization (percentage of request)", Asked: 24, Recommended: 24, Stabilized: 24,
+		Window: Window{Down: 5 * time.Minute}, Rate: Rate{Limit: 20}, Limited: 20, Basis: BasisMetrics,
 		Unseen: []Unseen{{"west", fleet.ReasonTimeout}}, Reason: "cpu resource utilization (percentage of request) above target",
 	}
 	same(t, "explanation", want, Decide(q).Explanation)

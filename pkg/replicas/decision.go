@@ -56,10 +56,20 @@ type Explanation struct {
 	Metrics []Proposal
 	// Metric is the name of the one that asked for most.
 	Metric string
-	// Recommended is what it asked for, or more if that could not be believed.
+	// Asked is what it asked for.
+	Asked int32
+	// Recommended is the same, or more if that could not be believed.
 	Recommended int32
+	// Window is what earlier recommendations say.
+	Window Window
 	// Stabilized is what windows made of it.
 	Stabilized int32
+	// Rate is how far replicas may go at once.
+	Rate Rate
+	// Limited is what the rate and the bounds made of it.
+	Limited int32
+	// Basis is what the decision was made by.
+	Basis Basis
 	// Unseen are the clusters whose Pods, or parts of any metric, cannot be seen, in name order.
 	Unseen []Unseen
 	// Held says that replicas would have been taken away if all clusters could be seen.
@@ -83,6 +93,8 @@ type Proposal struct {
 	Err error
 	// Pods say how those of each cluster counted, in name order; empty if the metric is not of Pods.
 	Pods []PodCount
+	// Working is how it came to the number; the zero value if it did not.
+	Working Working
 }
 
 // PodCount says how the Pods of one cluster counted for one metric. Their sum is the number of Pods, with those that the
@@ -91,6 +103,8 @@ type PodCount struct {
 	Cluster string
 	// Ignored are leaving. Unready are not ready to be measured. Missing run and were not measured. Counted were.
 	Ignored, Unready, Missing, Counted int
+	// Used is what the counted ones use, in milli; Requests, of a utilization, what they request.
+	Used, Requests int64
 }
 
 func (d *Decision) warn(reason, message string) {

@@ -16,7 +16,35 @@ type groups struct {
 	// from Pods of the workload; but not while Pods are hidden, as the hidden clusters' strangers would be missing beside them.
 	strangers     int
 	strangersUsed sum
-	clusters      []PodCount
+	// used by counted Pods.
+	used sum
+	// requests by class, busy: what missing Pods would use if they were busy, and the missing Pods by what they request. Only of
+	// utilizations.
+	requests     [counted + 1]sum
+	busy         sum
+	byRequest    [mostRequests]Requested
+	byRequestLen int // more than mostRequests: not all are there
+	clusters     []PodCount
+}
+
+// mostRequests is by how many different requests missing Pods are told apart.
+const mostRequests = 4
+
+// addMissing adds missing Pods of one request.
+func (g *groups) addMissing(r Requested) {
+	if g.byRequestLen > mostRequests {
+		return
+	}
+	for i := range g.byRequest[:g.byRequestLen] {
+		if known := &g.byRequest[i]; known.Request == r.Request && known.Abandoned == r.Abandoned {
+			known.Pods += r.Pods
+			return
+		}
+	}
+	if g.byRequestLen < mostRequests {
+		g.byRequest[g.byRequestLen] = r
+	}
+	g.byRequestLen++
 }
 
 // seen is what a metric sees of one Pod. The sample means nothing unless the class is counted.
@@ -25,15 +53,22 @@ type seen struct {
 	pod     *Pod
 	cluster string
 	sample  Sample
+	into    *groups // of its cluster
 	// abandoned: nobody waits for its cluster, which cannot be seen.
 	abandoned bool
 }
 
-// group classifies every Pod and passes each to visit.
+// group classifies every Pod and passes each to visit, if there is one.
 func (v *view) group(n need, m *Metric, visit func(seen)) (groups, error) {
-	g := groups{}
+	if m.Told != nil {
+		return m.Told.groups(), nil
+	}
+	g, one := groups{clusters: make([]PodCount, 0, len(v.members))}, &groups{}
 	for i := range v.members {
-		g.addCluster(v.members[i].group(v, n, m, visit))
+		*one = groups{}
+		v.members[i].group(v, n, m, one, visit)
+		g.addCluster(one)
+		g.clusters = append(g.clusters, one.count(v.members[i].Name))
 	}
 	if len(v.dark) > 0 && v.hidden(m.Coverage) {
 		g.strangers, g.strangersUsed = 0, sum{}
@@ -49,8 +84,9 @@ func (v *view) group(n need, m *Metric, visit func(seen)) (groups, error) {
 
 var errNoPods = errors.New("no pods returned by selector while calculating replica count")
 
-func (m *census) group(v *view, n need, metric *Metric, visit func(seen)) groups {
-	g, samples := groups{}, m.samples(metric)
+// group classifies the Pods of one cluster into g.
+func (m *census) group(v *view, n need, metric *Metric, g *groups, visit func(seen)) {
+	samples := m.samples(metric)
 	rule := classifier{options: v.Options, now: m.now, cpu: n.resource == corev1.ResourceCPU}
 	m.each(func(p *Pod) {
 		s, measured := samples[p.Name]
@@ -63,14 +99,24 @@ func (m *census) group(v *view, n need, metric *Metric, visit func(seen)) groups
 			is = ignored
 		}
 		*g.of(is)++
-		visit(seen{class: is, pod: p, cluster: m.Name, sample: s, abandoned: m.Drained && m.Silent != nil})
+		if is == counted {
+			g.used.add(s.Value)
+		}
+		if visit != nil {
+			visit(seen{class: is, pod: p, cluster: m.Name, sample: s, into: g, abandoned: m.Drained && m.Silent != nil})
+		}
 	})
 	g.strangers += len(samples)
 	for _, s := range samples {
 		g.strangersUsed.add(s.Value)
 	}
-	g.clusters = []PodCount{{Cluster: m.Name, Ignored: g.ignored, Unready: g.unready, Missing: g.missing, Counted: g.counted}}
-	return g
+}
+
+func (g *groups) count(cluster string) PodCount {
+	return PodCount{
+		Cluster: cluster, Ignored: g.ignored, Unready: g.unready, Missing: g.missing, Counted: g.counted,
+		Used: g.used.toInt64(), Requests: g.requests[counted].toInt64(),
+	}
 }
 
 // samples returns those of the answer that count: none of a cluster that is draining, or that cannot be seen.
@@ -94,14 +140,22 @@ func (g *groups) of(c class) *int {
 	}
 }
 
-func (g *groups) addCluster(c groups) {
+func (g *groups) addCluster(c *groups) {
 	g.ignored += c.ignored
 	g.unready += c.unready
 	g.missing += c.missing
 	g.counted += c.counted
 	g.strangers += c.strangers
 	g.strangersUsed.addSum(c.strangersUsed)
-	g.clusters = append(g.clusters, c.clusters...)
+	g.used.addSum(c.used)
+	for class := range g.requests {
+		g.requests[class].addSum(c.requests[class])
+	}
+	g.busy.addSum(c.busy)
+	for i := range min(c.byRequestLen, mostRequests) {
+		g.addMissing(c.byRequest[i])
+	}
+	g.byRequestLen = max(g.byRequestLen, c.byRequestLen)
 }
 
 func (g *groups) total() int { return g.ignored + g.unready + g.missing + g.counted }

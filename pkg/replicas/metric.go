@@ -22,6 +22,9 @@ type Metric struct {
 	// prove present is not seen; for Object and External ones, where not every cluster need be asked, one that is Silent
 	// and not Covered.
 	Coverage *fleet.Coverage
+	// Told stands for Pods, for Values and for the Pods of all clusters, if it is there: the decision is made again of what an earlier
+	// one was told.
+	Told *Told
 }
 
 // Sample is what one Pod was measured to use.

@@ -27,8 +27,8 @@ func (v *view) externalShare(source *autoscalingv2.ExternalMetricSource, m *Metr
 	if err := v.noValues(source, m); err != nil {
 		return invalid(ReasonFailedGetExternalMetric, err, fmt.Sprintf("%s: failed to get %s external metric", prefix, source.Metric.Name))
 	}
-	value := totalOfShares(m.Values)
-	got := v.shared(value, source.Target.AverageValue.MilliValue())
+	value := totalOfShares(m.values())
+	got := v.shared(value, source.Target.AverageValue.MilliValue(), m)
 	if float64(value) >= math.MaxInt64 {
 		got.value = math.MaxInt64 // a sum beyond the bound has no share that is known
 	}
@@ -38,7 +38,7 @@ func (v *view) externalShare(source *autoscalingv2.ExternalMetricSource, m *Metr
 func (v *view) externalValue(source *autoscalingv2.ExternalMetricSource, m *Metric, prefix string) proposal {
 	err, got := v.noValues(source, m), measured{}
 	if err == nil {
-		got, err = v.scaled(total(m.Values), source.Target.Value.MilliValue())
+		got, err = v.scaled(total(m.values()), source.Target.Value.MilliValue(), m)
 	}
 	if err != nil {
 		return invalid(ReasonFailedGetExternalMetric, err, fmt.Sprintf("%s: failed to get external metric %s", prefix, source.Metric.Name))

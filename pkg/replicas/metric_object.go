@@ -29,7 +29,7 @@ func (v *view) objectValue(source *autoscalingv2.ObjectMetricSource, m *Metric) 
 	value, err := v.valueOf(source, m)
 	got := measured{}
 	if err == nil {
-		got, err = v.scaled(value, source.Target.Value.MilliValue())
+		got, err = v.scaled(value, source.Target.Value.MilliValue(), m)
 	}
 	if err != nil {
 		return invalid(ReasonFailedGetObjectMetric, err, "failed to get object metric value")
@@ -45,13 +45,16 @@ func (v *view) objectShare(source *autoscalingv2.ObjectMetricSource, m *Metric) 
 		return invalid(ReasonFailedGetObjectMetric, err, fmt.Sprintf("failed to get object metric value: failed to get %s object metric",
 			source.Metric.Name))
 	}
-	got := v.shared(value, source.Target.AverageValue.MilliValue())
+	got := v.shared(value, source.Target.AverageValue.MilliValue(), m)
 	return objectProposal(source, got, fmt.Sprintf("external metric %s(%+v)", source.Metric.Name, source.Metric.Selector),
 		autoscalingv2.MetricValueStatus{AverageValue: amount("", got.value)})
 }
 
 func (v *view) valueOf(source *autoscalingv2.ObjectMetricSource, m *Metric) (int64, error) {
 	err := m.Err
+	if m.Told != nil {
+		return m.Told.Value, nil
+	}
 	if err == nil && len(m.Values) != 1 {
 		err = fmt.Errorf("the answer has %d values, and not one", len(m.Values))
 	}

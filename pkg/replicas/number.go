@@ -27,6 +27,14 @@ func (s *sum) subtract(other sum) {
 
 func widen(v int64) sum { return sum{high: uint64(v >> 63), low: uint64(v)} }
 
+// toInt64 is s within int64.
+func (s sum) toInt64() int64 {
+	if s.high == uint64(int64(s.low)>>63) {
+		return int64(s.low)
+	}
+	return toInt64(s.big())
+}
+
 func (s sum) isZero() bool { return s == sum{} }
 
 func (s sum) big() *big.Int {
@@ -59,6 +67,9 @@ func toInt64(n *big.Int) int64 {
 
 // percentOf is v percent/100 without its fraction, within int64.
 func percentOf(v int64, percent int32) int64 {
+	if percent == 100 {
+		return v
+	}
 	n := new(big.Int).Mul(big.NewInt(v), big.NewInt(int64(percent)))
 	return toInt64(n.Quo(n, big.NewInt(100)))
 }

@@ -11,32 +11,34 @@ import (
 
 // rate is the limit of a spec with behavior: its policies, and the bound in the direction of the change. Replicas that
 // stay are not limited.
-func (v *view) rate(s State, replicas int32) limit {
-	current := v.Scale.Replicas
+func (v *view) rate(s State, replicas int32) (limit, Rate) {
+	current, rate := v.Scale.Replicas, Rate{}
 	switch {
 	case replicas > current:
+		rate = v.fastestRise(s)
 		highest := atMax(v.Spec.MaxReplicas)
-		if fastest := max(current, v.fastestRise(s)); highest.replicas > fastest {
+		if fastest := max(current, rate.Limit); highest.replicas > fastest {
 			highest = rising(fastest)
 		}
 		if replicas > highest.replicas {
-			return highest
+			return highest, rate
 		}
 	case replicas < current:
+		rate = v.fastestFall(s)
 		lowest := atMin(v.minReplicas())
-		if fastest := min(current, v.fastestFall(s)); lowest.replicas < fastest {
+		if fastest := min(current, rate.Limit); lowest.replicas < fastest {
 			lowest = falling(fastest)
 		}
 		if replicas < lowest.replicas {
-			return lowest
+			return lowest, rate
 		}
 	}
-	return unlimited(replicas)
+	return unlimited(replicas), rate
 }
 
 // fastestRise returns what the policies let replicas rise to. Rounding up lets a small percentage of few replicas get
 // anywhere.
-func (v *view) fastestRise(s State) int32 {
+func (v *view) fastestRise(s State) Rate {
 	return v.fastest(v.Spec.Behavior.ScaleUp, s, +1, func(start int64, p autoscalingv2.HPAScalingPolicy) int32 {
 		if p.Type == autoscalingv2.PercentScalingPolicy {
 			return ceil32(float64(start) * (1 + float64(p.Value)/100))
@@ -46,7 +48,7 @@ func (v *view) fastestRise(s State) int32 {
 }
 
 // fastestFall returns what the policies let replicas fall to.
-func (v *view) fastestFall(s State) int32 {
+func (v *view) fastestFall(s State) Rate {
 	return v.fastest(v.Spec.Behavior.ScaleDown, s, -1, func(start int64, p autoscalingv2.HPAScalingPolicy) int32 {
 		if p.Type == autoscalingv2.PercentScalingPolicy {
 			return trunc32(float64(start) * (1 - float64(p.Value)/100))
@@ -57,21 +59,22 @@ func (v *view) fastestFall(s State) int32 {
 
 // fastest is the policies' limit in a direction (+1 or -1): of the one that changes most, or least if so selected.
 func (v *view) fastest(rules *autoscalingv2.HPAScalingRules, s State, direction int64,
-	allows func(start int64, p autoscalingv2.HPAScalingPolicy) int32) int32 {
+	allows func(start int64, p autoscalingv2.HPAScalingPolicy) int32) Rate {
 	if rules == nil || selected(rules) == autoscalingv2.DisabledPolicySelect {
-		return v.Scale.Replicas
+		return Rate{Limit: v.Scale.Replicas, Disabled: true}
 	}
 	highest := (selected(rules) == autoscalingv2.MinChangePolicySelect) == (direction < 0)
-	limit := int32(math.MaxInt32)
+	rate := Rate{Limit: math.MaxInt32}
 	if highest {
-		limit = math.MinInt32
+		rate.Limit = math.MinInt32
 	}
 	for _, p := range rules.Policies {
-		if allowed := allows(v.startOf(s, p.PeriodSeconds), p); (allowed > limit) == highest {
-			limit = allowed
+		start := v.startOf(s, p.PeriodSeconds)
+		if allowed := allows(start, p); (allowed > rate.Limit) == highest {
+			rate.Limit, rate.Policy, rate.Start = allowed, p, start
 		}
 	}
-	return limit
+	return rate
 }
 
 func selected(rules *autoscalingv2.HPAScalingRules) autoscalingv2.ScalingPolicySelect {

@@ -22,6 +22,7 @@ type measured struct {
 	value    int64 // milli
 	percent  int32 // of a utilization
 	groups   groups
+	working  Working
 }
 
 // fault is why a metric cannot be used.

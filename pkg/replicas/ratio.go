@@ -12,23 +12,38 @@ import (
 
 // scaled returns the replicas for a value and its target, both in milli: as many times the Ready Pods as the value is of
 // the target. Without replicas the ratio itself is the answer, and nothing is tolerated.
-func (v *view) scaled(value, target int64) (measured, error) {
+func (v *view) scaled(value, target int64, m *Metric) (measured, error) {
 	ratio := float64(value) / float64(target)
+	ready, err := v.readyFor(m)
+	told := Told{Value: value, Ready: ready, ReadyUnknown: err != nil}
+	got := measured{value: value}
+	w := weighed{value: value, entries: int(ready), outcome: OutcomeScaled}
 	switch {
 	case v.Scale.Replicas == 0:
-		return measured{replicas: ceil32(ratio), value: value}, nil
+		w.replicas, w.entries = ceil32(ratio), 1
 	case v.tolerance().within(ratio):
-		return measured{replicas: v.told(), value: value}, nil
-	}
-	ready, err := v.readyPods()
-	if err != nil {
+		w.replicas, w.outcome = v.told(), OutcomeTolerated
+	case err != nil:
 		return measured{}, fmt.Errorf("unable to calculate ready pods: %w", err)
+	default:
+		w.replicas = ceil32(ratio * float64(ready))
+		if ratio < 1 && len(v.dark) > 0 && w.replicas > v.told() { // more Pods than replicas prove nothing if the value may be incomplete
+			w.replicas, w.outcome = v.told(), OutcomeUnproven
+		}
 	}
-	replicas := ceil32(ratio * float64(ready))
-	if ratio < 1 && len(v.dark) > 0 { // more Pods than replicas prove nothing if the value may be incomplete
-		replicas = min(replicas, v.told())
+	got.replicas, got.working = w.replicas, v.worked(RuleRatio, target, w, told)
+	return got, nil
+}
+
+// readyFor is [view.readyPods], or what an earlier decision was told.
+func (v *view) readyFor(m *Metric) (int64, error) {
+	switch {
+	case m.Told == nil:
+		return v.readyPods()
+	case m.Told.ReadyUnknown:
+		return 0, errors.New("no Ready Pod was known")
 	}
-	return measured{replicas: replicas, value: value}, nil
+	return m.Told.Ready, nil
 }
 
 // readyPods counts Ready Pods, those being deleted too. Of a cluster that cannot be seen they are those last seen; none

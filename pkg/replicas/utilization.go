@@ -6,17 +6,14 @@ import "errors"
 
 // utilization is what Pods use in percent of what they request, without its fraction.
 type utilization struct {
-	target   int32 // percent
-	groups   groups
-	used     sum            // by counted Pods
-	requests map[class]*sum // by class
-	busy     sum            // what missing Pods would use if they were busy
-	fault    error          // the first Pod without a request, whatever its class
+	target int32 // percent
+	groups groups
+	fault  error // the first Pod without a request, whatever its class
 }
 
 // utilize returns the replicas for a target utilization, the utilization in percent, and the mean use in milli.
 func (v *view) utilize(target int32, n need, m *Metric) (measured, error) {
-	u := utilization{target: target, requests: map[class]*sum{ignored: {}, unready: {}, missing: {}, counted: {}}}
+	u := utilization{target: target}
 	var err error
 	if u.groups, err = v.group(n, m, func(s seen) { u.visit(v, n, s) }); err != nil {
 		return measured{}, err
@@ -24,11 +21,15 @@ func (v *view) utilize(target int32, n need, m *Metric) (measured, error) {
 	if u.fault != nil {
 		return measured{groups: u.groups}, u.fault
 	}
-	replicas, err := balance{u.groups, v.tolerance(), v.told(), u.ratio}.replicas()
+	b := balance{u.groups, v.tolerance(), v.told(), int64(target), u.value}
+	w, err := b.weigh()
 	if err != nil {
 		return measured{groups: u.groups}, err
 	}
-	return measured{replicas: replicas, percent: u.percent(filled{}), value: u.used.over(u.groups.counted), groups: u.groups}, nil
+	return measured{
+		replicas: w.replicas, percent: int32(w.value), value: u.groups.used.over(u.groups.counted), groups: u.groups,
+		working: v.worked(RuleUtilization, int64(target), w, u.groups.told()),
+	}, nil
 }
 
 func (u *utilization) visit(v *view, n need, s seen) {
@@ -36,41 +37,42 @@ func (u *utilization) visit(v *view, n need, s seen) {
 	if err != nil && u.fault == nil {
 		u.fault = v.in(s.cluster, err)
 	}
-	u.requests[s.class].add(request)
-	switch s.class {
-	case counted:
-		u.used.add(s.sample.Value)
-	case missing:
-		busy := max(100, u.target)
-		if s.abandoned { // its replicas are neither to block the others, nor to be taken from them
-			busy = u.target
-		}
-		u.busy.add(percentOf(request, busy))
+	s.into.requests[s.class].add(request)
+	if s.class == missing {
+		s.into.busy.add(percentOf(request, u.busy(s.abandoned)))
+		s.into.addMissing(Requested{Request: request, Abandoned: s.abandoned, Pods: 1})
 	}
 }
 
-func (u *utilization) ratio(f filled) (float64, error) {
-	if u.requested(f).isZero() {
+// busy is how much of its request a Pod is taken to use whose use is not known; of a cluster that nobody waits for, what it should
+// use, so that its replicas neither block the others nor are taken from them.
+func (u *utilization) busy(abandoned bool) int32 {
+	if abandoned {
+		return u.target
+	}
+	return max(100, u.target)
+}
+
+// value returns the utilization in percent.
+func (u *utilization) value(f filled) (int64, error) {
+	requested := u.requested(f)
+	if requested.isZero() {
 		return 0, errors.New("no metrics returned matched known pods")
 	}
-	return float64(u.percent(f)) / float64(u.target), nil
-}
-
-func (u *utilization) percent(f filled) int32 {
-	used := u.used
+	used := u.groups.used
 	if f.busy {
-		used.addSum(u.busy)
+		used.addSum(u.groups.busy)
 	}
-	return used.times100Over(u.requested(f))
+	return int64(used.times100Over(requested)), nil
 }
 
 func (u *utilization) requested(f filled) sum {
-	requested := *u.requests[counted]
+	requested := u.groups.requests[counted]
 	if f.busy || f.idle {
-		requested.addSum(*u.requests[missing])
+		requested.addSum(u.groups.requests[missing])
 	}
 	if f.unready {
-		requested.addSum(*u.requests[unready])
+		requested.addSum(u.groups.requests[unready])
 	}
 	return requested
 }

@@ -9,14 +9,20 @@ import autoscalingv2 "k8s.io/api/autoscaling/v2"
 func (v *view) normalize(d *Decision, recommended int32) int32 {
 	start := v.Now.Add(-v.Options.StabilizationWindow)
 	old := func(r Recommendation) bool { return r.At.Before(start) }
-	stabilized := recommended
+	w := Window{Down: v.Options.StabilizationWindow}
 	for _, r := range d.State.Recommendations {
 		if !old(r) {
-			stabilized = max(stabilized, r.Replicas)
+			w.Highest = atLeast(w.Highest, r.Replicas)
 		}
 	}
+	stabilized := recommended
+	if w.Highest != nil {
+		stabilized = max(stabilized, *w.Highest)
+	}
+	d.Explanation.Window = w
 	d.State = d.State.recommend(Recommendation{recommended, v.Now}, old)
 	v.sayStabilized(d, recommended, stabilized, true)
+	d.Explanation.Rate = Rate{Limit: v.fastestWithout()}
 	return v.sayLimited(d, stabilized, v.bound(stabilized))
 }
 
@@ -37,6 +43,7 @@ func (v *view) sayStabilized(d *Decision, recommended, stabilized int32, down bo
 
 // sayLimited reports whether a bound or a rate limits, and returns what it leaves.
 func (v *view) sayLimited(d *Decision, stabilized int32, l limit) int32 {
+	d.Explanation.Limited = l.replicas
 	d.set(v.Now, autoscalingv2.ScalingLimited, boolStatus(l.replicas != stabilized), l.reason, l.message)
 	return l.replicas
 }

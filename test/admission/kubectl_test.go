@@ -141,8 +141,8 @@ func TestKubectlGet(t *testing.T) {
 		e.kubectl(t, "-n", namespace, "patch", strings.ToLower(u.GetKind()), u.GetName(), "--subresource=status", "--type=merge", "-p", status)
 	}
 	fhpa := [][]string{
-		{"NAME", "REFERENCE-KIND", "REFERENCE-NAME", "TARGETS", "MINPODS", "MAXPODS", "REPLICAS", "READY", "CLUSTERS", "STATE", "AGE", "DESIRED",
-			"LAST-SCALE", "REASON"},
+		{"NAME", "REFERENCE-KIND", "REFERENCE-NAME", "TARGETS", "MINPODS", "MAXPODS", "REPLICAS", "READY", "CLUSTERS", "STATE", "AGE", "MODE",
+			"DESIRED", "LAST-SCALE", "REASON"},
 		{"central-status", "Deployment", "shop", "<unknown>, queue: 126m/100 (avg)", "", "20", "12", "11", "1/2", "Held"},
 	}
 	cron := [][]string{

@@ -108,6 +108,17 @@ func isIn(state v1alpha1.FederatedHPAState) func(*v1alpha1.FederatedHPA) error {
 	}
 }
 
+// explains wants status.explanation to lead from one number to another, by a metric that was measured in all members.
+func explains(from, to int32, members int) func(*v1alpha1.FederatedHPA) error {
+	return func(f *v1alpha1.FederatedHPA) error {
+		e := f.Status.Explanation
+		if e == nil || e.CurrentReplicas != from || e.DesiredReplicas != to || len(e.Metrics) == 0 || len(e.Metrics[0].Clusters) != members {
+			return fmt.Errorf("its explanation is %+v, want one from %d to %d by %d members", e, from, to, members)
+		}
+		return nil
+	}
+}
+
 // says wants a condition: "Type=Status/Reason", and words of its message.
 func says(want string, words ...string) func(*v1alpha1.FederatedHPA) error {
 	return func(f *v1alpha1.FederatedHPA) error {

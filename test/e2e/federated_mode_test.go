@@ -14,6 +14,7 @@ func (s *stage) observesFirst() {
 	s.propagate(3, allMembers()...)
 	s.autoscale("mode: Observe, minReplicas: 3, maxReplicas: 12, metrics: [" + byCPU + "]")
 	s.comes("it says how many it would run", isIn(v1alpha1.StateObserving), says("Acting=False/Observe", "from 3 to 6 replicas"))
+	s.comes("it says why", explains(3, 6, 3))
 	s.stays(2*syncPeriod, asItWas)
 
 	s.change(`{"spec":{"federatedHPAAssignment":{"federatedHPAAssignmentType":"StaticWeighted"}}}`)

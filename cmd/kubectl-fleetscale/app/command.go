@@ -36,5 +36,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.AddCommand(newCronCommand(caller), newPauseCommand(caller), newResumeCommand(caller), newTopCommand(caller))
 	root.AddCommand(newCordonCommand(caller), newUncordonCommand(caller), newDrainCommand(caller))
 	root.AddCommand(newJoinCommand(caller), newLeaveCommand(caller), newRotateCommand(caller), newStatusCommand(caller))
+	root.AddCommand(newExplainCommand(caller))
+	root.AddCommand(newWhatIfCommand(caller))
 	return root
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -124,4 +125,51 @@ func TestModeThatIsCut(t *testing.T) {
 	_ = w.reconcileN(8)
 	same(t, "written", nil, w.hub.workloads[web].writes)
 	same(t, "asked of the other mode", "keep web", w.other.did[0])
+}
+
+// What only observes may stand beside whoever scales the workload, and decides as if it were alone. Once it acts, it is in the way.
+func TestObserveBesideALiveAutoscaler(t *testing.T) {
+	w := onHub(t)
+	w.hub.hpas = append(w.hub.hpas, federatedhpatest.HPA("live", func(*autoscalingv2.HorizontalPodAutoscaler) {}))
+	w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
+	w.edit(in(v1alpha1.ModeObserve))
+	w.wants(18)
+	_ = w.reconcileN(2)
+	same(t, "acting", "Observing False Observe: spec.mode is Observe: the workload would go from 10 to 18 replicas", acting(w))
+	same(t, "explained", int32(18), w.object().Status.Explanation.DesiredReplicas)
+	same(t, "written", []int32(nil), w.hub.workloads[web].writes)
+	w.edit(in(v1alpha1.ModeActive))
+	_ = w.reconcileN(2)
+	same(t, "ScalingActive", "AmbiguousSelector", summary.Condition(&w.object().Status, autoscalingv2.ScalingActive).Reason)
+	same(t, "written beside it", []int32(nil), w.hub.workloads[web].writes)
+}
+
+// The mode of each object is a series, which follows it, and goes with it.
+func TestModeMetric(t *testing.T) {
+	w := onHub(t)
+	series := func() []string {
+		var all []string
+		families, _ := w.registry.Gather()
+		for _, family := range families {
+			if family.GetName() != "fleetscale_federatedhpa_mode" {
+				continue
+			}
+			for _, m := range family.GetMetric() {
+				for _, l := range m.GetLabel() {
+					if l.GetName() == "mode" {
+						all = append(all, l.GetValue())
+					}
+				}
+			}
+		}
+		return all
+	}
+	_ = w.reconcileN(1)
+	same(t, "by default", []string{"Active"}, series())
+	w.edit(in(v1alpha1.ModePaused))
+	_ = w.reconcileN(1)
+	same(t, "paused", []string{"Paused"}, series())
+	delete(w.hub.objects, web)
+	_ = w.reconcileN(1)
+	same(t, "gone", []string(nil), series())
 }

@@ -3,6 +3,7 @@
 package federatedhpa
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -65,6 +66,8 @@ type memory struct {
 	doubt       doubt
 	central     central.Memory
 	distributed distributed.Memory
+	// mode is the one that the metrics show.
+	mode v1alpha1.AutoscalingMode
 }
 
 // New returns a reconciler, to be called by one leader at a time.
@@ -90,6 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	memory := r.memories.Of(object)
+	r.showMode(request.NamespacedName, cmp.Or(object.Spec.Mode, v1alpha1.ModeActive), memory)
 	if r.deferred(object, memory) {
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
@@ -171,7 +175,13 @@ func (r *Reconciler) endDistributed(ctx context.Context, object *v1alpha1.Federa
 
 // dropped cleans up after an object that is gone.
 func (r *Reconciler) dropped(key client.ObjectKey, memory *memory) {
+	r.showMode(key, "", memory)
 	r.Central.Forget(key, &memory.central)
 	r.Distributed.Forget(key, &memory.distributed)
 	r.Recorder.Forget(key)
+}
+
+func (r *Reconciler) showMode(key client.ObjectKey, mode v1alpha1.AutoscalingMode, memory *memory) {
+	r.Central.Metrics.Mode(key, mode, memory.mode)
+	memory.mode = mode
 }

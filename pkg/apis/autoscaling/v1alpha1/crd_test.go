@@ -65,7 +65,7 @@ func TestWhatKubectlGetShows(t *testing.T) {
 			"REFERENCE-KIND .spec.scaleTargetRef.kind", "REFERENCE-NAME .spec.scaleTargetRef.name", "TARGETS .status.summary.targets",
 			"MINPODS .spec.minReplicas", "MAXPODS .spec.maxReplicas", "REPLICAS .status.currentReplicas", "READY .status.readyReplicas",
 			"CLUSTERS .status.summary.clusters", "STATE .status.summary.state", "AGE .metadata.creationTimestamp",
-			"[DESIRED .status.desiredReplicas]", "[LAST-SCALE .status.lastScaleTime]",
+			"[MODE .spec.mode]", "[DESIRED .status.desiredReplicas]", "[LAST-SCALE .status.lastScaleTime]",
 			`[REASON .status.conditions[?(@.type=="ScalingActive")].reason]`}},
 		"cronfederatedhpas": {"CronFederatedHPA Namespaced [cronfhpa] [karmada-io autoscaling]", []string{
 			"REFERENCE-KIND .spec.scaleTargetRef.kind", "REFERENCE-NAME .spec.scaleTargetRef.name", "NEXT .status.summary.next",
@@ -166,7 +166,7 @@ func visit(n node, path string, see func(node, string)) {
 
 // What is counted is never negative, whoever writes it.
 func TestReplicaCountsOfAStatusAreNotNegative(t *testing.T) {
-	for plural, want := range map[string]int{"federatedhpas": 11, "cronfederatedhpas": 3, "multidimpodautoscalers": 2} {
+	for plural, want := range map[string]int{"federatedhpas": 13, "cronfederatedhpas": 3, "multidimpodautoscalers": 2} {
 		found := 0
 		status := readCRD(t, plural).Spec.Versions[0].Schema.OpenAPIV3Schema["properties"].(map[string]any)["status"].(map[string]any)
 		walkCounts("status", status, func(path string, field map[string]any) {

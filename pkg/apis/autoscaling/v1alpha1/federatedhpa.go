@@ -30,6 +30,7 @@ import (
 // +kubebuilder:printcolumn:JSONPath=`.status.summary.clusters`,name=`CLUSTERS`,type=string,description="Clusters whose Pods and metrics are known, of those where the workload is placed"
 // +kubebuilder:printcolumn:JSONPath=`.status.summary.state`,name=`STATE`,type=string,description="Active, Limited, Held, Observing, Paused or Failing"
 // +kubebuilder:printcolumn:JSONPath=`.metadata.creationTimestamp`,name=`AGE`,type=date
+// +kubebuilder:printcolumn:JSONPath=`.spec.mode`,name=`MODE`,type=string,priority=1,description="Active, Observe or Paused; empty: Active"
 // +kubebuilder:printcolumn:JSONPath=`.status.desiredReplicas`,name=`DESIRED`,type=integer,priority=1
 // +kubebuilder:printcolumn:JSONPath=`.status.lastScaleTime`,name=`LAST-SCALE`,type=date,priority=1
 // +kubebuilder:printcolumn:JSONPath=`.status.conditions[?(@.type=="ScalingActive")].reason`,name=`REASON`,type=string,priority=1
@@ -136,7 +137,8 @@ type FederatedHPASpec struct {
 
 	// mode says how far the FederatedHPA goes.
 	// Active: it decides, and scales.
-	// Observe: it decides, and reports in the status what it would do; no workload and no cluster is written.
+	// Observe: it decides, and reports in the status what it would do; no workload and no cluster is written. In central mode it may
+	// then stand beside another autoscaler of the workload.
 	// Paused: it does not decide. Replicas, and the HorizontalPodAutoscalers of distributed mode, stay as they are; these go on
 	// scaling within their bounds.
 	// A deletion is carried out in any case. Absent: Active.

@@ -82,6 +82,10 @@ type FederatedHPAStatus struct {
 	// +optional
 	Stabilization *StabilizationStatus `json:"stabilization,omitempty"`
 
+	// explanation is how the last decision that was stored was come to. Central mode.
+	// +optional
+	Explanation *DecisionExplanation `json:"explanation,omitempty"`
+
 	// assignment is the memory of how bounds and replicas move between clusters. Kept here so that it outlives the
 	// controller's process.
 	// +optional

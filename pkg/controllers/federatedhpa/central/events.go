@@ -26,9 +26,10 @@ func (m *Mode) record(ctx context.Context, o *outcome) error {
 	m.Recorder.Tell(o.Object, o.news(&status), action)
 	klog.FromContext(ctx).V(2).Info("Decided", "replicas", o.scale.Replicas, "desired", o.Replicas, "metric", o.Explanation.Metric,
 		"recommended", o.Explanation.Recommended, "held", o.Explanation.Held, "unseen", o.Explanation.Unseen)
-	if !worthWriting(&o.Object.Status, &status) {
+	if !worthWriting(&o.Object.Status, &status) && !o.otherwiseLimited() {
 		return nil
 	}
+	status.Explanation = o.explain()
 	return m.Recorder.Status(ctx, o.Object, action, status)
 }
 

@@ -43,9 +43,9 @@ func (p *part) findOthers(ctx context.Context, in *situation, others others) {
 	}
 }
 
-// claimsOnHub returns those of HorizontalPodAutoscalers on the hub, beside which the webhook refuses a FederatedHPA in any mode.
-// They are in the way of who writes the members too, where somebody propagates the hub's number to them, or where the hub is
-// a member itself, and neither can be told from here.
+// claimsOnHub returns those of HorizontalPodAutoscalers on the hub, beside which the webhook refuses a FederatedHPA in any mode,
+// unless it observes. They are in the way of who writes the members too, where somebody propagates the hub's number to them, or
+// where the hub is a member itself, and neither can be told from here.
 func (m *Mode) claimsOnHub(ctx context.Context, in *situation) []string {
 	var all autoscalingv2.HorizontalPodAutoscalerList
 	// The cache fails only if it was not set up, and then nothing runs.
@@ -57,8 +57,12 @@ func (m *Mode) claimsOnHub(ctx context.Context, in *situation) []string {
 	return slices.Sorted(slices.Values(claims.Names(found)))
 }
 
-// near are the other FederatedHPAs whose selectors do not exclude this one's.
+// near are the other FederatedHPAs whose selectors do not exclude this one's. One that only observes is near to none, nor they to it.
 func (m *Mode) near(in *situation) []*chosen {
+	if in.Object.Spec.Mode == v1alpha1.ModeObserve {
+		m.selectors.forget(client.ObjectKeyFromObject(in.Object))
+		return nil
+	}
 	text := in.anySelector()
 	selector, err := in.selectorOf(text)
 	if err != nil || selector.Empty() {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package central
+
+import (
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/explanation"
+	"github.com/fleetscale/fleetscale/pkg/taints"
+)
+
+// decided is the decision, for its explanation. What could be written of it is another matter.
+func (o *outcome) decided() *explanation.Decided {
+	return &explanation.Decided{
+		Spec:        &o.Object.Spec.HorizontalPodAutoscalerSpec,
+		At:          o.Now,
+		Current:     o.scale.Replicas,
+		Replicas:    o.plan.Decision.Replicas,
+		Copies:      o.copies(),
+		Explanation: o.plan.Decision.Explanation,
+		Age:         o.ageIn,
+	}
+}
+
+// otherwiseLimited reports whether another step limits than the one that is stored. A fleet at rest is limited by the same all the time.
+func (o *outcome) otherwiseLimited() bool {
+	if o.scale.Err != nil {
+		return false
+	}
+	before := o.Object.Status.Explanation
+	return before == nil || before.LimitedBy != explanation.LimitedBy(o.decided())
+}
+
+// explain returns what is stored of the decision; where the workload could not be read, that is what it was.
+func (o *outcome) explain() *v1alpha1.DecisionExplanation {
+	if o.scale.Err != nil {
+		return o.Object.Status.Explanation
+	}
+	d := o.decided()
+	if o.division != nil {
+		d.Division = o.dividedTo()
+	}
+	return explanation.Of(d)
+}
+
+// dividedTo is what the clusters get.
+func (o *outcome) dividedTo() *explanation.Division {
+	v := &explanation.Division{}
+	if d := o.Object.Spec.ReplicaDistribution; d != nil {
+		v.Policy = string(d.Type)
+	}
+	for p := range sight.Pointers(o.parts) {
+		to, divided := o.division.Replicas[p.Facts.Name]
+		if !divided {
+			continue
+		}
+		c := v1alpha1.ClusterDivision{Name: p.Facts.Name, From: p.told(), To: to}
+		switch {
+		case p.state != v1alpha1.ClusterActive:
+			c.Why = string(p.state)
+		case p.Standing.Standing != taints.Free:
+			c.Why = p.Standing.String()
+		}
+		v.Clusters = append(v.Clusters, c)
+	}
+	return v
+}
+
+// ageIn is the age of a cluster's oldest sample, in seconds; nil: it has none.
+func (o *outcome) ageIn(cluster string) *int32 {
+	for p := range sight.Pointers(o.parts) {
+		if p.Facts.Name == cluster {
+			return o.metricAge(p)
+		}
+	}
+	return nil
+}

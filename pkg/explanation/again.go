@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explanation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// anySelector stands for that of the workload, whose Pods were counted already.
+const anySelector = "fleetscale.io/explained=true"
+
+// What the flags of the controller say, where an explanation does not tell.
+const (
+	usualTolerance = 0.1
+	usualWindow    = 300 * time.Second
+)
+
+// Again makes the decision of an explanation again, with what it was told, by the spec of the object, which may be another now; before
+// is the spec that it was made by. The object's status is that of the explanation. The error says what the sums do not tell; caveats
+// say what is only assumed.
+func Again(object *v1alpha1.FederatedHPA, before *v1alpha1.FederatedHPASpec) (*v1alpha1.DecisionExplanation, []string, error) {
+	e := object.Status.Explanation
+	if e == nil {
+		return nil, nil, errors.New("status.explanation is not there: the controller writes it with its next decision in central mode")
+	}
+	spec := object.Spec.HorizontalPodAutoscalerSpec
+	q := replicas.Question{
+		Namespace: object.Namespace,
+		Spec:      spec,
+		Scale:     replicas.Scale{Replicas: e.CurrentReplicas, Selector: anySelector},
+		Copies:    int(e.Copies),
+		Now:       e.Time.Time,
+		Options:   optionsOf(e, &before.HorizontalPodAutoscalerSpec),
+		State:     stateOf(e, object.Status.Stabilization),
+	}
+	if e.CurrentReplicas == 0 && replicas.Basis(e.Basis) != replicas.BasisDisabled {
+		q.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{
+			{Type: autoscalingv2.ScaledToZero, Status: corev1.ConditionTrue},
+		}
+	}
+	for i := range int(e.UnseenClusters) {
+		unseen := replicas.Cluster{Name: fmt.Sprintf("unnamed-%d", i), Silent: &fleet.Silence{Reason: fleet.ReasonUnreachable}}
+		if i < len(e.Unseen) {
+			unseen.Name, unseen.Silent = e.Unseen[i].Cluster, &fleet.Silence{Reason: fleet.Reason(e.Unseen[i].Reason)}
+		}
+		q.Clusters = append(q.Clusters, unseen)
+	}
+	var caveats []string
+	if q.NeedsMetrics() {
+		var err error
+		if q.Metrics, err = metricsAgain(e, &spec, &before.HorizontalPodAutoscalerSpec); err != nil {
+			return nil, nil, err
+		}
+		caveats = restraints(&spec, &before.HorizontalPodAutoscalerSpec)
+	}
+	d := replicas.Decide(q)
+	again := Of(&Decided{
+		Spec: &spec, At: q.Now, Current: e.CurrentReplicas, Replicas: d.Replicas, Copies: q.Copies, Explanation: d.Explanation,
+	})
+	for i := range again.Metrics {
+		m := &again.Metrics[i]
+		if at := indexOf(e, m.Index); at >= 0 && m.Error != "" && e.Metrics[at].Error != "" {
+			m.Error = e.Metrics[at].Error // as it was worded first
+		}
+	}
+	return again, caveats, nil
+}
+
+// restraints are what the memory of the past does not tell of other windows and periods.
+func restraints(now, before *autoscalingv2.HorizontalPodAutoscalerSpec) (caveats []string) {
+	for _, up := range []bool{true, false} {
+		direction, rules, old := "scaleDown", rulesOf(now, up), rulesOf(before, up)
+		if up {
+			direction = "scaleUp"
+		}
+		if windowOf(rules) != windowOf(old) {
+			caveats = append(caveats, fmt.Sprintf("spec.behavior.%s: of earlier recommendations only the extreme of the present window is "+
+				"known, and is taken to be as old as that window", direction))
+		}
+		if longest(rules) > longest(old) {
+			caveats = append(caveats, fmt.Sprintf("spec.behavior.%s: changes from before the present periods of its policies are not known",
+				direction))
+		}
+	}
+	return caveats
+}
+
+func rulesOf(spec *autoscalingv2.HorizontalPodAutoscalerSpec, up bool) *autoscalingv2.HPAScalingRules {
+	switch {
+	case spec.Behavior == nil:
+		return nil
+	case up:
+		return spec.Behavior.ScaleUp
+	}
+	return spec.Behavior.ScaleDown
+}
+
+// windowOf returns the seconds of a window; -1: the usual.
+func windowOf(rules *autoscalingv2.HPAScalingRules) int32 {
+	if rules == nil || rules.StabilizationWindowSeconds == nil {
+		return -1
+	}
+	return *rules.StabilizationWindowSeconds
+}
+
+func longest(rules *autoscalingv2.HPAScalingRules) (seconds int32) {
+	if rules != nil {
+		for _, p := range rules.Policies {
+			seconds = max(seconds, p.PeriodSeconds)
+		}
+	}
+	return seconds
+}
+
+// optionsOf returns the controller's, as far as they show.
+func optionsOf(e *v1alpha1.DecisionExplanation, spec *autoscalingv2.HorizontalPodAutoscalerSpec) replicas.Options {
+	o := replicas.Options{Tolerance: usualTolerance, StabilizationWindow: usualWindow}
+	for i := range e.Metrics {
+		m := &e.Metrics[i]
+		for up, shown := range map[bool]string{true: m.ToleranceUp, false: m.ToleranceDown} {
+			if rules := rulesOf(spec, up); rules != nil && rules.Tolerance != nil {
+				continue // that of the spec
+			}
+			if tolerance, err := strconv.ParseFloat(shown, 64); err == nil {
+				o.Tolerance = tolerance
+			}
+		}
+	}
+	for i := range e.Steps {
+		if s := &e.Steps[i]; s.Step == StepWindow && s.DownSeconds != nil && windowOf(rulesOf(spec, false)) < 0 {
+			o.StabilizationWindow = time.Duration(*s.DownSeconds) * time.Second
+		}
+	}
+	return o
+}
+
+// stateOf returns what was known of the past: of recommendations the extremes of the windows, each as old as its window; and the
+// changes made but for that of this decision.
+func stateOf(e *v1alpha1.DecisionExplanation, memory *v1alpha1.StabilizationStatus) replicas.State {
+	s := replicas.State{Recommendations: []replicas.Recommendation{}}
+	if memory != nil {
+		s = replicas.Recall(&v1alpha1.StabilizationStatus{ScaleUpEvents: memory.ScaleUpEvents, ScaleDownEvents: memory.ScaleDownEvents})
+		own := func(c replicas.Change) bool { return !c.At.Before(e.Time.Time) }
+		s.ScaleUps, s.ScaleDowns = slices.DeleteFunc(s.ScaleUps, own), slices.DeleteFunc(s.ScaleDowns, own)
+	}
+	for i := range e.Steps {
+		step := &e.Steps[i]
+		if step.Step != StepWindow {
+			continue
+		}
+		for _, of := range []struct {
+			extreme *int32
+			seconds *int64
+		}{{step.Lowest, step.UpSeconds}, {step.Highest, step.DownSeconds}} {
+			if of.extreme != nil && of.seconds != nil {
+				age := max(0, time.Duration(*of.seconds)*time.Second-time.Millisecond)
+				s.Recommendations = append(s.Recommendations, replicas.Recommendation{Replicas: *of.extreme, At: e.Time.Add(-age)})
+			}
+		}
+	}
+	return s
+}
+
+// metricsAgain are what the metrics of the spec were told.
+func metricsAgain(e *v1alpha1.DecisionExplanation, now, before *autoscalingv2.HorizontalPodAutoscalerSpec) ([]replicas.Metric, error) {
+	if basis := replicas.Basis(e.Basis); basis != replicas.BasisMetrics && basis != replicas.BasisNothing {
+		return nil, fmt.Errorf("the decision was made without metrics (%s), so that what they would ask for is not known", basis)
+	}
+	if len(now.Metrics) > len(before.Metrics) {
+		return nil, fmt.Errorf("spec.metrics: what a metric that was not asked would say is not known")
+	}
+	all := make([]replicas.Metric, len(now.Metrics))
+	for i := range now.Metrics {
+		field := fmt.Sprintf("spec.metrics[%d]", i)
+		if !sameSource(&now.Metrics[i], &before.Metrics[i]) {
+			return nil, fmt.Errorf("%s: what another metric would say is not known; only its target can be changed", field)
+		}
+		at := indexOf(e, int32(i))
+		if at < 0 {
+			return nil, fmt.Errorf("%s: the explanation left it out, as it has no room for all metrics", field)
+		}
+		if all[i].Err = asError(e.Metrics[at].Error); all[i].Err != nil {
+			continue
+		}
+		told, err := toldOf(&e.Metrics[at], &now.Metrics[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", field, err)
+		}
+		all[i].Told = told
+	}
+	return all, nil
+}
+
+// indexOf is where the metric of that index of the spec is explained; -1: nowhere.
+func indexOf(e *v1alpha1.DecisionExplanation, metric int32) int {
+	return slices.IndexFunc(e.Metrics, func(m v1alpha1.MetricExplanation) bool { return m.Index == metric })
+}
+
+func asError(message string) error {
+	if message == "" {
+		return nil
+	}
+	return errors.New(message)
+}
+
+// toldOf is what a metric was told, if that is enough for its target.
+func toldOf(m *v1alpha1.MetricExplanation, spec *autoscalingv2.MetricSpec) (*replicas.Told, error) {
+	rule, target := ruleOf(spec)
+	told := &replicas.Told{Value: m.Value, ReadyUnknown: m.ReadyUnknown, Lagging: m.Lagging}
+	switch was := replicas.Rule(m.Rule); {
+	case rule == was:
+	case rule == replicas.RuleAverage && was == replicas.RuleUtilization:
+	default:
+		return nil, fmt.Errorf("sums for a target of the kind %s do not tell what one of the kind %s asks for", was, rule)
+	}
+	switch rule {
+	case replicas.RuleRatio:
+		told.Ready = m.Multiplied
+		return told, nil
+	case replicas.RuleShare:
+		told.Running = int32(m.Multiplied)
+		return told, nil
+	}
+	f := m.Fleet
+	told.Sums = replicas.Sums{
+		Ignored: int(f.Ignored), Unready: int(f.Unready), Missing: int(f.Missing), Counted: int(f.Counted), Strangers: int(f.Unlisted),
+		Used: f.Used, StrangersUsed: f.UnlistedUsed, Requests: f.Requested, UnreadyRequests: f.UnreadyRequested,
+		MissingRequests: f.MissingRequested, Busy: f.Busy,
+	}
+	for _, r := range f.MissingByRequest {
+		told.Sums.ByRequest = append(told.Sums.ByRequest, replicas.Requested{Request: r.Request, Pods: int(r.Pods), Abandoned: r.Abandoned})
+	}
+	if busy, known := told.Sums.BusyAt(int32(target)); known {
+		told.Sums.Busy = busy
+	} else if rule == replicas.RuleUtilization && target != m.Target {
+		return nil, errors.New("the Pods without a sample request too many different amounts for their sums to tell what another target asks for")
+	}
+	return told, nil
+}
+
+// ruleOf returns how a metric comes to its number, and its target where that is a utilization.
+func ruleOf(spec *autoscalingv2.MetricSpec) (rule replicas.Rule, percent int64) {
+	var target *autoscalingv2.MetricTarget
+	switch {
+	case spec.Resource != nil:
+		target = &spec.Resource.Target
+	case spec.ContainerResource != nil:
+		target = &spec.ContainerResource.Target
+	case spec.Pods != nil:
+		return replicas.RuleAverage, 0
+	case spec.Object != nil && spec.Object.Target.Type == autoscalingv2.ValueMetricType:
+		return replicas.RuleRatio, 0
+	case spec.External != nil && spec.External.Target.AverageValue == nil:
+		return replicas.RuleRatio, 0
+	default:
+		return replicas.RuleShare, 0
+	}
+	if target.AverageValue == nil && target.AverageUtilization != nil {
+		return replicas.RuleUtilization, int64(*target.AverageUtilization)
+	}
+	return replicas.RuleAverage, 0
+}
+
+// sameSource compares metrics but for their targets.
+func sameSource(a, b *autoscalingv2.MetricSpec) bool {
+	return sourceOf(a) == sourceOf(b)
+}
+
+func sourceOf(m *autoscalingv2.MetricSpec) string {
+	bare := m.DeepCopy()
+	for _, target := range targetsOf(bare) {
+		*target = autoscalingv2.MetricTarget{}
+	}
+	return bare.String()
+}
+
+func targetsOf(m *autoscalingv2.MetricSpec) (all []*autoscalingv2.MetricTarget) {
+	if m.Resource != nil {
+		all = append(all, &m.Resource.Target)
+	}
+	if m.ContainerResource != nil {
+		all = append(all, &m.ContainerResource.Target)
+	}
+	if m.Pods != nil {
+		all = append(all, &m.Pods.Target)
+	}
+	if m.Object != nil {
+		all = append(all, &m.Object.Target)
+	}
+	if m.External != nil {
+		all = append(all, &m.External.Target)
+	}
+	return all
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explanation
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// stored is the object after a decision on the question.
+func stored(q replicas.Question) *v1alpha1.FederatedHPA {
+	d := replicas.Decide(q)
+	object := &v1alpha1.FederatedHPA{}
+	object.Namespace, object.Name = "shop", "cart"
+	object.Spec.HorizontalPodAutoscalerSpec = *q.Spec.DeepCopy()
+	if d.Rescale {
+		d = d.Scaled(q.Now)
+	}
+	object.Status.Explanation = Of(decided(q))
+	object.Status.Stabilization = d.State.Memory(&q.Spec, q.Options, q.Now)
+	return object
+}
+
+// bare is an explanation without what another decision by the same sums does not have.
+func bare(e *v1alpha1.DecisionExplanation) *v1alpha1.DecisionExplanation {
+	e = e.DeepCopy()
+	for i := range e.Metrics {
+		e.Metrics[i].Clusters, e.Metrics[i].Others = nil, nil
+	}
+	return e
+}
+
+// What is decided again by the same spec is the same; and by another one what would have been decided with all that the sums stand for.
+func FuzzAgain(f *testing.F) {
+	for seed := range uint64(2000) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		q := randomQuestion(r)
+		object := stored(q)
+		if basis := replicas.Basis(object.Status.Explanation.Basis); basis != replicas.BasisMetrics {
+			return
+		}
+		before := object.Spec.DeepCopy()
+		again, _, err := Again(object, before)
+		if err != nil {
+			if !strings.Contains(err.Error(), "many different amounts") {
+				t.Fatal(err)
+			}
+			return
+		}
+		if diff := cmp.Diff(bare(object.Status.Explanation), again); diff != "" {
+			t.Fatalf("again (-first +again):\n%s", diff)
+		}
+		change(r, &object.Spec.HorizontalPodAutoscalerSpec)
+		again, caveats, err := Again(object, before)
+		if err != nil {
+			if !strings.Contains(err.Error(), "many different amounts") {
+				t.Fatal(err)
+			}
+			return
+		}
+		q.Spec = object.Spec.HorizontalPodAutoscalerSpec
+		if want := Of(decided(q)); len(caveats) == 0 {
+			if diff := cmp.Diff(bare(want), again); diff != "" {
+				t.Fatalf("by another spec (-want +got):\n%s", diff)
+			}
+		}
+	})
+}
+
+func change(r *rand.Rand, spec *autoscalingv2.HorizontalPodAutoscalerSpec) {
+	spec.MaxReplicas = spec.MaxReplicas/2 + r.Int32N(60)
+	m := &spec.Metrics[0]
+	for _, target := range targetsOf(m) {
+		switch {
+		case target.AverageUtilization != nil:
+			target.AverageUtilization = new(r.Int32N(200) + 1)
+		case target.AverageValue != nil:
+			target.AverageValue = resource.NewMilliQuantity(r.Int64N(3000)+1, resource.DecimalSI)
+		case target.Value != nil:
+			target.Value = resource.NewMilliQuantity(r.Int64N(90_000)+1, resource.DecimalSI)
+		}
+	}
+}
+
+func TestAgainSaysWhatIsNotKnown(t *testing.T) {
+	q := randomQuestion(rand.New(rand.NewPCG(19, 1))) // a queue, and cpu twice
+	tests := map[string]struct {
+		change func(*v1alpha1.FederatedHPA)
+		want   string
+	}{
+		"another metric": {func(o *v1alpha1.FederatedHPA) { o.Spec.Metrics[1].Resource.Name = "memory" },
+			"spec.metrics[1]: what another metric would say is not known; only its target can be changed"},
+		"another kind of target": {func(o *v1alpha1.FederatedHPA) {
+			o.Spec.Metrics[0].External.Target = autoscalingv2.MetricTarget{Type: "Value", Value: new(resource.MustParse("1"))}
+		}, "spec.metrics[0]: sums for a target of the kind Share do not tell what one of the kind Value asks for"},
+		"no explanation": {func(o *v1alpha1.FederatedHPA) { o.Status.Explanation = nil },
+			"status.explanation is not there: the controller writes it with its next decision in central mode"},
+		"one more": {func(o *v1alpha1.FederatedHPA) { o.Spec.Metrics = append(o.Spec.Metrics, o.Spec.Metrics[0]) },
+			"spec.metrics: what a metric that was not asked would say is not known"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			object := stored(q)
+			before := object.Spec.DeepCopy()
+			tc.change(object)
+			if _, _, err := Again(object, before); err == nil || err.Error() != tc.want {
+				t.Errorf("got %v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}

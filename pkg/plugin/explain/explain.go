@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/plugin"
+)
+
+// Options are those of `explain`.
+type Options struct {
+	// Words name the object: TYPE/NAME, or TYPE and NAME.
+	Words []string
+	// Format is text, json or yaml.
+	Format string
+}
+
+// formats are the values of --output.
+var formats = []string{"text", "json", "yaml"}
+
+// Run prints why the object is as it is.
+func Run(ctx context.Context, caller *plugin.Caller, o Options) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	of, name, err := named(o.Words)
+	if err != nil {
+		return err
+	}
+	h, err := open(caller)
+	if err != nil {
+		return err
+	}
+	object, err := h.read(ctx, of, name)
+	if err != nil {
+		return err
+	}
+	return o.print(caller.Out, object, time.Now())
+}
+
+// Complete returns what an argument may be.
+func Complete(ctx context.Context, caller *plugin.Caller, words []string, last string) []string {
+	h, err := open(caller)
+	if err != nil {
+		return nil
+	}
+	return h.complete(ctx, words, last)
+}
+
+func (o *Options) validate() error {
+	for _, format := range formats {
+		if o.Format == format {
+			return nil
+		}
+	}
+	return fmt.Errorf("--output: there is no format %q; give one of %v", o.Format, formats)
+}
+
+func (o *Options) print(w io.Writer, object client.Object, now time.Time) error {
+	if o.Format == "text" {
+		text, err := textOf(object, now)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, text)
+		return err
+	}
+	value, err := machine(object)
+	if err != nil {
+		return err
+	}
+	return encode(w, o.Format, value)
+}
+
+func encode(w io.Writer, format string, value any) error {
+	if format == "json" {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "    ")
+		return encoder.Encode(value)
+	}
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func textOf(object client.Object, now time.Time) (string, error) {
+	switch o := object.(type) {
+	case *v1alpha1.FederatedHPA:
+		if o.Distributed() {
+			return distributed(o), nil
+		}
+		return central(o, now)
+	case *v1alpha1.CronFederatedHPA:
+		return cron(o, now), nil
+	case *v1alpha1.MultidimPodAutoscaler:
+		return multidim(o), nil
+	}
+	return "", fmt.Errorf("objects of the type %T cannot be explained", object)
+}
+
+// machine is what programs get: the part of the status that explains.
+func machine(object client.Object) (any, error) {
+	switch o := object.(type) {
+	case *v1alpha1.FederatedHPA:
+		if !o.Distributed() {
+			if o.Status.Explanation == nil {
+				return nil, unexplained(o)
+			}
+			return o.Status.Explanation, nil
+		}
+		return o.Status.Clusters, nil
+	case *v1alpha1.CronFederatedHPA:
+		return o.Status.ExecutionHistories, nil
+	case *v1alpha1.MultidimPodAutoscaler:
+		return o.Status.Recommendation, nil
+	}
+	return nil, fmt.Errorf("objects of the type %T cannot be explained", object)
+}
+
+// ago says how long ago that was, or in how long it is.
+func ago(t, now time.Time) string {
+	if t.After(now) {
+		return "in " + duration.HumanDuration(t.Sub(now))
+	}
+	return duration.HumanDuration(now.Sub(t)) + " ago"
+}
