@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
 
@@ -27,6 +28,8 @@ type parts struct {
 	// hold is why nothing may be done now; nil: something may.
 	hold func() error
 	hub  *hubIdentity
+	// losses tells of objects that have lost fields.
+	losses *served.Losses
 	// synced reports whether the hub has told all autoscalers.
 	synced func() bool
 }
@@ -70,5 +73,7 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 	if err != nil {
 		return nil, err
 	}
-	return &parts{scales: scales, fleet: fleet, metrics: metrics, hold: hold, hub: hub, synced: synced}, nil
+	return &parts{
+		scales: scales, fleet: fleet, metrics: metrics, hold: hold, hub: hub, losses: served.NewLosses(ctrlmetrics.Registry), synced: synced,
+	}, nil
 }
