@@ -65,6 +65,7 @@ type fakeWorkload struct {
 	version                  int
 	writes                   []int32
 	labels                   map[string]string
+	setBy                    []metav1.ManagedFieldsEntry
 }
 
 func newHub(t testing.TB, clock clock.PassiveClock) *hub {

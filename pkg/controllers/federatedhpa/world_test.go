@@ -239,6 +239,7 @@ func (t templates) Get(_ context.Context, key client.ObjectKey, into client.Obje
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "deployments"}, key.Name)
 	}
 	into.SetLabels(found.labels)
+	into.SetManagedFields(found.setBy)
 	into.(*unstructured.Unstructured).Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{
 		"containers": []any{map[string]any{"name": "app", "resources": map[string]any{"requests": map[string]any{"cpu": "1"}}}},
 	}}}
