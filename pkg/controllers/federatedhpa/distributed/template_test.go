@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-// marker is what is said of who takes the label away.
-const marker = "; if it had the label, Karmada's hpaScaleTargetMarker took it away as a HorizontalPodAutoscaler of the workload was deleted " +
-	"on the hub: set it once more"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
+
+// marker is what is said of who takes the label away.
+const marker = "; if it had the label, Karmada's hpaScaleTargetMarker took it away as a HorizontalPodAutoscaler of the workload was deleted " +
+	"on the hub: set it once more"
 
 func TestClusterWithoutTheWorkload(t *testing.T) {
 	retained := map[string]string{"app": "web", sight.RetainReplicas: "true"}
