@@ -62,6 +62,7 @@
 //	             pkg/schedule      when: cron and time zones
 //	             pkg/shares        who gives way where tenants share a bound
 //	             pkg/sizes         how large: requests of containers, from what they used
+//	             pkg/speccopy      what another schema drops of a spec, kept in an annotation
 //	             pkg/cronplan      which runs of a CronFederatedHPA are due, and what they set
 //	             pkg/merge         one metric from many clusters
 //	             pkg/summary       a status in few words

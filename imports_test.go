@@ -32,6 +32,7 @@ var rings = map[string]int{
 	"pkg/schedule":     1,
 	"pkg/shares":       1,
 	"pkg/sizes":        1,
+	"pkg/speccopy":     1,
 	"pkg/summary":      1,
 	"pkg/taints":       1,
 	"pkg/tenancy":      1,

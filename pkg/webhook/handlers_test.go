@@ -54,10 +54,11 @@ func TestMutation(t *testing.T) {
 		},
 		"fractions, which the schema knows as text only": {
 			path: "/mutate-federatedhpa",
-			object: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3,
+			object: `{metadata: {}, spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3,
 				metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 3}}}, {type: Pods,
 					pods: {metric: {name: b}, target: {type: AverageValue, averageValue: 0.5}}}], clusterAffinity: {clusterNames: [east]}}}`,
-			want: `{spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3,
+			want: `{metadata: {annotations: {fleetscale.io/spec: '{"clusterAffinity":{"clusterNames":["east"]}}'}},
+				spec: {scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, minReplicas: 1, maxReplicas: 3,
 				metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 3}}}, {type: Pods,
 					pods: {metric: {name: b}, target: {type: AverageValue, averageValue: 500m}}}], clusterAffinity: {clusterNames: [east]}}}`,
 		},

@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"net/http"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/fleetscale/fleetscale/pkg/speccopy"
 )
 
 // mutator completes objects of a kind.
@@ -35,7 +38,13 @@ func (m mutator[T]) judge(_ context.Context, request admission.Request) verdict 
 	if err != nil {
 		return failed(http.StatusInternalServerError, fmt.Errorf("writing the %s: %w", m.name, err))
 	}
+	fields := speccopy.Of(object)
 	warnings := m.mutate(object)
+	if stored, err := m.stored(request); err != nil {
+		return failed(http.StatusBadRequest, err)
+	} else if object.GetDeletionTimestamp() == nil {
+		speccopy.Admit(object, fields, stored)
+	}
 	after, err := json.Marshal(object)
 	if err != nil {
 		return failed(http.StatusInternalServerError, fmt.Errorf("writing the %s: %w", m.name, err))
@@ -45,4 +54,18 @@ func (m mutator[T]) judge(_ context.Context, request admission.Request) verdict 
 		v.Response = admission.PatchResponseFromRaw(before, after).WithWarnings(warnings...)
 	}
 	return v
+}
+
+// stored is the object as it is stored; nil: it is new, or cannot be decoded in bounded time, and then it is as good as new.
+func (m mutator[T]) stored(request admission.Request) (metav1.Object, error) {
+	if len(request.OldObject.Raw) == 0 {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	before := m.empty()
+	if err := read(request.OldObject.Raw, before); isHarmful(err) {
+		return nil, nil //nolint:nilnil // none is an answer
+	} else if err != nil {
+		return nil, fmt.Errorf("reading the %s as it was: %w", m.name, err)
+	}
+	return before, nil
 }

@@ -137,6 +137,7 @@ func TestWebhooksAreAskedOnlyWhatMatters(t *testing.T) {
 		"the spec was taken away":     {`{metadata: {name: a}}`, stored, true},
 		"there is no spec, as before": {`{metadata: {name: a}}`, `{metadata: {name: a, labels: {x: "1"}}}`, false},
 		"the same again":              {stored, stored, false},
+		"somebody's annotation":       {strings.Replace(stored, "labels:", "annotations: {who: me}, labels:", 1), stored, false},
 		"a label changed":             {strings.Replace(stored, `x: "1"`, `x: "2"`, 1), stored, false},
 		"a finalizer was removed":     {strings.Replace(stored, "[f]", "[]", 1), stored, false},
 		"the status changed":          {strings.Replace(stored, "desiredReplicas: 1", "desiredReplicas: 2", 1), stored, false},
@@ -149,6 +150,14 @@ func TestWebhooksAreAskedOnlyWhatMatters(t *testing.T) {
 			result := matcher.Match(t.Context(), versioned(t, tc.object, tc.before), nil, nil)
 			if result.Error != nil || result.Matches != tc.want {
 				t.Errorf("%s: %s: asked = %v, %v; want %v", h.path, name, result.Matches, result.Error, tc.want)
+			}
+		}
+		copied := strings.Replace(stored, "labels:", `annotations: {fleetscale.io/spec: "{}"}, labels:`, 1)
+		copies := h.path == "/mutate-federatedhpa" || h.path == "/mutate-cronfederatedhpa" // who keeps the copy of a spec
+		for name, update := range map[string][]string{"the copy is written": {copied, stored}, "the copy is taken away": {stored, copied}} {
+			result := matcher.Match(t.Context(), versioned(t, update[0], update[1]), nil, nil)
+			if result.Error != nil || result.Matches != copies {
+				t.Errorf("%s: %s: asked = %v, %v; want %v", h.path, name, result.Matches, result.Error, copies)
 			}
 		}
 	}

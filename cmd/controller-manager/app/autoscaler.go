@@ -25,6 +25,7 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 	recorder := record.New(manager.GetClient(), manager.GetEventRecorder(program))
 	reconciler := federatedhpa.New(federatedhpa.Options{
 		Hub:      manager.GetClient(),
+		Live:     manager.GetAPIReader(),
 		Recorder: recorder,
 		Central: central.New(central.Options{
 			Hub:              manager.GetClient(),
@@ -56,6 +57,7 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 		Hold:       p.holdFleet,
 		SyncPeriod: o.Autoscale.SyncPeriod,
 		Clock:      clock.RealClock{},
+		Losses:     p.losses,
 	})
 	if err := reconciler.SetUp(manager, o.Autoscale.Syncs, o.Hub.Timeout); err != nil {
 		return err

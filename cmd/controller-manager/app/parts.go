@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -29,6 +30,8 @@ type parts struct {
 	// hold is why nothing may be done now; nil: something may.
 	hold func() error
 	hub  *hubIdentity
+	// losses tells of objects that have lost fields.
+	losses *served.Losses
 	// synced reports whether the hub has told all autoscalers.
 	synced func() bool
 }
@@ -79,7 +82,9 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 	if err != nil {
 		return nil, err
 	}
-	return &parts{scales: scales, fleet: fleet, metrics: metrics, hold: hold, hub: hub, synced: synced}, nil
+	return &parts{
+		scales: scales, fleet: fleet, metrics: metrics, hold: hold, hub: hub, losses: served.NewLosses(ctrlmetrics.Registry), synced: synced,
+	}, nil
 }
 
 // clusterOf tells which cluster a ClusterProfile stands for. One that registers none is called as if it were refused.

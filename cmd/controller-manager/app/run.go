@@ -25,6 +25,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubstatus"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
@@ -111,8 +112,8 @@ func metricsCertificate(o ServingOptions) (*certwatcher.CertWatcher, func(*tls.C
 }
 
 // slim drops from what is cached who wrote which field, but not who wrote an object's status, and when: nobody else should.
-// Nor does it of a FederatedHPA that may have lost its mode, or of a MultidimPodAutoscaler for which others recommend: nothing else
-// tells.
+// Nor does it of a FederatedHPA that may have lost fields, or of a MultidimPodAutoscaler for which others recommend: nothing else
+// tells. Of who restored fields it keeps that they did.
 func slim(object any) (any, error) {
 	switch o := object.(type) {
 	case *v1alpha1.FederatedHPA:
@@ -131,7 +132,7 @@ func slim(object any) (any, error) {
 	fields := accessor.GetManagedFields()
 	var kept []metav1.ManagedFieldsEntry
 	for _, f := range fields {
-		if f.Subresource == "status" {
+		if f.Subresource == "status" || record.ByRestorer(f) {
 			f.FieldsV1 = nil
 			kept = append(kept, f)
 		}

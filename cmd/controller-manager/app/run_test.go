@@ -30,6 +30,9 @@ func TestSlim(t *testing.T) {
 		"central":     {func(*v1alpha1.FederatedHPA) {}, []string{program}, nil},
 		"distributed": {distributed, []string{program}, nil},
 		"cut":         {bound, []string{"kubectl", program}, []string{"federatedHPAAssignment"}},
+		"central, and cut": {func(f *v1alpha1.FederatedHPA) {
+			f.Annotations = map[string]string{v1alpha1.SpecAnnotation: `{"federatedHPAAssignment":{}}`}
+		}, []string{"kubectl", program}, []string{"federatedHPAAssignment"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

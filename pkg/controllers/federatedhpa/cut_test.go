@@ -4,14 +4,18 @@ package federatedhpa
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // cutObject is one of distributed mode as it is left by a write under a schema that does not know that mode: metadata is
@@ -72,8 +76,9 @@ func TestCutObjectIsNeverTakenApart(t *testing.T) {
 					w.clock.SetTime(w.clock.Now().Add(period))
 				}
 			}
-			same(t, "asked of the other mode", []string{"keep web"}, slices.Compact(w.other.did))
+			same(t, "asked of the other mode", nil, w.other.did)
 			same(t, "the hub was told", nil, w.hub.workloads[web].writes)
+			same(t, "AbleToScale", record.ReasonSpecCut, summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason)
 
 			back := w.object()
 			back.Generation++
@@ -94,7 +99,7 @@ func TestCutObjectIsDoubtedFirst(t *testing.T) {
 	for range 4 {
 		_ = w.reconcileN(1)
 	}
-	same(t, "asked in doubt", nil, w.other.did)
+	same(t, "heard in doubt", nil, w.heard())
 	w.held = errHeld
 	w.clock.SetTime(w.clock.Now().Add(time.Hour))
 	_ = w.reconcileN(1)
@@ -102,9 +107,92 @@ func TestCutObjectIsDoubtedFirst(t *testing.T) {
 	for range 4 {
 		_ = w.reconcileN(1)
 	}
-	same(t, "asked in doubt after the schema was not ours", nil, w.other.did)
+	same(t, "heard in doubt after the schema was not ours", nil, w.heard())
 	_ = w.reconcileN(1)
-	same(t, "asked when it is certain", []string{"keep web"}, w.other.did)
+	same(t, "heard when it is certain", 1, len(w.heard()))
+}
+
+// dropped is an object as it is left by a write under Karmada's schema.
+func dropped(object *v1alpha1.FederatedHPA) *v1alpha1.FederatedHPA {
+	cut := object.DeepCopy()
+	cut.Spec = v1alpha1.FederatedHPASpec{HorizontalPodAutoscalerSpec: cut.Spec.HorizontalPodAutoscalerSpec}
+	cut.Status.Summary, cut.Status.Clusters, cut.Status.Assignment, cut.Status.Stabilization = nil, nil, nil, nil
+	return cut
+}
+
+// Whatever of ours an object has lost, and whoever leads: it is not acted on, says so, and has it all again.
+func TestLostFieldsAreRestored(t *testing.T) {
+	tests := map[string]func(*v1alpha1.FederatedHPA){
+		"the distribution": func(*v1alpha1.FederatedHPA) {},
+		"the mode": func(f *v1alpha1.FederatedHPA) {
+			f.Spec.ReplicaDistribution, f.Spec.Mode = nil, v1alpha1.ModeObserve
+		},
+		"affinity and tolerations": func(f *v1alpha1.FederatedHPA) {
+			f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"east"}}
+			f.Spec.ClusterTolerations = []corev1.Toleration{{Key: "fleetscale.io/cordon", Operator: corev1.TolerationOpExists}}
+		},
+		"scaling to zero": func(f *v1alpha1.FederatedHPA) {
+			f.Spec.ReplicaDistribution, f.Spec.FederatedHPAAssignment = nil, &v1alpha1.FederatedHPAAssignment{}
+			f.Spec.ScalingToZero = true
+		},
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := inMembers(t, map[string]int32{"east": 5, "west": 5}, change)
+			_ = w.reconcileN(2)
+			whole := w.object()
+			same(t, "written but for the status", []string{record.FieldManager}, w.hub.patched)
+			w.hub.put(dropped(whole))
+			w.restart()
+			w.usesPercent(75)
+			w.heard()
+			w.other.did, w.wrote = nil, nil
+			_ = w.reconcileN(4)
+			same(t, "asked of the other mode in doubt", nil, w.other.did)
+			_ = w.reconcileN(1)
+			same(t, "state", v1alpha1.StateFailing, w.object().Status.Summary.State)
+			_ = w.reconcileN(1)
+			same(t, "spec", whole.Spec, w.object().Spec)
+			same(t, "written in members meanwhile", nil, w.wrote)
+			heard := w.heard()
+			if len(heard) != 2 || !strings.HasPrefix(heard[0], "SpecCut: dropped without an edit: spec.") ||
+				!strings.HasPrefix(heard[1], "SpecRestored: restored from the annotation fleetscale.io/spec: spec.") {
+				t.Errorf("heard %q", heard)
+			}
+			same(t, "restored", map[string]string{"FederatedHPA": "1"}, w.series("fleetscale_specs_restored_total"))
+			same(t, "cut", map[string]string{"FederatedHPA": "1"}, w.series("fleetscale_specs_cut"))
+			_ = w.reconcileN(2)
+			same(t, "cut in the end", map[string]string{"FederatedHPA": "0"}, w.series("fleetscale_specs_cut"))
+			if reason := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason; reason == record.ReasonSpecCut && w.other.did == nil {
+				t.Errorf("AbleToScale says %s", reason)
+			}
+			if slices.ContainsFunc(w.object().ManagedFields, record.ByRestorer) {
+				t.Error("who applies cannot remove what was restored")
+			}
+		})
+	}
+}
+
+// What cannot be restored is said, once, and is retried.
+func TestLostFieldsThatCannotBeRestored(t *testing.T) {
+	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
+	_ = w.reconcileN(2)
+	whole := w.object()
+	w.hub.put(dropped(whole))
+	w.hub.failPatch = errHeld
+	w.heard()
+	_ = w.reconcileN(8)
+	if heard := w.heard(); len(heard) != 1 {
+		t.Errorf("heard %q", heard)
+	}
+	said := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale)
+	if said.Reason != record.ReasonSpecCut || !strings.Contains(said.Message, "They could not be restored from the annotation fleetscale.io/spec: "+
+		errHeld.Error()) {
+		t.Errorf("AbleToScale says %s: %s", said.Reason, said.Message)
+	}
+	w.hub.failPatch = nil
+	_ = w.reconcileN(1)
+	same(t, "spec", whole.Spec, w.object().Spec)
 }
 
 // One that is deleted and waits for clusters comes back, and is no error.

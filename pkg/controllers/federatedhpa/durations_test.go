@@ -15,7 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
-// series are the series of one metric by their labels: of a counter its value, of a histogram what was observed how often.
+// series are the series of one metric by their labels: of a counter or gauge its value, of a histogram what was observed how often.
 func (w *world) series(name string) map[string]string {
 	w.t.Helper()
 	families, err := w.registry.Gather()
@@ -33,6 +33,9 @@ func (w *world) series(name string) map[string]string {
 				labels = append(labels, l.GetValue())
 			}
 			said := fmt.Sprint(m.GetCounter().GetValue())
+			if g := m.GetGauge(); g != nil {
+				said = fmt.Sprint(g.GetValue())
+			}
 			if h := m.GetHistogram(); h != nil {
 				said = fmt.Sprintf("%v s in %d", h.GetSampleSum(), h.GetSampleCount())
 			}

@@ -3,13 +3,17 @@
 package federatedhpa
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -45,6 +49,8 @@ type hub struct {
 
 	statusWrites int          // that changed something
 	failStatus   func() error // before a write of a status
+	failPatch    error        // of any other write
+	patched      []string     // who wrote so
 	prune        func(*v1alpha1.FederatedHPAStatus)
 	workloads    map[client.ObjectKey]*fakeWorkload
 	failGet      func() error // before a scale is read
@@ -59,6 +65,7 @@ type fakeWorkload struct {
 	version                  int
 	writes                   []int32
 	labels                   map[string]string
+	setBy                    []metav1.ManagedFieldsEntry
 }
 
 func newHub(t testing.TB, clock clock.PassiveClock) *hub {
@@ -137,6 +144,48 @@ func (h *hub) List(_ context.Context, list client.ObjectList, opts ...client.Lis
 	return nil
 }
 
+// Patch is a write of anything but the status.
+func (h *hub) Patch(_ context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	text, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	wanted := object.(*v1alpha1.FederatedHPA)
+	stored := h.objects[client.ObjectKeyFromObject(wanted)]
+	switch {
+	case stored == nil || stored.UID != wanted.UID:
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "federatedhpas"}, wanted.Name)
+	case h.failPatch != nil:
+		return h.failPatch
+	case !bytes.Contains(text, fmt.Appendf(nil, `"resourceVersion":%q`, stored.ResourceVersion)):
+		return apierrors.NewConflict(schema.GroupResource{Resource: "federatedhpas"}, wanted.Name, errors.New("somebody wrote since"))
+	}
+	before, err := json.Marshal(stored)
+	if err != nil {
+		return err
+	}
+	merged, err := jsonpatch.MergePatch(before, text)
+	if err != nil {
+		return err
+	}
+	after := &v1alpha1.FederatedHPA{}
+	if err := json.Unmarshal(merged, after); err != nil {
+		return err
+	}
+	o := client.PatchOptions{}
+	o.ApplyOptions(opts)
+	if !equality.Semantic.DeepEqual(after.Spec, stored.Spec) {
+		after.Generation++
+		after.ManagedFields = append(after.ManagedFields, metav1.ManagedFieldsEntry{Manager: o.FieldManager})
+	}
+	h.patched = append(h.patched, o.FieldManager)
+	h.store(after)
+	after.DeepCopyInto(wanted)
+	return nil
+}
+
 func (h *hub) Status() client.SubResourceWriter { return statusWriter{hub: h} }
 
 type statusWriter struct {
@@ -172,8 +221,9 @@ func (s statusWriter) Update(_ context.Context, object client.Object, opts ...cl
 	o := client.SubResourceUpdateOptions{}
 	o.ApplyOptions(opts)
 	h.statusWrites++
-	after.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: o.FieldManager, Subresource: "status",
-		Time: &metav1.Time{Time: h.clock.Now().Truncate(1e9)}}}
+	after.ManagedFields = slices.DeleteFunc(after.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Subresource == "status" })
+	after.ManagedFields = append(after.ManagedFields, metav1.ManagedFieldsEntry{Manager: o.FieldManager, Subresource: "status",
+		Time: &metav1.Time{Time: h.clock.Now().Truncate(1e9)}})
 	h.store(after)
 	wanted.ResourceVersion = after.ResourceVersion
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/summary"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // plain is the simplest manifest, of a workload that only members have.
@@ -60,6 +61,24 @@ func TestScaledInMembers(t *testing.T) {
 			w.restart()
 			w.wants(12)
 		}, map[string]int32{"a": 8, "b": 4}, "Active 2/2 9->12 ScaledInMembers"},
+		"one is cordoned, out": {map[string]int32{"a": 6, "b": 3}, func(w *world) {
+			w.members["b"].annotate(taints.CordonAnnotation)
+			w.wants(12)
+		}, map[string]int32{"a": 9, "b": 3}, "Active 2/2 9->12 ScaledInMembers"},
+		"one is cordoned, in": {map[string]int32{"a": 6, "b": 3}, func(w *world) {
+			w.members["b"].annotate(taints.CordonAnnotation)
+			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 6 })
+		}, map[string]int32{"a": 4, "b": 2}, "Active 2/2 9->6 ScaledInMembers"},
+		"one is drained": {map[string]int32{"a": 6, "b": 3}, func(w *world) { w.members["b"].annotate(taints.DrainAnnotation) },
+			map[string]int32{"a": 9, "b": 0}, "Active 2/2 9->9 ScaledInMembers"},
+		"one is drained, and the other at zero": {map[string]int32{"a": 0, "b": 3}, func(w *world) {
+			w.members["b"].annotate(taints.DrainAnnotation)
+			w.wants(6)
+		}, map[string]int32{"a": 6, "b": 0}, "Active 2/2 3->6 ScaledInMembers"},
+		"one is cordoned, and the other at zero": {map[string]int32{"a": 0, "b": 3}, func(w *world) {
+			w.members["b"].annotate(taints.CordonAnnotation)
+			w.wants(6)
+		}, map[string]int32{"a": 3, "b": 3}, "Active 2/2 3->6 ScaledInMembers"},
 		"it stands still": {map[string]int32{"a": 0, "b": 0}, wants(12), map[string]int32{"a": 0, "b": 0},
 			"Paused 2/2 0->0 ScalingDisabled ScaledInMembers"},
 	}

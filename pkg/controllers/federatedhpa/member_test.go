@@ -53,9 +53,10 @@ type fakeMember struct {
 	roomKnown   bool
 	headroom    int32
 	startup     time.Duration // until a Pod is Ready
-	parallel    bool          // its workloads are StatefulSets whose Pods are created at once
-	failGet     func() error  // before a scale is read
-	failSet     func() error  // before one is written
+	setBy       []metav1.ManagedFieldsEntry
+	parallel    bool         // its workloads are StatefulSets whose Pods are created at once
+	failGet     func() error // before a scale is read
+	failSet     func() error // before one is written
 	gets        int
 	order       func(string) // hears of writes
 }
@@ -123,7 +124,9 @@ func (m *fakeMember) Get(context.Context, string, autoscalingv2.CrossVersionObje
 	if m.parallel {
 		policy = "Parallel"
 	}
-	return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"podManagementPolicy": policy}}}, nil
+	found := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"podManagementPolicy": policy}}}
+	found.SetManagedFields(m.setBy)
+	return found, nil
 }
 
 func (m *fakeMember) Pods(_ context.Context, _ string, selector labels.Selector) pods.Listing {

@@ -124,7 +124,7 @@ func TestModeThatIsCut(t *testing.T) {
 	w.aged()
 	_ = w.reconcileN(8)
 	same(t, "written", nil, w.hub.workloads[web].writes)
-	same(t, "asked of the other mode", "keep web", w.other.did[0])
+	same(t, "mode", v1alpha1.ModeObserve, w.object().Spec.Mode)
 }
 
 // What only observes may stand beside whoever scales the workload, and decides as if it were alone. Once it acts, it is in the way.

@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
+	"github.com/fleetscale/fleetscale/pkg/speccopy"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
@@ -32,7 +33,9 @@ const (
 // Options configure a [Reconciler].
 type Options struct {
 	// Hub reads FederatedHPAs from a cache.
-	Hub         client.Reader
+	Hub client.Reader
+	// Live reads from the hub's API server itself.
+	Live        client.Reader
 	Recorder    *record.Recorder
 	Central     *central.Mode
 	Distributed Distributed
@@ -41,6 +44,7 @@ type Options struct {
 	// SyncPeriod is the time between two reconciles of an object.
 	SyncPeriod time.Duration
 	Clock      clock.PassiveClock
+	Losses     *served.Losses
 }
 
 // Distributed is the mode in which the bounds are split into autoscalers of the members: [distributed.Mode].
@@ -49,8 +53,6 @@ type Distributed interface {
 	Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *distributed.Memory) error
 	// Leave takes what an object has in members away, and reports whether it is gone.
 	Leave(ctx context.Context, object *v1alpha1.FederatedHPA, memory *distributed.Memory) (left bool, err error)
-	// Keep leaves an object as it is that has lost fields, and reports it.
-	Keep(ctx context.Context, object *v1alpha1.FederatedHPA) error
 	Forget(key client.ObjectKey, memory *distributed.Memory)
 }
 
@@ -63,7 +65,9 @@ type Reconciler struct {
 
 // memory is what is known of one object from one reconcile to the next.
 type memory struct {
-	doubt       doubt
+	doubt doubt
+	// cut: the object has lost fields.
+	cut         bool
 	central     central.Memory
 	distributed distributed.Memory
 	// mode is the one that the metrics show.
@@ -84,7 +88,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.undoubt(request.NamespacedName)
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
-	object, err := r.read(ctx, request.NamespacedName)
+	object, copied, err := r.read(ctx, request.NamespacedName)
 	if apierrors.IsNotFound(err) {
 		r.memories.Forget(request.NamespacedName)
 		return reconcile.Result{}, nil // the workload keeps its replicas
@@ -101,14 +105,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.Recorder.Event(object, record.Event{Type: corev1.EventTypeWarning, Reason: eventAnotherController, Message: err.Error()}, "Autoscale")
 		return reconcile.Result{}, err
 	}
+	cut := len(served.Cut(object)) > 0
+	if !cut {
+		if err := r.protect(ctx, object, copied, memory); err != nil {
+			return r.again(err)
+		}
+	}
 	switch {
 	case object.DeletionTimestamp != nil:
 	case tenancy.Reserved(object.Namespace):
 		r.Central.Forget(request.NamespacedName, &memory.central)
 		r.Distributed.Forget(request.NamespacedName, &memory.distributed)
 		return r.again(r.refuse(ctx, object))
-	case len(served.Cut(object)) > 0:
-		return r.again(r.Distributed.Keep(ctx, object))
+	case cut:
+		return r.keep(ctx, object, memory)
 	case rests(object):
 		if object.Spec.Mode == v1alpha1.ModePaused { // another may count the same Pods meanwhile
 			r.Central.Forget(request.NamespacedName, &memory.central)
@@ -125,14 +135,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return r.again(r.Central.Reconcile(ctx, object, &memory.central))
 }
 
-// read returns the object with its defaults; those of admission may be missing.
-func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) (*v1alpha1.FederatedHPA, error) {
-	object := &v1alpha1.FederatedHPA{}
+// read returns the object with its defaults; those of admission may be missing. It has been copied if it has a copy of its fields.
+func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) (object *v1alpha1.FederatedHPA, copied bool, err error) {
+	object = &v1alpha1.FederatedHPA{}
 	if err := r.Hub.Get(ctx, key, object); err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	copied = speccopy.Agrees(object)
 	v1alpha1.DefaultFederatedHPA(object)
-	return object, nil
+	return object, copied, nil
 }
 
 // released is [Reconciler.again], except for an object that is being deleted and has no finalizer left.
@@ -179,6 +190,7 @@ func (r *Reconciler) dropped(key client.ObjectKey, memory *memory) {
 	r.Central.Forget(key, &memory.central)
 	r.Distributed.Forget(key, &memory.distributed)
 	r.Recorder.Forget(key)
+	r.Losses.Found(v1alpha1.FederatedHPAKind, &memory.cut)
 }
 
 func (r *Reconciler) showMode(key client.ObjectKey, mode v1alpha1.AutoscalingMode, memory *memory) {

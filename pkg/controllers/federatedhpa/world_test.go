@@ -40,9 +40,11 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/speccopy"
 )
 
 var start = time.Date(2027, 3, 1, 9, 30, 0, 0, time.UTC)
@@ -121,8 +123,9 @@ func (w *world) restart() {
 	w.registry = prometheus.NewRegistry()
 	recorder := record.New(w.hub, recorder{w})
 	w.program = New(Options{
-		Hub: w.hub, Recorder: recorder, Distributed: &w.other, SyncPeriod: period, Clock: w.clock,
-		Hold: func() error { return cmp.Or(w.held, w.settled) },
+		Hub: w.hub, Live: w.hub, Recorder: recorder, Distributed: &w.other, SyncPeriod: period, Clock: w.clock,
+		Losses: served.NewLosses(w.registry),
+		Hold:   func() error { return cmp.Or(w.held, w.settled) },
 		Central: central.New(central.Options{
 			Hub: w.hub, Live: templates{hub: w.hub}, Scales: scales{hub: w.hub}, Mapper: mapper, Recorder: recorder, Ask: w,
 			PropagationGrace: 5 * time.Minute,
@@ -236,6 +239,7 @@ func (t templates) Get(_ context.Context, key client.ObjectKey, into client.Obje
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "deployments"}, key.Name)
 	}
 	into.SetLabels(found.labels)
+	into.SetManagedFields(found.setBy)
 	into.(*unstructured.Unstructured).Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{
 		"containers": []any{map[string]any{"name": "app", "resources": map[string]any{"requests": map[string]any{"cpu": "1"}}}},
 	}}}
@@ -270,12 +274,14 @@ func (w *world) object() *v1alpha1.FederatedHPA {
 	return found.DeepCopy()
 }
 
-// edit changes the spec as a person does.
+// edit changes the spec as a person does, which the webhook admits.
 func (w *world) edit(change func(*v1alpha1.FederatedHPASpec)) {
 	w.t.Helper()
-	object := w.object()
+	before := w.object()
+	object := before.DeepCopy()
 	change(&object.Spec)
 	object.Generation++
+	speccopy.Admit(object, speccopy.Of(object), before)
 	w.hub.put(object)
 }
 
@@ -351,11 +357,6 @@ func (o *otherMode) Reconcile(_ context.Context, object *v1alpha1.FederatedHPA, 
 func (o *otherMode) Leave(_ context.Context, object *v1alpha1.FederatedHPA, _ *distributed.Memory) (bool, error) {
 	o.did = append(o.did, "leave "+object.Name)
 	return o.left, o.err
-}
-
-func (o *otherMode) Keep(_ context.Context, object *v1alpha1.FederatedHPA) error {
-	o.did = append(o.did, "keep "+object.Name)
-	return o.err
 }
 
 func (o *otherMode) Forget(key client.ObjectKey, _ *distributed.Memory) {

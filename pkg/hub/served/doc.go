@@ -9,7 +9,7 @@
 //	         of each object, on reading as well, and a FederatedHPA of one mode
 //	         looks like one of the other.
 //	Rival    does another controller write the status of the same object?
-//	Cut      was the object written meanwhile, so that it has lost its mode?
+//	Cut      was the object written meanwhile, so that it has lost fields of ours?
 //
 // The schema is read from the OpenAPI document of the group, which every
 // identity of a cluster may read: no right has to be granted for it. It is the

@@ -31,6 +31,10 @@ const RemovedByAnnotation = "fleetscale.io/removed-by"
 // namespace, which from then on governs it as if it had made it, and deletes it when it has no part for that cluster.
 const AdoptByAnnotation = "fleetscale.io/adopt-by"
 
+// SpecAnnotation, on a FederatedHPA or CronFederatedHPA, is a copy of the fields of its spec that Karmada's kinds lack, from which they
+// are restored if the hub drops them. The webhook writes it, whatever was sent.
+const SpecAnnotation = "fleetscale.io/spec"
+
 // MemberAutoscalersFinalizer is on a FederatedHPA that may have HorizontalPodAutoscalers in members.
 const MemberAutoscalersFinalizer = "fleetscale.io/member-autoscalers"
 

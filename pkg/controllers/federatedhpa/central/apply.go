@@ -27,6 +27,8 @@ type outcome struct {
 	replicas.Decision
 	// changes are those that were written, or could not be.
 	changes []change
+	// toldHub: the replicas were written on the hub.
+	toldHub bool
 }
 
 // assigned returns how many replicas a cluster is told to run by now; nil: that is not known.
@@ -70,13 +72,13 @@ func (m *Mode) apply(ctx context.Context, p plan) outcome {
 		o.changes = m.writeClusters(ctx, &p)
 		o.complete(ctx)
 	case p.Rescale:
-		o.Decision = m.writeHub(ctx, &p)
+		o.Decision, o.toldHub = m.writeHub(ctx, &p)
 	}
 	return o
 }
 
-// writeHub sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does.
-func (m *Mode) writeHub(ctx context.Context, p *plan) replicas.Decision {
+// writeHub sets the replicas even if somebody else did so meanwhile, as a HorizontalPodAutoscaler does, and reports whether it could.
+func (m *Mode) writeHub(ctx context.Context, p *plan) (d replicas.Decision, told bool) {
 	scale := p.hub
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
 		if scale.Scale == nil {
@@ -92,11 +94,11 @@ func (m *Mode) writeHub(ctx context.Context, p *plan) replicas.Decision {
 		return err
 	})
 	if err != nil {
-		return p.Refused(p.Now, err)
+		return p.Refused(p.Now, err), false
 	}
 	klog.FromContext(ctx).Info("Scaled the workload", "workload", workload.Describe(p.Object.Spec.ScaleTargetRef),
 		"from", p.scale.Replicas, "to", p.Replicas, "reason", p.Explanation.Reason)
-	return p.Scaled(p.Now)
+	return p.Scaled(p.Now), true
 }
 
 // writeClusters sets the replicas of each cluster. Those that gain come first, and what could not be added is not taken away from

@@ -39,6 +39,9 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	if m.readScale(ctx, &in); in.scale.Err != nil {
 		return in
 	}
+	if m.seeFights(ctx, &in, memory); in.undone.Reason != "" {
+		return in
+	}
 	in.parsed, _ = labels.Parse(in.scale.Selector)
 	in.state = memory.recall(object, in.scale.Replicas, in.Now)
 	m.readMembers(ctx, &in)

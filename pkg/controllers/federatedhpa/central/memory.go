@@ -24,6 +24,8 @@ type Memory struct {
 	propagation propagation
 	// absences are of the clusters that lack the workload.
 	absences absences
+	// fights are the replicas that were written, by the cluster; on the hub, without one.
+	fights map[string]fight
 	// unseen are the clusters that the metrics show as not visible; counted: the metrics count the object.
 	unseen  []replicas.Unseen
 	counted bool
@@ -51,6 +53,7 @@ func (m *Memory) keep(o *outcome) {
 	if o.scale.Err != nil {
 		return
 	}
+	m.fought(o)
 	m.learned, m.state, m.Moved, m.assigned = true, o.State, nil, nil
 	if o.division == nil {
 		return

@@ -15,7 +15,7 @@ import (
 const lost = "dropped without an edit: spec.clusterAffinity, spec.federatedHPAAssignment. " +
 	"The hub drops fields that its schema " +
 	"of the kind lacks, as Karmada's does. " +
-	"The HorizontalPodAutoscalers in the clusters are left unchanged, and nothing is scaled from the hub. Apply the manifest of this " +
+	"Nothing is scaled, and the HorizontalPodAutoscalers in the clusters are left unchanged. Apply the manifest of this " +
 	"FederatedHPA again; to do without a field, set it once more and then remove it"
 
 // cut is a write of the object's metadata while the hub serves Karmada's kind, which stores what that one has. It returns
@@ -41,8 +41,8 @@ func (w *world) cut() (whole v1alpha1.FederatedHPASpec) {
 func (w *world) keep(n int) {
 	w.t.Helper()
 	for range n {
-		if err := w.program.Keep(w.context(), w.hub.cached()); err != nil {
-			w.t.Fatalf("keeping: %v", err)
+		if restored, err := w.recorder.Keep(w.context(), w.hub, w.hub.cached(), w.clock.Now()); err != nil || restored {
+			w.t.Fatalf("keeping: %v, %v", restored, err)
 		}
 		w.passes(period)
 	}
@@ -104,7 +104,7 @@ func TestWholeObjectThatIsShownCutIsNotKept(t *testing.T) {
 	w.hub.shown = shown
 	w.writes()
 	w.heard()
-	if err := w.program.Keep(w.context(), w.hub.cached()); !apierrors.IsConflict(err) {
+	if _, err := w.recorder.Keep(w.context(), w.hub, w.hub.cached(), w.clock.Now()); !apierrors.IsConflict(err) {
 		t.Errorf("kept: %v", err)
 	}
 	same(t, "written", nil, w.writes())
@@ -119,7 +119,7 @@ func TestObjectThatIsSwitchedIsNotKept(t *testing.T) {
 	shown.Spec.FederatedHPAAssignment = nil
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = nil })
 	w.hub.shown = shown
-	if err := w.program.Keep(w.context(), w.hub.cached()); !apierrors.IsConflict(err) {
+	if _, err := w.recorder.Keep(w.context(), w.hub, w.hub.cached(), w.clock.Now()); !apierrors.IsConflict(err) {
 		t.Errorf("kept: %v", err)
 	}
 }

@@ -133,8 +133,6 @@ const (
 	reasonFailedReadHub = "FailedReadHub"
 	// reasonWaiting: the object cannot go yet, or not into central mode.
 	reasonWaiting = "WaitingForClusters"
-	// reasonSpecCut: the object has lost its mode, and its owner has not changed it.
-	reasonSpecCut = "SpecCut"
 
 	// eventClusterRemoved: a cluster with an autoscaler of ours is no longer registered.
 	eventClusterRemoved = "ClusterRemoved"

@@ -195,7 +195,7 @@ func TestRemovalIsToldOnceThoughNothingCanBeDone(t *testing.T) {
 	w.heard()
 	_ = w.reconcileN(4)
 	same(t, "heard", []string{`!RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, ` +
-		`otherwise Karmada reverts the replicas that the clusters are given`}, w.heard())
+		`otherwise Karmada reverts the replicas that the clusters are given` + marker}, w.heard())
 	w.hub.workload = template(map[string]string{sight.RetainReplicas: "true"})
 	w.mustReconcile(2)
 	same(t, "heard", []string{"BoundsTakenOver: a: 1-5 to 2-10",

@@ -5,21 +5,16 @@ package distributed
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
-	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
-	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // Options configure a [Mode].
@@ -83,29 +78,6 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	memory.keep(outcome, m.Grace)
 	m.Metrics.reconciled(plan, memory)
 	return err
-}
-
-// Keep leaves an object and its autoscalers as they are that has lost its mode, as [served.Cut] says, and reports it in the
-// status, in an Event and in the log. It continues by itself once the field is there again.
-func (m *Mode) Keep(ctx context.Context, object *v1alpha1.FederatedHPA) error {
-	if err := m.reread(ctx, object); err != nil { // a cache may show what the hub hid for a while
-		return err
-	}
-	lost := served.Cut(object)
-	if len(lost) == 0 {
-		return record.Conflict(object, "its fields have been restored")
-	}
-	message := cutMessage(lost)
-	if summary.Condition(&object.Status, autoscalingv2.AbleToScale).Message != message {
-		klog.FromContext(ctx).Info("Detected dropped fields of FederatedHPA, so its autoscalers are left unchanged", "lost", lost)
-	}
-	return m.rest(ctx, object, &fault{reason: reasonSpecCut, message: message})
-}
-
-func cutMessage(lost []string) string {
-	return fmt.Sprintf("dropped without an edit: spec.%s. The hub drops fields that its schema of the kind lacks, as Karmada's does. "+
-		"The HorizontalPodAutoscalers in the clusters are left unchanged, and nothing is scaled from the hub. Apply the manifest of this "+
-		"FederatedHPA again; to do without a field, set it once more and then remove it", strings.Join(lost, ", spec."))
 }
 
 // Forget drops the metrics of an object that was deleted, or switched to central mode.

@@ -17,6 +17,10 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
+// marker is what is said of who takes the label away.
+const marker = "; if it had the label, Karmada's hpaScaleTargetMarker took it away as a HorizontalPodAutoscaler of the workload was deleted " +
+	"on the hub: set it once more"
+
 func TestClusterWithoutTheWorkload(t *testing.T) {
 	retained := map[string]string{"app": "web", sight.RetainReplicas: "true"}
 	none := func(*world) {}
@@ -88,17 +92,17 @@ func TestClusterWithoutTheWorkload(t *testing.T) {
 		"others place it, and take the replicas back": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(nil), placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given` + marker},
 		"others place it, and somebody says that they may": {nil, func(w *world) {
 			w.hub.workload = template(map[string]string{sight.RetainReplicas: "false"})
 			w.placed = placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}
 		}, nil, "no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given` + marker},
 		"others place it, and the hub has none": {nil, func(w *world) {
 			w.placed = placedIn{rule: placement.Duplicated, names: []string{"a"}}
 		}, nil,
 			"no workload", "",
-			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given`},
+			`False RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, otherwise Karmada reverts the replicas that the clusters are given` + marker},
 		"others divide its replicas": {nil, func(w *world) {
 			w.hub.workload, w.placed = template(retained), placedIn{rule: placement.Divided, names: []string{"a", "b"}}
 		}, nil, "no workload", "",

@@ -46,7 +46,9 @@ func (s *Sight) Undone(onHub *unstructured.Unstructured, inMembers bool) Undone 
 			"depend on its replicas", target, RetainReplicas)}
 	case inMembers && !retained && (onHub != nil || s.Rule.Names()):
 		return Undone{ReasonRetainReplicasMissing, fmt.Sprintf(
-			"label %s on the hub with %s=true, otherwise Karmada reverts the replicas that the clusters are given", target, RetainReplicas)}
+			"label %s on the hub with %s=true, otherwise Karmada reverts the replicas that the clusters are given; if it had the label, Karmada's "+
+				"hpaScaleTargetMarker took it away as a HorizontalPodAutoscaler of the workload was deleted on the hub: set it once more",
+			target, RetainReplicas)}
 	case !inMembers && retained:
 		return Undone{ReasonRetainReplicasSet, fmt.Sprintf("remove the label %s from %s on the hub, otherwise Karmada keeps the replicas of "+
 			"the clusters, and reverts those on the hub; or keep it, and set spec.replicaDistribution to have each cluster scaled",
