@@ -24,7 +24,10 @@ func TestCopyOfASpec(t *testing.T) {
 			t.Errorf("%s: the copy is %q, want %q", what, got, want)
 		}
 	}
-	patch := func(text string) { t.Helper(); e.kubectl(t, "-n", namespace, "patch", "fhpa", "web", "--type=merge", "-p", text) }
+	patch := func(text string) {
+		t.Helper()
+		e.kubectl(t, "-n", namespace, "patch", "fhpa", "web", "--type=merge", "-p", text)
+	}
 	const observes = `{"mode":"Observe"}`
 	holds("created with another one", observes)
 	patch(`{"metadata":{"annotations":{"fleetscale.io/spec":"{\"federatedHPAAssignment\":{}}"}}}`)

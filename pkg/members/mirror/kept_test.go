@@ -52,7 +52,7 @@ func TestMemberThatSendsMoreThanIsKept(t *testing.T) {
 	}
 }
 
-// Changes leave nothing behind that would count for ever.
+// Changes leave nothing behind that would count forever.
 func TestWhatIsKeptCountsAsLongAsItIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := connection.Options{MaxKept: 40_000}.WithDefaults()
