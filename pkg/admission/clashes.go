@@ -30,11 +30,11 @@ func clashWarnings(rules []v1alpha1.CronFederatedHPARule, path *field.Path) []st
 			if alike[i] == never || value == nil || *value == *wins {
 				continue
 			}
-			winner := ruleName(&rules[last])
+			winner := rules[last].GivenName()
 			warnings = append(warnings,
 				fmt.Sprintf("%s: rules %q and %q run at the same times and set %s to %d and %d; %q stands last and wins: remove one of them, or "+
 					"change a schedule",
-					path.Index(i).Child(f.name), ruleName(&rules[i]), winner, f.name, *value, *wins, winner))
+					path.Index(i).Child(f.name), rules[i].GivenName(), winner, f.name, *value, *wins, winner))
 		}
 	}
 	return warnings

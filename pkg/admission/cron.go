@@ -3,7 +3,6 @@
 package admission
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,7 +32,7 @@ func cronRulesFaults(spec *v1alpha1.CronFederatedHPASpec, path *field.Path) fiel
 	seen := map[string]bool{}
 	for i := range spec.Rules {
 		rule, at := &spec.Rules[i], path.Index(i)
-		name := ruleName(rule)
+		name := rule.GivenName()
 		faults = append(faults, slices.Concat(
 			nameFaults(rule, at),
 			when(name != "" && seen[name], field.Duplicate(at.Child("name"), name).WithOrigin(ruleRuleRepeated)),
@@ -46,15 +45,12 @@ func cronRulesFaults(spec *v1alpha1.CronFederatedHPASpec, path *field.Path) fiel
 	return faults
 }
 
-// ruleName is the name by either word.
-func ruleName(rule *v1alpha1.CronFederatedHPARule) string { return cmp.Or(rule.Name, olderName(rule)) }
-
 func olderName(rule *v1alpha1.CronFederatedHPARule) string {
 	return rule.RuleName //nolint:staticcheck // deprecated for those who write it, and read here for them
 }
 
 func nameFaults(rule *v1alpha1.CronFederatedHPARule, path *field.Path) field.ErrorList {
-	name, older, at := ruleName(rule), olderName(rule), path.Child("name")
+	name, older, at := rule.GivenName(), olderName(rule), path.Child("name")
 	if name == "" {
 		return field.ErrorList{field.Required(at, "must be set").WithOrigin(ruleRuleName)}
 	}

@@ -101,7 +101,7 @@ func (k Neighbours) rulesWarnings(autoscaler metav1.Object) []string {
 		for i := range cron.Spec.Rules {
 			rule := &cron.Spec.Rules[i]
 			if why := outOfBounds(rule, autoscaler); why != "" {
-				warnings = append(warnings, fmt.Sprintf("spec: rule %q of CronFederatedHPA %q will fail: %s", ruleName(rule), cron.Name, why))
+				warnings = append(warnings, fmt.Sprintf("spec: rule %q of CronFederatedHPA %q will fail: %s", rule.GivenName(), cron.Name, why))
 			}
 		}
 	}

@@ -500,7 +500,8 @@ func TestObserver(t *testing.T) {
 	}
 	bounds := federated("c", observes, func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{} })
 	made := federated("d", observes, madeBy("m"))
-	for name, claims := range map[string][]Claim{"distributed": On(Of(bounds), local("live")), "made by a MultidimPodAutoscaler": On(Of(made), active),
+	for name, claims := range map[string][]Claim{
+		"distributed": On(Of(bounds), local("live")), "made by a MultidimPodAutoscaler": On(Of(made), active),
 		"rules": On(Of(cron("rules")), observer)} {
 		if len(claims) != 1 {
 			t.Errorf("%s: %d claims, not one", name, len(claims))

@@ -27,7 +27,7 @@ func runOn(cmd *cobra.Command, stderr io.Writer, person bool) int {
 	case person:
 		fmt.Fprintln(stderr, "error:", err)
 	default:
-		klog.ErrorS(err, "Command failed")
+		klog.Background().Error(err, "Command failed")
 		klog.Flush()
 	}
 	return 1

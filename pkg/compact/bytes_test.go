@@ -11,13 +11,12 @@ import (
 )
 
 type leaf struct {
-	name  string
-	next  *leaf
-	all   map[string]string
-	list  []leaf
-	any   any
-	since time.Time
-	pair  [2]string
+	name string
+	next *leaf
+	all  map[string]string
+	list []leaf
+	any  any
+	pair [2]string
 }
 
 func TestBytes(t *testing.T) {

@@ -80,7 +80,7 @@ func (t *page) metric(e *v1alpha1.DecisionExplanation, m *v1alpha1.MetricExplana
 			value = *m.Filled
 		}
 	case replicas.RuleRatio, replicas.RuleShare:
-		t.WriteString(fmt.Sprintf("%s%-10s %d\n", indent, "value", m.Value))
+		fmt.Fprintf(t, "%s%-10s %d\n", indent, "value", m.Value)
 	}
 	t.asks(e, m, value)
 	if e.Copies > 1 {

@@ -130,7 +130,7 @@ func randomMetric(r *rand.Rand, q *replicas.Question) {
 		return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
 			Metric: autoscalingv2.MetricIdentifier{Name: "queue"}, Target: target}}
 	}
-	spec := autoscalingv2.MetricSpec{}
+	var spec autoscalingv2.MetricSpec
 	switch r.IntN(5) {
 	case 0, 1:
 		spec = autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{

@@ -74,8 +74,9 @@ func (c *rancherCluster) Register(creds Credentials) Registration {
 func (c *rancherCluster) faults() []Fault {
 	switch s := c.Spec; {
 	case s.KubeConfigSecret == "":
-		return []Fault{faultf(ReasonMissingCredentials, "spec.kubeConfigSecret names no Secret, as of a cluster whose agent asks the hub; if the "+
-			"hub can reach its API server, register the cluster with a Secret labelled %s=true", MemberLabel)}
+		return []Fault{faultf(ReasonMissingCredentials,
+			"spec.kubeConfigSecret names no Secret, as of a cluster whose agent asks the hub; if the "+
+				"hub can reach its API server, register the cluster with a Secret labelled %s=true", MemberLabel)}
 	case len(validation.IsDNS1123Subdomain(s.KubeConfigSecret)) > 0:
 		return []Fault{faultf(ReasonMissingCredentials, "spec.kubeConfigSecret is not the name of a Secret")}
 	case s.KubeConfigSecretNamespace != "" && s.KubeConfigSecretNamespace != c.Namespace:

@@ -9,8 +9,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
-// FuzzRancher holds for anything that a Cluster may say: whatever Secret is read is one beside it, by a name that can be one, and nothing of
-// it is shown.
+// FuzzRancher holds for anything that a Cluster may say: whatever Secret is read is one beside it, by a name that can be one, and
+// nothing of it is shown.
 func FuzzRancher(f *testing.F) {
 	ca, _ := registrationtest.SelfSigned()
 	f.Add("east-kubeconfig", "", "s3cret")

@@ -138,7 +138,7 @@ func restoreRules(c *v1alpha1.CronFederatedHPA, lost []Path) {
 	for i := range c.Spec.Rules {
 		rule := &c.Spec.Rules[i]
 		for _, path := range lost {
-			if len(path) == 3 && path[1] == nameOf(rule) && rule.MaxDelaySeconds == nil {
+			if len(path) == 3 && path[1] == rule.GivenName() && rule.MaxDelaySeconds == nil {
 				rule.MaxDelaySeconds = kept[rule.Name]
 			}
 		}

@@ -36,12 +36,15 @@ func TestWrites(t *testing.T) {
 		kept  string
 		lost  []string
 	}{
-		"whole":                             {[]step{{"", distributed}, {"", observes}}, both, nil},
-		"a field is removed":                {[]step{{"", distributed}, {"", observes}, {"", central}}, `{"mode":"Observe"}`, nil},
-		"all are":                           {[]step{{"", distributed}, {"", central}}, "", nil},
-		"a label under a foreign schema":    {[]step{{"", distributed}, {"", observes}, {foreign, grows}}, both, []string{"federatedHPAAssignment", "mode"}},
-		"and once more under ours":          {[]step{{"", distributed}, {"", observes}, {foreign, grows}, {"", grows}}, both, []string{"federatedHPAAssignment", "mode"}},
-		"one is set again":                  {[]step{{"", distributed}, {"", observes}, {foreign, grows}, {"", distributed}}, both, []string{"mode"}},
+		"whole":              {[]step{{"", distributed}, {"", observes}}, both, nil},
+		"a field is removed": {[]step{{"", distributed}, {"", observes}, {"", central}}, `{"mode":"Observe"}`, nil},
+		"all are":            {[]step{{"", distributed}, {"", central}}, "", nil},
+		"a label under a foreign schema": {[]step{{"", distributed}, {"", observes}, {foreign, grows}}, both,
+			[]string{"federatedHPAAssignment", "mode"}},
+		"and once more under ours": {[]step{{"", distributed}, {"", observes}, {foreign, grows}, {"", grows}}, both,
+			[]string{"federatedHPAAssignment", "mode"}},
+		"one is set again": {[]step{{"", distributed}, {"", observes}, {foreign, grows}, {"", distributed}}, both,
+			[]string{"mode"}},
 		"set again, and removed":            {[]step{{"", distributed}, {foreign, grows}, {"", distributed}, {"", central}}, "", nil},
 		"what excludes it is set":           {[]step{{"", distributed}, {foreign, grows}, {"", divides}}, `{"replicaDistribution":{}}`, nil},
 		"replaced without annotations":      {[]step{{"", distributed}, {"", wiped}}, `{"federatedHPAAssignment":{}}`, nil},
@@ -101,7 +104,9 @@ func TestRestore(t *testing.T) {
 	f := &v1alpha1.FederatedHPA{Spec: v1alpha1.FederatedHPASpec{
 		HorizontalPodAutoscalerSpec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 7},
 		ScalingToZero:               true, Mode: v1alpha1.ModePaused,
-		FederatedHPAAssignment: &v1alpha1.FederatedHPAAssignment{DistributionOrder: v1alpha1.DistributionMinFirst, Rebalance: &v1alpha1.Rebalance{}},
+		FederatedHPAAssignment: &v1alpha1.FederatedHPAAssignment{
+			DistributionOrder: v1alpha1.DistributionMinFirst, Rebalance: &v1alpha1.Rebalance{},
+		},
 	}}
 	Keep(f, Of(f))
 	whole := f.DeepCopy()

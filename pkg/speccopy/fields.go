@@ -54,7 +54,7 @@ func ofRules(rules []v1alpha1.CronFederatedHPARule) Fields {
 		if delay := rules[i].MaxDelaySeconds; delay != nil {
 			own[maxDelay] = float64(*delay)
 		}
-		byName[nameOf(&rules[i])] = own
+		byName[rules[i].GivenName()] = own
 	}
 	return Fields{rulesField: byName}
 }
@@ -81,13 +81,6 @@ const (
 	rulesField = "rules"
 	maxDelay   = "maxDelaySeconds"
 )
-
-func nameOf(rule *v1alpha1.CronFederatedHPARule) string {
-	if rule.Name == "" {
-		return rule.RuleName
-	}
-	return rule.Name
-}
 
 // asJSON is what a struct looks like in JSON. Structs of the API can always be written.
 func asJSON(value any) Fields {

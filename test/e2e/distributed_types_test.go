@@ -4,12 +4,14 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/test/fixture"
 )
 
 // divide makes a FederatedHPA whose replicas are divided as replicaDistribution says, each taking 10 of the queue.
@@ -81,10 +83,14 @@ func (s *stage) replicasMove() {
 	s.divide("minReplicas: 1, maxReplicas: 20", "type: StaticWeighted, rebalance: true",
 		", clusterAffinity: {clusterNames: [member1, member2]}")
 	s.runs("member1 10, member2 0")
-	for end := time.Now().Add(moveInterval); time.Now().Before(end); time.Sleep(time.Second) {
-		if told, err := s.told(s.t.Context(), "member1", "member2"); err == nil && told != "member1 10, member2 0" {
-			break
+	if err := fixture.Await(s.t.Context(), moveInterval, func(ctx context.Context) error {
+		told, err := s.told(ctx, "member1", "member2")
+		if err == nil && told == "member1 10, member2 0" {
+			err = errors.New("nothing has moved")
 		}
+		return err
+	}); err != nil {
+		s.t.Fatal(err)
 	}
 	s.runs("member1 9, member2 1")
 }

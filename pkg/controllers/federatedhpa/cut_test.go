@@ -163,7 +163,8 @@ func TestLostFieldsAreRestored(t *testing.T) {
 			same(t, "cut", map[string]string{"FederatedHPA": "1"}, w.series("fleetscale_specs_cut"))
 			_ = w.reconcileN(2)
 			same(t, "cut in the end", map[string]string{"FederatedHPA": "0"}, w.series("fleetscale_specs_cut"))
-			if reason := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason; reason == record.ReasonSpecCut && w.other.did == nil {
+			reason := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason
+			if reason == record.ReasonSpecCut && w.other.did == nil {
 				t.Errorf("AbleToScale says %s", reason)
 			}
 			if slices.ContainsFunc(w.object().ManagedFields, record.ByRestorer) {
@@ -186,8 +187,9 @@ func TestLostFieldsThatCannotBeRestored(t *testing.T) {
 		t.Errorf("heard %q", heard)
 	}
 	said := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale)
-	if said.Reason != record.ReasonSpecCut || !strings.Contains(said.Message, "They could not be restored from the annotation fleetscale.io/spec: "+
-		errHeld.Error()) {
+	if said.Reason != record.ReasonSpecCut || !strings.Contains(said.Message,
+		"They could not be restored from the annotation fleetscale.io/spec: "+
+			errHeld.Error()) {
 		t.Errorf("AbleToScale says %s: %s", said.Reason, said.Message)
 	}
 	w.hub.failPatch = nil

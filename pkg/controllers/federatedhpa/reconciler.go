@@ -105,6 +105,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.Recorder.Event(object, record.Event{Type: corev1.EventTypeWarning, Reason: eventAnotherController, Message: err.Error()}, "Autoscale")
 		return reconcile.Result{}, err
 	}
+	return r.reconcile(ctx, object, copied, memory)
+}
+
+// reconcile is Reconcile of an object that is as it should be, and that nobody else acts on.
+func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, copied bool, memory *memory) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(object)
 	cut := len(served.Cut(object)) > 0
 	if !cut {
 		if err := r.protect(ctx, object, copied, memory); err != nil {
@@ -114,19 +120,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	switch {
 	case object.DeletionTimestamp != nil:
 	case tenancy.Reserved(object.Namespace):
-		r.Central.Forget(request.NamespacedName, &memory.central)
-		r.Distributed.Forget(request.NamespacedName, &memory.distributed)
+		r.Central.Forget(key, &memory.central)
+		r.Distributed.Forget(key, &memory.distributed)
 		return r.again(r.refuse(ctx, object))
 	case cut:
 		return r.keep(ctx, object, memory)
 	case rests(object):
 		if object.Spec.Mode == v1alpha1.ModePaused { // another may count the same Pods meanwhile
-			r.Central.Forget(request.NamespacedName, &memory.central)
+			r.Central.Forget(key, &memory.central)
 		}
 		return r.again(r.rest(ctx, object))
 	}
 	if object.Distributed() || object.DeletionTimestamp != nil {
-		r.Central.Forget(request.NamespacedName, &memory.central)
+		r.Central.Forget(key, &memory.central)
 		return r.released(object, r.Distributed.Reconcile(ctx, object, &memory.distributed))
 	}
 	if ended, err := r.endDistributed(ctx, object, memory); !ended {

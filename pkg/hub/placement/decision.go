@@ -31,7 +31,7 @@ const (
 )
 
 // PlacementDecision is what we read of the object of that name: a slice of the clusters that a scheduler chose.
-type PlacementDecision struct {
+type PlacementDecision struct { //nolint:revive // the scheme registers the kind by the name of the type
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
@@ -59,7 +59,7 @@ func (d *PlacementDecision) DeepCopyObject() runtime.Object {
 }
 
 // PlacementDecisionList is a list of them.
-type PlacementDecisionList struct {
+type PlacementDecisionList struct { //nolint:revive // as above
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 

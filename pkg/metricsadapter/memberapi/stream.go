@@ -67,33 +67,15 @@ func (s *Store) watch(ctx context.Context, o *metainternalversion.ListOptions) (
 
 // run sends what there is, if that is wanted, and then each change. What is marked says to the reader that it has all there was.
 func (w *stream) run(ctx context.Context, initially, marked bool) {
-	if initially || w.version == 0 {
-		var members []*v1alpha1.Member
-		members, w.version = w.store.present()
-		for _, m := range members {
-			if initially && w.selects.matches(m) && !w.send(ctx, watch.Added, m.DeepCopy()) {
-				return
-			}
-		}
-	}
-	if initially && marked && w.bookmarks && !w.bookmark(ctx, map[string]string{metav1.InitialEventsAnnotationKey: "true"}) {
+	if !w.begin(ctx, initially, marked) {
 		return
 	}
 	ticker := time.NewTicker(bookmarkPeriod)
 	defer ticker.Stop()
 	for {
-		c, news, err := w.store.next(w.version)
-		switch {
-		case err != nil:
-			status := err.(apierrors.APIStatus).Status() //nolint:errorlint // it is made here
-			w.send(ctx, watch.Error, &status)
+		news, open := w.catchUp(ctx)
+		if !open {
 			return
-		case news == nil:
-			if !w.tell(ctx, c) {
-				return
-			}
-			w.version++
-			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -106,6 +88,38 @@ func (w *stream) run(ctx context.Context, initially, marked bool) {
 				return
 			}
 		}
+	}
+}
+
+// begin sends what there is. It is false when the watch has ended.
+func (w *stream) begin(ctx context.Context, initially, marked bool) bool {
+	if initially || w.version == 0 {
+		var members []*v1alpha1.Member
+		members, w.version = w.store.present()
+		for _, m := range members {
+			if initially && w.selects.matches(m) && !w.send(ctx, watch.Added, m.DeepCopy()) {
+				return false
+			}
+		}
+	}
+	return !initially || !marked || !w.bookmarks || w.bookmark(ctx, map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+}
+
+// catchUp sends all changes that there have been, and returns what is closed with the next. It is false when the watch has ended.
+func (w *stream) catchUp(ctx context.Context) (news <-chan struct{}, open bool) {
+	for {
+		c, news, err := w.store.next(w.version)
+		switch {
+		case err != nil:
+			status := err.(apierrors.APIStatus).Status() // it is made here
+			w.send(ctx, watch.Error, &status)
+			return nil, false
+		case news != nil:
+			return news, true
+		case !w.tell(ctx, c):
+			return nil, false
+		}
+		w.version++
 	}
 }
 

@@ -75,7 +75,7 @@ func order(at *time.Time) int {
 func ofRule(object *v1alpha1.CronFederatedHPA, rule *v1alpha1.CronFederatedHPARule, span Span) []Run {
 	zone, notes := zoneOf(object, rule)
 	base := Run{
-		Namespace: object.Namespace, Name: object.Name, Rule: cmp.Or(rule.Name, rule.RuleName), Zone: zone, Notes: notes,
+		Namespace: object.Namespace, Name: object.Name, Rule: rule.GivenName(), Zone: zone, Notes: notes,
 		Sets: cronplan.Values{cronplan.Replicas: rule.TargetReplicas, cronplan.MinReplicas: rule.TargetMinReplicas,
 			cronplan.MaxReplicas: rule.TargetMaxReplicas}.String(),
 		Target: object.Spec.ScaleTargetRef.Kind + "/" + object.Spec.ScaleTargetRef.Name,
@@ -111,7 +111,7 @@ func zoneOf(object *v1alpha1.CronFederatedHPA, rule *v1alpha1.CronFederatedHPARu
 		return zone, nil
 	}
 	for i := range object.Status.ExecutionHistories {
-		if e := &object.Status.ExecutionHistories[i]; e.RuleName == cmp.Or(rule.Name, rule.RuleName) && e.TimeZone != "" {
+		if e := &object.Status.ExecutionHistories[i]; e.RuleName == rule.GivenName() && e.TimeZone != "" {
 			return e.TimeZone, nil
 		}
 	}

@@ -3,7 +3,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +45,7 @@ func cron(o *v1alpha1.CronFederatedHPA, now time.Time) string {
 				same++
 			}
 		}
-		fmt.Fprintf(b, "  next: rule %s, %s, sets %s\n", name(all[0].rule), ago(all[0].at, now), sets(all[0].rule))
+		fmt.Fprintf(b, "  next: rule %s, %s, sets %s\n", all[0].rule.GivenName(), ago(all[0].at, now), sets(all[0].rule))
 		if same > 1 {
 			fmt.Fprintf(b, "  %d rules run then: of each value the one that is later in spec.rules wins\n", same)
 		}
@@ -65,8 +64,6 @@ func cron(o *v1alpha1.CronFederatedHPA, now time.Time) string {
 	return b.String()
 }
 
-func name(r *v1alpha1.CronFederatedHPARule) string { return cmp.Or(r.Name, r.RuleName) }
-
 // zoneOf is that of the rule, or the controller's, as its status has it.
 func zoneOf(o *v1alpha1.CronFederatedHPA, r *v1alpha1.CronFederatedHPARule) string {
 	if r.TimeZone != nil {
@@ -80,7 +77,7 @@ func zoneOf(o *v1alpha1.CronFederatedHPA, r *v1alpha1.CronFederatedHPARule) stri
 
 func historyOf(o *v1alpha1.CronFederatedHPA, r *v1alpha1.CronFederatedHPARule) *v1alpha1.ExecutionHistory {
 	for i := range o.Status.ExecutionHistories {
-		if h := &o.Status.ExecutionHistories[i]; h.RuleName == name(r) {
+		if h := &o.Status.ExecutionHistories[i]; h.RuleName == r.GivenName() {
 			return h
 		}
 	}

@@ -28,7 +28,8 @@ func multidim(o *v1alpha1.MultidimPodAutoscaler) string {
 			rows(t, &recommended.Containers[i])
 		}
 		_ = t.Flush()
-		b.WriteString("  BY USE is what the container's use calls for, and TARGET what bounds make of it. A Pod is changed only if it requests\n" +
+		b.WriteString("  BY USE is what the container's use calls for, and TARGET what bounds make of it. A Pod is changed only if it " +
+			"requests\n" +
 			"  less than the lower, or more than the upper, of the last two.\n")
 	}
 	for _, c := range o.Status.Conditions {

@@ -15,9 +15,9 @@ func (o *outcome) decided() *explanation.Decided {
 		Spec:        &o.Object.Spec.HorizontalPodAutoscalerSpec,
 		At:          o.Now,
 		Current:     o.scale.Replicas,
-		Replicas:    o.plan.Decision.Replicas,
+		Replicas:    o.plan.Replicas,
 		Copies:      o.copies(),
-		Explanation: o.plan.Decision.Explanation,
+		Explanation: o.plan.Explanation,
 		Age:         o.ageIn,
 	}
 }

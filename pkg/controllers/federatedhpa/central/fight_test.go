@@ -23,20 +23,23 @@ func TestFight(t *testing.T) {
 		steps  []step
 		paused time.Duration
 	}{
-		"nothing was written":                {[]step{{found: 4}, {found: 6}}, 0},
-		"undone once":                        {[]step{undone, {found: 4}}, 0},
-		"undone twice":                       {[]step{undone, undone, {found: 4}}, 0},
-		"undone three times":                 {[]step{undone, undone, undone, {found: 4}}, 5 * time.Minute},
-		"undone after a while":               {[]step{undone, undone, undone, {found: 8, later: 4 * time.Minute}, {found: 4}}, 5 * time.Minute},
-		"undone when it had stood":           {[]step{undone, undone, undone, {found: 8, later: 5 * time.Minute}, {found: 4}}, 0},
-		"it stood once":                      {[]step{undone, undone, {found: 4, written: 8}, {found: 8, later: 6 * time.Minute}, undone, {found: 4}}, 0},
-		"set to something else":              {[]step{undone, undone, undone, {found: 5}}, 0},
-		"and paused, the replicas":           {[]step{undone, undone, undone, {found: 4}, {found: 5}}, 0},
-		"and paused, the spec":               {[]step{undone, undone, undone, {found: 4}, {found: 4, generation: 2}}, 0},
-		"still paused":                       {[]step{undone, undone, undone, {found: 4}, {found: 4, later: 4 * time.Minute}}, 45 * time.Second},
-		"the pause is over":                  {[]step{undone, undone, undone, {found: 4}, {found: 4, later: 5 * time.Minute}}, 0},
-		"undone again after it":              {[]step{undone, undone, undone, {found: 4}, {found: 4, written: 8, later: 5 * time.Minute}, {found: 4}}, 10 * time.Minute},
-		"it moves by itself, back and forth": {[]step{{found: 4, written: 8}, {found: 8, written: 4}, {found: 4, written: 8}, {found: 8, written: 4}, {found: 4}}, 0},
+		"nothing was written":      {[]step{{found: 4}, {found: 6}}, 0},
+		"undone once":              {[]step{undone, {found: 4}}, 0},
+		"undone twice":             {[]step{undone, undone, {found: 4}}, 0},
+		"undone three times":       {[]step{undone, undone, undone, {found: 4}}, 5 * time.Minute},
+		"undone after a while":     {[]step{undone, undone, undone, {found: 8, later: 4 * time.Minute}, {found: 4}}, 5 * time.Minute},
+		"undone when it had stood": {[]step{undone, undone, undone, {found: 8, later: 5 * time.Minute}, {found: 4}}, 0},
+		"it stood once": {[]step{undone, undone,
+			{found: 4, written: 8}, {found: 8, later: 6 * time.Minute}, undone, {found: 4}}, 0},
+		"set to something else":    {[]step{undone, undone, undone, {found: 5}}, 0},
+		"and paused, the replicas": {[]step{undone, undone, undone, {found: 4}, {found: 5}}, 0},
+		"and paused, the spec":     {[]step{undone, undone, undone, {found: 4}, {found: 4, generation: 2}}, 0},
+		"still paused":             {[]step{undone, undone, undone, {found: 4}, {found: 4, later: 4 * time.Minute}}, 45 * time.Second},
+		"the pause is over":        {[]step{undone, undone, undone, {found: 4}, {found: 4, later: 5 * time.Minute}}, 0},
+		"undone again after it": {[]step{undone, undone, undone, {found: 4},
+			{found: 4, written: 8, later: 5 * time.Minute}, {found: 4}}, 10 * time.Minute},
+		"it moves by itself, back and forth": {[]step{{found: 4, written: 8}, {found: 8, written: 4},
+			{found: 4, written: 8}, {found: 8, written: 4}, {found: 4}}, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,9 +90,10 @@ func TestWhoSetReplicas(t *testing.T) {
 		entries []metav1.ManagedFieldsEntry
 		want    string
 	}{
-		"nobody":             {nil, ""},
-		"us":                 {[]metav1.ManagedFieldsEntry{entry("ours", replicas, 1)}, ""},
-		"another":            {[]metav1.ManagedFieldsEntry{entry("ours", replicas, 3), entry("karmada", replicas, 2), entry("kubectl", image, 4)}, "karmada"},
+		"nobody": {nil, ""},
+		"us":     {[]metav1.ManagedFieldsEntry{entry("ours", replicas, 1)}, ""},
+		"another": {[]metav1.ManagedFieldsEntry{entry("ours", replicas, 3), entry("karmada", replicas, 2),
+			entry("kubectl", image, 4)}, "karmada"},
 		"the last":           {[]metav1.ManagedFieldsEntry{entry("flux", replicas, 3), entry("karmada", replicas, 2)}, "flux"},
 		"what is unreadable": {[]metav1.ManagedFieldsEntry{entry("flux", "{", 3), {Manager: "none"}}, ""},
 	}

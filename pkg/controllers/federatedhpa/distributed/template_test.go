@@ -18,7 +18,8 @@ import (
 )
 
 // marker is what is said of who takes the label away.
-const marker = "; if it had the label, Karmada's hpaScaleTargetMarker took it away as a HorizontalPodAutoscaler of the workload was deleted " +
+const marker = "; if it had the label, " +
+	"Karmada's hpaScaleTargetMarker took it away as a HorizontalPodAutoscaler of the workload was deleted " +
 	"on the hub: set it once more"
 
 func TestClusterWithoutTheWorkload(t *testing.T) {
