@@ -57,7 +57,7 @@ func cron(o *v1alpha1.CronFederatedHPA, now time.Time) string {
 		if !d.at.IsZero() {
 			next = d.at.Format(time.RFC3339)
 		}
-		_, _ = fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\t%s\n", name(d.rule), next, d.rule.Schedule, zoneOf(o, d.rule), sets(d.rule),
+		_, _ = fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\t%s\n", d.rule.GivenName(), next, d.rule.Schedule, zoneOf(o, d.rule), sets(d.rule),
 			last(o, d.rule))
 	}
 	_ = t.Flush()
