@@ -10,7 +10,8 @@ import (
 //
 // A cordoned site keeps the bounds that it has; while it runs nothing, as it may not begin, the fleet's minimum is for the others. One
 // without bounds that runs already, as the workload was there before, may keep what it runs; so no site begins. A drained one
-// keeps what it runs, without a part of the minimum, until the others run the fleet's, and then it gets nothing; or as little as there can be, where it does not take an order to run nothing.
+// keeps what it runs, without a part of the minimum, until the others run the fleet's, and then it gets nothing; or as little as
+// there can be, where it does not take an order to run nothing.
 func (p *plan) capOf(s Site) *Bounds {
 	most := Bounds{Min: s.Min, Max: s.Max}
 	if s.State == "" && s.Max == 0 {
