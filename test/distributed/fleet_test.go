@@ -327,8 +327,8 @@ func (f *fleet) String() string {
 			s += " held"
 		}
 		if m.trouble != well || m.refuses || m.balks || !m.registered || !m.selected || m.rival() != nil || m.workload == nil || m.taint != "" {
-			s += fmt.Sprintf(" [trouble %d, refuses %t, balks %t, registered %t, selected %t, rival %t, workload %t, taint %q]", m.trouble, m.refuses,
-				m.balks, m.registered, m.selected, m.rival() != nil, m.workload != nil, m.taint)
+			s += fmt.Sprintf(" [trouble %d, refuses %t, balks %t, registered %t, selected %t, rival %t, workload %t, taint %q]",
+				m.trouble, m.refuses, m.balks, m.registered, m.selected, m.rival() != nil, m.workload != nil, m.taint)
 		}
 		s += ";"
 	}

@@ -143,7 +143,8 @@ func (j *judge) checkSpilled() {
 			p, _ := j.preference(other)
 			_, has := other.bounds()
 			full := p.AutoscalingMaxThreshold != nil && has >= *p.AutoscalingMaxThreshold
-			if other != m && j.takesPart(other) && !j.restricted(other) && other.roomKnown && other.pending() == 0 && int(has) < other.room && !full && upper > 1 {
+			roomy := other.roomKnown && other.pending() == 0 && int(has) < other.room && !full
+			if other != m && j.takesPart(other) && !j.restricted(other) && roomy && upper > 1 {
 				j.fail("Pods of %s wait, and %s has room for more than its maximum of %d", m.name, other.name, has)
 			}
 		}

@@ -125,7 +125,7 @@ func (s *stage) reinstalled() {
 	s.runs(replicas)
 	s.feed(autoscalerOf(spec + ", " + equally))
 	s.eventually("the bounds are divided", func(ctx context.Context) error { return s.isSplit(ctx, split) })
-	central := s.env.stage(s.t, s.ns+"-central")
+	central := s.stage(s.t, s.ns+"-central")
 	central.queue("60")
 	central.feed(webOf(6, "") + propagated(dividedEqually(allMembers()...), allMembers()...))
 	central.feed(autoscalerOf("minReplicas: 3, maxReplicas: 12, metrics: [" + central.byQueue() + "]"))

@@ -7,7 +7,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -96,7 +96,7 @@ func (e *env) simulated(t *testing.T, backend *lab.Cluster, members int) (file s
 		name := fmt.Sprintf("prod-%02d", i)
 		s := httptest.NewTLSServer(front(t, backend.URL, transport, name))
 		t.Cleanup(s.Close)
-		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
 		config.Clusters[name] = &clientcmdapi.Cluster{Server: s.URL, CertificateAuthorityData: pem.EncodeToMemory(
 			&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})}
 		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: "person"}
@@ -116,7 +116,7 @@ func front(t *testing.T, backend string, transport http.RoundTripper, name strin
 	}
 	const system = "/api/v1/namespaces/kube-system"
 	return &httputil.ReverseProxy{
-		Transport: transport, ErrorLog: log.New(io.Discard, "", 0), FlushInterval: -1,
+		Transport: transport, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0), FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
 			if r.In.URL.Path == system {
