@@ -67,14 +67,8 @@ func (s *Store) watch(ctx context.Context, o *metainternalversion.ListOptions) (
 
 // run sends what there is, if that is wanted, and then each change. What is marked says to the reader that it has all there was.
 func (w *stream) run(ctx context.Context, initially, marked bool) {
-	if initially || w.version == 0 {
-		var members []*v1alpha1.Member
-		members, w.version = w.store.present()
-		for _, m := range members {
-			if initially && w.selects.matches(m) && !w.send(ctx, watch.Added, m.DeepCopy()) {
-				return
-			}
-		}
+	if !w.begin(ctx, initially) {
+		return
 	}
 	if initially && marked && w.bookmarks && !w.bookmark(ctx, map[string]string{metav1.InitialEventsAnnotationKey: "true"}) {
 		return
@@ -82,18 +76,9 @@ func (w *stream) run(ctx context.Context, initially, marked bool) {
 	ticker := time.NewTicker(bookmarkPeriod)
 	defer ticker.Stop()
 	for {
-		c, news, err := w.store.next(w.version)
-		switch {
-		case err != nil:
-			status := err.(apierrors.APIStatus).Status() //nolint:errorlint // it is made here
-			w.send(ctx, watch.Error, &status)
+		news, goesOn := w.catchUp(ctx)
+		if !goesOn {
 			return
-		case news == nil:
-			if !w.tell(ctx, c) {
-				return
-			}
-			w.version++
-			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -106,6 +91,40 @@ func (w *stream) run(ctx context.Context, initially, marked bool) {
 				return
 			}
 		}
+	}
+}
+
+// begin finds the version from which changes are told, and sends what there is then, if that is wanted. It is false when the watch has
+// ended.
+func (w *stream) begin(ctx context.Context, initially bool) bool {
+	if !initially && w.version != 0 {
+		return true
+	}
+	var members []*v1alpha1.Member
+	members, w.version = w.store.present()
+	for _, m := range members {
+		if initially && w.selects.matches(m) && !w.send(ctx, watch.Added, m.DeepCopy()) {
+			return false
+		}
+	}
+	return true
+}
+
+// catchUp sends all changes so far, and returns what is closed when there are more. It is false when the watch has ended.
+func (w *stream) catchUp(ctx context.Context) (news <-chan struct{}, goesOn bool) {
+	for {
+		c, news, held := w.store.next(w.version)
+		switch {
+		case !held:
+			status := tooOld(w.version).Status()
+			w.send(ctx, watch.Error, &status)
+			return nil, false
+		case news != nil:
+			return news, true
+		case !w.tell(ctx, c):
+			return nil, false
+		}
+		w.version++
 	}
 }
 

@@ -74,8 +74,8 @@ func cells(m *v1alpha1.Member, now time.Time) []any {
 	}
 	return []any{
 		m.Name, state, reason, path.Join(s.Source.Name, s.Source.ObjectName), orUnknown(s.KubernetesVersion), metricsCell(s),
-		int64(s.MeasuredPods), ageCell(s.LastAnswerTime, now), clockCell(s.ClockOffsetMilliseconds), strings.Join(s.Rights, ","), tokenCell(s.ControllerManager, now),
-		messageCell(s),
+		int64(s.MeasuredPods), ageCell(s.LastAnswerTime, now), clockCell(s.ClockOffsetMilliseconds), strings.Join(s.Rights, ","),
+		tokenCell(s.ControllerManager, now), messageCell(s),
 	}
 }
 
