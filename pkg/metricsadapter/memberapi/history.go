@@ -61,7 +61,7 @@ func (h *history) check(version uint64) error {
 }
 
 // tooOld is for a version after which changes are no longer there.
-func tooOld(version uint64) error {
+func tooOld(version uint64) *apierrors.StatusError {
 	return apierrors.NewResourceExpired("too many changes since the resource version " + versionText(version) + "; list again")
 }
 

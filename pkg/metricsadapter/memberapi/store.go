@@ -173,15 +173,16 @@ func (s *Store) check(version uint64) error {
 	return s.history.check(version)
 }
 
-// next returns the change after a version and, where there is none yet, what is closed when there is one.
-func (s *Store) next(version uint64) (change, <-chan struct{}, error) {
+// next returns the change after a version and, where there is none yet, what is closed when there is one; false: that change is no
+// longer held.
+func (s *Store) next(version uint64) (c change, news <-chan struct{}, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case !s.history.holds(version):
-		return change{}, nil, tooOld(version)
+		return change{}, nil, false
 	case version == s.history.last:
-		return change{}, s.news, nil
+		return change{}, s.news, true
 	}
-	return s.history.at(version + 1), nil, nil
+	return s.history.at(version + 1), nil, true
 }

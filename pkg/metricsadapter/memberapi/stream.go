@@ -67,14 +67,17 @@ func (s *Store) watch(ctx context.Context, o *metainternalversion.ListOptions) (
 
 // run sends what there is, if that is wanted, and then each change. What is marked says to the reader that it has all there was.
 func (w *stream) run(ctx context.Context, initially, marked bool) {
-	if !w.begin(ctx, initially, marked) {
+	if !w.begin(ctx, initially) {
+		return
+	}
+	if initially && marked && w.bookmarks && !w.bookmark(ctx, map[string]string{metav1.InitialEventsAnnotationKey: "true"}) {
 		return
 	}
 	ticker := time.NewTicker(bookmarkPeriod)
 	defer ticker.Stop()
 	for {
-		news, open := w.catchUp(ctx)
-		if !open {
+		news, goesOn := w.catchUp(ctx)
+		if !goesOn {
 			return
 		}
 		select {
@@ -91,27 +94,29 @@ func (w *stream) run(ctx context.Context, initially, marked bool) {
 	}
 }
 
-// begin sends what there is. It is false when the watch has ended.
-func (w *stream) begin(ctx context.Context, initially, marked bool) bool {
-	if initially || w.version == 0 {
-		var members []*v1alpha1.Member
-		members, w.version = w.store.present()
-		for _, m := range members {
-			if initially && w.selects.matches(m) && !w.send(ctx, watch.Added, m.DeepCopy()) {
-				return false
-			}
+// begin finds the version from which changes are told, and sends what there is then, if that is wanted. It is false when the watch has
+// ended.
+func (w *stream) begin(ctx context.Context, initially bool) bool {
+	if !initially && w.version != 0 {
+		return true
+	}
+	var members []*v1alpha1.Member
+	members, w.version = w.store.present()
+	for _, m := range members {
+		if initially && w.selects.matches(m) && !w.send(ctx, watch.Added, m.DeepCopy()) {
+			return false
 		}
 	}
-	return !initially || !marked || !w.bookmarks || w.bookmark(ctx, map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	return true
 }
 
-// catchUp sends all changes that there have been, and returns what is closed with the next. It is false when the watch has ended.
-func (w *stream) catchUp(ctx context.Context) (news <-chan struct{}, open bool) {
+// catchUp sends all changes so far, and returns what is closed when there are more. It is false when the watch has ended.
+func (w *stream) catchUp(ctx context.Context) (news <-chan struct{}, goesOn bool) {
 	for {
-		c, news, err := w.store.next(w.version)
+		c, news, held := w.store.next(w.version)
 		switch {
-		case err != nil:
-			status := err.(apierrors.APIStatus).Status() // it is made here
+		case !held:
+			status := tooOld(w.version).Status()
 			w.send(ctx, watch.Error, &status)
 			return nil, false
 		case news != nil:

@@ -75,8 +75,7 @@ func cells(m *v1alpha1.Member, now time.Time) []any {
 	return []any{
 		m.Name, state, reason, path.Join(s.Source.Name, s.Source.ObjectName), orUnknown(s.KubernetesVersion), metricsCell(s),
 		int64(s.MeasuredPods), ageCell(s.LastAnswerTime, now), clockCell(s.ClockOffsetMilliseconds), strings.Join(s.Rights, ","),
-		tokenCell(s.ControllerManager, now),
-		messageCell(s),
+		tokenCell(s.ControllerManager, now), messageCell(s),
 	}
 }
 
