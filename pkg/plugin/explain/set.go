@@ -71,7 +71,7 @@ func set(tree map[string]any, path, value string) error {
 		return fmt.Errorf("the value is no YAML: %w", err)
 	}
 	if steps[0] != "spec" || len(steps) < 2 {
-		return errors.New("only fields of the spec can be set: begin with `spec`")
+		return errors.New("only fields of the spec can be set: begin with spec")
 	}
 	var at any = tree
 	for i, step := range steps {
