@@ -166,7 +166,11 @@ func (a asker[O, T]) page(ctx context.Context, o *metav1.ListOptions) (runtime.O
 	if err := a.list.length.Add(o.Continue, kept.Continue, meta.LenList(list), len(body)); err != nil {
 		return nil, a.member.Reading().Endless(err)
 	}
-	return kept, a.list.add(kept.Items[0].(*page[T]).objects)
+	if err := a.list.add(kept.Items[0].(*page[T]).objects); err != nil {
+		a.makeRoom(err, time.Now())
+		return nil, err
+	}
+	return kept, nil
 }
 
 // ends frees what is held when the feed is no longer kept.

@@ -105,7 +105,7 @@ func (f *feed[O, T]) silence(now time.Time) *fleet.Silence {
 	switch {
 	case silence != nil:
 		return silence
-	case f.watching, f.lacking, f.known && now.Sub(f.heard) <= grace:
+	case f.known && (f.watching || f.lacking || now.Sub(f.heard) <= grace):
 		return nil
 	case f.failure != nil:
 		return f.failure
@@ -151,11 +151,18 @@ func (f *feed[O, T]) failed(ctx context.Context, err error) {
 // attempt releases those who wait for a first attempt.
 func (f *feed[O, T]) attempt() { f.once.Do(func() { close(f.tried) }) }
 
-// began notes that a watch has begun, and how it is ended.
+// began notes that a watch has begun, and how it is ended. If the objects that it follows were forgotten meanwhile, it is.
 func (f *feed[O, T]) began(stop func(), now time.Time) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.watching, f.heard, f.stopsNow = true, now, stop
+	f.stopsNow = stop
+	forgotten := f.missed
+	if !forgotten {
+		f.watching, f.heard = true, now
+	}
+	f.mu.Unlock()
+	if forgotten {
+		stop()
+	}
 }
 
 // miss ends the watch, of which a change could not be read.
@@ -215,7 +222,7 @@ func (f *feed[O, T]) lacks(now time.Time) {
 func (f *feed[O, T]) replace(shelves shelves[T], held *holding[T], now time.Time) {
 	f.giveBack()
 	f.shelves, f.held = shelves, held
-	f.lacking, f.known, f.failure, f.heard = false, true, nil, now
+	f.lacking, f.known, f.failure, f.heard, f.missed = false, true, nil, now, false
 	f.attempt()
 }
 
@@ -253,6 +260,16 @@ func (f *feed[O, T]) ends() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.giveBack()
+	f.held = nil
+}
+
+// makeRoom forgets the objects, if there are any, in favour of a list for which there is no room beside them.
+func (f *feed[O, T]) makeRoom(why error, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.held != nil {
+		f.clear(why, now) // a list follows, so there is no watch to end
+	}
 }
 
 // put adds an object, or replaces its former state.

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
@@ -125,5 +127,50 @@ func TestWhatIsSharedCountsOnce(t *testing.T) {
 		if len(h.shared) != step.all {
 			t.Errorf("step %d: %d templates are counted, want %d", i, len(h.shared), step.all)
 		}
+	}
+}
+
+// A new list comes beside the objects of the last one; together they may be more than is kept, though each alone is not.
+func TestListForWhichThereIsRoomByItself(t *testing.T) {
+	for _, sizes := range [][2]int{{12_000, 12_000}, {6_000, 15_000}, {15_000, 6_000}} {
+		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				east := newFakeMember("east")
+				east.put("shop/a", strings.Repeat("x", sizes[0]))
+				east.Of(connection.Options{MaxKept: 40_000}.WithDefaults())
+				r := start(t)
+				r.expect(east, "shop", "shop/a="+strings.Repeat("x", sizes[0]))
+				for range 3 {
+					east.breakWatches(true)
+					east.put("shop/a", strings.Repeat("y", sizes[1]))
+					time.Sleep(2 * time.Minute)
+					r.expect(east, "shop", "shop/a="+strings.Repeat("y", sizes[1]))
+					if n := east.watched(); n != 1 {
+						t.Errorf("%d watches, want 1", n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Objects that are forgotten while the watch that follows them begins are not seen until they are listed again.
+func TestObjectsForgottenWhileTheirWatchBegins(t *testing.T) {
+	now := time.Now()
+	east := newFakeMember("east")
+	f := newFeed(&Options[*corev1.ConfigMap, *thing]{}, east, "shop", nil, nil)
+	held := newHolding[*thing](connection.NewReading(), func() {})
+	f.listed([]*thing{{key: Key{"shop", "a"}}}, held, now)
+	f.mu.Lock()
+	f.clear(&fleet.Silence{Reason: fleet.ReasonTooLarge}, now)
+	f.mu.Unlock()
+	ended := false
+	f.began(func() { ended = true }, now)
+	a := f.answer("shop", now)
+	if !ended || a.Known || a.Silence == nil || a.Silence.Reason != fleet.ReasonTooLarge {
+		t.Errorf("the watch is ended %t, the objects are known %t, silent: %v", ended, a.Known, a.Silence)
+	}
+	if !f.misses() {
+		t.Error("the objects are not listed again")
 	}
 }
