@@ -20,6 +20,8 @@ import (
 // freezes and comes back.
 func TestMembers(t *testing.T) {
 	e := whole(t)
+	// What the last controller-manager published stays; here there was none.
+	e.kubectl(t, "delete", "configmap", "fleetscale-members", "--namespace=fleetscale-system", "--ignore-not-found")
 	e.prints(t, "each member is ready",
 		lines("member[123] Ready secret/member[123] v1[.][0-9.]+ metrics,custom,external [1-9][0-9]* [0-9]+s", 3), "get", "members")
 	e.prints(t, "nobody writes", lines("member[123] Ready .* read <unknown>", 3), "get", "mbr", "-o", "wide")
