@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -82,15 +83,19 @@ func completeCordon(caller *plugin.Caller, act cordon.Act, cmd *cobra.Command) *
 		if err != nil {
 			return err
 		}
-		for _, member := range members {
+		var errs []error
+		var done []string
+		for _, member := range members { // one that fails does not hold up the others
 			if err := hub.Apply(cmd.Context(), member, act, dry.server(), caller.Out); err != nil {
-				return err
+				errs = append(errs, err)
+				continue
 			}
+			done = append(done, member)
 		}
-		if act != cordon.Drain {
-			return nil
+		if act == cordon.Drain && len(done) > 0 {
+			errs = append(errs, printRemains(cmd.Context(), caller, hub, done))
 		}
-		return printRemains(cmd.Context(), caller, hub, members)
+		return errors.Join(errs...)
 	}
 	return cmd
 }
