@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 
@@ -117,7 +116,7 @@ func registrations(caller *plugin.Caller, namespace string) (cordon.Hub, error) 
 func printRemains(ctx context.Context, caller *plugin.Caller, hub cordon.Hub, members []string) error {
 	all, err := hub.Autoscalers(ctx)
 	if err != nil {
-		fmt.Fprintf(caller.ErrOut, "Warning: what the members still run is not known: %v\n", err)
+		fmt.Fprintf(caller.ErrOut, "Warning: what the members still run is not known: %s\n", plugin.Said(err))
 		return nil
 	}
 	for _, member := range members {
@@ -127,7 +126,7 @@ func printRemains(ctx context.Context, caller *plugin.Caller, hub cordon.Hub, me
 			continue
 		}
 		fmt.Fprintf(caller.Out, "%s: still there:\n", member)
-		if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(cordon.Table(left), caller.Out); err != nil {
+		if err := plugin.PrintTable(caller.Out, cordon.Table(left), false); err != nil {
 			return err
 		}
 	}
