@@ -58,11 +58,11 @@ func Said(err error) string {
 
 // statuses are the texts of all answers of API servers in an error.
 func statuses(err error) []string {
-	if _, isStatus := err.(apierrors.APIStatus); isStatus {
+	if _, isStatus := err.(apierrors.APIStatus); isStatus { //nolint:errorlint // the tree is walked here
 		return []string{err.Error()}
 	}
 	var all []string
-	switch err := err.(type) {
+	switch err := err.(type) { //nolint:errorlint // the tree is walked here
 	case interface{ Unwrap() error }:
 		if below := err.Unwrap(); below != nil {
 			all = statuses(below)
