@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
 
@@ -73,8 +74,10 @@ func (h *history) note(r Record) {
 // an Event.
 func Brief(message string) string { return brief(message, maxMessage) }
 
-// brief is a message of no more than so many bytes, except for a few dots.
+// brief is a message of no more than so many bytes, except for a few dots. It may be a member's: of what is not printable only lines and
+// columns stay.
 func brief(message string, most int) string {
+	message = fleet.PrintableLines(message)
 	if len(message) <= most {
 		return message
 	}

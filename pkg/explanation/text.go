@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -39,6 +40,9 @@ func Text(e *v1alpha1.DecisionExplanation) string {
 	return t.String()
 }
 
+// mostTold bounds, in characters, what is repeated of a text of others, in one line of ours.
+const mostTold = 4096
+
 // page is text in which calculations stand below each other.
 type page struct{ strings.Builder }
 
@@ -67,7 +71,7 @@ func (t *page) question(name, of string, is bool, note string) {
 func (t *page) note(text string) { t.WriteString("  " + text + "\n") }
 
 func (t *page) metric(e *v1alpha1.DecisionExplanation, m *v1alpha1.MetricExplanation) {
-	t.note(fmt.Sprintf("metric %d: %s, %s", m.Index, m.Name, goal(m)))
+	t.note(fmt.Sprintf("metric %d: %s, %s", m.Index, fleet.PrintableLine(m.Name, mostTold), goal(m)))
 	t.clusters(m)
 	if m.Error != "" {
 		return
@@ -100,7 +104,7 @@ func goal(m *v1alpha1.MetricExplanation) string {
 	case replicas.RuleShare:
 		return fmt.Sprintf("target %d for each replica; amounts in milli", m.Target)
 	}
-	return m.Error
+	return fleet.PrintableLine(m.Error, mostTold)
 }
 
 func (t *page) clusters(m *v1alpha1.MetricExplanation) {

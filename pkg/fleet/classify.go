@@ -28,8 +28,8 @@ func Classify(err error) (silence *Silence, absent bool) {
 	}
 	var own *Silence // it escapes to the heap, so it is not the result itself
 	if errors.As(err, &own) {
-		if len(own.Detail) > mostDetail {
-			own = &Silence{Reason: own.Reason, Detail: shortened(own.Detail)}
+		if clean := shortened(PrintableLines(shortened(own.Detail))); clean != own.Detail {
+			own = &Silence{Reason: own.Reason, Detail: clean}
 		}
 		return own, false
 	}
@@ -97,8 +97,8 @@ func isCertificate(err error) bool {
 		errors.As(err, &hostname) || errors.As(err, &invalid) || errors.As(err, &alert)
 }
 
-// detailOf is the error in one line, without the URL that net/http puts before
-// it: the cluster is named already, and a URL may hold what nobody should read.
+// detailOf is the error in one printable line, without the URL that net/http puts
+// before it: the cluster is named already, and a URL may hold what nobody should read.
 func detailOf(err error) string {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -107,7 +107,7 @@ func detailOf(err error) string {
 	if isTimeout(err) {
 		return "no answer within the deadline"
 	}
-	return strings.Join(strings.Fields(shortened(err.Error())), " ")
+	return shortened(PrintableLine(shortened(err.Error()), mostDetail+1))
 }
 
 // mostDetail bounds, in bytes, what of a member's words is kept, and said to others.

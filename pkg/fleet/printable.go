@@ -13,10 +13,27 @@ func Printable(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most-1]) + "…"
 	}
+	return strings.Map(printable, text)
+}
+
+// PrintableLine is [Printable] in one line: white space becomes single spaces.
+func PrintableLine(text string, most int) string {
+	return Printable(strings.Join(strings.Fields(text), " "), most)
+}
+
+// PrintableLines is text, whose lines and columns are our own, without what else is not printable: newlines and tabs stay.
+func PrintableLines(text string) string {
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
+		if r == '\n' || r == '\t' {
+			return r
 		}
-		return r
+		return printable(r)
 	}, text)
+}
+
+func printable(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return unicode.ReplacementChar
+	}
+	return r
 }

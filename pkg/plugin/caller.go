@@ -96,7 +96,7 @@ func (c *Caller) named(config *rest.Config, err error) (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.WarningHandler = rest.NewWarningWriter(c.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
+	config.WarningHandler = rest.NewWarningWriter(printable{c.ErrOut}, rest.WarningWriterOptions{Deduplicate: true})
 	config.UserAgent = "kubectl-fleetscale/" + version.Get().Version
 	return config, nil
 }

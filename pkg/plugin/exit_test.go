@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func TestExitCode(t *testing.T) {
@@ -24,5 +27,15 @@ func TestExitCode(t *testing.T) {
 		if code, said := ExitCode(tc.err); code != tc.code || said != tc.said {
 			t.Errorf("%s: %d and %q, want %d and %q", name, code, said, tc.code, tc.said)
 		}
+	}
+}
+
+// A member cannot say something in our name.
+func TestErrorsArePrintable(t *testing.T) {
+	hostile := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web", errors.New("no\x1b[2J\nwest joined"))
+	err := errors.Join(fmt.Errorf("east: %w", fmt.Errorf("listing: %w", hostile)), errors.New("north: run this:\n  kubectl\x07"))
+	want := "east: listing: pods \"web\" is forbidden: no\ufffd[2J west joined\n  north: run this:\n    kubectl\ufffd"
+	if _, said := ExitCode(err); said != want {
+		t.Errorf("said %q, want %q", said, want)
 	}
 }

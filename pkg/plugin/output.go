@@ -3,6 +3,7 @@
 package plugin
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // Formats are the values of --output.
@@ -54,5 +57,25 @@ func (o *Output) Print(w io.Writer, table *metav1.Table, value any) error {
 		_, err = w.Write(text)
 		return err
 	}
-	return printers.NewTablePrinter(printers.PrintOptions{Wide: o.format == "wide"}).PrintObj(table, w)
+	return PrintTable(w, table, o.format == "wide")
+}
+
+// PrintTable writes a table for people. Its cells are what tenants and members chose, so nothing but text is left of them.
+func PrintTable(w io.Writer, table *metav1.Table, wide bool) error {
+	var text bytes.Buffer // whole, as the printer may write parts of characters
+	if err := printers.NewTablePrinter(printers.PrintOptions{Wide: wide}).PrintObj(table, &text); err != nil {
+		return err
+	}
+	_, err := printable{w}.Write(text.Bytes())
+	return err
+}
+
+// printable writes to a terminal what is whole lines, and of them what is text.
+type printable struct{ to io.Writer }
+
+func (p printable) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(p.to, fleet.PrintableLines(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }

@@ -11,6 +11,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // What the API holds of a text, in bytes.
@@ -120,8 +121,10 @@ func currentOf(status *autoscalingv2.MetricStatus, goal autoscalingv2.MetricTarg
 	return unknown
 }
 
-// Brief is a text that is not too long, cut between characters.
+// Brief is a text of so many bytes at most, cut between characters, in which only lines and columns are left of what is not printable:
+// it may be a member's, and goes into a status or an Event.
 func Brief(text string, longest int) string {
+	text = fleet.PrintableLines(text)
 	if len(text) <= longest {
 		return text
 	}

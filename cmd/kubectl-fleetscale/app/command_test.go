@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/plugin"
 	"github.com/fleetscale/fleetscale/pkg/version"
 )
 
@@ -67,6 +68,28 @@ func TestWithoutAKubeconfig(t *testing.T) {
 		t.Setenv("KUBECONFIG", tc.kubeconfig)
 		if _, err := run(t, "restore"); err == nil || err.Error() != tc.want {
 			t.Errorf("%s: error = %v, want %s", name, err, tc.want)
+		}
+	}
+}
+
+// Exit codes and words are kubectl's where no command, or an unknown one, is given.
+func TestUnknownCommands(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		code int
+		said string
+	}{
+		"none":            {nil, 0, ""},
+		"unknown":         {[]string{"nothing"}, 1, `unknown command "nothing" for "kubectl fleetscale"`},
+		"misspelt":        {[]string{"statu"}, 1, "Did you mean this?"},
+		"none of top":     {[]string{"top"}, 1, ""},
+		"an unknown top":  {[]string{"top", "nothing"}, 1, `unknown command "nothing" for "kubectl fleetscale top"`},
+		"an unknown flag": {[]string{"status", "--nothing"}, 1, "unknown flag: --nothing"},
+	} {
+		_, err := run(t, tc.args...)
+		code, said := plugin.ExitCode(err)
+		if code != tc.code || !strings.Contains(said, tc.said) || (said == "") != (tc.said == "") {
+			t.Errorf("%s: exit code %d, said %q", name, code, said)
 		}
 	}
 }

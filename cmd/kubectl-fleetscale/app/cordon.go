@@ -4,10 +4,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 
@@ -82,15 +82,19 @@ func completeCordon(caller *plugin.Caller, act cordon.Act, cmd *cobra.Command) *
 		if err != nil {
 			return err
 		}
-		for _, member := range members {
+		var errs []error
+		var done []string
+		for _, member := range members { // one that fails does not hold up the others
 			if err := hub.Apply(cmd.Context(), member, act, dry.server(), caller.Out); err != nil {
-				return err
+				errs = append(errs, err)
+				continue
 			}
+			done = append(done, member)
 		}
-		if act != cordon.Drain {
-			return nil
+		if act == cordon.Drain && len(done) > 0 {
+			errs = append(errs, printRemains(cmd.Context(), caller, hub, done))
 		}
-		return printRemains(cmd.Context(), caller, hub, members)
+		return errors.Join(errs...)
 	}
 	return cmd
 }
@@ -112,7 +116,7 @@ func registrations(caller *plugin.Caller, namespace string) (cordon.Hub, error) 
 func printRemains(ctx context.Context, caller *plugin.Caller, hub cordon.Hub, members []string) error {
 	all, err := hub.Autoscalers(ctx)
 	if err != nil {
-		fmt.Fprintf(caller.ErrOut, "Warning: what the members still run is not known: %v\n", err)
+		fmt.Fprintf(caller.ErrOut, "Warning: what the members still run is not known: %s\n", plugin.Said(err))
 		return nil
 	}
 	for _, member := range members {
@@ -122,7 +126,7 @@ func printRemains(ctx context.Context, caller *plugin.Caller, hub cordon.Hub, me
 			continue
 		}
 		fmt.Fprintf(caller.Out, "%s: still there:\n", member)
-		if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(cordon.Table(left), caller.Out); err != nil {
+		if err := plugin.PrintTable(caller.Out, cordon.Table(left), false); err != nil {
 			return err
 		}
 	}

@@ -61,11 +61,13 @@ func TestCordonDrainUncordon(t *testing.T) {
 		"cluster.karmada.io/not-ready:NoSchedule, which others set\n", "uncordon", "east", "south")
 	fleettest.Same(t, "annotations", any(map[string]any{}), hub.at(eastSecret, "metadata", "annotations"))
 
-	_, err := run(t, "drain", "west", "--kubeconfig", kubeconfig)
+	out, err := run(t, "drain", "west", "north", "--kubeconfig", kubeconfig)
+	fleettest.Same(t, "the one after a failure", "north: Secret fleetscale-clusters/secret-of-north: unchanged: it is drained already\n"+
+		"north: no FederatedHPA has anything there\n", out)
 	if err == nil || !strings.Contains(err.Error(), "clusterprofiles.multicluster.x-k8s.io west fleetscale.io/drain=true") {
 		t.Errorf("a member of another source: %v", err)
 	}
-	out, err := run(t, "__complete", "cordon", "--kubeconfig", kubeconfig, "")
+	out, err = run(t, "__complete", "cordon", "--kubeconfig", kubeconfig, "")
 	if err != nil || !strings.HasPrefix(out, "east\nnorth\n") {
 		t.Errorf("error %v, and members are not offered:\n%s", err, out)
 	}

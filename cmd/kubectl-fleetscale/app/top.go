@@ -53,6 +53,10 @@ type topOptions struct {
 func newTopCommand(caller *plugin.Caller) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "top", Short: "Show what Pods and nodes use, by clusters", Long: "Commands for what is used.", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { // as kubectl's: help, and it is an error
+			cmd.SetOut(caller.ErrOut)
+			return errors.Join(cmd.Help(), &plugin.ExitError{Code: 1})
+		},
 	}
 	cmd.AddCommand(newTopPodsCommand(caller), newTopNodesCommand(caller))
 	return cmd

@@ -45,7 +45,8 @@ func cron(o *v1alpha1.CronFederatedHPA, now time.Time) string {
 				same++
 			}
 		}
-		fmt.Fprintf(b, "  next: rule %s, %s, sets %s\n", all[0].rule.GivenName(), ago(all[0].at, now), sets(all[0].rule))
+		fmt.Fprintf(b, "  next: rule %s, %s, sets %s\n", told(all[0].rule.GivenName()), ago(all[0].at, now),
+			sets(all[0].rule))
 		if same > 1 {
 			fmt.Fprintf(b, "  %d rules run then: of each value the one that is later in spec.rules wins\n", same)
 		}
@@ -57,8 +58,8 @@ func cron(o *v1alpha1.CronFederatedHPA, now time.Time) string {
 		if !d.at.IsZero() {
 			next = d.at.Format(time.RFC3339)
 		}
-		_, _ = fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\t%s\n", d.rule.GivenName(), next, d.rule.Schedule, zoneOf(o, d.rule), sets(d.rule),
-			last(o, d.rule))
+		_, _ = fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\t%s\n", told(d.rule.GivenName()), told(next), told(d.rule.Schedule),
+			told(zoneOf(o, d.rule)), sets(d.rule), last(o, d.rule))
 	}
 	_ = t.Flush()
 	return b.String()
@@ -126,7 +127,7 @@ func last(o *v1alpha1.CronFederatedHPA, r *v1alpha1.CronFederatedHPARule) string
 	}
 	for _, f := range h.FailedExecutions {
 		if f.ScheduleTime.After(at) {
-			result, at = "failed "+f.ScheduleTime.Format(time.RFC3339)+": "+f.Message, f.ScheduleTime.Time
+			result, at = "failed "+f.ScheduleTime.Format(time.RFC3339)+": "+told(f.Message), f.ScheduleTime.Time
 		}
 	}
 	return result

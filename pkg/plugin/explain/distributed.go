@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/summary"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // distributed is why the bounds are split as they are. What each cluster decides within its bounds is up to its own
@@ -33,9 +33,9 @@ func distributed(o *v1alpha1.FederatedHPA) string {
 				why = limitOf(c)
 			}
 		}
-		_, _ = fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Name, number(c.AssignedMin), number(c.AssignedMax),
+		_, _ = fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", told(c.Name), number(c.AssignedMin), number(c.AssignedMax),
 			number(c.CurrentReplicas), number(c.ReadyReplicas), wants, number(c.AvailableReplicas), number(c.Weight), number(c.Priority),
-			c.State, summary.Brief(why, 200))
+			c.State, fleet.PrintableLine(why, 200))
 		least, minSum = append(least, fmt.Sprint(ptr.Deref(c.AssignedMin, 0))), minSum+int64(ptr.Deref(c.AssignedMin, 0))
 		most, maxSum = append(most, fmt.Sprint(ptr.Deref(c.AssignedMax, 0))), maxSum+int64(ptr.Deref(c.AssignedMax, 0))
 	}
@@ -52,7 +52,7 @@ func distributed(o *v1alpha1.FederatedHPA) string {
 	for _, c := range o.Status.Conditions {
 		if c.Status == "True" && (c.Type == v1alpha1.MaxNotAssignable || c.Type == v1alpha1.MinThresholdNotMet ||
 			c.Type == v1alpha1.AllClustersSaturated || c.Type == v1alpha1.CapacityUnknown || c.Type == v1alpha1.PreferenceUnmatched) {
-			fmt.Fprintf(b, "  %s: %s\n", c.Type, c.Message)
+			fmt.Fprintf(b, "  %s: %s\n", c.Type, told(c.Message))
 		}
 	}
 	return b.String()

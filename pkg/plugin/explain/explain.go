@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 )
 
@@ -72,7 +73,7 @@ func (o *Options) print(w io.Writer, object client.Object, now time.Time) error 
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(w, text)
+		_, err = io.WriteString(w, fleet.PrintableLines(text))
 		return err
 	}
 	value, err := machine(object)
@@ -110,6 +111,12 @@ func textOf(object client.Object, now time.Time) (string, error) {
 	}
 	return "", fmt.Errorf("objects of the type %T cannot be explained", object)
 }
+
+// mostTold bounds, in characters, what is repeated of a text of others: as much as a status holds of one.
+const mostTold = 4096
+
+// told is a text of others, of a member or a tenant, in one line of ours.
+func told(text string) string { return fleet.PrintableLine(text, mostTold) }
 
 // machine is what programs get: the part of the status that explains.
 func machine(object client.Object) (any, error) {

@@ -12,8 +12,10 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 var now = time.Date(2027, 3, 1, 9, 30, 6, 0, time.UTC)
@@ -231,4 +233,31 @@ MultidimPodAutoscaler shop/cart sizes Deployment cart
   BY USE is what the container's use calls for, and TARGET what bounds make of it. A Pod is changed only if it requests
   less than the lower, or more than the upper, of the last two.
 `, multidim(m))
+}
+
+// What members and tenants say stays in its place of a line, and is text.
+func TestTextIsPrintable(t *testing.T) {
+	const said = "no\x1b[2J\u009b\n  west joined\tand more"
+	split := &v1alpha1.FederatedHPA{}
+	split.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{}
+	split.Status.Clusters = []v1alpha1.ClusterStatus{
+		{Name: "east", Reason: "Forbidden", Message: said},
+		{Name: "west", HPA: &autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{
+			{Type: "ScalingLimited", Status: "True", Reason: said}}}},
+	}
+	split.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{Type: v1alpha1.CapacityUnknown, Status: "True", Message: said}}
+	sizes := &v1alpha1.MultidimPodAutoscaler{}
+	sizes.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: "Forbidden", Message: said}}
+	central := cart()
+	central.Status.Explanation.Metrics[0].Name, central.Status.Explanation.Metrics[0].Error = said, said
+	for name, object := range map[string]client.Object{"distributed": split, "multidim": sizes, "central": central} {
+		var out bytes.Buffer
+		if err := (&Options{Format: "text"}).print(&out, object, now); err != nil {
+			t.Fatal(err)
+		}
+		got := out.String()
+		if got != fleet.PrintableLines(got) || strings.Contains(got, "\n  west joined") || !strings.Contains(got, "west joined and more") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
 }

@@ -34,7 +34,7 @@ func multidim(o *v1alpha1.MultidimPodAutoscaler) string {
 	}
 	for _, c := range o.Status.Conditions {
 		if c.Status != "True" && c.Message != "" {
-			fmt.Fprintf(b, "  %s is %s, %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
+			fmt.Fprintf(b, "  %s is %s, %s: %s\n", told(c.Type), c.Status, told(c.Reason), told(c.Message))
 		}
 	}
 	if o.Spec.Goals != nil {

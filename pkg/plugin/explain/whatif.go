@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 )
 
@@ -67,7 +68,7 @@ func (o *WhatIfOptions) print(w io.Writer, f *v1alpha1.FederatedHPA, now time.Ti
 	if o.Format != "text" {
 		return encode(w, o.Format, c)
 	}
-	_, err = io.WriteString(w, c.text(f, now))
+	_, err = io.WriteString(w, fleet.PrintableLines(c.text(f, now)))
 	return err
 }
 
@@ -110,7 +111,7 @@ func (c *comparison) text(f *v1alpha1.FederatedHPA, now time.Time) string {
 		then := &n.Metrics[i]
 		for j := range p.Metrics {
 			if before := &p.Metrics[j]; before.Index == then.Index {
-				row(fmt.Sprintf("metric %d %s asks", then.Index, then.Name), asked(before), asked(then))
+				row(fmt.Sprintf("metric %d %s asks", then.Index, told(then.Name)), asked(before), asked(then))
 			}
 		}
 	}

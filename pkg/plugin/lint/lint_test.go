@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/admission/admissiontest"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -186,4 +187,18 @@ func FuzzParse(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// A manifest's own words do not reach the terminal as anything but text.
+func TestTextIsPrintable(t *testing.T) {
+	const said = "a\x1b[2J\u009b\nb"
+	r := &Report{Findings: []Finding{{File: said, Kind: "FederatedHPA", Name: said, Severity: Error, Message: said}},
+		Unusable: []Unusable{{File: said, Message: said}}}
+	var out strings.Builder
+	if err := r.Print(&out, "text", "v0"); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); got != fleet.PrintableLines(got) || strings.Count(got, "\n") != 3 {
+		t.Errorf("printed %q", got)
+	}
 }

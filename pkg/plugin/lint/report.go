@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // Severity is whether the hub would refuse an object for a finding.
@@ -92,12 +94,13 @@ func encode(w io.Writer, value any) error {
 // text is one line for each finding, as compilers write them, and a sum.
 func (r *Report) text(w io.Writer) error {
 	for _, u := range r.Unusable {
-		if _, err := fmt.Fprintf(w, "%s: unusable: %s\n", place(u.File, u.Line), u.Message); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: unusable: %s\n", place(told(u.File), u.Line), told(u.Message)); err != nil {
 			return err
 		}
 	}
 	for _, f := range r.Findings {
-		if _, err := fmt.Fprintf(w, "%s: %s: %s: %s%s\n", place(f.File, f.Line), f.Severity, f.object(), f.Message, f.rule()); err != nil {
+		_, err := fmt.Fprintf(w, "%s: %s: %s: %s%s\n", place(told(f.File), f.Line), f.Severity, told(f.object()), told(f.Message), f.rule())
+		if err != nil {
 			return err
 		}
 	}
@@ -105,6 +108,12 @@ func (r *Report) text(w io.Writer) error {
 		plural(r.count(Error), "error"), plural(r.count(Warning), "warning"), plural(r.Ignored, "document"), r.unusable())
 	return err
 }
+
+// mostTold bounds, in characters, what is repeated of a manifest or its path.
+const mostTold = 4096
+
+// told is what others wrote, in one line of ours.
+func told(text string) string { return fleet.PrintableLine(text, mostTold) }
 
 func (r *Report) unusable() string {
 	if len(r.Unusable) == 0 {

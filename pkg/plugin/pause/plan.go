@@ -55,10 +55,11 @@ func Plan(object *unstructured.Unstructured, act Act) (Change, error) {
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == v1alpha1.MultidimPodAutoscalerKind {
 		return Change{}, fmt.Errorf("MultidimPodAutoscaler %q made it, and would set it back: name mpa/%s", owner.Name, owner.Name)
 	}
-	was, err := recorded(object)
+	read, err := recorded(object)
 	if err != nil {
 		return Change{}, err
 	}
+	was := inForce(object, read)
 	switch {
 	case object.GetKind() == v1alpha1.CronFederatedHPAKind && act == PauseScaleDown:
 		return Change{}, errors.New("--scale-down: rules have no behavior; name the autoscaler whose bounds they set")
@@ -83,6 +84,35 @@ func recorded(object *unstructured.Unstructured) (before, error) {
 		return was, fmt.Errorf("reading annotation %s: %w; correct it, or remove it and set the spec by hand", BeforeAnnotation, err)
 	}
 	return was, nil
+}
+
+// inForce is the part of what was recorded whose paused value still stands: what somebody has set since is theirs.
+func inForce(object *unstructured.Unstructured, was before) before {
+	if mode, _, _ := unstructured.NestedString(object.Object, "spec", "mode"); mode != string(v1alpha1.ModePaused) {
+		was.Mode = nil
+	}
+	if selectPolicy(object) != string(autoscalingv2.DisabledPolicySelect) {
+		was.ScaleDown = nil
+	}
+	rules, _, _ := unstructured.NestedSlice(object.Object, "spec", "rules")
+	was.Rules = slices.DeleteFunc(was.Rules, func(name string) bool {
+		return !slices.ContainsFunc(rules, func(each any) bool {
+			rule, _ := each.(map[string]any)
+			suspended, _ := rule["suspend"].(bool)
+			return suspended && rule["name"] == name
+		})
+	})
+	return was
+}
+
+// unchanged changes nothing of the spec; a resume removes a record of what is no longer in force.
+func unchanged(object *unstructured.Unstructured, said string) (Change, error) {
+	if _, found := object.GetAnnotations()[BeforeAnnotation]; !found {
+		return Change{Done: said}, nil
+	}
+	return Change{Patch: map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{BeforeAnnotation: nil}},
+	}, Done: said + "; the record of an earlier pause is removed"}, nil
 }
 
 // annotation is the part of a patch that keeps what was before; nothing is left of an empty one.
@@ -162,22 +192,26 @@ func planResume(object *unstructured.Unstructured, was before) (Change, error) {
 	spec := map[string]any{}
 	var done []string
 	mode, _, _ := unstructured.NestedString(object.Object, "spec", "mode")
-	if mode == string(v1alpha1.ModePaused) {
-		if was.Mode != nil && *was.Mode != "" {
-			spec["mode"] = *was.Mode
-			done = append(done, "resumed, with mode "+*was.Mode)
-		} else {
-			spec["mode"] = v1alpha1.ModeActive
-			done = append(done, "resumed")
-		}
+	byHand := was.Mode == nil && was.ScaleDown == nil // then a resume can mean the mode only
+	switch {
+	case mode != string(v1alpha1.ModePaused):
+	case was.Mode != nil && *was.Mode != "":
+		spec["mode"] = *was.Mode
+		done = append(done, "resumed, with mode "+*was.Mode)
+	case was.Mode != nil || byHand:
+		spec["mode"] = v1alpha1.ModeActive
+		done = append(done, "resumed")
 	}
-	if was.ScaleDown != nil && selectPolicy(object) == string(autoscalingv2.DisabledPolicySelect) {
+	if was.ScaleDown != nil {
 		var policy any // none
 		if *was.ScaleDown != "" {
 			policy = *was.ScaleDown
 		}
 		setSelectPolicy(spec, object.GetKind(), policy)
 		done = append(done, "scale-in resumed")
+	}
+	if mode == string(v1alpha1.ModePaused) && spec["mode"] == nil {
+		done = append(done, "its mode stays Paused, which others set: to have it act, resume it again")
 	}
 	if len(done) > 0 {
 		return change(before{}, spec, strings.Join(done, "; "))
@@ -189,7 +223,7 @@ func planResume(object *unstructured.Unstructured, was before) (Change, error) {
 	case selectPolicy(object) == string(autoscalingv2.DisabledPolicySelect):
 		said += " by this command; that it does not scale in is written in its behavior: change scaleDown.selectPolicy there"
 	}
-	return Change{Done: said}, nil
+	return unchanged(object, said)
 }
 
 // planRules suspends the rules that run, or has those run again that a pause suspended.
@@ -213,7 +247,7 @@ func planRules(object *unstructured.Unstructured, was before, act Act) (Change, 
 	case len(names) == 0 && act == Pause:
 		return Change{Done: "unchanged: all its rules are suspended already"}, nil
 	case len(names) == 0:
-		return Change{Done: "unchanged: it is not paused by this command; rules that are suspended have spec.rules[].suspend"}, nil
+		return unchanged(object, "unchanged: it is not paused by this command; rules that are suspended have spec.rules[].suspend")
 	case act == Resume:
 		return change(before{}, map[string]any{"rules": rules}, "resumed: rules "+strings.Join(names, ", "))
 	}

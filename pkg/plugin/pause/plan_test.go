@@ -138,6 +138,54 @@ func TestBothPausesAreTakenBackTogether(t *testing.T) {
 	}
 }
 
+// What people set stays theirs, whatever was recorded before they did.
+func TestResumeLeavesWhatOthersSet(t *testing.T) {
+	for name, tc := range map[string]struct{ object, after, said string }{
+		"a mode Paused that was there before scale-in was paused": {
+			`{kind: FederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: '{"scaleDown":"Min"}'}}, ` +
+				`spec: {mode: Paused, behavior: {scaleDown: {selectPolicy: Disabled}}}}`,
+			`{kind: FederatedHPA, metadata: {annotations: {}}, spec: {mode: Paused, behavior: {scaleDown: {selectPolicy: Min}}}}`,
+			"scale-in resumed; its mode stays Paused, which others set: to have it act, resume it again",
+		},
+		"a policy set since": {
+			`{kind: FederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: '{"scaleDown":"Min"}'}}, ` +
+				`spec: {mode: Active, behavior: {scaleDown: {selectPolicy: Max}}}}`,
+			`{kind: FederatedHPA, metadata: {annotations: {}}, spec: {mode: Active, behavior: {scaleDown: {selectPolicy: Max}}}}`,
+			"unchanged: it is not paused; the record of an earlier pause is removed",
+		},
+		"rules that run again": {
+			`{kind: CronFederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: '{"rules":["a"]}'}}, ` +
+				`spec: {rules: [{name: a, suspend: false}]}}`,
+			`{kind: CronFederatedHPA, metadata: {annotations: {}}, spec: {rules: [{name: a, suspend: false}]}}`,
+			"unchanged: it is not paused by this command; rules that are suspended have spec.rules[].suspend; " +
+				"the record of an earlier pause is removed",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := object(t, tc.object)
+			change, err := Plan(u.DeepCopy(), Resume)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fleettest.Same(t, "said", tc.said, change.Done)
+			if diff := cmp.Diff(object(t, tc.after).Object, patched(t, u, change).Object); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A pause records anew what it changes, and keeps nothing stale of an earlier one.
+func TestPauseDropsStaleRecords(t *testing.T) {
+	u := object(t, `{kind: FederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: '{"scaleDown":"Min"}'}}, `+
+		`spec: {mode: Active, behavior: {scaleDown: {selectPolicy: Max}}}}`)
+	change, err := Plan(u.DeepCopy(), Pause)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleettest.Same(t, "record", `{"mode":"Active"}`, patched(t, u, change).GetAnnotations()[BeforeAnnotation])
+}
+
 func TestWhatStays(t *testing.T) {
 	for name, tc := range map[string]struct {
 		object    string
