@@ -22,15 +22,6 @@ func (o *outcome) decided() *explanation.Decided {
 	}
 }
 
-// otherwiseLimited reports whether another step limits than the one that is stored. A fleet at rest is limited by the same all the time.
-func (o *outcome) otherwiseLimited() bool {
-	if o.scale.Err != nil {
-		return false
-	}
-	before := o.Object.Status.Explanation
-	return before == nil || before.LimitedBy != explanation.LimitedBy(o.decided())
-}
-
 // explain returns what is stored of the decision; where the workload could not be read, that is what it was.
 func (o *outcome) explain() *v1alpha1.DecisionExplanation {
 	if o.scale.Err != nil {
