@@ -91,7 +91,7 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 func clusterOf(registry *member.Registry) func(namespace, name string) string {
 	return func(namespace, name string) string {
 		object := namespace + "/" + name
-		unregistered := registration.Key{Source: registration.ClusterProfileSource, Object: object}.String()
+		unregistered := registration.Key{Source: registration.ClusterProfileSource, Object: object}.Listed()
 		return cmp.Or(registry.ClusterOf(registration.ClusterProfileSource, object), unregistered)
 	}
 }
