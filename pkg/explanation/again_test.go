@@ -104,6 +104,12 @@ func TestAgainSaysWhatIsNotKnown(t *testing.T) {
 		"another kind of target": {func(o *v1alpha1.FederatedHPA) {
 			o.Spec.Metrics[0].External.Target = autoscalingv2.MetricTarget{Type: "Value", Value: new(resource.MustParse("1"))}
 		}, "spec.metrics[0]: sums for a target of the kind Share do not tell what one of the kind Value asks for"},
+		"another workload": {func(o *v1alpha1.FederatedHPA) { o.Spec.ScaleTargetRef.Name = "basket" },
+			"spec.scaleTargetRef: what the decision would be by another one is not known; minReplicas, maxReplicas, behavior and " +
+				"targets of metrics can be changed"},
+		"another mode": {func(o *v1alpha1.FederatedHPA) { o.Spec.Mode = v1alpha1.ModeObserve },
+			"spec.mode: what the decision would be by another one is not known; minReplicas, maxReplicas, behavior and " +
+				"targets of metrics can be changed"},
 		"no explanation": {func(o *v1alpha1.FederatedHPA) { o.Status.Explanation = nil },
 			"status.explanation is not there: the controller writes it with its next decision in central mode"},
 		"one more": {func(o *v1alpha1.FederatedHPA) { o.Spec.Metrics = append(o.Spec.Metrics, o.Spec.Metrics[0]) },
