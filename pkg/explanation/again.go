@@ -11,6 +11,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -195,6 +196,9 @@ func metricsAgain(e *v1alpha1.DecisionExplanation, now, before *autoscalingv2.Ho
 			return nil, fmt.Errorf("%s: the explanation left it out, as it has no room for all metrics", field)
 		}
 		if all[i].Err = asError(e.Metrics[at].Error); all[i].Err != nil {
+			if !equality.Semantic.DeepEqual(now.Metrics[i], before.Metrics[i]) {
+				return nil, fmt.Errorf("%s: what this metric would say is not known, as it could not be used: %w", field, all[i].Err)
+			}
 			continue
 		}
 		told, err := toldOf(&e.Metrics[at], &now.Metrics[i])

@@ -64,7 +64,7 @@ func FuzzAgain(f *testing.F) {
 		change(r, &object.Spec.HorizontalPodAutoscalerSpec)
 		again, caveats, err := Again(object, before)
 		if err != nil {
-			if !strings.Contains(err.Error(), "many different amounts") {
+			if !strings.Contains(err.Error(), "many different amounts") && !strings.Contains(err.Error(), "as it could not be used") {
 				t.Fatal(err)
 			}
 			return
@@ -110,6 +110,10 @@ func TestAgainSaysWhatIsNotKnown(t *testing.T) {
 		"another mode": {func(o *v1alpha1.FederatedHPA) { o.Spec.Mode = v1alpha1.ModeObserve },
 			"spec.mode: what the decision would be by another one is not known; minReplicas, maxReplicas, behavior and " +
 				"targets of metrics can be changed"},
+		"another target of a metric that could not be used": {func(o *v1alpha1.FederatedHPA) {
+			o.Status.Explanation.Metrics[1] = v1alpha1.MetricExplanation{Index: 1, Name: "cpu", Error: "no metrics of cpu"}
+			o.Spec.Metrics[1].Resource.Target.AverageUtilization = new(int32(7))
+		}, "spec.metrics[1]: what this metric would say is not known, as it could not be used: no metrics of cpu"},
 		"no explanation": {func(o *v1alpha1.FederatedHPA) { o.Status.Explanation = nil },
 			"status.explanation is not there: the controller writes it with its next decision in central mode"},
 		"one more": {func(o *v1alpha1.FederatedHPA) { o.Spec.Metrics = append(o.Spec.Metrics, o.Spec.Metrics[0]) },
