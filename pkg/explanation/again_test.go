@@ -4,6 +4,7 @@ package explanation
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,4 +130,39 @@ func TestAgainSaysWhatIsNotKnown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The controller's tolerance shows unless the spec has its own: one that comes to count is said to be assumed.
+func TestAgainSaysThatAToleranceIsAssumed(t *testing.T) {
+	own := func() *autoscalingv2.HPAScalingRules {
+		return &autoscalingv2.HPAScalingRules{Tolerance: new(resource.MustParse("50m"))}
+	}
+	tests := map[string]struct {
+		before, now autoscalingv2.HorizontalPodAutoscalerBehavior
+		want        bool
+	}{
+		"none, as before":            {},
+		"both, as before":            {before: bothWays(own()), now: bothWays(own())},
+		"both no more":               {before: bothWays(own()), want: true},
+		"one of both no more":        {before: bothWays(own()), now: autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: own()}, want: true},
+		"one, which shows the other": {before: autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: own()}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			q := randomQuestion(rand.New(rand.NewPCG(19, 1))) // a queue, and cpu twice
+			q.Spec.Behavior = &tc.before
+			object := stored(q)
+			before := object.Spec.DeepCopy()
+			object.Spec.Behavior = &tc.now
+			_, caveats, err := Again(object, before)
+			got := slices.ContainsFunc(caveats, func(caveat string) bool { return strings.Contains(caveat, "taken to be its default, 0.1") })
+			if err != nil || got != tc.want {
+				t.Errorf("caveats %q, error %v", caveats, err)
+			}
+		})
+	}
+}
+
+func bothWays(rules *autoscalingv2.HPAScalingRules) autoscalingv2.HorizontalPodAutoscalerBehavior {
+	return autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: rules, ScaleDown: rules}
 }
