@@ -118,7 +118,7 @@ func chosen(name, namespace string, parts []PlacementDecision) ([]ClusterProfile
 }
 
 // whole is nil unless the slices say their places and one place is lacking or taken twice, as while a scheduler writes them: a cluster that
-// moves from one to another would seem to be chosen no more. Slices that do not say their places are taken to be whole.
+// moves from one to another would seem to be chosen no more. That the last places are lacking does not show. Slices that do not say their places are taken to be whole.
 func whole(name string, parts []PlacementDecision) error {
 	places := map[int]bool{}
 	for i := range parts {
