@@ -35,7 +35,7 @@ func Again(object *v1alpha1.FederatedHPA, before *v1alpha1.FederatedHPASpec) (*v
 	if e == nil {
 		return nil, nil, errors.New("status.explanation is not there: the controller writes it with its next decision in central mode")
 	}
-	if field := unheeded(&object.Spec, before); field != "" {
+	if field := ignored(&object.Spec, before); field != "" {
 		return nil, nil, fmt.Errorf("spec.%s: what the decision would be by another one is not known; minReplicas, maxReplicas, behavior and "+
 			"targets of metrics can be changed", field)
 	}

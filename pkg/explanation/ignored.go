@@ -11,8 +11,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// unheeded returns the first field, below spec, that differs and that the sums of an explanation tell nothing about; "": there is none.
-func unheeded(now, before *v1alpha1.FederatedHPASpec) string {
+// ignored returns the first field, below spec, that differs and that the sums of an explanation tell nothing about; "": there is none.
+func ignored(now, before *v1alpha1.FederatedHPASpec) string {
 	return firstOther(reflect.ValueOf(*unknown(now)), reflect.ValueOf(*unknown(before)))
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // Each field of the spec is one that decisions are made again by, or is named where it differs. A new one has to be judged, too.
-func TestUnheeded(t *testing.T) {
-	heeded := []string{"minReplicas", "maxReplicas", "metrics", "behavior"}
+func TestIgnored(t *testing.T) {
+	changeable := []string{"minReplicas", "maxReplicas", "metrics", "behavior"}
 	for _, kind := range []reflect.Type{reflect.TypeFor[v1alpha1.FederatedHPASpec](), reflect.TypeFor[autoscalingv2.HorizontalPodAutoscalerSpec]()} {
 		for i := range kind.NumField() {
 			field := kind.Field(i)
@@ -26,10 +26,10 @@ func TestUnheeded(t *testing.T) {
 			now := &v1alpha1.FederatedHPASpec{}
 			fill(t, reflect.ValueOf(now).Elem().FieldByName(field.Name))
 			want := name
-			if slices.Contains(heeded, name) {
+			if slices.Contains(changeable, name) {
 				want = ""
 			}
-			if got := unheeded(now, &v1alpha1.FederatedHPASpec{}); got != want {
+			if got := ignored(now, &v1alpha1.FederatedHPASpec{}); got != want {
 				t.Errorf("spec.%s is another: %q is named, want %q", name, got, want)
 			}
 		}
