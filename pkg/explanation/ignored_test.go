@@ -16,7 +16,8 @@ import (
 // Each field of the spec is one that decisions are made again by, or is named where it differs. A new one has to be judged, too.
 func TestIgnored(t *testing.T) {
 	changeable := []string{"minReplicas", "maxReplicas", "metrics", "behavior"}
-	for _, kind := range []reflect.Type{reflect.TypeFor[v1alpha1.FederatedHPASpec](), reflect.TypeFor[autoscalingv2.HorizontalPodAutoscalerSpec]()} {
+	kinds := []reflect.Type{reflect.TypeFor[v1alpha1.FederatedHPASpec](), reflect.TypeFor[autoscalingv2.HorizontalPodAutoscalerSpec]()}
+	for _, kind := range kinds {
 		for i := range kind.NumField() {
 			field := kind.Field(i)
 			if field.Anonymous {

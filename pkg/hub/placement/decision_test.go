@@ -150,8 +150,8 @@ func TestManyDecisions(t *testing.T) {
 func TestManyUnregistered(t *testing.T) {
 	for n, want := range map[int]string{
 		mostUnregistered: "<nil>",
-		mostUnregistered + 1: `the decision "web" names 101 ClusterProfiles that register no cluster; at most 100 may be: register them, or see ` +
-			"--clusterprofile-namespaces",
+		mostUnregistered + 1: `the decision "web" names 101 ClusterProfiles that register no cluster; at most 100 may be: ` +
+			"register them, or see --clusterprofile-namespaces",
 	} {
 		names := []string{"registered"}
 		for i := range n {
