@@ -11,6 +11,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -33,6 +34,10 @@ func Again(object *v1alpha1.FederatedHPA, before *v1alpha1.FederatedHPASpec) (*v
 	e := object.Status.Explanation
 	if e == nil {
 		return nil, nil, errors.New("status.explanation is not there: the controller writes it with its next decision in central mode")
+	}
+	if field := ignored(&object.Spec, before); field != "" {
+		return nil, nil, fmt.Errorf("spec.%s: what the decision would be by another one is not known; minReplicas, maxReplicas, behavior and "+
+			"targets of metrics can be changed", field)
 	}
 	spec := object.Spec.HorizontalPodAutoscalerSpec
 	q := replicas.Question{
@@ -63,6 +68,10 @@ func Again(object *v1alpha1.FederatedHPA, before *v1alpha1.FederatedHPASpec) (*v
 			return nil, nil, err
 		}
 		caveats = restraints(&spec, &before.HorizontalPodAutoscalerSpec)
+		if assumesTolerance(e, &spec, &before.HorizontalPodAutoscalerSpec) {
+			caveats = append(caveats, fmt.Sprintf("spec.behavior: the --tolerance of the controller-manager, which counts where a tolerance is "+
+				"absent, does not show in the decision, and is taken to be its default, %v", usualTolerance))
+		}
 	}
 	d := replicas.Decide(q)
 	again := Of(&Decided{
@@ -126,16 +135,8 @@ func longest(rules *autoscalingv2.HPAScalingRules) (seconds int32) {
 // optionsOf returns the controller's, as far as they show.
 func optionsOf(e *v1alpha1.DecisionExplanation, spec *autoscalingv2.HorizontalPodAutoscalerSpec) replicas.Options {
 	o := replicas.Options{Tolerance: usualTolerance, StabilizationWindow: usualWindow}
-	for i := range e.Metrics {
-		m := &e.Metrics[i]
-		for up, shown := range map[bool]string{true: m.ToleranceUp, false: m.ToleranceDown} {
-			if rules := rulesOf(spec, up); rules != nil && rules.Tolerance != nil {
-				continue // that of the spec
-			}
-			if tolerance, err := strconv.ParseFloat(shown, 64); err == nil {
-				o.Tolerance = tolerance
-			}
-		}
+	if tolerance, shown := toleranceOf(e, spec); shown {
+		o.Tolerance = tolerance
 	}
 	for i := range e.Steps {
 		if s := &e.Steps[i]; s.Step == StepWindow && s.DownSeconds != nil && windowOf(rulesOf(spec, false)) < 0 {
@@ -143,6 +144,35 @@ func optionsOf(e *v1alpha1.DecisionExplanation, spec *autoscalingv2.HorizontalPo
 		}
 	}
 	return o
+}
+
+// toleranceOf returns the controller's tolerance, if a metric shows it: where the spec gives one, that is shown instead.
+func toleranceOf(e *v1alpha1.DecisionExplanation, spec *autoscalingv2.HorizontalPodAutoscalerSpec) (tolerance float64, shown bool) {
+	for i := range e.Metrics {
+		m := &e.Metrics[i]
+		for up, text := range map[bool]string{true: m.ToleranceUp, false: m.ToleranceDown} {
+			if tolerates(spec, up) {
+				continue // that of the spec
+			}
+			if t, err := strconv.ParseFloat(text, 64); err == nil {
+				return t, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// tolerates reports whether the spec gives the tolerance of a direction.
+func tolerates(spec *autoscalingv2.HorizontalPodAutoscalerSpec, up bool) bool {
+	rules := rulesOf(spec, up)
+	return rules != nil && rules.Tolerance != nil
+}
+
+// assumesTolerance reports whether the controller's tolerance counts for a metric, and is not known.
+func assumesTolerance(e *v1alpha1.DecisionExplanation, now, before *autoscalingv2.HorizontalPodAutoscalerSpec) bool {
+	_, shown := toleranceOf(e, before)
+	usable := slices.ContainsFunc(e.Metrics, func(m v1alpha1.MetricExplanation) bool { return m.Error == "" })
+	return usable && !shown && (!tolerates(now, true) || !tolerates(now, false))
 }
 
 // stateOf returns what was known of the past: of recommendations the extremes of the windows, each as old as its window; and the
@@ -191,6 +221,9 @@ func metricsAgain(e *v1alpha1.DecisionExplanation, now, before *autoscalingv2.Ho
 			return nil, fmt.Errorf("%s: the explanation left it out, as it has no room for all metrics", field)
 		}
 		if all[i].Err = asError(e.Metrics[at].Error); all[i].Err != nil {
+			if !equality.Semantic.DeepEqual(now.Metrics[i], before.Metrics[i]) {
+				return nil, fmt.Errorf("%s: what this metric would say is not known, as it could not be used: %w", field, all[i].Err)
+			}
 			continue
 		}
 		told, err := toldOf(&e.Metrics[at], &now.Metrics[i])

@@ -4,6 +4,7 @@ package explanation
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func FuzzAgain(f *testing.F) {
 		change(r, &object.Spec.HorizontalPodAutoscalerSpec)
 		again, caveats, err := Again(object, before)
 		if err != nil {
-			if !strings.Contains(err.Error(), "many different amounts") {
+			if !strings.Contains(err.Error(), "many different amounts") && !strings.Contains(err.Error(), "as it could not be used") {
 				t.Fatal(err)
 			}
 			return
@@ -104,6 +105,16 @@ func TestAgainSaysWhatIsNotKnown(t *testing.T) {
 		"another kind of target": {func(o *v1alpha1.FederatedHPA) {
 			o.Spec.Metrics[0].External.Target = autoscalingv2.MetricTarget{Type: "Value", Value: new(resource.MustParse("1"))}
 		}, "spec.metrics[0]: sums for a target of the kind Share do not tell what one of the kind Value asks for"},
+		"another workload": {func(o *v1alpha1.FederatedHPA) { o.Spec.ScaleTargetRef.Name = "basket" },
+			"spec.scaleTargetRef: what the decision would be by another one is not known; minReplicas, maxReplicas, behavior and " +
+				"targets of metrics can be changed"},
+		"another mode": {func(o *v1alpha1.FederatedHPA) { o.Spec.Mode = v1alpha1.ModeObserve },
+			"spec.mode: what the decision would be by another one is not known; minReplicas, maxReplicas, behavior and " +
+				"targets of metrics can be changed"},
+		"another target of a metric that could not be used": {func(o *v1alpha1.FederatedHPA) {
+			o.Status.Explanation.Metrics[1] = v1alpha1.MetricExplanation{Index: 1, Name: "cpu", Error: "no metrics of cpu"}
+			o.Spec.Metrics[1].Resource.Target.AverageUtilization = new(int32(7))
+		}, "spec.metrics[1]: what this metric would say is not known, as it could not be used: no metrics of cpu"},
 		"no explanation": {func(o *v1alpha1.FederatedHPA) { o.Status.Explanation = nil },
 			"status.explanation is not there: the controller writes it with its next decision in central mode"},
 		"one more": {func(o *v1alpha1.FederatedHPA) { o.Spec.Metrics = append(o.Spec.Metrics, o.Spec.Metrics[0]) },
@@ -119,4 +130,39 @@ func TestAgainSaysWhatIsNotKnown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The controller's tolerance shows unless the spec has its own: one that comes to count is said to be assumed.
+func TestAgainSaysThatAToleranceIsAssumed(t *testing.T) {
+	own := func() *autoscalingv2.HPAScalingRules {
+		return &autoscalingv2.HPAScalingRules{Tolerance: new(resource.MustParse("50m"))}
+	}
+	tests := map[string]struct {
+		before, now autoscalingv2.HorizontalPodAutoscalerBehavior
+		want        bool
+	}{
+		"none, as before":            {},
+		"both, as before":            {before: bothWays(own()), now: bothWays(own())},
+		"both no more":               {before: bothWays(own()), want: true},
+		"one of both no more":        {before: bothWays(own()), now: autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: own()}, want: true},
+		"one, which shows the other": {before: autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: own()}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			q := randomQuestion(rand.New(rand.NewPCG(19, 1))) // a queue, and cpu twice
+			q.Spec.Behavior = &tc.before
+			object := stored(q)
+			before := object.Spec.DeepCopy()
+			object.Spec.Behavior = &tc.now
+			_, caveats, err := Again(object, before)
+			got := slices.ContainsFunc(caveats, func(caveat string) bool { return strings.Contains(caveat, "taken to be its default, 0.1") })
+			if err != nil || got != tc.want {
+				t.Errorf("caveats %q, error %v", caveats, err)
+			}
+		})
+	}
+}
+
+func bothWays(rules *autoscalingv2.HPAScalingRules) autoscalingv2.HorizontalPodAutoscalerBehavior {
+	return autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: rules, ScaleDown: rules}
 }

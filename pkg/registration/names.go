@@ -4,6 +4,8 @@ package registration
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"slices"
 	"strconv"
@@ -26,12 +28,30 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.Rank, other.Rank), strings.Compare(k.Object, other.Object))
 }
 
-// String returns what the registration is listed as when it has no unique name.
+// String returns the whole name of the registration: <source>.<object>.
 func (k Key) String() string { return k.Source + "." + strings.ReplaceAll(k.Object, "/", ".") }
+
+const (
+	// longestName bounds the names of clusters, in characters: statuses that hold longer ones are refused.
+	longestName = 63
+	// hashLength are the hexadecimal digits at the end of a name that was cut.
+	hashLength = 12
+)
+
+// Listed returns what the registration is listed as when it has no unique name. It has a dot, so that no cluster is called that, and
+// is a DNS subdomain if the parts are. One that is too long is cut, and ends with a hash of the whole.
+func (k Key) Listed() string {
+	whole := k.String()
+	if len(whole) <= longestName {
+		return whole
+	}
+	hash := sha256.Sum256([]byte(whole))
+	return strings.TrimRight(whole[:longestName-hashLength-1], "-.") + "-" + hex.EncodeToString(hash[:])[:hashLength]
+}
 
 // Names gives each registration the name that it is listed under. A name stays
 // with the registration that keeps it. Any other goes to the first that asks for
-// it. One that goes away empty-handed is listed as <source>.<object>. Neither
+// it. One that goes away empty-handed is listed as [Key.Listed] has it. Neither
 // reachability nor faults have a say, so that a name never comes to mean another
 // cluster because one is down or mistyped.
 func Names(registrations map[Key]Registration, keeps map[Key]bool) map[Key]string {
@@ -43,7 +63,7 @@ func Names(registrations map[Key]Registration, keeps map[Key]bool) map[Key]strin
 			switch r := registrations[k]; {
 			case keeps[k] != keepers: // it is another's turn
 			case taken[r.Name] || r.has(reasonInvalidName):
-				names[k] = k.String()
+				names[k] = k.Listed()
 			default:
 				names[k], taken[r.Name] = r.Name, true
 			}

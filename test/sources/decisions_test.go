@@ -59,9 +59,10 @@ func TestPlacementDecisions(t *testing.T) {
 	p := e.start(t, fixture.ControllersAccount, registration.Write, "--sources=secret,clusterprofile", "--clusterprofile-namespaces=inventory")
 	p.registered(t, "clusterprofile.inventory.east=Duplicate", "secret.east=Ready")
 
-	decisions := &placement.Decisions{Hub: e.cached(t, p.hub), ClusterOf: func(namespace, name string) string {
+	decisions := &placement.Decisions{Hub: e.cached(t, p.hub), ClusterOf: func(namespace, name string) (string, bool) {
 		object := namespace + "/" + name
-		return cmp.Or(p.ClusterOf(registration.ClusterProfileSource, object), "unknown "+object)
+		cluster := p.ClusterOf(registration.ClusterProfileSource, object)
+		return cmp.Or(cluster, "unknown "+object), cluster != ""
 	}}
 	decided := func() string {
 		clusters, err := decisions.Clusters(t.Context(), "shop", "web")

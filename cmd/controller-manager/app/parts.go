@@ -88,10 +88,12 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 }
 
 // clusterOf tells which cluster a ClusterProfile stands for. One that registers none is called as if it were refused.
-func clusterOf(registry *member.Registry) func(namespace, name string) string {
-	return func(namespace, name string) string {
+func clusterOf(registry *member.Registry) func(namespace, name string) (cluster string, registered bool) {
+	return func(namespace, name string) (string, bool) {
 		object := namespace + "/" + name
-		unregistered := registration.Key{Source: registration.ClusterProfileSource, Object: object}.String()
-		return cmp.Or(registry.ClusterOf(registration.ClusterProfileSource, object), unregistered)
+		if cluster := registry.ClusterOf(registration.ClusterProfileSource, object); cluster != "" {
+			return cluster, true
+		}
+		return registration.Key{Source: registration.ClusterProfileSource, Object: object}.Listed(), false
 	}
 }

@@ -115,7 +115,7 @@ func TestChildIsPlacedAlike(t *testing.T) {
 		named, found := w.child().Annotations[placement.DecisionAnnotation]
 		return fmt.Sprint(named, found, len(w.child().Annotations))
 	}
-	w.Fleet.Decisions = &placement.Decisions{Hub: w.hub, ClusterOf: func(_, name string) string { return name }}
+	w.Fleet.Decisions = &placement.Decisions{Hub: w.hub, ClusterOf: func(_, name string) (string, bool) { return name, true }}
 	got := []string{decision(), decision("web"), decision("other"), decision()}
 	same(t, "decisions", []string{"false 0", "webtrue 1", "othertrue 1", "false 0"}, got)
 	same(t, "what is written once more", 0, len(withoutStatus(w.pass(1))))

@@ -28,6 +28,8 @@ const (
 
 	// mostSlices bounds one decision: the API allows 100 clusters in each.
 	mostSlices = 100
+	// mostUnregistered bounds the clusters of one decision that nobody has registered: the status lists each, and each is waited for.
+	mostUnregistered = 100
 )
 
 // PlacementDecision is what we read of the object of that name: a slice of the clusters that a scheduler chose.
@@ -118,7 +120,8 @@ func chosen(name, namespace string, parts []PlacementDecision) ([]ClusterProfile
 }
 
 // whole is nil unless the slices say their places and one place is lacking or taken twice, as while a scheduler writes them: a cluster that
-// moves from one to another would seem to be chosen no more. Slices that do not say their places are taken to be whole.
+// moves from one to another would seem to be chosen no more. That the last places are lacking does not
+// show. Slices that do not say their places are taken to be whole.
 func whole(name string, parts []PlacementDecision) error {
 	places := map[int]bool{}
 	for i := range parts {

@@ -106,7 +106,10 @@ func TestClustersOfDecisions(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decisions{Hub: inventoryHub{all: tc.all}, ClusterOf: func(namespace, name string) string { return namespace + "/" + name }}
+			d := Decisions{
+				Hub:       inventoryHub{all: tc.all},
+				ClusterOf: func(namespace, name string) (string, bool) { return namespace + "/" + name, true },
+			}
 			got, err := d.Clusters(t.Context(), "shop", "web")
 			said := ""
 			if err != nil {
@@ -133,13 +136,32 @@ func TestManyDecisions(t *testing.T) {
 		}
 		all = append(all, slice(fmt.Sprintf("web-%d", i), "web", strconv.Itoa(i), clusters...))
 	}
-	d := Decisions{Hub: inventoryHub{all: all[:mostSlices]}, ClusterOf: func(_, name string) string { return name }}
+	d := Decisions{Hub: inventoryHub{all: all[:mostSlices]}, ClusterOf: func(_, name string) (string, bool) { return name, true }}
 	if got, err := d.Clusters(t.Context(), "shop", "web"); len(got) != 100*mostSlices || err != nil {
 		t.Errorf("%d clusters, error %v", len(got), err)
 	}
 	d.Hub = inventoryHub{all: all}
 	if got, err := d.Clusters(t.Context(), "shop", "web"); got != nil || err == nil || !strings.Contains(err.Error(), "at most 100") {
 		t.Errorf("%d clusters, error %v", len(got), err)
+	}
+}
+
+// So many clusters may be unregistered, and no more.
+func TestManyUnregistered(t *testing.T) {
+	for n, want := range map[int]string{
+		mostUnregistered: "<nil>",
+		mostUnregistered + 1: `the decision "web" names 101 ClusterProfiles that register no cluster; at most 100 may be: ` +
+			"register them, or see --clusterprofile-namespaces",
+	} {
+		names := []string{"registered"}
+		for i := range n {
+			names = append(names, fmt.Sprintf("c-%d", i))
+		}
+		all := []PlacementDecision{slice("a", "web", "0", names[:100]...), slice("b", "web", "1", names[100:]...)}
+		d := Decisions{Hub: inventoryHub{all: all}, ClusterOf: func(_, name string) (string, bool) { return name, name == "registered" }}
+		if got, err := d.Clusters(t.Context(), "shop", "web"); fmt.Sprint(err) != want || err == nil && len(got) != n+1 {
+			t.Errorf("%d unregistered: %d clusters, error %v", n, len(got), err)
+		}
 	}
 }
 

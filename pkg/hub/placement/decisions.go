@@ -17,9 +17,9 @@ import (
 type Decisions struct {
 	// Hub is cached, with the scheme of [AddToScheme].
 	Hub client.Reader
-	// ClusterOf returns the name of the cluster that a ClusterProfile stands for. It is never empty: of one that nobody has registered it
-	// is a name that no cluster has.
-	ClusterOf func(namespace, name string) string
+	// ClusterOf returns the name of the cluster that a ClusterProfile stands for, and whether it is registered. The name is never empty:
+	// of one that nobody has registered it is a name that no cluster has.
+	ClusterOf func(namespace, name string) (cluster string, registered bool)
 }
 
 // Clusters are those of a decision in a namespace, by the value of [DecisionAnnotation]; those that nobody has registered are among them,
@@ -37,8 +37,17 @@ func (d *Decisions) Clusters(ctx context.Context, namespace, decision string) (m
 		return nil, err
 	}
 	clusters := make(map[string]*int32, len(profiles))
+	unregistered := 0
 	for _, p := range profiles {
-		clusters[d.ClusterOf(p.Namespace, p.Name)] = nil
+		cluster, registered := d.ClusterOf(p.Namespace, p.Name)
+		if !registered {
+			unregistered++
+		}
+		clusters[cluster] = nil
+	}
+	if unregistered > mostUnregistered {
+		return nil, fmt.Errorf("the decision %q names %d ClusterProfiles that register no cluster; at most %d may be: register them, or see "+
+			"--clusterprofile-namespaces", decision, unregistered, mostUnregistered)
 	}
 	return clusters, nil
 }

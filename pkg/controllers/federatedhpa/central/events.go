@@ -13,6 +13,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
@@ -21,16 +22,24 @@ import (
 const action = "Autoscale"
 
 // record reports what was decided and done: Events, and the status if it tells more than the one stored.
-func (m *Mode) record(ctx context.Context, o *outcome) error {
+func (m *Mode) record(ctx context.Context, o *outcome, memory *Memory) error {
 	status := o.status()
 	m.Recorder.Tell(o.Object, o.news(&status), action)
 	klog.FromContext(ctx).V(2).Info("Decided", "replicas", o.scale.Replicas, "desired", o.Replicas, "metric", o.Explanation.Metric,
 		"recommended", o.Explanation.Recommended, "held", o.Explanation.Held, "unseen", o.Explanation.Unseen)
-	if !worthWriting(&o.Object.Status, &status) && !o.otherwiseLimited() {
+	explained := o.scale.Err == nil
+	limited := explained && memory.otherwiseLimited(o.Object.Status.Explanation, explanation.LimitedBy(o.decided()))
+	if !worthWriting(&o.Object.Status, &status) && !limited {
 		return nil
 	}
 	status.Explanation = o.explain()
-	return m.Recorder.Status(ctx, o.Object, action, status)
+	if err := m.Recorder.Status(ctx, o.Object, action, status); err != nil {
+		return err
+	}
+	if explained {
+		memory.limitedBy = status.Explanation.LimitedBy
+	}
+	return nil
 }
 
 // news are the Events of a decision, and of what became of it.

@@ -22,15 +22,6 @@ func (o *outcome) decided() *explanation.Decided {
 	}
 }
 
-// otherwiseLimited reports whether another step limits than the one that is stored. A fleet at rest is limited by the same all the time.
-func (o *outcome) otherwiseLimited() bool {
-	if o.scale.Err != nil {
-		return false
-	}
-	before := o.Object.Status.Explanation
-	return before == nil || before.LimitedBy != explanation.LimitedBy(o.decided())
-}
-
 // explain returns what is stored of the decision; where the workload could not be read, that is what it was.
 func (o *outcome) explain() *v1alpha1.DecisionExplanation {
 	if o.scale.Err != nil {
@@ -43,7 +34,7 @@ func (o *outcome) explain() *v1alpha1.DecisionExplanation {
 	return explanation.Of(d)
 }
 
-// dividedTo is what the clusters get.
+// dividedTo is what the clusters get: what they were told by now; in mode Observe, what they would be told.
 func (o *outcome) dividedTo() *explanation.Division {
 	v := &explanation.Division{}
 	if d := o.Object.Spec.ReplicaDistribution; d != nil {
@@ -53,6 +44,9 @@ func (o *outcome) dividedTo() *explanation.Division {
 		to, divided := o.division.Replicas[p.Facts.Name]
 		if !divided {
 			continue
+		}
+		if o.Object.Spec.Mode != v1alpha1.ModeObserve {
+			to = p.told() + o.gained(p)
 		}
 		c := v1alpha1.ClusterDivision{Name: p.Facts.Name, From: p.told(), To: to}
 		switch {
@@ -64,6 +58,16 @@ func (o *outcome) dividedTo() *explanation.Division {
 		v.Clusters = append(v.Clusters, c)
 	}
 	return v
+}
+
+// gained is by how much the cluster's part of the replicas was changed. What moves between clusters may wait, and writes may be refused.
+func (o *outcome) gained(p *part) int32 {
+	for c := range sight.Pointers(o.changes) {
+		if c.part.Cluster == p.Cluster && c.err == nil {
+			return c.gain
+		}
+	}
+	return 0
 }
 
 // ageIn is the age of a cluster's oldest sample, in seconds; nil: it has none.

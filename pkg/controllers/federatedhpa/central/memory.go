@@ -29,6 +29,18 @@ type Memory struct {
 	// unseen are the clusters that the metrics show as not visible; counted: the metrics count the object.
 	unseen  []replicas.Unseen
 	counted bool
+	// limitedBy is that of the explanation that was written last; empty: none was. A hub whose CRD lacks status.explanation drops it,
+	// so that the status does not tell.
+	limitedBy string
+}
+
+// otherwiseLimited reports whether another step limits than was written last; stored is the explanation in the status, by which it is
+// judged until one was written. A fleet at rest is limited by the same all the time.
+func (m *Memory) otherwiseLimited(stored *v1alpha1.DecisionExplanation, limitedBy string) bool {
+	if m.limitedBy != "" {
+		return m.limitedBy != limitedBy
+	}
+	return stored == nil || stored.LimitedBy != limitedBy
 }
 
 // recall returns the state of an object whose workload has so many replicas.

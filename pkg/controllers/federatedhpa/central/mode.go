@@ -67,7 +67,7 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	}
 	outcome := m.apply(ctx, decide(in))
 	memory.keep(&outcome)
-	err := m.record(ctx, &outcome)
+	err := m.record(ctx, &outcome, memory)
 	m.Metrics.reconciled(&outcome, memory, err, m.Fleet.Clock.Since(started))
 	return cmp.Or(err, outcome.Err)
 }

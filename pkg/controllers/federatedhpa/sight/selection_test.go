@@ -113,11 +113,11 @@ func scheduled(t *testing.T) *placement.Decisions {
 	none := &placement.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "none"}}
 	return &placement.Decisions{
 		Hub: fake.NewClientBuilder().WithScheme(scheme).WithObjects(web, none).Build(),
-		ClusterOf: func(namespace, name string) string {
+		ClusterOf: func(namespace, name string) (string, bool) {
 			if name == "z" {
-				return "clusterprofile." + namespace + "." + name
+				return "clusterprofile." + namespace + "." + name, false
 			}
-			return name
+			return name, true
 		},
 	}
 }
