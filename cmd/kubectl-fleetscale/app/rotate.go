@@ -46,6 +46,7 @@ func newRotateCommand(caller *plugin.Caller) *cobra.Command {
 	fs.BoolVar(&all, "all", false, "All clusters that Secrets register.")
 	fs.BoolVar(&rotate.Revoke, "revoke", false, "End all former tokens, within ten seconds.")
 	fs.DurationVar(&rotate.TokenExpiry, "token-expiry", defaultTokenExpiry, "How long tokens last that you get by your own rights.")
+	fs.StringVar(&rotate.Server, "server", "", "Address at which the hub reaches the cluster, if it joined by another than the context's.")
 	fs.DurationVar(&rotate.Timeout, "timeout", 2*time.Minute, "How long to wait for the hub.")
 	completeContexts(cmd, caller, "context")
 	cmd.ValidArgsFunction = hub.members

@@ -132,9 +132,9 @@ func TestJudgeJoin(t *testing.T) {
 			want: `the cluster of context "c" is a member already, as "west" (Secret "west")`},
 		"the hub":         {sight: with(of(), func(s *sight) { s.uid = "H" }), want: "give --hub-too"},
 		"the hub, wanted": {sight: with(of(), func(s *sight) { s.uid = "H" }), hubToo: true},
-		"to read only, where it writes": {sight: with(of(), func(s *sight) { s.writes = true }), rights: Rights{ReadOnly: true},
+		"to read only, where it writes": {sight: with(of(), func(s *sight) { s.beside = &corev1.Secret{} }), rights: Rights{ReadOnly: true},
 			want: "`kubectl fleetscale leave east --context c` first"},
-		"to write, where it writes": {sight: with(of(), func(s *sight) { s.writes = true })},
+		"to write, where it writes": {sight: with(of(), func(s *sight) { s.beside = &corev1.Secret{} })},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

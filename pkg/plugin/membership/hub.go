@@ -140,10 +140,10 @@ func (h *Hub) Names() []string {
 	return names
 }
 
-// registration is the Secret that registers a cluster; nil: none does.
-func (h *Hub) registration(name string) *corev1.Secret {
+// secret is the registration Secret of this name; nil: there is none.
+func (h *Hub) secret(name string) *corev1.Secret {
 	for i := range h.secrets {
-		if nameOf(&h.secrets[i]) == name {
+		if h.secrets[i].Name == name {
 			return &h.secrets[i]
 		}
 	}
@@ -165,6 +165,22 @@ func (h *Hub) beside(ctx context.Context, name string) (*corev1.Secret, error) {
 	return s, nil
 }
 
+// seesBy is sees with the cluster that the target's context leads to; nil: it has none.
+func (h *Hub) seesBy(ctx context.Context, t Target, members Connect, server string) (*cluster, sight, error) {
+	var member *cluster
+	if t.Context != "" {
+		config, err := members(t.Context)
+		if err != nil {
+			return nil, sight{}, err
+		}
+		if member, err = connect(t.Context, config); err != nil {
+			return nil, sight{}, err
+		}
+	}
+	s, err := h.sees(ctx, t, member, server)
+	return member, s, err
+}
+
 // sees is what is known of a target before anything is changed.
 func (h *Hub) sees(ctx context.Context, t Target, member *cluster, server string) (sight, error) {
 	s := sight{target: t, hub: h.uid, known: slices.Clone(h.clusters), server: server, given: server != ""}
@@ -179,12 +195,12 @@ func (h *Hub) sees(ctx context.Context, t Target, member *cluster, server string
 		}
 	}
 	if own := s.own(); own != nil {
-		if held := h.registration(own.name); held != nil {
-			own.sameServer = s.server != "" && serverOf(held.Data[kubeconfigKey]) == s.server
+		if s.registered = h.secret(own.secretOf()); s.registered != nil {
+			own.sameServer = s.server != "" && serverOf(s.registered.Data[kubeconfigKey]) == s.server
 		}
 	}
-	beside, err := h.beside(ctx, s.object())
-	s.writes = beside != nil
+	var err error
+	s.beside, err = h.beside(ctx, s.object())
 	return s, err
 }
 

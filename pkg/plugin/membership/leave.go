@@ -35,17 +35,14 @@ type leaving struct {
 
 // Run takes the registration off the hub, and then the identities out of the cluster.
 func (l Leave) Run(ctx context.Context, streams genericiooptions.IOStreams, h *Hub, members Connect) error {
-	member, s, err := l.sees(ctx, h, members)
+	member, s, err := h.seesBy(ctx, l.Target, members, "")
 	if err != nil {
 		return err
 	}
 	if err := judgeLeaving(s); err != nil {
 		return err
 	}
-	on, err := h.leaving(ctx, l.Target.Name)
-	if err != nil {
-		return err
-	}
+	on := h.leaving(ctx, s)
 	if on.registered == nil && on.beside == nil && member == nil {
 		return unregistered(s)
 	}
@@ -70,21 +67,6 @@ func (l Leave) Run(ctx context.Context, streams genericiooptions.IOStreams, h *H
 	return nil
 }
 
-func (l Leave) sees(ctx context.Context, h *Hub, members Connect) (*cluster, sight, error) {
-	var member *cluster
-	if l.Target.Context != "" {
-		config, err := members(l.Target.Context)
-		if err != nil {
-			return nil, sight{}, err
-		}
-		if member, err = connect(l.Target.Context, config); err != nil {
-			return nil, sight{}, err
-		}
-	}
-	s, err := h.sees(ctx, l.Target, member, "")
-	return member, s, err
-}
-
 func unregistered(s sight) error {
 	if own := s.own(); own != nil {
 		return fmt.Errorf("%s is registered by %s, not by a Secret: delete that, or use the tool that made it", s.target.Name, own.by)
@@ -92,16 +74,10 @@ func unregistered(s sight) error {
 	return fmt.Errorf("no Secret registers %s; `kubectl get members` lists the clusters, and where they are registered", s.target.Name)
 }
 
-func (h *Hub) leaving(ctx context.Context, name string) (on leaving, err error) {
-	object := name
-	if on.registered = h.registration(name); on.registered != nil {
-		object = on.registered.Name
-	}
-	if on.beside, err = h.beside(ctx, object); err != nil {
-		return on, err
-	}
-	on.naming, on.untold = h.naming(ctx, name)
-	return on, nil
+func (h *Hub) leaving(ctx context.Context, s sight) leaving {
+	on := leaving{registered: s.registered, beside: s.beside}
+	on.naming, on.untold = h.naming(ctx, s.target.Name)
+	return on
 }
 
 // mostNamed bounds the autoscalers that are told to a person.

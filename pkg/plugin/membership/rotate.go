@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +31,8 @@ type Rotate struct {
 	Revoke bool
 	// TokenExpiry is how long tokens of targets with contexts are to last.
 	TokenExpiry time.Duration
+	// Server is the address at which the hub reaches the only target; empty: that of its context.
+	Server string
 	// Timeout is how long the hub may take.
 	Timeout time.Duration
 }
@@ -42,7 +46,13 @@ func (r Rotate) Validate() error {
 	if r.Timeout <= 0 {
 		errs = append(errs, fmt.Errorf("--timeout: must be above 0, got %v", r.Timeout))
 	}
+	if r.Server != "" && len(r.Targets) > 1 {
+		errs = append(errs, errors.New("--server: is the address of one cluster; rotate one at a time with it"))
+	}
 	for _, t := range r.Targets {
+		if r.Server != "" && t.Context == "" {
+			errs = append(errs, fmt.Errorf("--server: %s needs a context too", t.Name))
+		}
 		if r.Revoke && t.Context == "" {
 			errs = append(errs, fmt.Errorf("--revoke: %s needs a context, since the accounts are replaced in the cluster", t.Name))
 		}
@@ -54,44 +64,31 @@ func (r Rotate) Validate() error {
 func (r Rotate) Run(ctx context.Context, streams genericiooptions.IOStreams, h *Hub, members Connect) error {
 	tell := newTeller(streams)
 	return forEach(ctx, r.Targets, func(ctx context.Context, t Target) (func(context.Context) error, error) {
-		s := h.registration(t.Name)
-		if s == nil {
-			return nil, unregistered(sight{target: t, known: h.clusters})
-		}
-		beside, err := h.beside(ctx, s.Name)
+		member, seen, err := h.seesBy(ctx, t, members, r.Server)
 		if err != nil {
 			return nil, err
 		}
-		if t.Context == "" {
-			return r.ask(ctx, t, h, s, beside, tell)
+		if err := judgeRotation(seen); err != nil {
+			return nil, err
 		}
-		return r.replace(ctx, t, h, s, beside, tell, members)
+		if member == nil {
+			return r.ask(ctx, t, h, seen.registered, seen.beside, tell)
+		}
+		return r.replace(ctx, h, member, seen, tell)
 	})
 }
 
 // replace writes tokens that the person gets.
-func (r Rotate) replace(ctx context.Context, t Target, h *Hub, s, beside *corev1.Secret, tell *teller, members Connect) (
-	func(context.Context) error, error) {
-	config, err := members(t.Context)
+func (r Rotate) replace(ctx context.Context, h *Hub, member *cluster, seen sight, tell *teller) (func(context.Context) error, error) {
+	t := seen.target
+	held, err := h.held(seen)
 	if err != nil {
 		return nil, err
 	}
-	member, err := connect(t.Context, config)
-	if err != nil {
+	if err := member.leadsTo(ctx, r.Server, held); err != nil {
 		return nil, err
 	}
-	seen, err := h.sees(ctx, t, member, "")
-	if err != nil {
-		return nil, err
-	}
-	if err := judgeSame(seen, seen.own()); err != nil {
-		return nil, err
-	}
-	held := map[string]*corev1.Secret{reader: s}
-	accounts := []string{reader}
-	if beside != nil {
-		held[writer], accounts = beside, append(accounts, writer)
-	}
+	accounts := slices.Sorted(maps.Keys(held))
 	if r.Revoke {
 		tell.say("%s: replacing the accounts, which ends all of their tokens", t.Name)
 		if err := member.renewAccounts(ctx, accounts); err != nil {
@@ -105,7 +102,7 @@ func (r Rotate) replace(ctx context.Context, t Target, h *Hub, s, beside *corev1
 	}
 	var changed []*corev1.Secret
 	for _, account := range accounts {
-		next, err := withToken(held[account], tokens[account])
+		next, err := held[account].withToken(tokens[account])
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +112,7 @@ func (r Rotate) replace(ctx context.Context, t Target, h *Hub, s, beside *corev1
 	if err != nil {
 		return nil, err
 	}
-	return r.reached(t, h, tell, r.until(s)), nil
+	return r.reached(t, h, tell, r.until(seen.registered)), nil
 }
 
 // until says what has become of the former tokens.
@@ -142,22 +139,6 @@ func (r Rotate) reached(t Target, h *Hub, tell *teller, former string) func(cont
 		tell.result("%s rotated; %s", t.Name, former)
 		return nil
 	}
-}
-
-// withToken is what of a Secret changes with another token of its kubeconfig.
-func withToken(s *corev1.Secret, token string) (*corev1.Secret, error) {
-	held, faults := registration.HeldIn(registration.Options{Namespace: s.Namespace, Access: registration.Read}, s, nil)
-	if len(faults) > 0 {
-		return nil, fmt.Errorf("the hub's Secret %s/%s: %s; join the cluster again", s.Namespace, s.Name, faults[0].Message)
-	}
-	kubeconfig, err := held.WithToken(token)
-	if err != nil {
-		return nil, fmt.Errorf("the hub's Secret %s/%s: %w", s.Namespace, s.Name, err)
-	}
-	next := secret(s.Namespace, s.Name, nil)
-	next.UID = s.UID
-	next.Data = map[string][]byte{held.Key: kubeconfig}
-	return next, nil
 }
 
 // renewAccounts deletes the accounts and makes them again.
