@@ -184,14 +184,22 @@ func judgeUID(s sight) error {
 	return nil
 }
 
-// judgeLeaving refuses to take away the identities of another cluster.
+// judgeLeaving refuses to take away the identities of another cluster, or of one that stays a member.
 func judgeLeaving(s sight) error {
 	own := s.own()
-	if own == nil || s.target.Context == "" {
+	switch {
+	case own == nil && s.target.Context == "":
 		return nil
+	case own == nil:
+		return judgeUID(s)
+	case own.secretOf() == "":
+		return unregistered(s)
+	}
+	if err := errors.Join(judgeOne(s), judgeNamed(s)); err != nil || s.target.Context == "" {
+		return err
 	}
 	if err := judgeSame(s, own); err != nil {
 		return fmt.Errorf("%w; nothing was changed: give the context that leads to %s, or leave --context away", err, s.target.Name)
 	}
-	return nil
+	return judgeUID(s)
 }

@@ -143,6 +143,41 @@ func TestJudgeJoin(t *testing.T) {
 	}
 }
 
+func TestJudgeLeaving(t *testing.T) {
+	of := func(context string, known ...registered) sight {
+		s := sight{target: Target{"east", context}, known: known}
+		if context != "" {
+			s.uid = "E"
+		}
+		return s
+	}
+	east, west := registered{by: "secret/east", name: "east", uid: "E"}, registered{by: "secret/west", name: "west", uid: "W"}
+	tests := map[string]struct {
+		sight sight
+		want  string
+	}{
+		"it":                        {sight: of("c", east, west)},
+		"it, without a context":     {sight: of("", east, west)},
+		"identities that were left": {sight: of("c", west)},
+		"nothing":                   {sight: of("")},
+		"a member under another name": {sight: of("c", registered{by: "secret/west", name: "west", uid: "E"}),
+			want: `the cluster of context "c" is a member already, as "west" (Secret "west")`},
+		"a member of another source": {sight: of("c", registered{by: "karmada/e", name: "e", uid: "E"}), want: `is a member already, as "e" (karmada/e)`},
+		"one of another source": {sight: of("c", registered{by: "karmada/east", name: "east", uid: "E"}),
+			want: "east is registered by karmada/east, not by a Secret"},
+		"one of another source, without a context": {sight: of("", registered{by: "karmada/east", name: "east", uid: "E"}),
+			want: "east is registered by karmada/east, not by a Secret"},
+		"a Secret called so": {sight: of("", registered{by: "secret/east", name: "west", uid: "W"}),
+			want: `Secret "east" registers its cluster under the name "west": give that name`},
+		"two Secrets":           {sight: of("", east, registered{by: "secret/a", name: "east"}), want: "the Secrets a, east of the hub all bear"},
+		"another cluster's":     {sight: of("c", registered{by: "secret/east", name: "east", uid: "W"}), want: "registers another cluster"},
+		"registered twice, too": {sight: of("c", east, registered{by: "secret/b", name: "b", uid: "E"}), want: `already, as "b"`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { sameError(t, judgeLeaving(tc.sight), tc.want) })
+	}
+}
+
 func TestRightsThatCannotBe(t *testing.T) {
 	tests := map[string]struct {
 		rights Rights
