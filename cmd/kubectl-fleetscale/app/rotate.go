@@ -45,7 +45,8 @@ func newRotateCommand(caller *plugin.Caller) *cobra.Command {
 	fs.StringVar(&choice.Context, "context", "", "Context of the kubeconfig that leads to the cluster.")
 	fs.BoolVar(&all, "all", false, "All clusters that Secrets register.")
 	fs.BoolVar(&rotate.Revoke, "revoke", false, "End all former tokens, within ten seconds.")
-	fs.DurationVar(&rotate.TokenExpiry, "token-expiry", defaultTokenExpiry, "How long tokens last that you get by your own rights.")
+	fs.DurationVar(&rotate.TokenExpiry, "token-expiry", 0,
+		"How long tokens last that you get by your own rights. (default as long as the present ones)")
 	fs.StringVar(&rotate.Server, "server", "", "Address at which the hub reaches the cluster, if it joined by another than the context's.")
 	fs.DurationVar(&rotate.Timeout, "timeout", 2*time.Minute, "How long to wait for the hub.")
 	completeContexts(cmd, caller, "context")

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -251,11 +253,11 @@ func (j joining) registered(ctx context.Context) ([]*corev1.Secret, time.Time, e
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	accounts := []string{reader, writer}
-	if j.ReadOnly {
-		accounts = accounts[:1]
+	lives := map[string]time.Duration{reader: j.TokenExpiry}
+	if !j.ReadOnly {
+		lives[writer] = j.TokenExpiry
 	}
-	tokens, expires, err := j.member.tokens(ctx, accounts, j.TokenExpiry)
+	tokens, expires, err := j.member.tokens(ctx, lives)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -263,12 +265,12 @@ func (j joining) registered(ctx context.Context) ([]*corev1.Secret, time.Time, e
 	return secrets, expires, err
 }
 
-// tokens are new ones of these accounts, which the cluster accepts, and when the first of them expires.
-func (c *cluster) tokens(ctx context.Context, accounts []string, life time.Duration) (map[string]string, time.Time, error) {
+// tokens are new ones of accounts, with these lives, which the cluster accepts, and when the first of them expires.
+func (c *cluster) tokens(ctx context.Context, lives map[string]time.Duration) (map[string]string, time.Time, error) {
 	tokens := map[string]string{}
 	var first time.Time
-	for _, account := range accounts {
-		token, expires, err := c.token(ctx, account, life)
+	for _, account := range slices.Sorted(maps.Keys(lives)) {
+		token, expires, err := c.token(ctx, account, lives[account])
 		if err != nil {
 			return nil, first, err
 		}

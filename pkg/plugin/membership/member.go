@@ -3,6 +3,7 @@
 package membership
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 const (
 	// fieldManager is who applies, by its name in managedFields.
 	fieldManager = "kubectl-fleetscale"
-	// requestTimeout bounds each request to the hub and to members.
+	// requestTimeout bounds each request to the hub and to members, unless the person gives another bound.
 	requestTimeout = 15 * time.Second
 	// objectsAppear is how long the member may take to make what follows from an object, such as the ConfigMap of a namespace.
 	objectsAppear = 30 * time.Second
@@ -40,7 +41,7 @@ type cluster struct {
 
 func connect(name string, config *rest.Config) (*cluster, error) {
 	config = rest.CopyConfig(config)
-	config.Timeout, config.QPS, config.Burst = requestTimeout, 50, 300 // as kubectl's
+	config.Timeout, config.QPS, config.Burst = cmp.Or(config.Timeout, requestTimeout), 50, 300 // as kubectl's
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package membership
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -29,7 +30,7 @@ type Rotate struct {
 	Targets []Target
 	// Revoke ends all former tokens, by replacing the accounts. It needs contexts.
 	Revoke bool
-	// TokenExpiry is how long tokens of targets with contexts are to last.
+	// TokenExpiry is how long tokens of targets with contexts are to last; 0: as long as the present ones.
 	TokenExpiry time.Duration
 	// Server is the address at which the hub reaches the only target; empty: that of its context.
 	Server string
@@ -40,7 +41,7 @@ type Rotate struct {
 // Validate returns every fault at once.
 func (r Rotate) Validate() error {
 	var errs []error
-	if r.TokenExpiry < leastTokenExpiry {
+	if r.TokenExpiry != 0 && r.TokenExpiry < leastTokenExpiry {
 		errs = append(errs, fmt.Errorf("--token-expiry: must be at least %v, got %v", leastTokenExpiry, r.TokenExpiry))
 	}
 	if r.Timeout <= 0 {
@@ -52,6 +53,9 @@ func (r Rotate) Validate() error {
 	for _, t := range r.Targets {
 		if r.Server != "" && t.Context == "" {
 			errs = append(errs, fmt.Errorf("--server: %s needs a context too", t.Name))
+		}
+		if r.TokenExpiry != 0 && t.Context == "" {
+			errs = append(errs, fmt.Errorf("--token-expiry: %s needs a context: the controller-manager gives tokens the life that they had", t.Name))
 		}
 		if r.Revoke && t.Context == "" {
 			errs = append(errs, fmt.Errorf("--revoke: %s needs a context, since the accounts are replaced in the cluster", t.Name))
@@ -96,7 +100,7 @@ func (r Rotate) replace(ctx context.Context, h *Hub, member *cluster, seen sight
 		}
 	}
 	tell.say("%s: asking for new tokens in the cluster of context %q", t.Name, t.Context)
-	tokens, _, err := member.tokens(ctx, accounts, r.TokenExpiry)
+	tokens, _, err := member.tokens(ctx, r.lives(held))
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +117,21 @@ func (r Rotate) replace(ctx context.Context, h *Hub, member *cluster, seen sight
 		return nil, err
 	}
 	return r.reached(t, h, tell, r.until(seen.registered)), nil
+}
+
+// presumedExpiry is for tokens in place of those that do not say how long they last.
+const presumedExpiry = 720 * time.Hour
+
+// lives are how long the new tokens of the accounts are to last.
+func (r Rotate) lives(all map[string]held) map[string]time.Duration {
+	lives := map[string]time.Duration{}
+	for account, one := range all {
+		lives[account] = cmp.Or(r.TokenExpiry, presumedExpiry)
+		if now, ok := timesOfToken(one.Endpoint.Token()); ok && r.TokenExpiry == 0 {
+			lives[account] = max(now.expires.Sub(now.issued), leastTokenExpiry)
+		}
+	}
+	return lives
 }
 
 // until says what has become of the former tokens.
@@ -245,7 +264,12 @@ func timesOf(s *corev1.Secret) (times, bool) {
 	if err != nil {
 		return times{}, false
 	}
-	parts := strings.Split(config.BearerToken, ".")
+	return timesOfToken(config.BearerToken)
+}
+
+// timesOfToken are those of a token of a ServiceAccount; false: it says none.
+func timesOfToken(token string) (times, bool) {
+	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return times{}, false
 	}

@@ -14,7 +14,7 @@ import (
 
 func (s *stage) rotate(edit func(*Rotate), targets ...Target) error {
 	s.t.Helper()
-	r := Rotate{Targets: targets, TokenExpiry: time.Hour, Timeout: 2 * time.Second}
+	r := Rotate{Targets: targets, Timeout: 2 * time.Second}
 	if edit != nil {
 		edit(&r)
 	}
@@ -104,6 +104,28 @@ func TestRotateRefused(t *testing.T) {
 	}
 	if len(s.hub.asked) != changed {
 		t.Errorf("the hub was changed: %q", s.hub.asked[changed:])
+	}
+}
+
+// New tokens last as long as the former ones, unless the person wants another life.
+func TestRotateKeepsTheLifeOfTokens(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(func(j *Join) { j.TokenExpiry = 5 * time.Hour }, "east"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ flag, want time.Duration }{{0, 5 * time.Hour}, {2 * time.Hour, 2 * time.Hour}, {0, 2 * time.Hour}} {
+		if err := s.rotate(func(r *Rotate) { r.TokenExpiry = tc.flag }, Target{"east", "east"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []string{readPath, writePath} {
+			if now, ok := timesOfToken(s.credential(at + "east").BearerToken); !ok || now.expires.Sub(now.issued) != tc.want {
+				t.Errorf("%s: with --token-expiry %v: %v", at, tc.flag, now)
+			}
+		}
+	}
+	err := s.rotate(func(r *Rotate) { r.TokenExpiry = time.Hour }, Target{Name: "east"})
+	if err == nil || !strings.Contains(err.Error(), "--token-expiry: east needs a context") {
+		t.Errorf("without a context: %v", err)
 	}
 }
 
