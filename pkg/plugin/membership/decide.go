@@ -58,6 +58,8 @@ type sight struct {
 	given  bool
 	// registered is the Secret that registers the cluster, and beside the one with the credential that writes; nil: there is none.
 	registered, beside *corev1.Secret
+	// foreign is a Secret in the place of one that would register the cluster, and that registers none.
+	foreign *corev1.Secret
 }
 
 // own is what is registered under the name, a Secret before another source; nil: nothing.
@@ -131,7 +133,7 @@ func judgeJoin(s sight, r Rights, t tolerated) error {
 		errs = append(errs, fmt.Errorf("context %q leads to the hub itself: name the hub's context with --hub-context, or, if the hub is to be "+
 			"a member of its own fleet, give --hub-too", s.target.Context))
 	}
-	errs = append(errs, judgeOne(s), judgeName(s), judgeUID(s))
+	errs = append(errs, judgeOne(s), judgeName(s), judgeUID(s), judgeFree(s))
 	if s.beside != nil && r.ReadOnly {
 		errs = append(errs, fmt.Errorf("%s is registered with a credential that writes: `kubectl fleetscale leave %[1]s --context %s` first, "+
 			"then join it with --read-only", s.target.Name, s.target.Context))
@@ -156,6 +158,21 @@ func judgeName(s sight) error {
 	}
 	if err := judgeSame(s, own); err != nil {
 		return fmt.Errorf("the name %q is taken: %w; choose another name, or have that one leave first", s.target.Name, err)
+	}
+	return nil
+}
+
+// judgeFree refuses to write into Secrets that are not those of a registration.
+func judgeFree(s sight) error {
+	switch {
+	case s.registered != nil:
+		return nil
+	case s.foreign != nil:
+		return fmt.Errorf("Secret %s/%s of the hub is there, and is no registration: it lacks the label %s=true; delete it, or choose another name",
+			s.foreign.Namespace, s.foreign.Name, registration.MemberLabel)
+	case s.beside != nil:
+		return fmt.Errorf("Secret %s/%s of the hub is there without a registration: somebody else joins a cluster as %s now, or was cut off; in "+
+			"that case `kubectl fleetscale leave %[3]s` first", s.beside.Namespace, s.beside.Name, s.target.Name)
 	}
 	return nil
 }

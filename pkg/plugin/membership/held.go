@@ -49,7 +49,7 @@ func (h held) withToken(token string) (*corev1.Secret, error) {
 		return nil, fmt.Errorf("the hub's Secret %s/%s: %w", h.in.Namespace, h.in.Name, err)
 	}
 	next := secret(h.in.Namespace, h.in.Name, nil)
-	next.UID = h.in.UID
+	next.UID, next.ResourceVersion = h.in.UID, h.in.ResourceVersion
 	next.Data = map[string][]byte{h.Key: kubeconfig}
 	return next, nil
 }

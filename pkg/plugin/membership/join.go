@@ -213,7 +213,7 @@ func (j joining) run(ctx context.Context) (await func(context.Context) error, er
 		return nil, err
 	}
 	j.tell.say("%s: registering it on the hub", j.target.Name)
-	if err := j.hub.each(ctx, secrets, func(ctx context.Context, s *corev1.Secret) error { return j.hub.put(ctx, s, false) }); err != nil {
+	if err := j.hub.register(ctx, secrets); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) error { return j.await(ctx, expires) }, nil
@@ -261,8 +261,21 @@ func (j joining) registered(ctx context.Context) ([]*corev1.Secret, time.Time, e
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, tokens)
+	secrets, err := j.toWrite(w, tokens)
 	return secrets, expires, err
+}
+
+// toWrite are the Secrets by these tokens, each as the one that it replaces.
+func (j joining) toWrite(w way, tokens map[string]string) ([]*corev1.Secret, error) {
+	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, tokens)
+	for _, s := range secrets {
+		for _, before := range []*corev1.Secret{j.seen.registered, j.seen.beside} {
+			if before != nil && before.Namespace == s.Namespace {
+				s.UID, s.ResourceVersion = before.UID, before.ResourceVersion
+			}
+		}
+	}
+	return secrets, err
 }
 
 // tokens are new ones of accounts, with these lives, which the cluster accepts, and when the first of them expires.
@@ -327,14 +340,15 @@ func (j joining) rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, redactedTokens())
+	secrets, err := j.toWrite(w, redactedTokens())
 	if err != nil {
 		return err
 	}
 	for _, s := range secrets {
-		if err := j.hub.put(ctx, s, true); err != nil {
+		if _, err := j.hub.put(ctx, s, true); err != nil {
 			return err
 		}
+		s.UID, s.ResourceVersion = "", "" // which are not for people to apply
 	}
 	j.tell.mu.Lock()
 	defer j.tell.mu.Unlock()

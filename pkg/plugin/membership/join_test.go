@@ -142,6 +142,12 @@ func TestJoinRefused(t *testing.T) {
 			s.hub.put("/api/v1/namespaces/fleetscale-system/configmaps/"+identitiesName,
 				object{"data": object{"uid-of-east": `{"registration":"karmada/e","name":"e"}`}})
 		}, `is a member already, as "e" (karmada/e)`},
+		"a Secret that is no registration": {func(s *stage, _ *Join) {
+			s.hub.put(readPath+"east", object{"metadata": object{"namespace": "fleetscale-clusters", "name": "east"}})
+		}, "Secret fleetscale-clusters/east of the hub is there, and is no registration"},
+		"half of a registration": {func(s *stage, _ *Join) {
+			s.hub.put(writePath+"east", object{"metadata": object{"namespace": "fleetscale-clusters-write", "name": "east"}})
+		}, "somebody else joins a cluster as east now, or was cut off; in that case `kubectl fleetscale leave east` first"},
 		"a member that does not answer": {func(s *stage, _ *Join) { s.members["east"].http.Close() }, `context "east" does not tell its uid`},
 		"two contexts, one cluster": {func(s *stage, j *Join) {
 			s.members["copy"] = s.members["east"]
@@ -166,6 +172,48 @@ func TestJoinRefused(t *testing.T) {
 func (s *stage) register(name, uid string) {
 	s.hub.put(readPath+name, object{"metadata": object{"namespace": "fleetscale-clusters", "name": name,
 		"labels": object{registration.MemberLabel: "true"}, "annotations": object{UIDAnnotation: uid}}})
+}
+
+// Of two people who join clusters under one name at a time one is refused, and nothing is mixed.
+func TestJoinMeanwhile(t *testing.T) {
+	for name, tc := range map[string]struct {
+		again bool
+		at    string // where the other writes just before
+		left  []string
+	}{
+		"a new name, the registration":   {at: readPath, left: []string{readPath + "east"}},
+		"a new name, the other":          {at: writePath, left: []string{writePath + "east"}},
+		"a known name, the registration": {again: true, at: readPath, left: []string{writePath + "east", readPath + "east"}},
+		"a known name, the other":        {again: true, at: writePath, left: []string{writePath + "east", readPath + "east"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, "east")
+			if tc.again {
+				if err := s.join(nil, "east"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			answers := s.hub.meets
+			s.hub.meets = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodGet && strings.HasPrefix(r.URL.Path+"/", strings.TrimSuffix(tc.at, "/")) {
+					namespace := strings.Split(tc.at, "/")[4]
+					s.hub.put(tc.at+"east", object{"metadata": object{"namespace": namespace, "name": "east"}, "data": object{"kubeconfig": "b3RoZXI="}})
+				}
+				return answers(w, r)
+			}
+			err := s.join(nil, "east")
+			s.keepsSecrets(err)
+			if err == nil || !strings.Contains(err.Error(), "was made or changed by somebody else meanwhile") {
+				t.Errorf("join = %v", err)
+			}
+			if got := s.hub.get(tc.at + "east")["data"].(object)["kubeconfig"]; got != "b3RoZXI=" {
+				t.Errorf("the other's Secret holds %v", got)
+			}
+			if diff := cmp.Diff(tc.left, s.hub.has(readPath, writePath)); diff != "" {
+				t.Errorf("Secrets (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // What the hub does not reach has not joined; the command says why, and can be run again.
