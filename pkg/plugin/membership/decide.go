@@ -60,6 +60,8 @@ type sight struct {
 	registered, beside *corev1.Secret
 	// foreign is a Secret in the place of one that would register the cluster, and that registers none.
 	foreign *corev1.Secret
+	// writer is true where the member has the account that writes, which may be in force though it is registered nowhere.
+	writer bool
 }
 
 // own is what is registered under the name, a Secret before another source; nil: nothing.
@@ -134,9 +136,14 @@ func judgeJoin(s sight, r Rights, t tolerated) error {
 			"a member of its own fleet, give --hub-too", s.target.Context))
 	}
 	errs = append(errs, judgeOne(s), judgeName(s), judgeUID(s), judgeFree(s))
-	if s.beside != nil && r.ReadOnly {
-		errs = append(errs, fmt.Errorf("%s is registered with a credential that writes: `kubectl fleetscale leave %[1]s --context %s` first, "+
-			"then join it with --read-only", s.target.Name, s.target.Context))
+	leaveFirst := fmt.Sprintf("`kubectl fleetscale leave %s --context %s` first, then join it with --read-only", s.target.Name, s.target.Context)
+	switch {
+	case !r.ReadOnly:
+	case s.beside != nil:
+		errs = append(errs, fmt.Errorf("%s is registered with a credential that writes: %s", s.target.Name, leaveFirst))
+	case s.writer:
+		errs = append(errs, fmt.Errorf("the cluster of context %q has the ServiceAccount %s/%s, whose tokens may still be in force: %s",
+			s.target.Context, memberNamespace, writer, leaveFirst))
 	}
 	return errors.Join(errs...)
 }

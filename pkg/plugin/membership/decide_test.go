@@ -134,6 +134,9 @@ func TestJudgeJoin(t *testing.T) {
 		"the hub, wanted": {sight: with(of(), func(s *sight) { s.uid = "H" }), hubToo: true},
 		"to read only, where it writes": {sight: with(of(), func(s *sight) { s.beside = &corev1.Secret{} }), rights: Rights{ReadOnly: true},
 			want: "`kubectl fleetscale leave east --context c` first"},
+		"to read only, where it was left writing": {sight: with(of(), func(s *sight) { s.writer = true }), rights: Rights{ReadOnly: true},
+			want: "ServiceAccount fleetscale-member/fleetscale-write, whose tokens may still be in force: `kubectl fleetscale leave east --context c`"},
+		"to write, where it was left writing": {sight: with(of(), func(s *sight) { s.writer = true })},
 		"to write, where it writes": {sight: with(of(registered{by: "secret/east", name: "east", uid: "E"}), func(s *sight) {
 			s.registered, s.beside = &corev1.Secret{}, &corev1.Secret{}
 		})},

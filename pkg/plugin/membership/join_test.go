@@ -126,6 +126,49 @@ func TestJoinReadOnly(t *testing.T) {
 	}
 }
 
+// What was left writing does not stay so under another name: it is revoked, and a join to read only is refused.
+func TestJoinReadOnlyWhereSomethingWrites(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	writes := s.credential(writePath + "east").BearerToken
+	if err := s.leave("", ""); err != nil {
+		t.Fatal(err)
+	}
+	readOnly := func(j *Join) { j.ReadOnly = true }
+	if err := s.join(readOnly, "east"); err == nil || !strings.Contains(err.Error(), "whose tokens may still be in force") {
+		t.Errorf("join = %v", err)
+	}
+	if err := s.leave("east", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.join(readOnly, "east"); err != nil {
+		t.Fatal(err)
+	}
+	if s.admits("east", writes) {
+		t.Error("the token that writes is accepted")
+	}
+}
+
+// --revoke ends the tokens of both accounts, also of one that no Secret is of.
+func TestRevokeOfBothAccounts(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	writes := s.credential(writePath + "east").BearerToken
+	s.hub.mu.Lock()
+	delete(s.hub.objects, writePath+"east")
+	s.hub.mu.Unlock()
+	if err := s.rotate(func(r *Rotate) { r.Revoke = true }, Target{"east", "east"}); err != nil {
+		t.Fatal(err)
+	}
+	if s.admits("east", writes) {
+		t.Error("the token that writes is accepted")
+	}
+}
+
 // Where something is refused, nothing is changed anywhere.
 func TestJoinRefused(t *testing.T) {
 	tests := map[string]struct {

@@ -59,6 +59,18 @@ func (c *cluster) uid(ctx context.Context) (types.UID, error) {
 	return namespace.UID, nil
 }
 
+// hasWriter reports whether the cluster has the account that writes.
+func (c *cluster) hasWriter(ctx context.Context) (bool, error) {
+	_, err := c.typed.CoreV1().ServiceAccounts(memberNamespace).Get(ctx, writer, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading ServiceAccount %s/%s in the cluster of context %q: %w", memberNamespace, writer, c.context, err)
+	}
+	return true, nil
+}
+
 func (c *cluster) resource(o *unstructured.Unstructured) dynamic.ResourceInterface {
 	plural, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
 	if o.GetNamespace() == "" {

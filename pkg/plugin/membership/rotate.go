@@ -92,31 +92,41 @@ func (r Rotate) replace(ctx context.Context, h *Hub, member *cluster, seen sight
 	if err := member.leadsTo(ctx, r.Server, held); err != nil {
 		return nil, err
 	}
-	accounts := slices.Sorted(maps.Keys(held))
 	if r.Revoke {
-		tell.say("%s: replacing the accounts, which ends all of their tokens", t.Name)
-		if err := member.renewAccounts(ctx, accounts); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		// A person who stops waiting now must not leave a cluster whose accounts have no tokens on the hub.
+		whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
+		defer cancel()
+		tell.say("%s: replacing the accounts, which ends all of their tokens, also those that another hub has", t.Name)
+		if err := member.renewAccounts(whole, seen.beside == nil); err != nil {
+			return nil, err
+		}
+		ctx = whole
 	}
 	tell.say("%s: asking for new tokens in the cluster of context %q", t.Name, t.Context)
-	tokens, _, err := member.tokens(ctx, r.lives(held))
-	if err != nil {
-		return nil, err
-	}
-	var changed []*corev1.Secret
-	for _, account := range accounts {
-		next, err := held[account].withToken(tokens[account])
-		if err != nil {
-			return nil, err
-		}
-		changed = append(changed, next)
-	}
-	err = h.each(ctx, changed, func(ctx context.Context, s *corev1.Secret) error { return unwritten(s, h.change(ctx, s, nil)) })
-	if err != nil {
+	if err := r.write(ctx, h, member, held); err != nil {
 		return nil, err
 	}
 	return r.reached(t, h, tell, r.until(seen.registered)), nil
+}
+
+// write has the hub hold new tokens in place of these.
+func (r Rotate) write(ctx context.Context, h *Hub, member *cluster, held map[string]held) error {
+	tokens, _, err := member.tokens(ctx, r.lives(held))
+	if err != nil {
+		return err
+	}
+	var changed []*corev1.Secret
+	for _, account := range slices.Sorted(maps.Keys(held)) {
+		next, err := held[account].withToken(tokens[account])
+		if err != nil {
+			return err
+		}
+		changed = append(changed, next)
+	}
+	return h.each(ctx, changed, func(ctx context.Context, s *corev1.Secret) error { return unwritten(s, h.change(ctx, s, nil)) })
 }
 
 // presumedExpiry is for tokens in place of those that do not say how long they last.
@@ -160,11 +170,16 @@ func (r Rotate) reached(t Target, h *Hub, tell *teller, former string) func(cont
 	}
 }
 
-// renewAccounts deletes the accounts and makes them again.
-func (c *cluster) renewAccounts(ctx context.Context, accounts []string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hubWrites) // an account that is gone for good ends the membership
-	defer cancel()
-	objects, err := (Rights{ReadOnly: len(accounts) == 1}).Manifests()
+// renewAccounts deletes the accounts and makes them again, also one that writes and is registered nowhere: it may be in force.
+func (c *cluster) renewAccounts(ctx context.Context, readOnly bool) error {
+	if readOnly {
+		writes, err := c.hasWriter(ctx)
+		if err != nil {
+			return err
+		}
+		readOnly = !writes
+	}
+	objects, err := (Rights{ReadOnly: readOnly}).Manifests()
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,12 @@
 package membership
 
 import (
+	"context"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,6 +64,37 @@ func TestRotateByThePerson(t *testing.T) {
 			}
 			if s.hub.get(readPath + "east")["data"].(object)["kubeconfig"] == s.hub.get(writePath + "east")["data"].(object)["kubeconfig"] {
 				t.Error("both credentials are one")
+			}
+		})
+	}
+}
+
+// A person who stops waiting while accounts are replaced leaves a cluster that the hub reaches, wherever that happens.
+func TestRevokeCutOff(t *testing.T) {
+	for after := range 8 {
+		t.Run(fmt.Sprint(after), func(t *testing.T) {
+			s := newStage(t, "east")
+			if err := s.join(nil, "east"); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var left atomic.Int32
+			left.Store(int32(after))
+			answers := s.hub.meets
+			cut := func(r *http.Request) {
+				if r.Method != http.MethodGet && left.Add(-1) < 0 {
+					cancel()
+				}
+			}
+			s.hub.meets = func(w http.ResponseWriter, r *http.Request) bool { cut(r); return answers(w, r) }
+			s.members["east"].meets = func(_ http.ResponseWriter, r *http.Request) bool { cut(r); return false }
+			r := Rotate{Targets: []Target{{"east", "east"}}, Revoke: true, Timeout: time.Second}
+			s.keepsSecrets(r.Run(ctx, s.streams(""), s.connected(), s.connect))
+			for _, at := range []string{readPath, writePath} {
+				if !s.admits("east", s.credential(at+"east").BearerToken) {
+					t.Errorf("the token of %s is not accepted any more", at)
+				}
 			}
 		})
 	}
