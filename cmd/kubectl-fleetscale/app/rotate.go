@@ -60,11 +60,11 @@ func newRotateCommand(caller *plugin.Caller) *cobra.Command {
 			return err
 		}
 		if choice.Args = args; all {
-			if choice.Args = h.Names(); len(choice.Args) == 0 {
-				return errors.New("--all: no Secret registers a cluster")
-			}
+			rotate.Targets, err = h.All()
+		} else {
+			rotate.Targets, err = hub.targets(choice)
 		}
-		if rotate.Targets, err = hub.targets(choice); err != nil {
+		if err != nil {
 			return err
 		}
 		if err := rotate.Validate(); err != nil {

@@ -169,6 +169,24 @@ func judgeName(s sight) error {
 	return nil
 }
 
+// judgeForm refuses registrations that do not keep the credential that reads and the one that writes in a Secret each.
+func judgeForm(p Places, registered *corev1.Secret) error {
+	if p.Writers == p.Registrations {
+		return fmt.Errorf("--write-namespace and --cluster-namespace are both %q, where one credential does everything: join and rotate keep the one "+
+			"that writes apart; give the hub a namespace for it", p.Writers)
+	}
+	if registered == nil {
+		return nil
+	}
+	for key := range registered.Data {
+		if both, older := strings.CutSuffix(key, "-read"); older && registered.Data[both] != nil {
+			return fmt.Errorf("Secret %s/%s of the hub is of the older form with two credentials, under %q and %q: put the former into a Secret of this "+
+				"name in namespace %s, and the latter in its place", registered.Namespace, registered.Name, both, key, p.Writers)
+		}
+	}
+	return nil
+}
+
 // judgeFree refuses to write into Secrets that are not those of a registration.
 func judgeFree(s sight) error {
 	switch {

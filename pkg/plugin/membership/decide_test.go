@@ -183,6 +183,33 @@ func TestJudgeLeaving(t *testing.T) {
 	}
 }
 
+func TestJudgeForm(t *testing.T) {
+	apart := Places{Registrations: "r", Writers: "w"}
+	holding := func(keys ...string) *corev1.Secret {
+		s := secret("r", "east", nil)
+		s.Data = map[string][]byte{}
+		for _, key := range keys {
+			s.Data[key] = []byte("s3cret")
+		}
+		return s
+	}
+	tests := map[string]struct {
+		places Places
+		held   *corev1.Secret
+		want   string
+	}{
+		"none":             {apart, nil, ""},
+		"one":              {apart, holding("kubeconfig"), ""},
+		"another key":      {apart, holding("kubeconfig", "to-read"), ""},
+		"two":              {apart, holding("kubeconfig", "kubeconfig-read"), `Secret r/east of the hub is of the older form with two credentials`},
+		"two, called so":   {apart, holding("value", "value-read"), `under "value" and "value-read"`},
+		"in one namespace": {Places{Registrations: "r", Writers: "r"}, nil, `--write-namespace and --cluster-namespace are both "r"`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { sameError(t, judgeForm(tc.places, tc.held), tc.want) })
+	}
+}
+
 func TestRightsThatCannotBe(t *testing.T) {
 	tests := map[string]struct {
 		rights Rights

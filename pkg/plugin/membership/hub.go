@@ -138,7 +138,19 @@ func (h *Hub) Names() []string {
 		names = append(names, nameOf(&h.secrets[i]))
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
+}
+
+// All are the clusters that Secrets register, whatever they are called.
+func (h *Hub) All() ([]Target, error) {
+	var all []Target
+	for _, name := range h.Names() {
+		all = append(all, Target{Name: name})
+	}
+	if len(all) == 0 {
+		return nil, errors.New("--all: no Secret registers a cluster")
+	}
+	return all, nil
 }
 
 // secret is the registration Secret of this name; nil: there is none.

@@ -193,6 +193,9 @@ func (j joining) run(ctx context.Context) (await func(context.Context) error, er
 	if j.seen, err = j.hub.sees(ctx, j.target, j.member, j.Server); err != nil {
 		return nil, err
 	}
+	if err := judgeForm(j.hub.places, j.seen.registered); err != nil {
+		return nil, err
+	}
 	if j.seen.writer, err = j.member.hasWriter(ctx); err != nil {
 		return nil, err
 	}

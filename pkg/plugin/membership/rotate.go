@@ -68,11 +68,17 @@ func (r Rotate) Validate() error {
 func (r Rotate) Run(ctx context.Context, streams genericiooptions.IOStreams, h *Hub, members Connect) error {
 	tell := newTeller(streams)
 	return forEach(ctx, r.Targets, func(ctx context.Context, t Target) (func(context.Context) error, error) {
+		if err := judgeNames([]Target{t}); err != nil {
+			return nil, err
+		}
 		member, seen, err := h.seesBy(ctx, t, members, r.Server)
 		if err != nil {
 			return nil, err
 		}
 		if err := judgeRotation(seen); err != nil {
+			return nil, err
+		}
+		if err := judgeForm(h.places, seen.registered); err != nil {
 			return nil, err
 		}
 		if member == nil {
@@ -204,7 +210,7 @@ func (r Rotate) ask(ctx context.Context, t Target, h *Hub, s, beside *corev1.Sec
 		return nil, fmt.Errorf("somebody else renews its tokens, as the annotation %s=false says: have that done, or %s",
 			registration.RenewAnnotation, withContext)
 	}
-	if beside == nil && h.places.Writers != h.places.Registrations {
+	if beside == nil {
 		return nil, fmt.Errorf("it is registered without the identity that writes, by which tokens are renewed: %s", withContext)
 	}
 	last, err := lastIssued(s, beside)

@@ -69,6 +69,32 @@ func TestRotateByThePerson(t *testing.T) {
 	}
 }
 
+// With --all, names that nobody could type are these clusters' faults, and no other's.
+func TestRotateAll(t *testing.T) {
+	s := newStage(t, "east")
+	if _, err := s.connected().All(); err == nil {
+		t.Error("none is accepted")
+	}
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	for name, cluster := range map[string]string{"a": "twice", "b": "twice", "c": "a=b", "d": "A B"} {
+		s.register(name, "uid-of-"+name)
+		s.hub.get(readPath + name)["metadata"].(object)["annotations"].(object)[registration.NameAnnotation] = cluster
+	}
+	targets, err := s.connected().All()
+	if err != nil || len(targets) != 4 {
+		t.Fatalf("all are %v, error %v", targets, err)
+	}
+	err = s.rotate(func(r *Rotate) { r.Timeout = 20 * time.Millisecond }, targets...)
+	for _, want := range []string{"4 of 4 clusters failed", `a=b: "a=b" cannot name a cluster`, `A B: "A B" cannot name`,
+		`twice: the Secrets a, b of the hub all bear the name`, "east: the controller-manager has not renewed"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("rotate = %v, want %q", err, want)
+		}
+	}
+}
+
 // A person who stops waiting while accounts are replaced leaves a cluster that the hub reaches, wherever that happens.
 func TestRevokeCutOff(t *testing.T) {
 	for after := range 8 {
