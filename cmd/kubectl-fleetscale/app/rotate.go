@@ -18,7 +18,7 @@ Without a context the controller-manager is asked to renew the tokens now, as it
 get the tokens by your own rights in the cluster, which also works where nobody renews them. The clusters stay Ready.
 
 Former tokens are accepted until they expire. --revoke ends them within ten seconds, by replacing the accounts; the cluster is silent until
-the hub has the new ones, some seconds.`
+the hub has the new ones, some seconds. Another hub that uses the same accounts loses its tokens.`
 
 const rotateExamples = `  # New tokens for one cluster, and for all
   kubectl fleetscale rotate east

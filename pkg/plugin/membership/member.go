@@ -106,9 +106,19 @@ func (c *cluster) apply(ctx context.Context, o *unstructured.Unstructured, dryRu
 	return fmt.Errorf("applying %s in the cluster of context %q: %w", describe(o), c.context, err)
 }
 
-// remove deletes the object, if it is there, and ours.
+// remove deletes the object, if it is there; one that is not labelled as ours is an error.
 func (c *cluster) remove(ctx context.Context, o *unstructured.Unstructured) error {
-	err := c.resource(o).Delete(ctx, o.GetName(), metav1.DeleteOptions{})
+	there, err := c.resource(o).Get(ctx, o.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err == nil && there.GetLabels()[partOf] != ours:
+		return fmt.Errorf("%s in the cluster of context %q lacks the label %s=%s and was not deleted: if it is fleetscale's, delete it by hand",
+			describe(o), c.context, partOf, ours)
+	case err == nil:
+		same := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(there.GetUID()))}
+		err = c.resource(o).Delete(ctx, o.GetName(), same)
+	}
 	if err == nil || apierrors.IsNotFound(err) {
 		return nil
 	}
