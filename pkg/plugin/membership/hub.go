@@ -258,7 +258,7 @@ func (h *Hub) register(ctx context.Context, secrets []*corev1.Secret) error {
 	return errors.Join(err, h.each(context.WithoutCancel(ctx), created, h.take))
 }
 
-// change is put of a Secret that was seen; one that is not there any more stays away.
+// change is put of a Secret that was seen; one that is no longer there stays away.
 func (h *Hub) change(ctx context.Context, s *corev1.Secret, dryRun []string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": additions(s), "data": s.Data})
 	if err != nil {

@@ -85,6 +85,26 @@ func TestJoinAgain(t *testing.T) {
 	}
 }
 
+// A member that was reached before may still be so by its former credential: it counts once that is over.
+func TestJoinAgainSettles(t *testing.T) {
+	if settled < 15*time.Second {
+		t.Errorf("settled is %v, less than --member-timeout and a period", settled)
+	}
+	for name, again := range map[string]bool{"a new name": false, "a known name": true} {
+		s := newStage(t, "east")
+		s.register("east", "uid-of-east")
+		h := s.connected()
+		h.settled = 100 * time.Millisecond
+		begin := time.Now()
+		if err := h.awaitReady(t.Context(), awaited{name: "east", again: again, timeout: time.Second, tell: func(Said) {}}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(begin); again && took < h.settled {
+			t.Errorf("%s: Ready after %v", name, took)
+		}
+	}
+}
+
 // A Secret of another name that registers the cluster stays the one that does.
 func TestJoinAgainByAnAlias(t *testing.T) {
 	s := newStage(t, "east")

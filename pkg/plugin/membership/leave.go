@@ -49,7 +49,7 @@ func (l Leave) Run(ctx context.Context, streams genericiooptions.IOStreams, h *H
 		return unregistered(s)
 	}
 	fmt.Fprintln(streams.ErrOut, consequences(l, on))
-	if err := Confirm(streams, l.Yes, l.Target.Name+" leaves. Continue?"); err != nil {
+	if err := Confirm(ctx, streams, l.Yes, l.Target.Name+" leaves. Continue?"); err != nil {
 		return err
 	}
 	if err := h.takeAll(ctx, on); err != nil {

@@ -3,10 +3,14 @@
 package membership
 
 import (
+	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 const hpaPath = "/apis/autoscaling.karmada.io/v1alpha1/namespaces/shop/federatedhpas/"
@@ -85,6 +89,21 @@ func TestLeaveAsks(t *testing.T) {
 	}
 	if s.hub.get(readPath+"east") != nil || !strings.Contains(s.out.String(), "run `kubectl fleetscale leave east --context CONTEXT`") {
 		t.Errorf("output: %q", s.out.String())
+	}
+}
+
+// Ctrl-C ends a question.
+func TestConfirmEnds(t *testing.T) {
+	in, keyboard := io.Pipe() // on which nobody types
+	defer func() { _ = keyboard.Close() }()
+	streams := genericiooptions.IOStreams{In: in, ErrOut: io.Discard}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Confirm(ctx, streams, false, "Continue?"); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "nothing was changed") {
+		t.Errorf("Confirm = %v", err)
+	}
+	if err := Confirm(ctx, streams, true, "Continue?"); err != nil {
+		t.Errorf("with --yes: %v", err)
 	}
 }
 

@@ -119,7 +119,7 @@ func TestRevokeCutOff(t *testing.T) {
 			s.keepsSecrets(r.Run(ctx, s.streams(""), s.connected(), s.connect))
 			for _, at := range []string{readPath, writePath} {
 				if !s.admits("east", s.credential(at+"east").BearerToken) {
-					t.Errorf("the token of %s is not accepted any more", at)
+					t.Errorf("the token of %s is no longer accepted", at)
 				}
 			}
 		})
