@@ -41,7 +41,7 @@ func newHubFlags(cmd *cobra.Command, caller *plugin.Caller) *hubFlags {
 
 // inContexts are flags of kubectl that would hold for the hub or for members, which nobody could tell. Contexts say it of each.
 var inContexts = map[string]string{
-	"namespace":                "the hub's namespaces are those of --cluster-namespace and --write-namespace, and members' those of join --namespaces",
+	"namespace":                "the hub's are --cluster-namespace and --write-namespace, and members' those of join --namespaces",
 	"server":                   "give --hub-context, and --context for the cluster",
 	"cluster":                  "give --hub-context, and --context for the cluster",
 	"user":                     "give contexts of that user with --hub-context and --context",

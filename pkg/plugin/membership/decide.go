@@ -93,7 +93,8 @@ func judgeOne(s sight) error {
 		return nil
 	}
 	slices.Sort(secrets)
-	return fmt.Errorf("the Secrets %s of the hub all bear the name %q: give each another annotation %s, or delete those that are not this cluster's",
+	return fmt.Errorf("the Secrets %s of the hub all bear the name %q: give each another annotation %s, or delete "+
+		"those that are not this cluster's",
 		strings.Join(secrets, ", "), s.target.Name, registration.NameAnnotation)
 }
 
@@ -136,7 +137,8 @@ func judgeJoin(s sight, r Rights, t tolerated) error {
 			"a member of its own fleet, give --hub-too", s.target.Context))
 	}
 	errs = append(errs, judgeOne(s), judgeName(s), judgeUID(s), judgeFree(s))
-	leaveFirst := fmt.Sprintf("`kubectl fleetscale leave %s --context %s` first, then join it with --read-only", s.target.Name, s.target.Context)
+	leaveFirst := fmt.Sprintf("`kubectl fleetscale leave %s --context %s` first, then join it with --read-only", s.target.Name,
+		s.target.Context)
 	switch {
 	case !r.ReadOnly:
 	case s.beside != nil:
@@ -172,16 +174,16 @@ func judgeName(s sight) error {
 // judgeForm refuses registrations that do not keep the credential that reads and the one that writes in a Secret each.
 func judgeForm(p Places, registered *corev1.Secret) error {
 	if p.Writers == p.Registrations {
-		return fmt.Errorf("--write-namespace and --cluster-namespace are both %q, where one credential does everything: join and rotate keep the one "+
-			"that writes apart; give the hub a namespace for it", p.Writers)
+		return fmt.Errorf("--write-namespace and --cluster-namespace are both %q, where one credential does everything: join and rotate keep "+
+			"the one that writes apart; give the hub a namespace for it", p.Writers)
 	}
 	if registered == nil {
 		return nil
 	}
 	for key := range registered.Data {
 		if both, older := strings.CutSuffix(key, "-read"); older && registered.Data[both] != nil {
-			return fmt.Errorf("Secret %s/%s of the hub is of the older form with two credentials, under %q and %q: put the former into a Secret of this "+
-				"name in namespace %s, and the latter in its place", registered.Namespace, registered.Name, both, key, p.Writers)
+			return fmt.Errorf("Secret %s/%s of the hub is of the older form with two credentials, under %q and %q: put the former into a "+
+				"Secret of this name in namespace %s, and the latter in its place", registered.Namespace, registered.Name, both, key, p.Writers)
 		}
 	}
 	return nil
@@ -193,7 +195,8 @@ func judgeFree(s sight) error {
 	case s.registered != nil:
 		return nil
 	case s.foreign != nil:
-		return fmt.Errorf("Secret %s/%s of the hub is there, and is no registration: it lacks the label %s=true; delete it, or choose another name",
+		return fmt.Errorf("Secret %s/%s of the hub is there, and is no registration: it lacks the label %s=true; delete it, or "+
+			"choose another name",
 			s.foreign.Namespace, s.foreign.Name, registration.MemberLabel)
 	case s.beside != nil:
 		return fmt.Errorf("Secret %s/%s of the hub is there without a registration: somebody else joins a cluster as %s now, or was cut off; in "+

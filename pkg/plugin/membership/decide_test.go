@@ -135,7 +135,8 @@ func TestJudgeJoin(t *testing.T) {
 		"to read only, where it writes": {sight: with(of(), func(s *sight) { s.beside = &corev1.Secret{} }), rights: Rights{ReadOnly: true},
 			want: "`kubectl fleetscale leave east --context c` first"},
 		"to read only, where it was left writing": {sight: with(of(), func(s *sight) { s.writer = true }), rights: Rights{ReadOnly: true},
-			want: "ServiceAccount fleetscale-member/fleetscale-write, whose tokens may still be in force: `kubectl fleetscale leave east --context c`"},
+			want: "ServiceAccount fleetscale-member/fleetscale-write, " +
+				"whose tokens may still be in force: `kubectl fleetscale leave east --context c`"},
 		"to write, where it was left writing": {sight: with(of(), func(s *sight) { s.writer = true })},
 		"to write, where it writes": {sight: with(of(registered{by: "secret/east", name: "east", uid: "E"}), func(s *sight) {
 			s.registered, s.beside = &corev1.Secret{}, &corev1.Secret{}
@@ -167,7 +168,8 @@ func TestJudgeLeaving(t *testing.T) {
 		"nothing":                   {sight: of("")},
 		"a member under another name": {sight: of("c", registered{by: "secret/west", name: "west", uid: "E"}),
 			want: `the cluster of context "c" is a member already, as "west" (Secret "west")`},
-		"a member of another source": {sight: of("c", registered{by: "karmada/e", name: "e", uid: "E"}), want: `is a member already, as "e" (karmada/e)`},
+		"a member of another source": {sight: of("c", registered{by: "karmada/e", name: "e", uid: "E"}),
+			want: `is a member already, as "e" (karmada/e)`},
 		"one of another source": {sight: of("c", registered{by: "karmada/east", name: "east", uid: "E"}),
 			want: "east is registered by karmada/east, not by a Secret"},
 		"one of another source, without a context": {sight: of("", registered{by: "karmada/east", name: "east", uid: "E"}),
@@ -201,7 +203,7 @@ func TestJudgeForm(t *testing.T) {
 		"none":             {apart, nil, ""},
 		"one":              {apart, holding("kubeconfig"), ""},
 		"another key":      {apart, holding("kubeconfig", "to-read"), ""},
-		"two":              {apart, holding("kubeconfig", "kubeconfig-read"), `Secret r/east of the hub is of the older form with two credentials`},
+		"two":              {apart, holding("kubeconfig", "kubeconfig-read"), `Secret r/east of the hub is of the older form`},
 		"two, called so":   {apart, holding("value", "value-read"), `under "value" and "value-read"`},
 		"in one namespace": {Places{Registrations: "r", Writers: "r"}, nil, `--write-namespace and --cluster-namespace are both "r"`},
 	}

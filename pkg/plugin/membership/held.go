@@ -73,9 +73,9 @@ func (c *cluster) leadsTo(ctx context.Context, server string, all map[string]hel
 	var errs []error
 	for _, one := range all {
 		if !one.Endpoint.SameServer(used.Endpoint) {
-			errs = append(errs, fmt.Errorf("the hub's Secret %s/%s does not lead to %s, or verifies it by another authority than context %q; nothing was "+
-				"changed: give the address at which the hub reaches the cluster with --server, or join the cluster again", one.in.Namespace, one.in.Name,
-				w.server, c.context))
+			errs = append(errs, fmt.Errorf("the hub's Secret %s/%s does not lead to %s, or verifies it by another authority than context %q; "+
+				"nothing was changed: give the address at which the hub reaches the cluster with --server, or join the cluster again",
+				one.in.Namespace, one.in.Name, w.server, c.context))
 		}
 	}
 	return errors.Join(errs...)

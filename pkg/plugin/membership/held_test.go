@@ -36,7 +36,8 @@ func TestRotateWritesNoTokensForOthers(t *testing.T) {
 			}
 			s.forge("aaa", "https://10.0.0.66", nil)
 		}, want: `the Secrets aaa, east of the hub all bear the name "east"`},
-		"another server":    {edit: func(s *stage) { s.forge("aaa", "https://10.0.0.66", s.members["east"].authority()) }, want: "does not lead to"},
+		"another server": {edit: func(s *stage) { s.forge("aaa", "https://10.0.0.66", s.members["east"].authority()) },
+			want: "does not lead to"},
 		"another authority": {edit: func(s *stage) { s.forge("aaa", s.members["east"].http.URL, nil) }, want: "by another authority"},
 		"another server than given": {edit: func(s *stage) { s.forge("aaa", "https://10.0.0.66", s.members["east"].authority()) },
 			server: "https://10.0.0.5", want: "does not lead to https://10.0.0.5"},

@@ -97,7 +97,8 @@ func consequences(l Leave, on leaving) string {
 	case l.DeleteSizes && t.Context != "":
 		lines = append(lines, "* Its PodSizes are deleted, with their kind and policy: new Pods are created as their templates say.")
 	default:
-		lines = append(lines, "* Its PodSizes stay in force, and so do their kind and policy. `leave --context CONTEXT --delete-sizes` takes them away.")
+		lines = append(lines, "* Its PodSizes stay in force, and so do their kind and policy. "+
+			"`leave --context CONTEXT --delete-sizes` takes them away.")
 	}
 	if t.Context != "" {
 		lines = append(lines, "* Its accounts are deleted: another hub that uses the same ones loses its tokens.")

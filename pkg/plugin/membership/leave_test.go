@@ -99,7 +99,8 @@ func TestConfirmEnds(t *testing.T) {
 	streams := genericiooptions.IOStreams{In: in, ErrOut: io.Discard}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Confirm(ctx, streams, false, "Continue?"); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "nothing was changed") {
+	err := Confirm(ctx, streams, false, "Continue?")
+	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "nothing was changed") {
 		t.Errorf("Confirm = %v", err)
 	}
 	if err := Confirm(ctx, streams, true, "Continue?"); err != nil {
@@ -116,7 +117,8 @@ func TestLeaveKeepsSizes(t *testing.T) {
 	east := s.members["east"]
 	kind := "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podsizes.fleetscale.io"
 	const theirs = "/apis/rbac.authorization.k8s.io/v1/clusterroles/fleetscale-create"
-	east.put(theirs, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": object{"name": "fleetscale-create"}})
+	east.put(theirs, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+		"metadata": object{"name": "fleetscale-create"}})
 	l := Leave{Target: Target{"east", "east"}, Yes: true}
 	err := l.Run(t.Context(), s.streams(""), s.connected(), s.connect)
 	if err == nil || !strings.Contains(err.Error(), "ClusterRole fleetscale-create in the cluster of context \"east\" lacks the label") {
