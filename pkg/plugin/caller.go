@@ -64,7 +64,8 @@ func (c *Caller) chosen(config *rest.Config) error {
 
 var errNoKubeconfig = errors.New("no kubeconfig found: give --kubeconfig FILE, or set KUBECONFIG")
 
-// Context returns how the cluster of another context of the same kubeconfig is reached.
+// Context returns how the cluster of another context of the same kubeconfig is reached: as whom flags impersonate, and within their
+// time. What else flags say of the connection is of the current context.
 func (c *Caller) Context(name string) (*rest.Config, error) {
 	raw, err := c.flags.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
@@ -73,7 +74,10 @@ func (c *Caller) Context(name string) (*rest.Config, error) {
 	if _, known := raw.Contexts[name]; !known {
 		return nil, fmt.Errorf("the kubeconfig has no context %q; `kubectl config get-contexts` lists them", name)
 	}
-	return c.named(clientcmd.NewNonInteractiveClientConfig(raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig())
+	overrides := &clientcmd.ConfigOverrides{Timeout: *c.flags.Timeout}
+	overrides.AuthInfo.Impersonate, overrides.AuthInfo.ImpersonateUID = *c.flags.Impersonate, *c.flags.ImpersonateUID
+	overrides.AuthInfo.ImpersonateGroups = *c.flags.ImpersonateGroup
+	return c.named(clientcmd.NewNonInteractiveClientConfig(raw, name, overrides, nil).ClientConfig())
 }
 
 // Contexts returns the names of those of the kubeconfig, in order, and of the current one.

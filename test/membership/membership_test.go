@@ -50,7 +50,7 @@ func TestMembership(t *testing.T) {
 	}
 	e.top(t)
 
-	e.does(t, "leave", east, "--context", east, "--yes")
+	e.does(t, "leave", east, "--context", east, "--delete-sizes", "--yes")
 	if after := e.trace(t); after != before {
 		t.Errorf("what is left:\n%s", after)
 	}

@@ -13,8 +13,8 @@ import (
 
 const help = `Register the clusters of a fleet, see them, and understand what autoscalers decide.
 
-Commands talk to the hub: the current context of your kubeconfig, or the one that --context names. They use your own
-rights, and no others.`
+Commands talk to the hub: the current context of your kubeconfig, or the one that --context names. In join, leave and rotate
+--context names that of the cluster, and --hub-context that of the hub. Commands use your own rights, and no others.`
 
 // NewCommand is the plugin.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {

@@ -93,7 +93,7 @@ func newJoinCommand(caller *plugin.Caller) *cobra.Command {
 		}
 		if choice.Contexts != "" && join.DryRun == membership.DryRunNone {
 			question := fmt.Sprintf("%d clusters join: %s. Continue?", len(join.Targets), listed(join.Targets))
-			if err := membership.Confirm(caller.IOStreams, yes, question); err != nil {
+			if err := membership.Confirm(cmd.Context(), caller.IOStreams, yes, question); err != nil {
 				return err
 			}
 		}

@@ -3,6 +3,8 @@
 package app
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fleetscale/fleetscale/pkg/plugin"
@@ -12,7 +14,8 @@ import (
 const leaveHelp = `Have a cluster leave the fleet.
 
 Its registration is taken off the hub, and then, where --context leads to it, all that join granted is taken out of the cluster.
-Its workloads stay as they are.`
+Its workloads stay as they are. PodSizes stay in force unless --delete-sizes is given. Another hub that uses the same accounts
+loses its tokens.`
 
 const leaveExamples = `  # The hub forgets the cluster, and the cluster the identities
   kubectl fleetscale leave east --context east
@@ -31,6 +34,7 @@ func newLeaveCommand(caller *plugin.Caller) *cobra.Command {
 	}
 	hub := newHubFlags(cmd, caller)
 	cmd.Flags().StringVar(&context, "context", "", "Context of the kubeconfig that leads to the cluster that leaves.")
+	cmd.Flags().BoolVar(&leave.DeleteSizes, "delete-sizes", false, "Delete the kind PodSizes and its policy too, and so all PodSizes.")
 	cmd.Flags().BoolVarP(&leave.Yes, "yes", "y", false, "Do not ask.")
 	completeContexts(cmd, caller, "context")
 	cmd.ValidArgsFunction = hub.oneMember
@@ -39,7 +43,9 @@ func newLeaveCommand(caller *plugin.Caller) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		leave.Target = targets[0]
+		if leave.Target = targets[0]; leave.DeleteSizes && leave.Target.Context == "" {
+			return errors.New("--delete-sizes: needs --context, since they are in the cluster")
+		}
 		h, err := hub.connect(cmd.Context())
 		if err != nil {
 			return err

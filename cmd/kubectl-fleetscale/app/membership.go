@@ -4,9 +4,13 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/plugin"
@@ -31,7 +35,33 @@ func newHubFlags(cmd *cobra.Command, caller *plugin.Caller) *hubFlags {
 	fs.StringVar(&h.places.Identities, "identities-namespace", "fleetscale-system",
 		"Namespace of the ConfigMap fleetscale-identities, as the programs' flag of this name says.")
 	completeContexts(cmd, caller, "hub-context")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return refuseConnection(cmd.Root().PersistentFlags()) }
 	return h
+}
+
+// inContexts are flags of kubectl that would hold for the hub or for members, which nobody could tell. Contexts say it of each.
+var inContexts = map[string]string{
+	"namespace":                "the hub's are --cluster-namespace and --write-namespace, and members' those of join --namespaces",
+	"server":                   "give --hub-context, and --context for the cluster",
+	"cluster":                  "give --hub-context, and --context for the cluster",
+	"user":                     "give contexts of that user with --hub-context and --context",
+	"token":                    "give contexts of a user with that token with --hub-context and --context",
+	"client-certificate":       "give contexts of a user with that certificate with --hub-context and --context",
+	"client-key":               "give contexts of a user with that key with --hub-context and --context",
+	"certificate-authority":    "give contexts of clusters with that authority with --hub-context and --context",
+	"insecure-skip-tls-verify": "give contexts of such clusters with --hub-context and --context",
+	"tls-server-name":          "give contexts of clusters with that name with --hub-context and --context",
+}
+
+// refuseConnection returns an error for flags that would be ignored.
+func refuseConnection(kubectls *pflag.FlagSet) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(inContexts)) {
+		if f := kubectls.Lookup(name); f != nil && f.Changed {
+			errs = append(errs, fmt.Errorf("--%s: has no meaning here: %s", name, inContexts[name]))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (h *hubFlags) connect(ctx context.Context) (*membership.Hub, error) {

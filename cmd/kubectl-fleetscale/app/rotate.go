@@ -18,7 +18,7 @@ Without a context the controller-manager is asked to renew the tokens now, as it
 get the tokens by your own rights in the cluster, which also works where nobody renews them. The clusters stay Ready.
 
 Former tokens are accepted until they expire. --revoke ends them within ten seconds, by replacing the accounts; the cluster is silent until
-the hub has the new ones, some seconds.`
+the hub has the new ones, some seconds. Another hub that uses the same accounts loses its tokens.`
 
 const rotateExamples = `  # New tokens for one cluster, and for all
   kubectl fleetscale rotate east
@@ -45,7 +45,9 @@ func newRotateCommand(caller *plugin.Caller) *cobra.Command {
 	fs.StringVar(&choice.Context, "context", "", "Context of the kubeconfig that leads to the cluster.")
 	fs.BoolVar(&all, "all", false, "All clusters that Secrets register.")
 	fs.BoolVar(&rotate.Revoke, "revoke", false, "End all former tokens, within ten seconds.")
-	fs.DurationVar(&rotate.TokenExpiry, "token-expiry", defaultTokenExpiry, "How long tokens last that you get by your own rights.")
+	fs.DurationVar(&rotate.TokenExpiry, "token-expiry", 0,
+		"How long tokens last that you get by your own rights. (default as long as the present ones)")
+	fs.StringVar(&rotate.Server, "server", "", "Address at which the hub reaches the cluster, if it joined by another than the context's.")
 	fs.DurationVar(&rotate.Timeout, "timeout", 2*time.Minute, "How long to wait for the hub.")
 	completeContexts(cmd, caller, "context")
 	cmd.ValidArgsFunction = hub.members
@@ -58,11 +60,11 @@ func newRotateCommand(caller *plugin.Caller) *cobra.Command {
 			return err
 		}
 		if choice.Args = args; all {
-			if choice.Args = h.Names(); len(choice.Args) == 0 {
-				return errors.New("--all: no Secret registers a cluster")
-			}
+			rotate.Targets, err = h.All()
+		} else {
+			rotate.Targets, err = hub.targets(choice)
 		}
-		if rotate.Targets, err = hub.targets(choice); err != nil {
+		if err != nil {
 			return err
 		}
 		if err := rotate.Validate(); err != nil {

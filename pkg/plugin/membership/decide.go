@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -54,18 +56,66 @@ type sight struct {
 	// server is the address that the registration gets; given: the person gave it.
 	server string
 	given  bool
-	// writes is true where a credential that writes is registered.
-	writes bool
+	// registered is the Secret that registers the cluster, and beside the one with the credential that writes; nil: there is none.
+	registered, beside *corev1.Secret
+	// foreign is a Secret in the place of one that would register the cluster, and that registers none.
+	foreign *corev1.Secret
+	// writer is true where the member has the account that writes, which may be in force though it is registered nowhere.
+	writer bool
 }
 
-// own is what is registered under the name; nil: nothing.
+// own is what is registered under the name, a Secret before another source; nil: nothing.
 func (s sight) own() *registered {
+	var own *registered
 	for i, r := range s.known {
-		if r.name == s.target.Name || r.secretOf() == s.target.Name {
-			return &s.known[i]
+		if s.bears(r) && (own == nil || own.secretOf() == "") {
+			own = &s.known[i]
 		}
 	}
+	return own
+}
+
+// bears reports whether something is registered under the name of the target, or by a Secret that is called so.
+func (s sight) bears(r registered) bool {
+	return r.name == s.target.Name || r.secretOf() == s.target.Name
+}
+
+// judgeOne refuses a name of which several Secrets say that it is theirs: who may write a Secret could otherwise have the tokens of
+// another cluster written there.
+func judgeOne(s sight) error {
+	var secrets []string
+	for _, r := range s.known {
+		if name := r.secretOf(); name != "" && s.bears(r) {
+			secrets = append(secrets, name)
+		}
+	}
+	if len(secrets) < 2 {
+		return nil
+	}
+	slices.Sort(secrets)
+	return fmt.Errorf("the Secrets %s of the hub all bear the name %q: give each another annotation %s, or delete "+
+		"those that are not this cluster's",
+		strings.Join(secrets, ", "), s.target.Name, registration.NameAnnotation)
+}
+
+// judgeNamed refuses a Secret that is called as the target, and registers its cluster under another name.
+func judgeNamed(s sight) error {
+	if own := s.own(); own != nil && own.name != s.target.Name {
+		return fmt.Errorf("%s registers its cluster under the name %q: give that name", own.where(), own.name)
+	}
 	return nil
+}
+
+// judgeRotation refuses new tokens where it is not sure whose they are.
+func judgeRotation(s sight) error {
+	own := s.own()
+	if own == nil || own.secretOf() == "" {
+		return unregistered(s)
+	}
+	if err := errors.Join(judgeOne(s), judgeNamed(s)); err != nil || s.target.Context == "" {
+		return err
+	}
+	return errors.Join(judgeSame(s, own), judgeUID(s))
 }
 
 // object is the name of the Secrets that register the target, which may have been written under another one.
@@ -86,27 +136,71 @@ func judgeJoin(s sight, r Rights, t tolerated) error {
 		errs = append(errs, fmt.Errorf("context %q leads to the hub itself: name the hub's context with --hub-context, or, if the hub is to be "+
 			"a member of its own fleet, give --hub-too", s.target.Context))
 	}
-	errs = append(errs, judgeName(s), judgeUID(s))
-	if s.writes && r.ReadOnly {
-		errs = append(errs, fmt.Errorf("%s is registered with a credential that writes: `kubectl fleetscale leave %[1]s --context %s` first, "+
-			"then join it with --read-only", s.target.Name, s.target.Context))
+	errs = append(errs, judgeOne(s), judgeName(s), judgeUID(s), judgeFree(s))
+	leaveFirst := fmt.Sprintf("`kubectl fleetscale leave %s --context %s` first, then join it with --read-only", s.target.Name,
+		s.target.Context)
+	switch {
+	case !r.ReadOnly:
+	case s.beside != nil:
+		errs = append(errs, fmt.Errorf("%s is registered with a credential that writes: %s", s.target.Name, leaveFirst))
+	case s.writer:
+		errs = append(errs, fmt.Errorf("the cluster of context %q has the ServiceAccount %s/%s, whose tokens may still be in force: %s",
+			s.target.Context, memberNamespace, writer, leaveFirst))
 	}
 	return errors.Join(errs...)
 }
 
 // judgeName refuses a name that is another cluster's.
 func judgeName(s sight) error {
+	for _, r := range s.known {
+		switch {
+		case r.secretOf() != "" || !s.bears(r):
+		case r.uid == s.uid:
+			return fmt.Errorf("%s is a member already, by %s", s.target.Name, r.by)
+		default:
+			return fmt.Errorf("the name %q is taken by another cluster, which %s registers: choose another", s.target.Name, r.by)
+		}
+	}
 	own := s.own()
-	switch {
-	case own == nil:
+	if own == nil {
 		return nil
-	case own.secretOf() == "" && own.uid == s.uid:
-		return fmt.Errorf("%s is a member already, by %s", s.target.Name, own.by)
-	case own.secretOf() == "":
-		return fmt.Errorf("the name %q is taken by another cluster, which %s registers: choose another", s.target.Name, own.by)
 	}
 	if err := judgeSame(s, own); err != nil {
 		return fmt.Errorf("the name %q is taken: %w; choose another name, or have that one leave first", s.target.Name, err)
+	}
+	return nil
+}
+
+// judgeForm refuses registrations that do not keep the credential that reads and the one that writes in a Secret each.
+func judgeForm(p Places, registered *corev1.Secret) error {
+	if p.Writers == p.Registrations {
+		return fmt.Errorf("--write-namespace and --cluster-namespace are both %q, where one credential does everything: join and rotate keep "+
+			"the one that writes apart; give the hub a namespace for it", p.Writers)
+	}
+	if registered == nil {
+		return nil
+	}
+	for key := range registered.Data {
+		if both, older := strings.CutSuffix(key, "-read"); older && registered.Data[both] != nil {
+			return fmt.Errorf("Secret %s/%s of the hub is of the older form with two credentials, under %q and %q: put the former into a "+
+				"Secret of this name in namespace %s, and the latter in its place", registered.Namespace, registered.Name, both, key, p.Writers)
+		}
+	}
+	return nil
+}
+
+// judgeFree refuses to write into Secrets that are not those of a registration.
+func judgeFree(s sight) error {
+	switch {
+	case s.registered != nil:
+		return nil
+	case s.foreign != nil:
+		return fmt.Errorf("Secret %s/%s of the hub is there, and is no registration: it lacks the label %s=true; delete it, or "+
+			"choose another name",
+			s.foreign.Namespace, s.foreign.Name, registration.MemberLabel)
+	case s.beside != nil:
+		return fmt.Errorf("Secret %s/%s of the hub is there without a registration: somebody else joins a cluster as %s now, or was cut off; in "+
+			"that case `kubectl fleetscale leave %[3]s` first", s.beside.Namespace, s.beside.Name, s.target.Name)
 	}
 	return nil
 }
@@ -135,14 +229,22 @@ func judgeUID(s sight) error {
 	return nil
 }
 
-// judgeLeaving refuses to take away the identities of another cluster.
+// judgeLeaving refuses to take away the identities of another cluster, or of one that stays a member.
 func judgeLeaving(s sight) error {
 	own := s.own()
-	if own == nil || s.target.Context == "" {
+	switch {
+	case own == nil && s.target.Context == "":
 		return nil
+	case own == nil:
+		return judgeUID(s)
+	case own.secretOf() == "":
+		return unregistered(s)
+	}
+	if err := errors.Join(judgeOne(s), judgeNamed(s)); err != nil || s.target.Context == "" {
+		return err
 	}
 	if err := judgeSame(s, own); err != nil {
 		return fmt.Errorf("%w; nothing was changed: give the context that leads to %s, or leave --context away", err, s.target.Name)
 	}
-	return nil
+	return judgeUID(s)
 }

@@ -132,14 +132,83 @@ func TestJudgeJoin(t *testing.T) {
 			want: `the cluster of context "c" is a member already, as "west" (Secret "west")`},
 		"the hub":         {sight: with(of(), func(s *sight) { s.uid = "H" }), want: "give --hub-too"},
 		"the hub, wanted": {sight: with(of(), func(s *sight) { s.uid = "H" }), hubToo: true},
-		"to read only, where it writes": {sight: with(of(), func(s *sight) { s.writes = true }), rights: Rights{ReadOnly: true},
+		"to read only, where it writes": {sight: with(of(), func(s *sight) { s.beside = &corev1.Secret{} }), rights: Rights{ReadOnly: true},
 			want: "`kubectl fleetscale leave east --context c` first"},
-		"to write, where it writes": {sight: with(of(), func(s *sight) { s.writes = true })},
+		"to read only, where it was left writing": {sight: with(of(), func(s *sight) { s.writer = true }), rights: Rights{ReadOnly: true},
+			want: "ServiceAccount fleetscale-member/fleetscale-write, " +
+				"whose tokens may still be in force: `kubectl fleetscale leave east --context c`"},
+		"to write, where it was left writing": {sight: with(of(), func(s *sight) { s.writer = true })},
+		"to write, where it writes": {sight: with(of(registered{by: "secret/east", name: "east", uid: "E"}), func(s *sight) {
+			s.registered, s.beside = &corev1.Secret{}, &corev1.Secret{}
+		})},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			sameError(t, judgeJoin(tc.sight, tc.rights, tolerated{hubToo: tc.hubToo}), tc.want)
 		})
+	}
+}
+
+func TestJudgeLeaving(t *testing.T) {
+	of := func(context string, known ...registered) sight {
+		s := sight{target: Target{"east", context}, known: known}
+		if context != "" {
+			s.uid = "E"
+		}
+		return s
+	}
+	east, west := registered{by: "secret/east", name: "east", uid: "E"}, registered{by: "secret/west", name: "west", uid: "W"}
+	tests := map[string]struct {
+		sight sight
+		want  string
+	}{
+		"it":                        {sight: of("c", east, west)},
+		"it, without a context":     {sight: of("", east, west)},
+		"identities that were left": {sight: of("c", west)},
+		"nothing":                   {sight: of("")},
+		"a member under another name": {sight: of("c", registered{by: "secret/west", name: "west", uid: "E"}),
+			want: `the cluster of context "c" is a member already, as "west" (Secret "west")`},
+		"a member of another source": {sight: of("c", registered{by: "karmada/e", name: "e", uid: "E"}),
+			want: `is a member already, as "e" (karmada/e)`},
+		"one of another source": {sight: of("c", registered{by: "karmada/east", name: "east", uid: "E"}),
+			want: "east is registered by karmada/east, not by a Secret"},
+		"one of another source, without a context": {sight: of("", registered{by: "karmada/east", name: "east", uid: "E"}),
+			want: "east is registered by karmada/east, not by a Secret"},
+		"a Secret called so": {sight: of("", registered{by: "secret/east", name: "west", uid: "W"}),
+			want: `Secret "east" registers its cluster under the name "west": give that name`},
+		"two Secrets":           {sight: of("", east, registered{by: "secret/a", name: "east"}), want: "the Secrets a, east of the hub all bear"},
+		"another cluster's":     {sight: of("c", registered{by: "secret/east", name: "east", uid: "W"}), want: "registers another cluster"},
+		"registered twice, too": {sight: of("c", east, registered{by: "secret/b", name: "b", uid: "E"}), want: `already, as "b"`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { sameError(t, judgeLeaving(tc.sight), tc.want) })
+	}
+}
+
+func TestJudgeForm(t *testing.T) {
+	apart := Places{Registrations: "r", Writers: "w"}
+	holding := func(keys ...string) *corev1.Secret {
+		s := secret("r", "east", nil)
+		s.Data = map[string][]byte{}
+		for _, key := range keys {
+			s.Data[key] = []byte("s3cret")
+		}
+		return s
+	}
+	tests := map[string]struct {
+		places Places
+		held   *corev1.Secret
+		want   string
+	}{
+		"none":             {apart, nil, ""},
+		"one":              {apart, holding("kubeconfig"), ""},
+		"another key":      {apart, holding("kubeconfig", "to-read"), ""},
+		"two":              {apart, holding("kubeconfig", "kubeconfig-read"), `Secret r/east of the hub is of the older form`},
+		"two, called so":   {apart, holding("value", "value-read"), `under "value" and "value-read"`},
+		"in one namespace": {Places{Registrations: "r", Writers: "r"}, nil, `--write-namespace and --cluster-namespace are both "r"`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { sameError(t, judgeForm(tc.places, tc.held), tc.want) })
 	}
 }
 

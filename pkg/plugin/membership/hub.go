@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -137,13 +138,25 @@ func (h *Hub) Names() []string {
 		names = append(names, nameOf(&h.secrets[i]))
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
-// registration is the Secret that registers a cluster; nil: none does.
-func (h *Hub) registration(name string) *corev1.Secret {
+// All are the clusters that Secrets register, whatever they are called.
+func (h *Hub) All() ([]Target, error) {
+	var all []Target
+	for _, name := range h.Names() {
+		all = append(all, Target{Name: name})
+	}
+	if len(all) == 0 {
+		return nil, errors.New("--all: no Secret registers a cluster")
+	}
+	return all, nil
+}
+
+// secret is the registration Secret of this name; nil: there is none.
+func (h *Hub) secret(name string) *corev1.Secret {
 	for i := range h.secrets {
-		if nameOf(&h.secrets[i]) == name {
+		if h.secrets[i].Name == name {
 			return &h.secrets[i]
 		}
 	}
@@ -155,14 +168,35 @@ func (h *Hub) beside(ctx context.Context, name string) (*corev1.Secret, error) {
 	if h.places.Writers == h.places.Registrations {
 		return nil, nil
 	}
-	s, err := h.typed.CoreV1().Secrets(h.places.Writers).Get(ctx, name, metav1.GetOptions{})
+	return h.get(ctx, h.places.Writers, name)
+}
+
+// get is a Secret; nil: there is none.
+func (h *Hub) get(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
+	s, err := h.typed.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading Secret %s/%s of the hub: %w", h.places.Writers, name, err)
+		return nil, fmt.Errorf("reading Secret %s/%s of the hub: %w", namespace, name, err)
 	}
 	return s, nil
+}
+
+// seesBy is sees with the cluster that the target's context leads to; nil: it has none.
+func (h *Hub) seesBy(ctx context.Context, t Target, members Connect, server string) (*cluster, sight, error) {
+	var member *cluster
+	if t.Context != "" {
+		config, err := members(t.Context)
+		if err != nil {
+			return nil, sight{}, err
+		}
+		if member, err = connect(t.Context, config); err != nil {
+			return nil, sight{}, err
+		}
+	}
+	s, err := h.sees(ctx, t, member, server)
+	return member, s, err
 }
 
 // sees is what is known of a target before anything is changed.
@@ -179,30 +213,52 @@ func (h *Hub) sees(ctx context.Context, t Target, member *cluster, server string
 		}
 	}
 	if own := s.own(); own != nil {
-		if held := h.registration(own.name); held != nil {
-			own.sameServer = s.server != "" && serverOf(held.Data[kubeconfigKey]) == s.server
+		if s.registered = h.secret(own.secretOf()); s.registered != nil {
+			own.sameServer = s.server != "" && serverOf(s.registered.Data[kubeconfigKey]) == s.server
 		}
 	}
-	beside, err := h.beside(ctx, s.object())
-	s.writes = beside != nil
+	var err error
+	if s.beside, err = h.beside(ctx, s.object()); err != nil || s.registered != nil {
+		return s, err
+	}
+	s.foreign, err = h.get(ctx, h.places.Registrations, s.object())
 	return s, err
 }
 
-// put has the hub hold a Secret with what this one has. Others' labels, annotations and keys stay.
-func (h *Hub) put(ctx context.Context, s *corev1.Secret, dryRun bool) error {
+// put has the hub hold a Secret with what this one has: one with a uid is changed, if it is still as it was seen, and keeps others'
+// labels, annotations and keys; another is created, and must not be there.
+func (h *Hub) put(ctx context.Context, s *corev1.Secret, dryRun bool) (created *corev1.Secret, err error) {
 	var mode []string
 	if dryRun {
 		mode = []string{metav1.DryRunAll}
 	}
-	secrets := h.typed.CoreV1().Secrets(s.Namespace)
-	_, err := secrets.Create(ctx, s, metav1.CreateOptions{FieldManager: fieldManager, DryRun: mode})
-	if apierrors.IsAlreadyExists(err) {
-		err = h.change(ctx, s, mode)
+	if s.UID != "" {
+		return nil, unwritten(s, h.change(ctx, s, mode))
 	}
-	return unwritten(s, err)
+	created, err = h.typed.CoreV1().Secrets(s.Namespace).Create(ctx, s, metav1.CreateOptions{FieldManager: fieldManager, DryRun: mode})
+	if err != nil {
+		return nil, unwritten(s, err)
+	}
+	return created, nil
 }
 
-// change is put of a Secret that is there; one that is not stays away.
+// register writes the Secrets of a cluster that joins: all of them, or none that was not there before.
+func (h *Hub) register(ctx context.Context, secrets []*corev1.Secret) error {
+	var created []*corev1.Secret
+	err := h.each(ctx, secrets, func(ctx context.Context, s *corev1.Secret) error {
+		one, err := h.put(ctx, s, false)
+		if one != nil {
+			created = append(created, one)
+		}
+		return err
+	})
+	if err == nil || len(created) == 0 {
+		return err
+	}
+	return errors.Join(err, h.each(context.WithoutCancel(ctx), created, h.take))
+}
+
+// change is put of a Secret that was seen; one that is no longer there stays away.
 func (h *Hub) change(ctx context.Context, s *corev1.Secret, dryRun []string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": additions(s), "data": s.Data})
 	if err != nil {
@@ -225,12 +281,19 @@ func additions(s *corev1.Secret) map[string]any {
 	if s.UID != "" {
 		added["uid"] = s.UID // it is changed only if it is still this one
 	}
+	if s.ResourceVersion != "" {
+		added["resourceVersion"] = s.ResourceVersion // and as it was seen
+	}
 	return added
 }
 
 func unwritten(s *corev1.Secret, err error) error {
 	if err == nil {
 		return nil
+	}
+	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) {
+		return fmt.Errorf("Secret %s/%s of the hub was made or changed by somebody else meanwhile: see that nobody else registers the cluster, "+
+			"and run this again", s.Namespace, s.Name)
 	}
 	return fmt.Errorf("writing Secret %s/%s on the hub: %s", s.Namespace, s.Name, word(err))
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,6 +193,12 @@ func (j joining) run(ctx context.Context) (await func(context.Context) error, er
 	if j.seen, err = j.hub.sees(ctx, j.target, j.member, j.Server); err != nil {
 		return nil, err
 	}
+	if err := judgeForm(j.hub.places, j.seen.registered); err != nil {
+		return nil, err
+	}
+	if j.seen.writer, err = j.member.hasWriter(ctx); err != nil {
+		return nil, err
+	}
 	if err := judgeJoin(j.seen, j.Rights, tolerated{allowLocal: j.AllowLocal, hubToo: j.HubToo}); err != nil {
 		return nil, err
 	}
@@ -211,7 +219,7 @@ func (j joining) run(ctx context.Context) (await func(context.Context) error, er
 		return nil, err
 	}
 	j.tell.say("%s: registering it on the hub", j.target.Name)
-	if err := j.hub.each(ctx, secrets, func(ctx context.Context, s *corev1.Secret) error { return j.hub.put(ctx, s, false) }); err != nil {
+	if err := j.hub.register(ctx, secrets); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) error { return j.await(ctx, expires) }, nil
@@ -251,24 +259,37 @@ func (j joining) registered(ctx context.Context) ([]*corev1.Secret, time.Time, e
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	accounts := []string{reader, writer}
-	if j.ReadOnly {
-		accounts = accounts[:1]
+	lives := map[string]time.Duration{reader: j.TokenExpiry}
+	if !j.ReadOnly {
+		lives[writer] = j.TokenExpiry
 	}
-	tokens, expires, err := j.member.tokens(ctx, accounts, j.TokenExpiry)
+	tokens, expires, err := j.member.tokens(ctx, lives)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, tokens)
+	secrets, err := j.toWrite(w, tokens)
 	return secrets, expires, err
 }
 
-// tokens are new ones of these accounts, which the cluster accepts, and when the first of them expires.
-func (c *cluster) tokens(ctx context.Context, accounts []string, life time.Duration) (map[string]string, time.Time, error) {
+// toWrite are the Secrets by these tokens, each as the one that it replaces.
+func (j joining) toWrite(w way, tokens map[string]string) ([]*corev1.Secret, error) {
+	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, tokens)
+	for _, s := range secrets {
+		for _, before := range []*corev1.Secret{j.seen.registered, j.seen.beside} {
+			if before != nil && before.Namespace == s.Namespace {
+				s.UID, s.ResourceVersion = before.UID, before.ResourceVersion
+			}
+		}
+	}
+	return secrets, err
+}
+
+// tokens are new ones of accounts, with these lives, which the cluster accepts, and when the first of them expires.
+func (c *cluster) tokens(ctx context.Context, lives map[string]time.Duration) (map[string]string, time.Time, error) {
 	tokens := map[string]string{}
 	var first time.Time
-	for _, account := range accounts {
-		token, expires, err := c.token(ctx, account, life)
+	for _, account := range slices.Sorted(maps.Keys(lives)) {
+		token, expires, err := c.token(ctx, account, lives[account])
 		if err != nil {
 			return nil, first, err
 		}
@@ -325,14 +346,15 @@ func (j joining) rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := j.secrets(j.hub.places, j.seen.object(), j.seen.uid, w, redactedTokens())
+	secrets, err := j.toWrite(w, redactedTokens())
 	if err != nil {
 		return err
 	}
 	for _, s := range secrets {
-		if err := j.hub.put(ctx, s, true); err != nil {
+		if _, err := j.hub.put(ctx, s, true); err != nil {
 			return err
 		}
+		s.UID, s.ResourceVersion = "", "" // which are not for people to apply
 	}
 	j.tell.mu.Lock()
 	defer j.tell.mu.Unlock()

@@ -85,6 +85,26 @@ func TestJoinAgain(t *testing.T) {
 	}
 }
 
+// A member that was reached before may still be so by its former credential: it counts once that is over.
+func TestJoinAgainSettles(t *testing.T) {
+	if settled < 15*time.Second {
+		t.Errorf("settled is %v, less than --member-timeout and a period", settled)
+	}
+	for name, again := range map[string]bool{"a new name": false, "a known name": true} {
+		s := newStage(t, "east")
+		s.register("east", "uid-of-east")
+		h := s.connected()
+		h.settled = 100 * time.Millisecond
+		begin := time.Now()
+		if err := h.awaitReady(t.Context(), awaited{name: "east", again: again, timeout: time.Second, tell: func(Said) {}}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(begin); again && took < h.settled {
+			t.Errorf("%s: Ready after %v", name, took)
+		}
+	}
+}
+
 // A Secret of another name that registers the cluster stays the one that does.
 func TestJoinAgainByAnAlias(t *testing.T) {
 	s := newStage(t, "east")
@@ -126,6 +146,49 @@ func TestJoinReadOnly(t *testing.T) {
 	}
 }
 
+// What was left writing does not stay so under another name: it is revoked, and a join to read only is refused.
+func TestJoinReadOnlyWhereSomethingWrites(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	writes := s.credential(writePath + "east").BearerToken
+	if err := s.leave("", ""); err != nil {
+		t.Fatal(err)
+	}
+	readOnly := func(j *Join) { j.ReadOnly = true }
+	if err := s.join(readOnly, "east"); err == nil || !strings.Contains(err.Error(), "whose tokens may still be in force") {
+		t.Errorf("join = %v", err)
+	}
+	if err := s.leave("east", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.join(readOnly, "east"); err != nil {
+		t.Fatal(err)
+	}
+	if s.admits("east", writes) {
+		t.Error("the token that writes is accepted")
+	}
+}
+
+// --revoke ends the tokens of both accounts, also of one that no Secret is of.
+func TestRevokeOfBothAccounts(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	writes := s.credential(writePath + "east").BearerToken
+	s.hub.mu.Lock()
+	delete(s.hub.objects, writePath+"east")
+	s.hub.mu.Unlock()
+	if err := s.rotate(func(r *Rotate) { r.Revoke = true }, Target{"east", "east"}); err != nil {
+		t.Fatal(err)
+	}
+	if s.admits("east", writes) {
+		t.Error("the token that writes is accepted")
+	}
+}
+
 // Where something is refused, nothing is changed anywhere.
 func TestJoinRefused(t *testing.T) {
 	tests := map[string]struct {
@@ -142,6 +205,12 @@ func TestJoinRefused(t *testing.T) {
 			s.hub.put("/api/v1/namespaces/fleetscale-system/configmaps/"+identitiesName,
 				object{"data": object{"uid-of-east": `{"registration":"karmada/e","name":"e"}`}})
 		}, `is a member already, as "e" (karmada/e)`},
+		"a Secret that is no registration": {func(s *stage, _ *Join) {
+			s.hub.put(readPath+"east", object{"metadata": object{"namespace": "fleetscale-clusters", "name": "east"}})
+		}, "Secret fleetscale-clusters/east of the hub is there, and is no registration"},
+		"half of a registration": {func(s *stage, _ *Join) {
+			s.hub.put(writePath+"east", object{"metadata": object{"namespace": "fleetscale-clusters-write", "name": "east"}})
+		}, "somebody else joins a cluster as east now, or was cut off; in that case `kubectl fleetscale leave east` first"},
 		"a member that does not answer": {func(s *stage, _ *Join) { s.members["east"].http.Close() }, `context "east" does not tell its uid`},
 		"two contexts, one cluster": {func(s *stage, j *Join) {
 			s.members["copy"] = s.members["east"]
@@ -166,6 +235,48 @@ func TestJoinRefused(t *testing.T) {
 func (s *stage) register(name, uid string) {
 	s.hub.put(readPath+name, object{"metadata": object{"namespace": "fleetscale-clusters", "name": name,
 		"labels": object{registration.MemberLabel: "true"}, "annotations": object{UIDAnnotation: uid}}})
+}
+
+// Of two people who join clusters under one name at a time one is refused, and nothing is mixed.
+func TestJoinMeanwhile(t *testing.T) {
+	for name, tc := range map[string]struct {
+		again bool
+		at    string // where the other writes just before
+		left  []string
+	}{
+		"a new name, the registration":   {at: readPath, left: []string{readPath + "east"}},
+		"a new name, the other":          {at: writePath, left: []string{writePath + "east"}},
+		"a known name, the registration": {again: true, at: readPath, left: []string{writePath + "east", readPath + "east"}},
+		"a known name, the other":        {again: true, at: writePath, left: []string{writePath + "east", readPath + "east"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, "east")
+			if tc.again {
+				if err := s.join(nil, "east"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			answers := s.hub.meets
+			s.hub.meets = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodGet && strings.HasPrefix(r.URL.Path+"/", strings.TrimSuffix(tc.at, "/")) {
+					namespace := strings.Split(tc.at, "/")[4]
+					s.hub.put(tc.at+"east", object{"metadata": object{"namespace": namespace, "name": "east"}, "data": object{"kubeconfig": "b3RoZXI="}})
+				}
+				return answers(w, r)
+			}
+			err := s.join(nil, "east")
+			s.keepsSecrets(err)
+			if err == nil || !strings.Contains(err.Error(), "was made or changed by somebody else meanwhile") {
+				t.Errorf("join = %v", err)
+			}
+			if got := s.hub.get(tc.at + "east")["data"].(object)["kubeconfig"]; got != "b3RoZXI=" {
+				t.Errorf("the other's Secret holds %v", got)
+			}
+			if diff := cmp.Diff(tc.left, s.hub.has(readPath, writePath)); diff != "" {
+				t.Errorf("Secrets (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // What the hub does not reach has not joined; the command says why, and can be run again.

@@ -22,6 +22,8 @@ import (
 type Leave struct {
 	// Target has no context where the cluster itself is not to be asked, as when it is gone.
 	Target Target
+	// DeleteSizes: the kind PodSizes and its policy are deleted too, and so all objects of it.
+	DeleteSizes bool
 	// Yes: the person is not asked.
 	Yes bool
 }
@@ -35,22 +37,19 @@ type leaving struct {
 
 // Run takes the registration off the hub, and then the identities out of the cluster.
 func (l Leave) Run(ctx context.Context, streams genericiooptions.IOStreams, h *Hub, members Connect) error {
-	member, s, err := l.sees(ctx, h, members)
+	member, s, err := h.seesBy(ctx, l.Target, members, "")
 	if err != nil {
 		return err
 	}
 	if err := judgeLeaving(s); err != nil {
 		return err
 	}
-	on, err := h.leaving(ctx, l.Target.Name)
-	if err != nil {
-		return err
-	}
+	on := h.leaving(ctx, s)
 	if on.registered == nil && on.beside == nil && member == nil {
 		return unregistered(s)
 	}
-	fmt.Fprintln(streams.ErrOut, consequences(l.Target, on))
-	if err := Confirm(streams, l.Yes, l.Target.Name+" leaves. Continue?"); err != nil {
+	fmt.Fprintln(streams.ErrOut, consequences(l, on))
+	if err := Confirm(ctx, streams, l.Yes, l.Target.Name+" leaves. Continue?"); err != nil {
 		return err
 	}
 	if err := h.takeAll(ctx, on); err != nil {
@@ -63,26 +62,11 @@ func (l Leave) Run(ctx context.Context, streams genericiooptions.IOStreams, h *H
 		return nil
 	}
 	tell.say("%s: taking the rights away in the cluster of context %q", l.Target.Name, l.Target.Context)
-	if err := member.revokeAll(ctx); err != nil {
+	if err := member.revokeAll(ctx, l.DeleteSizes); err != nil {
 		return fmt.Errorf("%s is no member any more, but not all of its identities are gone, run this again: %w", l.Target.Name, err)
 	}
 	tell.result("%s left", l.Target.Name)
 	return nil
-}
-
-func (l Leave) sees(ctx context.Context, h *Hub, members Connect) (*cluster, sight, error) {
-	var member *cluster
-	if l.Target.Context != "" {
-		config, err := members(l.Target.Context)
-		if err != nil {
-			return nil, sight{}, err
-		}
-		if member, err = connect(l.Target.Context, config); err != nil {
-			return nil, sight{}, err
-		}
-	}
-	s, err := h.sees(ctx, l.Target, member, "")
-	return member, s, err
 }
 
 func unregistered(s sight) error {
@@ -92,27 +76,32 @@ func unregistered(s sight) error {
 	return fmt.Errorf("no Secret registers %s; `kubectl get members` lists the clusters, and where they are registered", s.target.Name)
 }
 
-func (h *Hub) leaving(ctx context.Context, name string) (on leaving, err error) {
-	object := name
-	if on.registered = h.registration(name); on.registered != nil {
-		object = on.registered.Name
-	}
-	if on.beside, err = h.beside(ctx, object); err != nil {
-		return on, err
-	}
-	on.naming, on.untold = h.naming(ctx, name)
-	return on, nil
+func (h *Hub) leaving(ctx context.Context, s sight) leaving {
+	on := leaving{registered: s.registered, beside: s.beside}
+	on.naming, on.untold = h.naming(ctx, s.target.Name)
+	return on
 }
 
 // mostNamed bounds the autoscalers that are told to a person.
 const mostNamed = 10
 
 // consequences is what a person should know before.
-func consequences(t Target, on leaving) string {
+func consequences(l Leave, on leaving) string {
+	t := l.Target
 	lines := []string{
 		t.Name + " leaves the fleet:",
 		"* Nobody sees its Pods and their metrics from the hub any more. Autoscalers decide without it at once.",
-		"* Its workloads stay as they are, with their replicas, and so do HorizontalPodAutoscalers and PodSizes that were made there.",
+		"* Its workloads stay as they are, with their replicas, and so do HorizontalPodAutoscalers that were made there.",
+	}
+	switch {
+	case l.DeleteSizes && t.Context != "":
+		lines = append(lines, "* Its PodSizes are deleted, with their kind and policy: new Pods are created as their templates say.")
+	default:
+		lines = append(lines, "* Its PodSizes stay in force, and so do their kind and policy. "+
+			"`leave --context CONTEXT --delete-sizes` takes them away.")
+	}
+	if t.Context != "" {
+		lines = append(lines, "* Its accounts are deleted: another hub that uses the same ones loses its tokens.")
 	}
 	if s := on.registered; s != nil {
 		lines = append(lines, fmt.Sprintf("  To have other clusters take over before: kubectl -n %s annotate secret %s fleetscale.io/drain=true",
@@ -140,8 +129,8 @@ func (h *Hub) takeAll(ctx context.Context, on leaving) error {
 // revokeTimeout bounds the taking away of identities.
 const revokeTimeout = 2 * time.Minute
 
-// revokeAll takes away whatever join grants, in every namespace.
-func (c *cluster) revokeAll(ctx context.Context) error {
+// revokeAll takes away whatever join grants, in every namespace; sizes: also what PodSizes are stored and applied by.
+func (c *cluster) revokeAll(ctx context.Context, sizes bool) error {
 	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 	defer cancel()
 	objects, err := granted()
@@ -151,7 +140,9 @@ func (c *cluster) revokeAll(ctx context.Context) error {
 	bound, err := c.bound(ctx)
 	errs := []error{err}
 	for _, o := range append(bound, objects...) {
-		errs = append(errs, c.remove(ctx, o))
+		if sizes || !ofSizes(o) {
+			errs = append(errs, c.remove(ctx, o))
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err

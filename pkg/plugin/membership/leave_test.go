@@ -3,17 +3,21 @@
 package membership
 
 import (
+	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 const hpaPath = "/apis/autoscaling.karmada.io/v1alpha1/namespaces/shop/federatedhpas/"
 
 func (s *stage) leave(context, answer string) error {
 	s.t.Helper()
-	l := Leave{Target: Target{"east", context}, Yes: answer == ""}
+	l := Leave{Target: Target{"east", context}, DeleteSizes: true, Yes: answer == ""}
 	return l.Run(s.t.Context(), s.streams(answer), s.connected(), s.connect)
 }
 
@@ -85,6 +89,51 @@ func TestLeaveAsks(t *testing.T) {
 	}
 	if s.hub.get(readPath+"east") != nil || !strings.Contains(s.out.String(), "run `kubectl fleetscale leave east --context CONTEXT`") {
 		t.Errorf("output: %q", s.out.String())
+	}
+}
+
+// Ctrl-C ends a question.
+func TestConfirmEnds(t *testing.T) {
+	in, keyboard := io.Pipe() // on which nobody types
+	defer func() { _ = keyboard.Close() }()
+	streams := genericiooptions.IOStreams{In: in, ErrOut: io.Discard}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := Confirm(ctx, streams, false, "Continue?")
+	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "nothing was changed") {
+		t.Errorf("Confirm = %v", err)
+	}
+	if err := Confirm(ctx, streams, true, "Continue?"); err != nil {
+		t.Errorf("with --yes: %v", err)
+	}
+}
+
+// Sizes stay in force, and what is not ours stays too.
+func TestLeaveKeepsSizes(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(func(j *Join) { j.Sizes = true }, "east"); err != nil {
+		t.Fatal(err)
+	}
+	east := s.members["east"]
+	kind := "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podsizes.fleetscale.io"
+	const theirs = "/apis/rbac.authorization.k8s.io/v1/clusterroles/fleetscale-create"
+	east.put(theirs, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+		"metadata": object{"name": "fleetscale-create"}})
+	l := Leave{Target: Target{"east", "east"}, Yes: true}
+	err := l.Run(t.Context(), s.streams(""), s.connected(), s.connect)
+	if err == nil || !strings.Contains(err.Error(), "ClusterRole fleetscale-create in the cluster of context \"east\" lacks the label") {
+		t.Errorf("leave = %v", err)
+	}
+	if got := east.has("sizes"); len(got) != 3 || east.get(kind) == nil {
+		t.Errorf("of sizes remain %q", got)
+	}
+	if east.get(theirs) == nil || len(east.has("serviceaccounts")) > 0 {
+		t.Errorf("remaining: %q", east.has("fleetscale"))
+	}
+	for _, want := range []string{"Its PodSizes stay in force", "another hub that uses the same ones loses its tokens"} {
+		if !strings.Contains(s.progress.String(), want) {
+			t.Errorf("it is not told %q:\n%s", want, s.progress.String())
+		}
 	}
 }
 

@@ -199,3 +199,9 @@ func granted() ([]*unstructured.Unstructured, error) {
 func sameObject(a, b *unstructured.Unstructured) bool {
 	return a.GetKind() == b.GetKind() && a.GetNamespace() == b.GetNamespace() && a.GetName() == b.GetName()
 }
+
+// ofSizes reports whether PodSizes are stored or applied by an object of deploy/member-sizes, which therefore is no mere right.
+func ofSizes(o *unstructured.Unstructured) bool {
+	kinds := []string{"CustomResourceDefinition", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"}
+	return slices.Contains(kinds, o.GetKind())
+}

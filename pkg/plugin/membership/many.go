@@ -91,18 +91,33 @@ func summary(errs []error) error {
 	return errors.Join(errs...)
 }
 
-// Confirm asks the person; yes has given the answer before.
-func Confirm(streams genericiooptions.IOStreams, yes bool, question string) error {
+// Confirm asks the person, until the context ends; yes has given the answer before.
+func Confirm(ctx context.Context, streams genericiooptions.IOStreams, yes bool, question string) error {
 	if yes {
 		return nil
 	}
 	fmt.Fprintf(streams.ErrOut, "%s [y/N] ", question)
-	answer, err := bufio.NewReader(streams.In).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(answer)) {
+	type line struct {
+		text string
+		err  error
+	}
+	given := make(chan line, 1) // reading cannot be ended: who stops waiting leaves it to the end of the program
+	go func() {
+		text, err := bufio.NewReader(streams.In).ReadString('\n')
+		given <- line{text, err}
+	}()
+	var answer line
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(streams.ErrOut)
+		return fmt.Errorf("nothing was changed: %w", ctx.Err())
+	case answer = <-given:
+	}
+	switch strings.ToLower(strings.TrimSpace(answer.text)) {
 	case "y", "yes":
 		return nil
 	}
-	if err != nil {
+	if answer.err != nil {
 		fmt.Fprintln(streams.ErrOut)
 		return errors.New("nothing was changed: nobody answers; give --yes where no terminal is attached")
 	}

@@ -3,6 +3,7 @@
 package membership
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 const (
 	// fieldManager is who applies, by its name in managedFields.
 	fieldManager = "kubectl-fleetscale"
-	// requestTimeout bounds each request to the hub and to members.
+	// requestTimeout bounds each request to the hub and to members, unless the person gives another bound.
 	requestTimeout = 15 * time.Second
 	// objectsAppear is how long the member may take to make what follows from an object, such as the ConfigMap of a namespace.
 	objectsAppear = 30 * time.Second
@@ -40,7 +41,7 @@ type cluster struct {
 
 func connect(name string, config *rest.Config) (*cluster, error) {
 	config = rest.CopyConfig(config)
-	config.Timeout, config.QPS, config.Burst = requestTimeout, 50, 300 // as kubectl's
+	config.Timeout, config.QPS, config.Burst = cmp.Or(config.Timeout, requestTimeout), 50, 300 // as kubectl's
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -56,6 +57,18 @@ func (c *cluster) uid(ctx context.Context) (types.UID, error) {
 		return "", fmt.Errorf("the cluster of context %q does not tell its uid: %w", c.context, err)
 	}
 	return namespace.UID, nil
+}
+
+// hasWriter reports whether the cluster has the account that writes.
+func (c *cluster) hasWriter(ctx context.Context) (bool, error) {
+	_, err := c.typed.CoreV1().ServiceAccounts(memberNamespace).Get(ctx, writer, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading ServiceAccount %s/%s in the cluster of context %q: %w", memberNamespace, writer, c.context, err)
+	}
+	return true, nil
 }
 
 func (c *cluster) resource(o *unstructured.Unstructured) dynamic.ResourceInterface {
@@ -93,9 +106,19 @@ func (c *cluster) apply(ctx context.Context, o *unstructured.Unstructured, dryRu
 	return fmt.Errorf("applying %s in the cluster of context %q: %w", describe(o), c.context, err)
 }
 
-// remove deletes the object, if it is there, and ours.
+// remove deletes the object, if it is there; one that is not labelled as ours is an error.
 func (c *cluster) remove(ctx context.Context, o *unstructured.Unstructured) error {
-	err := c.resource(o).Delete(ctx, o.GetName(), metav1.DeleteOptions{})
+	there, err := c.resource(o).Get(ctx, o.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err == nil && there.GetLabels()[partOf] != ours:
+		return fmt.Errorf("%s in the cluster of context %q lacks the label %s=%s and was not deleted: if it is fleetscale's, delete it by hand",
+			describe(o), c.context, partOf, ours)
+	case err == nil:
+		same := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(there.GetUID()))}
+		err = c.resource(o).Delete(ctx, o.GetName(), same)
+	}
 	if err == nil || apierrors.IsNotFound(err) {
 		return nil
 	}

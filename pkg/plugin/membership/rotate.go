@@ -4,11 +4,14 @@ package membership
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +30,10 @@ type Rotate struct {
 	Targets []Target
 	// Revoke ends all former tokens, by replacing the accounts. It needs contexts.
 	Revoke bool
-	// TokenExpiry is how long tokens of targets with contexts are to last.
+	// TokenExpiry is how long tokens of targets with contexts are to last; 0: as long as the present ones.
 	TokenExpiry time.Duration
+	// Server is the address at which the hub reaches the only target; empty: that of its context.
+	Server string
 	// Timeout is how long the hub may take.
 	Timeout time.Duration
 }
@@ -36,13 +41,22 @@ type Rotate struct {
 // Validate returns every fault at once.
 func (r Rotate) Validate() error {
 	var errs []error
-	if r.TokenExpiry < leastTokenExpiry {
+	if r.TokenExpiry != 0 && r.TokenExpiry < leastTokenExpiry {
 		errs = append(errs, fmt.Errorf("--token-expiry: must be at least %v, got %v", leastTokenExpiry, r.TokenExpiry))
 	}
 	if r.Timeout <= 0 {
 		errs = append(errs, fmt.Errorf("--timeout: must be above 0, got %v", r.Timeout))
 	}
+	if r.Server != "" && len(r.Targets) > 1 {
+		errs = append(errs, errors.New("--server: is the address of one cluster; rotate one at a time with it"))
+	}
 	for _, t := range r.Targets {
+		if r.Server != "" && t.Context == "" {
+			errs = append(errs, fmt.Errorf("--server: %s needs a context too", t.Name))
+		}
+		if r.TokenExpiry != 0 && t.Context == "" {
+			errs = append(errs, fmt.Errorf("--token-expiry: %s needs a context: the controller-manager gives tokens the life that they had", t.Name))
+		}
 		if r.Revoke && t.Context == "" {
 			errs = append(errs, fmt.Errorf("--revoke: %s needs a context, since the accounts are replaced in the cluster", t.Name))
 		}
@@ -54,68 +68,86 @@ func (r Rotate) Validate() error {
 func (r Rotate) Run(ctx context.Context, streams genericiooptions.IOStreams, h *Hub, members Connect) error {
 	tell := newTeller(streams)
 	return forEach(ctx, r.Targets, func(ctx context.Context, t Target) (func(context.Context) error, error) {
-		s := h.registration(t.Name)
-		if s == nil {
-			return nil, unregistered(sight{target: t, known: h.clusters})
+		if err := judgeNames([]Target{t}); err != nil {
+			return nil, err
 		}
-		beside, err := h.beside(ctx, s.Name)
+		member, seen, err := h.seesBy(ctx, t, members, r.Server)
 		if err != nil {
 			return nil, err
 		}
-		if t.Context == "" {
-			return r.ask(ctx, t, h, s, beside, tell)
+		if err := judgeRotation(seen); err != nil {
+			return nil, err
 		}
-		return r.replace(ctx, t, h, s, beside, tell, members)
+		if err := judgeForm(h.places, seen.registered); err != nil {
+			return nil, err
+		}
+		if member == nil {
+			return r.ask(ctx, t, h, seen.registered, seen.beside, tell)
+		}
+		return r.replace(ctx, h, member, seen, tell)
 	})
 }
 
 // replace writes tokens that the person gets.
-func (r Rotate) replace(ctx context.Context, t Target, h *Hub, s, beside *corev1.Secret, tell *teller, members Connect) (
-	func(context.Context) error, error) {
-	config, err := members(t.Context)
+func (r Rotate) replace(ctx context.Context, h *Hub, member *cluster, seen sight, tell *teller) (func(context.Context) error, error) {
+	t := seen.target
+	held, err := h.held(seen)
 	if err != nil {
 		return nil, err
 	}
-	member, err := connect(t.Context, config)
-	if err != nil {
+	if err := member.leadsTo(ctx, r.Server, held); err != nil {
 		return nil, err
-	}
-	seen, err := h.sees(ctx, t, member, "")
-	if err != nil {
-		return nil, err
-	}
-	if err := judgeSame(seen, seen.own()); err != nil {
-		return nil, err
-	}
-	held := map[string]*corev1.Secret{reader: s}
-	accounts := []string{reader}
-	if beside != nil {
-		held[writer], accounts = beside, append(accounts, writer)
 	}
 	if r.Revoke {
-		tell.say("%s: replacing the accounts, which ends all of their tokens", t.Name)
-		if err := member.renewAccounts(ctx, accounts); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		// A person who stops waiting now must not leave a cluster whose accounts have no tokens on the hub.
+		whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
+		defer cancel()
+		tell.say("%s: replacing the accounts, which ends all of their tokens, also those that another hub has", t.Name)
+		if err := member.renewAccounts(whole, seen.beside == nil); err != nil {
+			return nil, err
+		}
+		ctx = whole
 	}
 	tell.say("%s: asking for new tokens in the cluster of context %q", t.Name, t.Context)
-	tokens, _, err := member.tokens(ctx, accounts, r.TokenExpiry)
-	if err != nil {
+	if err := r.write(ctx, h, member, held); err != nil {
 		return nil, err
 	}
+	return r.reached(t, h, tell, r.until(seen.registered)), nil
+}
+
+// write has the hub hold new tokens in place of these.
+func (r Rotate) write(ctx context.Context, h *Hub, member *cluster, held map[string]held) error {
+	tokens, _, err := member.tokens(ctx, r.lives(held))
+	if err != nil {
+		return err
+	}
 	var changed []*corev1.Secret
-	for _, account := range accounts {
-		next, err := withToken(held[account], tokens[account])
+	for _, account := range slices.Sorted(maps.Keys(held)) {
+		next, err := held[account].withToken(tokens[account])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		changed = append(changed, next)
 	}
-	err = h.each(ctx, changed, func(ctx context.Context, s *corev1.Secret) error { return unwritten(s, h.change(ctx, s, nil)) })
-	if err != nil {
-		return nil, err
+	return h.each(ctx, changed, func(ctx context.Context, s *corev1.Secret) error { return unwritten(s, h.change(ctx, s, nil)) })
+}
+
+// presumedExpiry is for tokens in place of those that do not say how long they last.
+const presumedExpiry = 720 * time.Hour
+
+// lives are how long the new tokens of the accounts are to last.
+func (r Rotate) lives(all map[string]held) map[string]time.Duration {
+	lives := map[string]time.Duration{}
+	for account, one := range all {
+		lives[account] = cmp.Or(r.TokenExpiry, presumedExpiry)
+		if now, ok := timesOfToken(one.Endpoint.Token()); ok && r.TokenExpiry == 0 {
+			lives[account] = max(now.expires.Sub(now.issued), leastTokenExpiry)
+		}
 	}
-	return r.reached(t, h, tell, r.until(s)), nil
+	return lives
 }
 
 // until says what has become of the former tokens.
@@ -144,27 +176,16 @@ func (r Rotate) reached(t Target, h *Hub, tell *teller, former string) func(cont
 	}
 }
 
-// withToken is what of a Secret changes with another token of its kubeconfig.
-func withToken(s *corev1.Secret, token string) (*corev1.Secret, error) {
-	held, faults := registration.HeldIn(registration.Options{Namespace: s.Namespace, Access: registration.Read}, s, nil)
-	if len(faults) > 0 {
-		return nil, fmt.Errorf("the hub's Secret %s/%s: %s; join the cluster again", s.Namespace, s.Name, faults[0].Message)
+// renewAccounts deletes the accounts and makes them again, also one that writes and is registered nowhere: it may be in force.
+func (c *cluster) renewAccounts(ctx context.Context, readOnly bool) error {
+	if readOnly {
+		writes, err := c.hasWriter(ctx)
+		if err != nil {
+			return err
+		}
+		readOnly = !writes
 	}
-	kubeconfig, err := held.WithToken(token)
-	if err != nil {
-		return nil, fmt.Errorf("the hub's Secret %s/%s: %w", s.Namespace, s.Name, err)
-	}
-	next := secret(s.Namespace, s.Name, nil)
-	next.UID = s.UID
-	next.Data = map[string][]byte{held.Key: kubeconfig}
-	return next, nil
-}
-
-// renewAccounts deletes the accounts and makes them again.
-func (c *cluster) renewAccounts(ctx context.Context, accounts []string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hubWrites) // an account that is gone for good ends the membership
-	defer cancel()
-	objects, err := (Rights{ReadOnly: len(accounts) == 1}).Manifests()
+	objects, err := (Rights{ReadOnly: readOnly}).Manifests()
 	if err != nil {
 		return err
 	}
@@ -189,7 +210,7 @@ func (r Rotate) ask(ctx context.Context, t Target, h *Hub, s, beside *corev1.Sec
 		return nil, fmt.Errorf("somebody else renews its tokens, as the annotation %s=false says: have that done, or %s",
 			registration.RenewAnnotation, withContext)
 	}
-	if beside == nil && h.places.Writers != h.places.Registrations {
+	if beside == nil {
 		return nil, fmt.Errorf("it is registered without the identity that writes, by which tokens are renewed: %s", withContext)
 	}
 	last, err := lastIssued(s, beside)
@@ -264,7 +285,12 @@ func timesOf(s *corev1.Secret) (times, bool) {
 	if err != nil {
 		return times{}, false
 	}
-	parts := strings.Split(config.BearerToken, ".")
+	return timesOfToken(config.BearerToken)
+}
+
+// timesOfToken are those of a token of a ServiceAccount; false: it says none.
+func timesOfToken(token string) (times, bool) {
+	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return times{}, false
 	}

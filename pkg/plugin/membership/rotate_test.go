@@ -3,9 +3,12 @@
 package membership
 
 import (
+	"context"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,7 +17,7 @@ import (
 
 func (s *stage) rotate(edit func(*Rotate), targets ...Target) error {
 	s.t.Helper()
-	r := Rotate{Targets: targets, TokenExpiry: time.Hour, Timeout: 2 * time.Second}
+	r := Rotate{Targets: targets, Timeout: 2 * time.Second}
 	if edit != nil {
 		edit(&r)
 	}
@@ -66,6 +69,63 @@ func TestRotateByThePerson(t *testing.T) {
 	}
 }
 
+// With --all, names that nobody could type are these clusters' faults, and no other's.
+func TestRotateAll(t *testing.T) {
+	s := newStage(t, "east")
+	if _, err := s.connected().All(); err == nil {
+		t.Error("none is accepted")
+	}
+	if err := s.join(nil, "east"); err != nil {
+		t.Fatal(err)
+	}
+	for name, cluster := range map[string]string{"a": "twice", "b": "twice", "c": "a=b", "d": "A B"} {
+		s.register(name, "uid-of-"+name)
+		s.hub.get(readPath + name)["metadata"].(object)["annotations"].(object)[registration.NameAnnotation] = cluster
+	}
+	targets, err := s.connected().All()
+	if err != nil || len(targets) != 4 {
+		t.Fatalf("all are %v, error %v", targets, err)
+	}
+	err = s.rotate(func(r *Rotate) { r.Timeout = 20 * time.Millisecond }, targets...)
+	for _, want := range []string{"4 of 4 clusters failed", `a=b: "a=b" cannot name a cluster`, `A B: "A B" cannot name`,
+		`twice: the Secrets a, b of the hub all bear the name`, "east: the controller-manager has not renewed"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("rotate = %v, want %q", err, want)
+		}
+	}
+}
+
+// A person who stops waiting while accounts are replaced leaves a cluster that the hub reaches, wherever that happens.
+func TestRevokeCutOff(t *testing.T) {
+	for after := range 8 {
+		t.Run(fmt.Sprint(after), func(t *testing.T) {
+			s := newStage(t, "east")
+			if err := s.join(nil, "east"); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var left atomic.Int32
+			left.Store(int32(after))
+			answers := s.hub.meets
+			cut := func(r *http.Request) {
+				if r.Method != http.MethodGet && left.Add(-1) < 0 {
+					cancel()
+				}
+			}
+			s.hub.meets = func(w http.ResponseWriter, r *http.Request) bool { cut(r); return answers(w, r) }
+			s.members["east"].meets = func(_ http.ResponseWriter, r *http.Request) bool { cut(r); return false }
+			r := Rotate{Targets: []Target{{"east", "east"}}, Revoke: true, Timeout: time.Second}
+			s.keepsSecrets(r.Run(ctx, s.streams(""), s.connected(), s.connect))
+			for _, at := range []string{readPath, writePath} {
+				if !s.admits("east", s.credential(at+"east").BearerToken) {
+					t.Errorf("the token of %s is no longer accepted", at)
+				}
+			}
+		})
+	}
+}
+
 // What nobody renews is renewed by the person, who is told so.
 func TestRotateReadOnly(t *testing.T) {
 	s := newStage(t, "east")
@@ -104,6 +164,28 @@ func TestRotateRefused(t *testing.T) {
 	}
 	if len(s.hub.asked) != changed {
 		t.Errorf("the hub was changed: %q", s.hub.asked[changed:])
+	}
+}
+
+// New tokens last as long as the former ones, unless the person wants another life.
+func TestRotateKeepsTheLifeOfTokens(t *testing.T) {
+	s := newStage(t, "east")
+	if err := s.join(func(j *Join) { j.TokenExpiry = 5 * time.Hour }, "east"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ flag, want time.Duration }{{0, 5 * time.Hour}, {2 * time.Hour, 2 * time.Hour}, {0, 2 * time.Hour}} {
+		if err := s.rotate(func(r *Rotate) { r.TokenExpiry = tc.flag }, Target{"east", "east"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []string{readPath, writePath} {
+			if now, ok := timesOfToken(s.credential(at + "east").BearerToken); !ok || now.expires.Sub(now.issued) != tc.want {
+				t.Errorf("%s: with --token-expiry %v: %v", at, tc.flag, now)
+			}
+		}
+	}
+	err := s.rotate(func(r *Rotate) { r.TokenExpiry = time.Hour }, Target{Name: "east"})
+	if err == nil || !strings.Contains(err.Error(), "--token-expiry: east needs a context") {
+		t.Errorf("without a context: %v", err)
 	}
 }
 

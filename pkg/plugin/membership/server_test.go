@@ -261,6 +261,15 @@ func (s *server) servePatch(w http.ResponseWriter, r *http.Request, body []byte,
 		return
 	}
 	if !applied {
+		var sent metav1.PartialObjectMetadata
+		if err := json.Unmarshal(body, &sent); err != nil {
+			s.t.Error(err)
+		}
+		if m := s.objects[at]["metadata"].(object); sent.UID != "" && string(sent.UID) != m["uid"] ||
+			sent.ResourceVersion != "" && sent.ResourceVersion != m["resourceVersion"] {
+			refuse(w, http.StatusConflict, metav1.StatusReasonConflict, path.Base(at))
+			return
+		}
 		before, err := json.Marshal(s.objects[at])
 		if err == nil {
 			body, err = jsonpatch.MergePatch(before, body)

@@ -197,8 +197,9 @@ func lastSeen(e corev1.Event) time.Time {
 const (
 	// askAgain is how often the hub is asked while a member joins.
 	askAgain = time.Second
-	// settled is for how long a member that had another credential before must be Ready with the new one.
-	settled = 3 * time.Second
+	// settled is after how long a member that had another credential before is Ready by the new one: until then it may be by the former
+	// one, for a period of the programs and the timeout of a request to a member.
+	settled = 15 * time.Second
 	// unpublished is for how long a controller-manager that runs says nothing of a member that is new: it publishes every five seconds.
 	unpublished = 10 * time.Second
 )
@@ -209,7 +210,8 @@ type awaited struct {
 	// again: the programs reached the member before what was just written.
 	again bool
 	// writes: the controller-manager has to reach it too.
-	writes  bool
+	writes bool
+	// timeout is how long it may take, for one that was reached before after it has settled.
 	timeout time.Duration
 	// tell is called with each change.
 	tell func(Said)
@@ -220,8 +222,11 @@ func (h *Hub) awaitReady(ctx context.Context, a awaited) error {
 	var last Said
 	var trouble error
 	begin := time.Now()
-	since := begin
-	err := wait.PollUntilContextTimeout(ctx, h.askAgain, a.timeout, true, func(ctx context.Context) (bool, error) {
+	since, most := begin, a.timeout
+	if a.again {
+		most += h.settled
+	}
+	err := wait.PollUntilContextTimeout(ctx, h.askAgain, most, true, func(ctx context.Context) (bool, error) {
 		said, err := h.says(ctx, a.name)
 		if ctx.Err() != nil {
 			return false, nil // the time is over; what was known before counts
