@@ -101,7 +101,7 @@ var rings = map[string]int{
 
 // neighbours are the only imports allowed inside one ring.
 var neighbours = map[string][]string{
-	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule", "pkg/tenancy"},
+	"pkg/admission":        {"pkg/claims", "pkg/cronplan", "pkg/goals", "pkg/schedule", "pkg/speccopy", "pkg/tenancy"},
 	"pkg/assignment":       {"pkg/taints"},
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
 	"pkg/explanation":      {"pkg/replicas", "pkg/summary"},
@@ -123,6 +123,7 @@ var neighbours = map[string][]string{
 	"pkg/members/relay":       {"pkg/members/connection", "pkg/members/member", "pkg/members/memory"},
 	"pkg/registration":        {"pkg/taints", "pkg/tenancy"},
 	"pkg/replicas":            {"pkg/compact"},
+	"pkg/speccopy":            {"pkg/guard"},
 	"pkg/members/selection":   {"pkg/hub/placement", "pkg/members/workload"},
 	"pkg/members/usage":       {"pkg/members/connection", "pkg/members/memory"},
 	"pkg/members/workload": {"pkg/members/capacity", "pkg/members/connection", "pkg/members/member", "pkg/members/mirror",

@@ -7,14 +7,15 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/speccopy"
 )
 
 // Creation is the workload that an object may have created in clusters, as far as program and registrations let it; nil: none.
 type Creation *autoscalingv2.CrossVersionObjectReference
 
-// CreationOf is that of a FederatedHPA.
+// CreationOf is that of a FederatedHPA: of one in distributed mode, or that will be once what it lost is restored.
 func CreationOf(f *v1alpha1.FederatedHPA) Creation {
-	if !f.Distributed() {
+	if _, kept := speccopy.Kept(f)["federatedHPAAssignment"]; !kept && !f.Distributed() {
 		return nil
 	}
 	return &f.Spec.ScaleTargetRef

@@ -8,6 +8,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/speccopy"
 )
 
 func TestAsksAuthor(t *testing.T) {
@@ -42,6 +43,11 @@ func TestCreations(t *testing.T) {
 	f.Spec.FederatedHPAAssignment, m.Spec.Goals = &v1alpha1.FederatedHPAAssignment{}, &v1alpha1.Goals{}
 	if CreationOf(f) == nil || CreationOfMultidim(m) == nil {
 		t.Error("nothing is created in distributed mode")
+	}
+	speccopy.Keep(f, speccopy.Of(f))
+	f.Spec.FederatedHPAAssignment = nil
+	if CreationOf(f) == nil {
+		t.Error("nothing is created in distributed mode once the mode is restored")
 	}
 	m.Spec.FederatedHPAAssignment = nil
 	if CreationOfMultidim(m) != nil {

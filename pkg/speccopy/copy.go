@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 )
 
 // longest is the length of a copy, in bytes. All annotations of an object may have 256 KiB, and kubectl apply keeps the whole
@@ -16,7 +17,7 @@ import (
 const longest = 32 << 10
 
 // Kept returns the copy of an object; empty: there is none, or none that can be read. Fields that this program does not know are
-// left out, as they are in what [Of] returns.
+// left out, as they are in what [Of] returns. Who may write the object may have written anything there, past the webhook.
 func Kept(object metav1.Object) Fields {
 	text := object.GetAnnotations()[v1alpha1.SpecAnnotation]
 	if text == "" || len(text) > longest {
@@ -25,7 +26,7 @@ func Kept(object metav1.Object) Fields {
 	switch object.(type) {
 	case *v1alpha1.FederatedHPA:
 		kept := v1alpha1.FederatedHPASpec{}
-		if json.Unmarshal([]byte(text), &kept) == nil {
+		if guard.JSON([]byte(text), &kept) == nil && json.Unmarshal([]byte(text), &kept) == nil {
 			return ofFederatedHPA(kept)
 		}
 	case *v1alpha1.CronFederatedHPA:

@@ -160,6 +160,9 @@ func TestCopiesOfStrangers(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing": "", "no JSON": "{", "a list": "[]", "another shape": `{"mode":3}`, "too long": `{"mode":"` + strings.Repeat("x", longest) + `"}`,
 		"fields that nobody knows": `{"later":1}`,
+		// To parse it takes forever; the webhook is not asked about objects that are being deleted.
+		"a harmful quantity":  `{"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"averageValue":"1e-2147483648"}}}],"mode":"Paused"}`,
+		"by another spelling": `{"METRICS":[{"resource":{"target":{"AverageValue":"1e-2147483648"}}}],"mode":"Paused"}`,
 	} {
 		f := &v1alpha1.FederatedHPA{}
 		f.Annotations = map[string]string{v1alpha1.SpecAnnotation: text}
