@@ -58,7 +58,7 @@ func Said(err error) string {
 
 // statuses are the texts of all answers of API servers in an error.
 func statuses(err error) []string {
-	if _, isStatus := err.(apierrors.APIStatus); isStatus { //nolint:errorlint // the tree is walked here
+	if _, isStatus := err.(apierrors.APIStatus); isStatus { // the tree is walked here
 		return []string{err.Error()}
 	}
 	var all []string

@@ -3,15 +3,14 @@
 package mirror
 
 import (
-	"os"
 	"testing"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
 // TestMain leaves out the handler of errors that waits until a moment has passed since the last error: in a bubble of time, that is
-// years ahead, and nothing is tried again after an error.
+// years ahead, and nothing is retried after an error.
 func TestMain(m *testing.M) {
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
-	os.Exit(m.Run())
+	m.Run()
 }

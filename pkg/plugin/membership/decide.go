@@ -182,7 +182,7 @@ func judgeForm(p Places, registered *corev1.Secret) error {
 	}
 	for key := range registered.Data {
 		if both, older := strings.CutSuffix(key, "-read"); older && registered.Data[both] != nil {
-			return fmt.Errorf("Secret %s/%s of the hub is of the older form with two credentials, under %q and %q: put the former into a "+
+			return fmt.Errorf("the Secret %s/%s of the hub is of the older form with two credentials, under %q and %q: put the former into a "+
 				"Secret of this name in namespace %s, and the latter in its place", registered.Namespace, registered.Name, both, key, p.Writers)
 		}
 	}
@@ -195,11 +195,12 @@ func judgeFree(s sight) error {
 	case s.registered != nil:
 		return nil
 	case s.foreign != nil:
-		return fmt.Errorf("Secret %s/%s of the hub is there, and is no registration: it lacks the label %s=true; delete it, or "+
+		return fmt.Errorf("the Secret %s/%s of the hub is there, and is no registration: it lacks the label %s=true; delete it, or "+
 			"choose another name",
 			s.foreign.Namespace, s.foreign.Name, registration.MemberLabel)
 	case s.beside != nil:
-		return fmt.Errorf("Secret %s/%s of the hub is there without a registration: somebody else joins a cluster as %s now, or was cut off; in "+
+		return fmt.Errorf(
+			"the Secret %s/%s of the hub is there without a registration: somebody else joins a cluster as %s now, or was cut off; in "+
 			"that case `kubectl fleetscale leave %[3]s` first", s.beside.Namespace, s.beside.Name, s.target.Name)
 	}
 	return nil

@@ -175,7 +175,7 @@ func TestResumeLeavesWhatOthersSet(t *testing.T) {
 	}
 }
 
-// A pause records anew what it changes, and keeps nothing stale of an earlier one.
+// A pause records again what it changes, and keeps nothing stale of an earlier one.
 func TestPauseDropsStaleRecords(t *testing.T) {
 	u := object(t, `{kind: FederatedHPA, metadata: {annotations: {fleetscale.io/before-pause: '{"scaleDown":"Min"}'}}, `+
 		`spec: {mode: Active, behavior: {scaleDown: {selectPolicy: Max}}}}`)

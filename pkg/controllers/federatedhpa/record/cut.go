@@ -88,7 +88,7 @@ func (r *Recorder) restore(ctx context.Context, object, whole *v1alpha1.Federate
 		return err
 	}
 	r.written(object, whole)
-	if still := served.Cut(whole); len(still) > 0 { // or it would be tried again, and again
+	if still := served.Cut(whole); len(still) > 0 { // or it would be retried without end
 		return fmt.Errorf("%s: the hub, or a policy of it, drops them from what is written", inSpec(still))
 	}
 	return nil
