@@ -201,7 +201,7 @@ func judgeFree(s sight) error {
 	case s.beside != nil:
 		return fmt.Errorf(
 			"the Secret %s/%s of the hub is there without a registration: somebody else joins a cluster as %s now, or was cut off; in "+
-			"that case `kubectl fleetscale leave %[3]s` first", s.beside.Namespace, s.beside.Name, s.target.Name)
+				"that case `kubectl fleetscale leave %[3]s` first", s.beside.Namespace, s.beside.Name, s.target.Name)
 	}
 	return nil
 }

@@ -294,7 +294,7 @@ func unwritten(s *corev1.Secret, err error) error {
 	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) {
 		return fmt.Errorf(
 			"the Secret %s/%s of the hub was made or changed by somebody else meanwhile: see that nobody else registers the cluster, "+
-			"and run this again", s.Namespace, s.Name)
+				"and run this again", s.Namespace, s.Name)
 	}
 	return fmt.Errorf("writing Secret %s/%s on the hub: %s", s.Namespace, s.Name, word(err))
 }
