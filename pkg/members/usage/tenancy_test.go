@@ -215,6 +215,7 @@ func TestNamespaceBeyondItsShare(t *testing.T) {
 		}
 		kept := f.o.Memory.Bytes()
 		east.Set(func() { east.pods = append(east.pods, pods("evil", 1000)...) })
+		f.Pods(t.Context(), inNamespace("evil")) // may be answered, as it was before it was weighed
 		a := f.Pods(t.Context(), inNamespace("evil"))
 		want := "1 of 2 clusters did not answer: east (TooLarge: beyond its namespace's share of --max-kept-bytes)"
 		fleettest.Same(t, "warning", want, a.Coverage().Warning())
