@@ -215,10 +215,14 @@ func TestNamespaceBeyondItsShare(t *testing.T) {
 		}
 		kept := f.o.Memory.Bytes()
 		east.Set(func() { east.pods = append(east.pods, pods("evil", 1000)...) })
-		f.Pods(t.Context(), inNamespace("evil")) // may be answered, as it was before it was weighed
-		a := f.Pods(t.Context(), inNamespace("evil"))
-		want := "1 of 2 clusters did not answer: east (TooLarge: beyond its namespace's share of --max-kept-bytes)"
-		fleettest.Same(t, "warning", want, a.Coverage().Warning())
+		const want = "1 of 2 clusters did not answer: east (TooLarge: beyond its namespace's share of --max-kept-bytes)"
+		warning := ""
+		for range 3 { // it may be answered, as it was before it was weighed
+			if warning = f.Pods(t.Context(), inNamespace("evil")).Coverage().Warning(); warning == want {
+				break
+			}
+		}
+		fleettest.Same(t, "warning", want, warning)
 		fleettest.Same(t, "others' bytes", kept, f.o.Memory.Bytes())
 
 		east.Set(func() { east.pods = append(pods("shop", 20), pods("evil", 280)...) }) // with the others' it is just too much
@@ -227,7 +231,7 @@ func TestNamespaceBeyondItsShare(t *testing.T) {
 		for range 10 {
 			pass(resolution)
 			fleettest.Same(t, "others' pods", shop, names(f.Pods(t.Context(), inNamespace("shop"))))
-			a = f.Pods(t.Context(), inNamespace("evil"))
+			a := f.Pods(t.Context(), inNamespace("evil"))
 			if len(a.Silent) == 2 { // both may answer, one as it was just before the other took its room
 				t.Errorf("coverage %s: want one of the clusters to have room", a.Coverage().Header())
 			}
