@@ -247,7 +247,7 @@ func (b *budget) wait(t *testing.T, want int64) {
 // others is theirs, nor do others wait for them.
 func TestAnswersWithoutEndGiveWay(t *testing.T) {
 	t.Parallel()
-	o := Options{Timeout: time.Minute, budget: newBudget(copies*16<<20, 0)} // 12 MiB in all, 6 of each, 3 of an answer
+	o := Options{Timeout: time.Minute, budget: newBudget(2*16<<20, 0)} // 12 MiB in all, 6 of each, 3 of an answer
 	_, good := dial(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, letters{}, 2<<20) }), o)
 	refused := make(chan error, 8)
 	for range 2 {
@@ -259,14 +259,14 @@ func TestAnswersWithoutEndGiveWay(t *testing.T) {
 			}()
 		}
 	}
-	o.budget.wait(t, copies*12<<20)
+	o.budget.wait(t, 2*12<<20)
 	begin := time.Now()
 	body, err := good.Client().Get().AbsPath(hostilePath).Do(t.Context()).Raw()
 	if took := time.Since(begin); len(body) != 2<<20 || err != nil || took > 10*time.Second {
 		t.Errorf("%d bytes after %v, error %v; want them all, at once", len(body), took, err)
 	}
 	wantReason(t, <-refused, fleet.ReasonRateLimited, "this cluster's were the largest")
-	o.budget.wait(t, copies*9<<20)
+	o.budget.wait(t, 2*9<<20)
 	if len(refused) != 0 {
 		t.Error("more answers gave way than there was need for")
 	}
@@ -275,7 +275,7 @@ func TestAnswersWithoutEndGiveWay(t *testing.T) {
 // An event of a watch holds what has come of it, and one of which nothing has come holds nothing.
 func TestEventsWithoutEndGiveWay(t *testing.T) {
 	t.Parallel()
-	o := Options{Timeout: time.Minute, budget: newBudget(copies*16<<20, 0)}
+	o := Options{Timeout: time.Minute, budget: newBudget(2*16<<20, 0)}
 	const begin = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"`
 	ended, all := make(chan int64, 8), int64(0)
 	for _, bytes := range []int64{0, 2_300_000, 2_300_000, 2_300_000, 2_300_000, 2_300_000} {
@@ -300,7 +300,7 @@ func TestEventsWithoutEndGiveWay(t *testing.T) {
 			all += bytes + int64(len(begin))
 		}
 	}
-	o.budget.wait(t, copies*all)
+	o.budget.wait(t, 2*all)
 	_, good := dial(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, letters{}, 2<<20) }), o)
 	for range 3 {
 		if body, err := good.Client().Get().AbsPath(hostilePath).Do(t.Context()).Raw(); len(body) != 2<<20 || err != nil {
@@ -310,7 +310,7 @@ func TestEventsWithoutEndGiveWay(t *testing.T) {
 	if bytes := <-ended; bytes == 0 {
 		t.Error("a watch gave way that held nothing")
 	}
-	o.budget.wait(t, copies*all/5*4)
+	o.budget.wait(t, 2*all/5*4)
 	if len(ended) > 0 {
 		t.Error("more watches gave way than there was need for")
 	}

@@ -173,4 +173,11 @@ func TestObjectsForgottenWhileTheirWatchBegins(t *testing.T) {
 	if !f.misses() {
 		t.Error("the objects are not listed again")
 	}
+	f.mu.Lock()
+	f.clear(&fleet.Silence{Reason: fleet.ReasonTooLarge}, now)
+	f.mu.Unlock()
+	f.listed([]*thing{{key: Key{"shop", "a"}}}, newHolding[*thing](connection.NewReading(), func() {}), now)
+	if f.misses() || !f.answer("shop", now).Known {
+		t.Error("the objects that were listed since are forgotten, or listed once more")
+	}
 }

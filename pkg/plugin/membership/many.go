@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // mostAtOnce bounds the clusters that are changed at one time.
@@ -31,10 +33,14 @@ func (t *teller) result(format string, args ...any) { t.line(t.out, format, args
 
 func (t *teller) say(format string, args ...any) { t.line(t.progress, format, args...) }
 
+// longestLine bounds a line, in characters.
+const longestLine = 4 << 10
+
+// line prints one, whatever a cluster said that is in it: it cannot make lines of its own, as of another cluster that has joined.
 func (t *teller) line(to io.Writer, format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintf(to, format+"\n", args...)
+	fmt.Fprintln(to, fleet.PrintableLine(fmt.Sprintf(format, args...), longestLine))
 }
 
 // action changes one cluster. What it returns waits until the hub has noticed; nil: there is nothing to wait for.
