@@ -197,6 +197,27 @@ func TestLostFieldsThatCannotBeRestored(t *testing.T) {
 	same(t, "spec", whole.Spec, w.object().Spec)
 }
 
+// What the hub, or a policy of it, drops again is not restored, and nobody is told that it were.
+func TestLostFieldsThatAreDroppedAgain(t *testing.T) {
+	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
+	_ = w.reconcileN(2)
+	whole := w.object()
+	w.hub.put(dropped(whole))
+	w.hub.drop = dropped
+	w.heard()
+	_ = w.reconcileN(8)
+	if heard := strings.Join(w.heard(), "\n"); strings.Contains(heard, record.EventSpecRestored) {
+		t.Errorf("heard %q", heard)
+	}
+	said := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale)
+	if said.Reason != record.ReasonSpecCut || !strings.Contains(said.Message, "drops them from what is written") {
+		t.Errorf("AbleToScale says %s: %s", said.Reason, said.Message)
+	}
+	w.hub.drop = nil
+	_ = w.reconcileN(2)
+	same(t, "spec", whole.Spec, w.object().Spec)
+}
+
 // One that is deleted and waits for clusters comes back, and is no error.
 func TestDeletionThatWaitsComesBack(t *testing.T) {
 	w := onHub(t)

@@ -52,6 +52,7 @@ type hub struct {
 	failPatch    error        // of any other write
 	patched      []string     // who wrote so
 	prune        func(*v1alpha1.FederatedHPAStatus)
+	drop         func(*v1alpha1.FederatedHPA) *v1alpha1.FederatedHPA // what any other write leaves out
 	workloads    map[client.ObjectKey]*fakeWorkload
 	failGet      func() error // before a scale is read
 	failSet      func() error // before one is written
@@ -173,6 +174,9 @@ func (h *hub) Patch(_ context.Context, object client.Object, patch client.Patch,
 	after := &v1alpha1.FederatedHPA{}
 	if err := json.Unmarshal(merged, after); err != nil {
 		return err
+	}
+	if h.drop != nil {
+		after = h.drop(after)
 	}
 	o := client.PatchOptions{}
 	o.ApplyOptions(opts)
