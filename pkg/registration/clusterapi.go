@@ -66,13 +66,6 @@ func (c *clusterAPICluster) Register(creds Credentials) Registration {
 }
 
 func (c *clusterAPICluster) endpoint(creds Credentials) (Endpoint, []Fault) {
-	ref := c.Credentials()
-	if creds.Data == nil {
-		return Endpoint{}, []Fault{faultf(ReasonMissingCredentials, "%s does not exist: it comes with the cluster's control plane", ref)}
-	}
-	data := creds.Data[clusterAPIKey]
-	if len(data) == 0 {
-		return Endpoint{}, []Fault{faultf(ReasonMissingCredentials, "Secret %s/%s has no key %s", ref.Namespace, ref.Name, clusterAPIKey)}
-	}
-	return parseKubeconfig(data, c.Annotations[contextAnnotation], c.policy)
+	return endpointIn(creds, c.Credentials(), clusterAPIKey, ": it comes with the cluster's control plane", c.Annotations[contextAnnotation],
+		c.policy)
 }

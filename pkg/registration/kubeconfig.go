@@ -17,6 +17,18 @@ import (
 // credential plugin wants to know of it.
 const execExtension = "client.authentication.k8s.io/exec"
 
+// endpointIn is that of the kubeconfig under a key of the Secret that an object refers to. lacking says why there may be no such Secret.
+func endpointIn(creds Credentials, ref Reference, key, lacking, contextName string, policy Policy) (Endpoint, []Fault) {
+	if creds.Data == nil {
+		return Endpoint{}, []Fault{faultf(ReasonMissingCredentials, "%s does not exist%s", ref, lacking)}
+	}
+	data := creds.Data[key]
+	if len(data) == 0 {
+		return Endpoint{}, []Fault{faultf(ReasonMissingCredentials, "Secret %s/%s has no key %s", ref.Namespace, ref.Name, key)}
+	}
+	return parseKubeconfig(data, contextName, policy)
+}
+
 // parseKubeconfig reads one context, the current one unless named, into an
 // endpoint. It opens no file and runs no command. All faults are returned at
 // once; none of them repeats the kubeconfig's contents beyond names, since

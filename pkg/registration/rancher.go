@@ -87,13 +87,5 @@ func (c *rancherCluster) faults() []Fault {
 }
 
 func (c *rancherCluster) endpoint(creds Credentials) (Endpoint, []Fault) {
-	ref := c.Credentials()
-	if creds.Data == nil {
-		return Endpoint{}, []Fault{faultf(ReasonMissingCredentials, "%s does not exist", ref)}
-	}
-	data := creds.Data[rancherKey]
-	if len(data) == 0 {
-		return Endpoint{}, []Fault{faultf(ReasonMissingCredentials, "Secret %s/%s has no key %s", ref.Namespace, ref.Name, rancherKey)}
-	}
-	return parseKubeconfig(data, c.Annotations[contextAnnotation], c.policy)
+	return endpointIn(creds, c.Credentials(), rancherKey, "", c.Annotations[contextAnnotation], c.policy)
 }
